@@ -1,0 +1,118 @@
+//! The address family, and values kept once for each.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::ops::{AddAssign, Index, IndexMut};
+
+use serde::{Deserialize, Serialize};
+
+/// IPv6 or IPv4, as read from a connected socket's peer address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// Internet Protocol, version 6 (RFC 8200).
+    Ipv6,
+    /// Internet Protocol, version 4 (RFC 791).
+    Ipv4,
+}
+
+impl Family {
+    /// Both families in the order in which sixmark shows them.
+    pub const BOTH: [Family; 2] = [Family::Ipv6, Family::Ipv4];
+
+    /// The family whose packets reach `address`. An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2)
+    /// is IPv4: what leaves the host is an IPv4 packet.
+    pub fn of(address: IpAddr) -> Family {
+        match address.to_canonical() {
+            IpAddr::V4(_) => Family::Ipv4,
+            IpAddr::V6(_) => Family::Ipv6,
+        }
+    }
+
+    /// The other one.
+    pub fn other(self) -> Family {
+        match self {
+            Family::Ipv6 => Family::Ipv4,
+            Family::Ipv4 => Family::Ipv6,
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Family::Ipv6 => "IPv6",
+            Family::Ipv4 => "IPv4",
+        })
+    }
+}
+
+/// One `T` for each family, so that the family travels with the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PerFamily<T> {
+    /// The value for IPv6.
+    pub ipv6: T,
+    /// The value for IPv4.
+    pub ipv4: T,
+}
+
+impl<T> PerFamily<T> {
+    /// Calls `make` for each family.
+    pub fn from_fn(mut make: impl FnMut(Family) -> T) -> Self {
+        PerFamily { ipv6: make(Family::Ipv6), ipv4: make(Family::Ipv4) }
+    }
+
+    /// Both values with their families, IPv6 first.
+    pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
+        [(Family::Ipv6, &self.ipv6), (Family::Ipv4, &self.ipv4)].into_iter()
+    }
+
+    /// Both values after `change`.
+    pub fn map<U>(self, mut change: impl FnMut(T) -> U) -> PerFamily<U> {
+        PerFamily { ipv6: change(self.ipv6), ipv4: change(self.ipv4) }
+    }
+}
+
+impl<T> Index<Family> for PerFamily<T> {
+    type Output = T;
+
+    fn index(&self, family: Family) -> &T {
+        match family {
+            Family::Ipv6 => &self.ipv6,
+            Family::Ipv4 => &self.ipv4,
+        }
+    }
+}
+
+impl<T> IndexMut<Family> for PerFamily<T> {
+    fn index_mut(&mut self, family: Family) -> &mut T {
+        match family {
+            Family::Ipv6 => &mut self.ipv6,
+            Family::Ipv4 => &mut self.ipv4,
+        }
+    }
+}
+
+impl<T: for<'a> AddAssign<&'a T>> AddAssign<&PerFamily<T>> for PerFamily<T> {
+    fn add_assign(&mut self, other: &PerFamily<T>) {
+        self.ipv6 += &other.ipv6;
+        self.ipv4 += &other.ipv4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapped_address_is_ipv4() {
+        for (address, family) in [
+            ("::1", Family::Ipv6),
+            ("127.0.0.1", Family::Ipv4),
+            ("::ffff:127.0.0.1", Family::Ipv4),
+            ("64:ff9b::7f00:1", Family::Ipv6),
+        ] {
+            assert_eq!(Family::of(address.parse().unwrap()), family, "{address}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The `sixmark` command.
+
+fn main() {}

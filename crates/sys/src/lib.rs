@@ -1,0 +1,1 @@
+//! The part of sixmark that speaks to Linux. The only place for unsafe code.
