@@ -1,4 +1,12 @@
 //! The pure part of sixmark: no sockets, files, threads or clock. Bytes and time go in, decisions
 //! come out, so that everything here can be tested with a table, a seed or a fuzzer.
 
+pub mod chain;
 pub mod family;
+pub mod mix;
+pub mod outcome;
+pub mod plan;
+pub mod report;
+pub mod result;
+pub mod tally;
+pub mod timing;

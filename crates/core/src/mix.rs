@@ -1,0 +1,163 @@
+//! Which family goes next, and which of its endpoints: low-discrepancy schedules, never a coin toss.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::family::Family;
+use crate::plan::ratio::Ratio;
+
+/// A schedule of families at a ratio: after any `k` draws the number of IPv6 ones is less than one
+/// away from `k` times IPv6's part (Bresenham's line, rounded at the half).
+#[derive(Clone, Debug)]
+pub struct Mix {
+    ratio: Ratio,
+    /// The line's error in units of one part of the ratio, below the ratio's sum.
+    error: u64,
+}
+
+impl Mix {
+    /// The schedule that begins at draw number `position` of the run's one long schedule. Workers
+    /// that take adjoining stretches of it draw, together, exactly what a single one would.
+    pub fn at(ratio: Ratio, position: u64) -> Mix {
+        let sum = ratio.sum();
+        let walked = u128::from(position) * u128::from(ratio.v6()) + u128::from(sum / 2);
+        Mix { ratio, error: (walked % u128::from(sum)) as u64 }
+    }
+
+    /// The next family.
+    pub fn draw(&mut self) -> Family {
+        self.error += self.ratio.v6();
+        if self.error >= self.ratio.sum() {
+            self.error -= self.ratio.sum();
+            return Family::Ipv6;
+        }
+        Family::Ipv4
+    }
+}
+
+/// How many of `total` things each of `workers` takes, so that the first ones take one more where it
+/// does not come out even: (position of the first, how many) of worker number `worker`.
+pub fn share(total: u64, workers: u64, worker: u64) -> (u64, u64) {
+    let (each, over) = (total / workers, total % workers);
+    (worker * each + worker.min(over), each + u64::from(worker < over))
+}
+
+/// Deals out indices in proportion to weights, each as evenly spaced as can be (a stride scheduler:
+/// the k-th turn of an entry of weight w is due at (k + 1/2) / w).
+#[derive(Clone, Debug)]
+pub struct Deal {
+    due: BinaryHeap<Reverse<Turn>>,
+}
+
+/// One entry's next turn.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    turns: u64,
+    weight: f64,
+    index: usize,
+}
+
+impl Turn {
+    fn due(&self) -> f64 {
+        (self.turns as f64 + 0.5) / self.weight
+    }
+}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.due().total_cmp(&other.due()).then(self.index.cmp(&other.index))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Turn {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Turn {}
+
+impl Deal {
+    /// Deals by `weights`, all above zero, having already dealt `skip` times.
+    pub fn new(weights: &[f64], skip: u64) -> Deal {
+        let turn = |(index, &weight)| Reverse(Turn { turns: 0, weight, index });
+        let mut deal = Deal { due: weights.iter().enumerate().map(turn).collect() };
+        for _ in 0..skip {
+            deal.draw();
+        }
+        deal
+    }
+
+    /// The next index; 0 where there are no weights.
+    pub fn draw(&mut self) -> usize {
+        let Some(mut next) = self.due.peek_mut() else { return 0 };
+        next.0.turns += 1;
+        next.0.index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(mix: &mut Mix, draws: u64) -> u64 {
+        (0..draws).filter(|_| mix.draw() == Family::Ipv6).count() as u64
+    }
+
+    #[test]
+    fn every_prefix_is_within_one_request_of_the_ratio_wherever_a_worker_begins() {
+        for (v6, v4) in [(1, 1), (4, 1), (1, 4), (1, 0), (0, 1), (3, 7), (997, 13), (1, 1_000_000)]
+        {
+            let ratio = Ratio::new(v6, v4).unwrap();
+            for position in [0, 1, 7, 5_000, u64::MAX / 3] {
+                let (mut mix, mut drawn) = (Mix::at(ratio, position), 0u64);
+                for k in 1..=3_000u64 {
+                    drawn += u64::from(mix.draw() == Family::Ipv6);
+                    let exact = k as f64 * v6 as f64 / (v6 + v4) as f64;
+                    assert!((drawn as f64 - exact).abs() < 1.0, "{v6}:{v4} at {position}+{k}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_total_is_exact_whatever_the_number_of_workers() {
+        for (v6, v4, expected) in [(4, 1, 8_000), (1, 1, 5_000), (1, 4, 2_000), (2, 1, 6_667)] {
+            for workers in [1, 2, 3, 7, 64, 1_000] {
+                let drawn: u64 = (0..workers)
+                    .map(|worker| share(10_000, workers, worker))
+                    .map(|(at, n)| count(&mut Mix::at(Ratio::new(v6, v4).unwrap(), at), n))
+                    .sum();
+                assert_eq!(drawn, expected, "{v6}:{v4} over {workers}");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_adjoin_and_add_up() {
+        for (total, workers) in [(0, 3), (1, 3), (10, 3), (10_000, 7), (u64::MAX, 2)] {
+            let mut next = 0;
+            for worker in 0..workers {
+                let (at, n) = share(total, workers, worker);
+                assert_eq!(at, next);
+                next = at + n;
+            }
+            assert_eq!(next, total);
+        }
+    }
+
+    #[test]
+    fn a_deal_spreads_entries_evenly_by_weight() {
+        let mut deal = Deal::new(&[3.0, 1.0], 0);
+        let dealt: Vec<_> = (0..8).map(|_| deal.draw()).collect();
+        assert_eq!(dealt, [0, 0, 1, 0, 0, 0, 1, 0]);
+        let mut equal = Deal::new(&[1.0; 3], 1);
+        assert_eq!((0..4).map(|_| equal.draw()).collect::<Vec<_>>(), [1, 2, 0, 1]);
+    }
+}

@@ -1,0 +1,170 @@
+//! What to run: a value that cannot be invalid, made from text that may be.
+
+pub mod list;
+pub mod ratio;
+pub mod url;
+
+use std::net::{IpAddr, SocketAddr};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::family::{Family, PerFamily};
+use ratio::Ratio;
+
+/// A run, resolved and checked: every family that the ratio uses has an endpoint.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// What is loaded.
+    pub targets: Vec<Target>,
+    /// IPv6 : IPv4 of requests sent.
+    pub ratio: Ratio,
+    /// How much, how long, how many at once.
+    pub load: Load,
+    /// What is sent.
+    pub request: Request,
+    /// How connections are used.
+    pub connection: Connection,
+    /// Where connections come from; the kernel's choice for a family without any.
+    pub sources: PerFamily<Vec<Source>>,
+    /// Decides where the schedules over several addresses begin.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Every address of `family`, with its target's number and its weight.
+    pub fn endpoints(&self, family: Family) -> Vec<Endpoint> {
+        let of_target = |(number, target): (usize, &Target)| target.endpoints(number, family);
+        self.targets.iter().enumerate().flat_map(of_target).collect()
+    }
+
+    /// The families in use, IPv6 first.
+    pub fn families(&self) -> impl Iterator<Item = Family> + '_ {
+        Family::BOTH.into_iter().filter(|&family| self.ratio.uses(family))
+    }
+
+    /// How many connections may be open at once. A place whose turn it is to send to one family may
+    /// find idle connections of the other only, so each family in use can need one for each place.
+    pub fn most_connections(&self) -> u64 {
+        let families = if self.connection.keep_alive { self.families().count() as u64 } else { 1 };
+        u64::from(self.load.connections.get()) * families
+    }
+}
+
+/// A URL with the addresses it is reached at.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// The URL as it was understood.
+    pub url: String,
+    /// The Host header's value.
+    pub authority: String,
+    /// The request target: path and query.
+    pub path: String,
+    /// Its share of the requests of each family it has addresses of.
+    pub weight: u32,
+    /// Where it is, in the resolver's order.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl Target {
+    /// The target's addresses of one family, sharing its weight evenly.
+    fn endpoints(&self, number: usize, family: Family) -> Vec<Endpoint> {
+        let of_family = |address: &&SocketAddr| Family::of(address.ip()) == family;
+        let addresses: Vec<_> = self.addresses.iter().filter(of_family).collect();
+        let weight = f64::from(self.weight) / addresses.len() as f64;
+        addresses.into_iter().map(|&address| Endpoint { target: number, address, weight }).collect()
+    }
+}
+
+/// One address of one target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Endpoint {
+    /// The target's number in the plan.
+    pub target: usize,
+    /// Where to connect to.
+    pub address: SocketAddr,
+    /// Its share of its family's requests, above zero.
+    pub weight: f64,
+}
+
+/// How much load, and for how long. A closed loop.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Load {
+    /// How many exchanges to begin; as many as fit the duration where absent.
+    pub requests: Option<NonZeroU64>,
+    /// How long to begin new ones; until `requests` are done where absent.
+    pub duration: Option<Duration>,
+    /// Load before the measurement, not counted.
+    pub warmup: Duration,
+    /// Exchanges in flight, over both families together.
+    pub connections: NonZeroU32,
+    /// Worker threads, at most one for each exchange in flight.
+    pub threads: NonZeroU32,
+    /// The longest an exchange may last from its start.
+    pub timeout: Duration,
+}
+
+/// What each exchange sends.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// The method, a token (RFC 9110, 9.1).
+    pub method: String,
+    /// Header fields beside the ones that sixmark sends by itself.
+    pub headers: Vec<(String, String)>,
+    /// Content of the request, if it has any. The result document gives its size alone.
+    #[serde(with = "body_size")]
+    pub body: Option<Vec<u8>>,
+}
+
+/// How connections are used.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Connection {
+    /// False: one connection a request.
+    pub keep_alive: bool,
+    /// How many requests a connection may carry; no limit where absent.
+    pub requests: Option<NonZeroU32>,
+    /// How this side closes a connection.
+    pub close: Close,
+}
+
+/// How this side closes a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Close {
+    /// Orderly (RFC 9293, 3.6).
+    Fin,
+    /// With a reset, which leaves no TIME-WAIT behind and which servers see as an error.
+    Rst,
+}
+
+/// Where connections come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The first address.
+    pub address: IpAddr,
+    /// How many leading bits all its addresses share: 128 or 32 for one address.
+    pub prefix: u8,
+}
+
+/// A request's content is written to results as its size: results must stay small and may be shown
+/// to others.
+mod body_size {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        body: &Option<Vec<u8>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match body {
+            Some(body) => to.serialize_some(&body.len()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Vec<u8>>, D::Error> {
+        Option::<u64>::deserialize(from).map(|_| None)
+    }
+}

@@ -1,0 +1,159 @@
+//! The table on the screen: IPv6 and IPv4 side by side, and the difference.
+
+use std::fmt::Write as _;
+
+use crate::family::Family;
+use crate::outcome::Outcome;
+use crate::result::{Ended, FamilyResult, RunResult};
+use crate::timing::Summary;
+
+use super::number::{bytes, count, duration_us};
+use super::{Figure, PHASES};
+
+/// Where a figure stands in a family's result, and how it is written.
+type Rate = (Figure<FamilyResult>, fn(f64) -> String);
+
+const RATES: [Rate; 3] = [
+    (("connections opened", |f| Some(f.connections.opened as f64)), whole),
+    (("requests/s", |f| Some(f.requests_per_s)), |n| count(n.round() as u64)),
+    (("goodput a second", |f| Some(f.goodput_bytes_per_s)), bytes),
+];
+
+/// The quantiles shown of each phase.
+const QUANTILES: [Figure<Summary>; 4] =
+    [("mean", |s| s.mean), ("p50", |s| s.p50), ("p99", |s| s.p99), ("max", |s| s.max)];
+
+/// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
+pub fn table(result: &RunResult) -> String {
+    let mut text = headline(result);
+    let columns = Columns { sides: Family::BOTH.map(|family| result.families.of(family)) };
+    columns.head(&mut text);
+    columns.counts(&mut text);
+    columns.rates(&mut text);
+    columns.phases(&mut text);
+    columns.failures(&mut text);
+    text
+}
+
+/// What was run, how it ended, and whether to believe it.
+fn headline(result: &RunResult) -> String {
+    let mut text = String::new();
+    if result.generator.saturated {
+        text.push_str(
+            "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
+        );
+    }
+    let plan = &result.plan;
+    let first = plan.targets.first().map_or("", |target| target.url.as_str());
+    let more = match plan.targets.len() {
+        0 | 1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    let _ = writeln!(text, "{first}{more}");
+    let _ = writeln!(
+        text,
+        "{} requests in {:.2} s{}; {} in flight, {} {}, IPv6:IPv4 {}, closed loop, {}\n",
+        count(result.total.requests.sent),
+        result.elapsed_s,
+        ended(result.ended),
+        plan.load.connections,
+        result.generator.threads,
+        if result.generator.threads == 1 { "thread" } else { "threads" },
+        plan.ratio,
+        result.generator.driver,
+    );
+    text
+}
+
+fn ended(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Complete => "",
+        Ended::Interrupted => " (interrupted)",
+        Ended::Hopeless => " (given up)",
+    }
+}
+
+/// Both families' figures, either absent where it was not used.
+struct Columns<'a> {
+    sides: [Option<&'a FamilyResult>; 2],
+}
+
+impl Columns<'_> {
+    fn head(&self, text: &mut String) {
+        let title =
+            |family: Family, used: bool| if used { family.to_string() } else { String::new() };
+        let [v6, v4] = self.sides.map(|side| side.is_some());
+        let both = if v6 && v4 { "IPv6 to IPv4" } else { "" };
+        line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), both);
+    }
+
+    fn counts(&self, text: &mut String) {
+        self.row(text, "requests sent", |f| Some(f.requests.sent as f64), whole, false);
+        for outcome in Outcome::ALL {
+            let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
+            if self.sides.iter().flatten().any(|f| number(f).is_some()) {
+                let label = format!("  {outcome}");
+                self.row(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole, false);
+            }
+        }
+    }
+
+    fn rates(&self, text: &mut String) {
+        for ((label, figure), write) in RATES {
+            self.row(text, label, figure, write, label != "connections opened");
+        }
+    }
+
+    fn phases(&self, text: &mut String) {
+        for (phase, of) in PHASES {
+            if self.sides.iter().flatten().all(|f| of(f).count == 0) {
+                continue;
+            }
+            for (at, (name, quantile)) in QUANTILES.into_iter().enumerate() {
+                let label = format!("{:<10}{name}", if at == 0 { phase } else { "" });
+                self.row(text, &label, |f| quantile(of(f)), duration_us, true);
+            }
+        }
+    }
+
+    /// One line for each way to fail, with the phase and the kernel's word for it.
+    fn failures(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            for failed in side.iter().flat_map(|f| &f.failures) {
+                let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
+                let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
+                let number = count(failed.count);
+                let _ = writeln!(text, "{family}: {number} {outcome} in {phase}{errno}");
+            }
+        }
+    }
+
+    /// One figure of both families, and how much IPv6's differs where that means something.
+    fn row(
+        &self,
+        text: &mut String,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+        compared: bool,
+    ) {
+        let values = self.sides.map(|side| side.and_then(&figure));
+        let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
+        let change = match values {
+            [Some(v6), Some(v4)] if compared && v4 > 0.0 => {
+                format!("{:+.1} %", (v6 / v4 - 1.0) * 100.0)
+            }
+            _ => String::new(),
+        };
+        line(text, label, &v6, &v4, &change);
+    }
+}
+
+fn whole(value: f64) -> String {
+    count(value as u64)
+}
+
+fn line(text: &mut String, label: &str, v6: &str, v4: &str, change: &str) {
+    let row = format!("{label:<22}{v6:>16}{v4:>16}{change:>16}");
+    let _ = writeln!(text, "{}", row.trim_end());
+}

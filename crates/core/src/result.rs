@@ -1,0 +1,370 @@
+//! `sixmark.result/1`: the only thing that reports, stores and other programs exchange.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::family::{Family, PerFamily};
+use crate::outcome::{Failure, Outcome};
+use crate::plan::Plan;
+use crate::tally::{FamilyTally, Slice, SliceTally, Tally};
+use crate::timing::Summary;
+
+/// The name and version of the document's form.
+pub const SCHEMA: &str = "sixmark.result/1";
+
+/// One run, whole. docs/result.md describes the fields for people, docs/result.schema.json for
+/// programs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What made it.
+    pub tool: Tool,
+    /// When the run began, RFC 3339 in UTC.
+    pub started: String,
+    /// Seconds from the end of the warm-up to the end of the last exchange.
+    pub elapsed_s: f64,
+    /// Why the run ended.
+    pub ended: Ended,
+    /// What was to be run, resolved.
+    pub plan: Plan,
+    /// Decides where schedules over several addresses begin.
+    pub seed: u64,
+    /// What resolving names took, apart from everything else.
+    pub dns: Vec<Lookup>,
+    /// The machine that the load came from, and its routes.
+    pub environment: Environment,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<Warning>,
+    /// IPv6 : IPv4 of requests sent.
+    pub ratio: RatioResult,
+    /// The figures of each family that was used.
+    pub families: Families,
+    /// The figures of both together.
+    pub total: FamilyResult,
+    /// One entry a second.
+    pub intervals: Vec<Interval>,
+    /// What the load generator itself did.
+    pub generator: Generator,
+}
+
+/// The program that made a result.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tool {
+    /// `sixmark`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// The number of requests or the duration asked for was reached.
+    Complete,
+    /// By a signal.
+    Interrupted,
+    /// No connection could be established at all, so that going on was pointless.
+    Hopeless,
+}
+
+/// One name looked up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Lookup {
+    /// The name.
+    pub host: String,
+    /// How long the resolver took, in microseconds.
+    pub us: f64,
+    /// How many addresses it gave.
+    pub ipv6: usize,
+    /// The same for IPv4.
+    pub ipv4: usize,
+}
+
+/// The machine that the load came from.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Environment {
+    /// Name and release of the kernel.
+    pub kernel: String,
+    /// The processor's model.
+    pub cpu: String,
+    /// Processors that this process may use.
+    pub cores: usize,
+    /// Settings of the kernel that bear on the figures.
+    pub sysctls: BTreeMap<String, String>,
+    /// One for each address of the run: how packets leave for it.
+    pub routes: Vec<Route>,
+}
+
+/// How packets leave for an address.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Route {
+    /// The address.
+    pub to: SocketAddr,
+    /// The source address that the kernel chooses.
+    pub from: Option<std::net::IpAddr>,
+    /// The path's MTU as the kernel knows it before the run, in bytes.
+    pub mtu: Option<u32>,
+}
+
+/// Something that makes figures doubtful.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// A word for programs.
+    pub code: String,
+    /// A line for people.
+    pub message: String,
+}
+
+/// IPv6 : IPv4.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct RatioResult {
+    /// As in the plan.
+    pub asked: [u64; 2],
+    /// Requests sent.
+    pub sent: [u64; 2],
+}
+
+/// The families that were used.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Families {
+    /// IPv6, where it was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ipv6: Option<FamilyResult>,
+    /// IPv4, where it was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ipv4: Option<FamilyResult>,
+}
+
+impl Families {
+    /// The figures of one family.
+    pub fn of(&self, family: Family) -> Option<&FamilyResult> {
+        match family {
+            Family::Ipv6 => self.ipv6.as_ref(),
+            Family::Ipv4 => self.ipv4.as_ref(),
+        }
+    }
+
+    /// The families that were used, IPv6 first.
+    pub fn iter(&self) -> impl Iterator<Item = (Family, &FamilyResult)> {
+        Family::BOTH.into_iter().filter_map(|family| Some((family, self.of(family)?)))
+    }
+}
+
+/// The figures of one family.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FamilyResult {
+    /// Where the requests went.
+    pub addresses: Vec<SocketAddr>,
+    /// How many.
+    pub requests: Requests,
+    /// How they ended, by name: every one that occurred. They add up to `requests.sent`.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Those that did not end NORMAL, in detail.
+    pub failures: Vec<FailureCount>,
+    /// Connections.
+    pub connections: ConnectionCounts,
+    /// Status codes of whole responses.
+    pub status: BTreeMap<u16, u64>,
+    /// Bytes above TCP.
+    pub bytes: ByteCounts,
+    /// Whole responses a second.
+    pub requests_per_s: f64,
+    /// Their content, bytes a second.
+    pub goodput_bytes_per_s: f64,
+    /// From the connect call to established.
+    pub connect_us: Summary,
+    /// From the request's last byte handed to the kernel to the response's first.
+    pub wait_us: Summary,
+    /// From the response's first byte to its last.
+    pub transfer_us: Summary,
+    /// From the exchange's start to the response's last byte.
+    pub response_us: Summary,
+    /// From connected to closed.
+    pub lifetime_us: Summary,
+}
+
+/// How many requests.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Requests {
+    /// Exchanges begun, those included whose connection failed.
+    pub sent: u64,
+    /// With a whole response.
+    pub completed: u64,
+}
+
+/// How often one thing went wrong.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct FailureCount {
+    /// What went wrong, where, and the kernel's error number.
+    #[serde(flatten)]
+    pub failure: Failure,
+    /// How often.
+    pub count: u64,
+}
+
+/// Connections of one family.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ConnectionCounts {
+    /// Established.
+    pub opened: u64,
+    /// Closed, those included that were closed when the run ended.
+    pub closed: u64,
+    /// Of those, cut off by this side with a reset.
+    pub reset_sent: u64,
+    /// Closed because of bytes that no request had asked for.
+    pub unsolicited: u64,
+}
+
+/// Bytes above TCP.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ByteCounts {
+    /// Received, heads and framing included.
+    pub received: u64,
+    /// Content of whole responses.
+    pub body: u64,
+    /// Handed to the kernel.
+    pub sent: u64,
+}
+
+/// One second of the run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its start, in whole seconds from the end of the warm-up.
+    pub second: u64,
+    /// How long it was: 1, but for the last.
+    pub length_s: f64,
+    /// What each family did.
+    pub families: PerFamily<IntervalFamily>,
+}
+
+/// What one family did in one second.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct IntervalFamily {
+    /// Exchanges begun.
+    pub sent: u64,
+    /// With a whole response.
+    pub completed: u64,
+    /// That ended otherwise.
+    pub failed: u64,
+    /// Content bytes of whole responses.
+    pub body_bytes: u64,
+    /// Response times.
+    pub response_us: Summary,
+}
+
+/// What the load generator itself did.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Generator {
+    /// How it spoke to the kernel: `epoll`.
+    pub driver: String,
+    /// Worker threads.
+    pub threads: u32,
+    /// Processor time of the whole process over the run, user mode.
+    pub cpu_user_s: f64,
+    /// The same in the kernel.
+    pub cpu_sys_s: f64,
+    /// The most memory that the process had resident.
+    pub peak_rss_bytes: u64,
+    /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
+    pub busiest: f64,
+    /// True where the generator, not the server, may have been the bottleneck.
+    pub saturated: bool,
+}
+
+/// The figures of one family from what was counted in `elapsed_s` seconds.
+pub fn family_result(
+    tally: &FamilyTally,
+    addresses: Vec<SocketAddr>,
+    elapsed_s: f64,
+) -> FamilyResult {
+    let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+    FamilyResult {
+        addresses,
+        requests: Requests { sent: tally.sent, completed: tally.completed() },
+        outcomes: outcomes(tally),
+        failures: failures(tally),
+        connections: connection_counts(tally),
+        status: tally.status.sorted(),
+        bytes: byte_counts(tally),
+        requests_per_s: per_s(tally.completed()),
+        goodput_bytes_per_s: per_s(tally.bytes.body),
+        connect_us: tally.phases.connect.summary(),
+        wait_us: tally.phases.wait.summary(),
+        transfer_us: tally.phases.transfer.summary(),
+        response_us: tally.phases.response.summary(),
+        lifetime_us: tally.phases.lifetime.summary(),
+    }
+}
+
+/// NORMAL always, the others where they occurred.
+fn outcomes(tally: &FamilyTally) -> BTreeMap<String, u64> {
+    let counted = Outcome::ALL.map(|outcome| (outcome, tally.outcome(outcome)));
+    let shown = counted.into_iter().filter(|&(outcome, n)| n > 0 || outcome == Outcome::Normal);
+    shown.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
+}
+
+fn failures(tally: &FamilyTally) -> Vec<FailureCount> {
+    let sorted = tally.failures.sorted().into_iter();
+    sorted.map(|(failure, count)| FailureCount { failure, count }).collect()
+}
+
+fn connection_counts(tally: &FamilyTally) -> ConnectionCounts {
+    let counted = &tally.connections;
+    ConnectionCounts {
+        opened: counted.opened,
+        closed: counted.closed,
+        reset_sent: counted.reset_sent,
+        unsolicited: counted.unsolicited,
+    }
+}
+
+fn byte_counts(tally: &FamilyTally) -> ByteCounts {
+    ByteCounts { received: tally.bytes.received, body: tally.bytes.body, sent: tally.bytes.sent }
+}
+
+/// The figures of the families in use and of both together.
+pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, FamilyResult) {
+    let addresses =
+        |family| plan.endpoints(family).into_iter().map(|e| e.address).collect::<Vec<_>>();
+    let of = |family: Family| {
+        let used = plan.ratio.uses(family) || tally[family].sent > 0;
+        used.then(|| family_result(&tally[family], addresses(family), elapsed_s))
+    };
+    let mut both = tally.ipv6.clone();
+    both += &tally.ipv4;
+    let everywhere = plan.families().flat_map(addresses).collect();
+    (
+        Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
+        family_result(&both, everywhere, elapsed_s),
+    )
+}
+
+/// The seconds of a run from its workers' slices, those of the same second put together.
+pub fn intervals(slices: &[Slice]) -> Vec<Interval> {
+    let mut seconds: BTreeMap<u64, (u64, PerFamily<SliceTally>)> = BTreeMap::new();
+    for slice in slices {
+        let (length, families) = seconds.entry(slice.second).or_default();
+        *length = (*length).max(slice.length_ns);
+        *families += &slice.families;
+    }
+    let interval = |(second, (length, families)): (u64, (u64, PerFamily<SliceTally>))| Interval {
+        second,
+        length_s: length as f64 / 1e9,
+        families: families.map(interval_family),
+    };
+    seconds.into_iter().map(interval).collect()
+}
+
+fn interval_family(counted: SliceTally) -> IntervalFamily {
+    IntervalFamily {
+        sent: counted.sent,
+        completed: counted.completed,
+        failed: counted.failed,
+        body_bytes: counted.body,
+        response_us: counted.response.summary(),
+    }
+}

@@ -1,0 +1,244 @@
+//! What a worker counts. A worker owns its tally; tallies are merged once, with `+=`.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use crate::family::PerFamily;
+use crate::outcome::{Failure, Outcome};
+use crate::timing::Timing;
+
+/// Everything counted over a run, for each family.
+pub type Tally = PerFamily<FamilyTally>;
+
+/// Everything counted for one family.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FamilyTally {
+    /// Exchanges begun, those included whose connection failed.
+    pub sent: u64,
+    /// How the exchanges that received a whole response answered.
+    pub status: Counts<u16>,
+    /// How the others ended. Together with the whole ones they make up `sent`.
+    pub failures: Counts<Failure>,
+    /// What happened to connections.
+    pub connections: Connections,
+    /// What went over them.
+    pub bytes: Bytes,
+    /// How long it took.
+    pub phases: Phases,
+}
+
+impl FamilyTally {
+    /// Exchanges with a whole response.
+    pub fn completed(&self) -> u64 {
+        self.status.iter().map(|(_, count)| count).sum()
+    }
+
+    /// How many exchanges ended with `outcome`.
+    pub fn outcome(&self, outcome: Outcome) -> u64 {
+        match outcome {
+            Outcome::Normal => self.completed(),
+            _ => self.failures.iter().filter(|(f, _)| f.outcome == outcome).map(|(_, n)| n).sum(),
+        }
+    }
+
+    /// All exchanges that ended, in whatever way. Equal to `sent` when a run is over.
+    pub fn ended(&self) -> u64 {
+        Outcome::ALL.iter().map(|&outcome| self.outcome(outcome)).sum()
+    }
+}
+
+impl AddAssign<&FamilyTally> for FamilyTally {
+    fn add_assign(&mut self, other: &FamilyTally) {
+        self.sent += other.sent;
+        self.status += &other.status;
+        self.failures += &other.failures;
+        self.connections += &other.connections;
+        self.bytes += &other.bytes;
+        self.phases += &other.phases;
+    }
+}
+
+/// Counts by a key of which few values occur: a list is searched faster than a tree or a table.
+#[derive(Clone, Debug)]
+pub struct Counts<K>(Vec<(K, u64)>);
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Counts(Vec::new())
+    }
+}
+
+impl<K: Copy + Ord> Counts<K> {
+    /// Counts `more` of `key`.
+    pub fn add(&mut self, key: K, more: u64) {
+        match self.0.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += more,
+            None => self.0.push((key, more)),
+        }
+    }
+
+    /// Every key counted so far, in the order of its first occurrence.
+    pub fn iter(&self) -> impl Iterator<Item = (K, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The same in the keys' order.
+    pub fn sorted(&self) -> BTreeMap<K, u64> {
+        self.iter().collect()
+    }
+}
+
+impl<K: Copy + Ord> PartialEq for Counts<K> {
+    /// The order of first occurrence is not part of the value: merging must not depend on order.
+    fn eq(&self, other: &Self) -> bool {
+        self.sorted() == other.sorted()
+    }
+}
+
+impl<K: Copy + Ord> AddAssign<&Counts<K>> for Counts<K> {
+    fn add_assign(&mut self, other: &Counts<K>) {
+        other.iter().for_each(|(key, count)| self.add(key, count));
+    }
+}
+
+/// What happened to connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// Established by this side.
+    pub opened: u64,
+    /// Closed, by either side; those open at the end of the run are closed then and counted.
+    pub closed: u64,
+    /// Of those closed, the ones that this side cut off with a reset, as asked for by `--close rst`
+    /// or because an exchange on them could not be finished.
+    pub reset_sent: u64,
+    /// Closed because bytes came that no request had asked for.
+    pub unsolicited: u64,
+}
+
+impl AddAssign<&Connections> for Connections {
+    fn add_assign(&mut self, other: &Connections) {
+        self.opened += other.opened;
+        self.closed += other.closed;
+        self.reset_sent += other.reset_sent;
+        self.unsolicited += other.unsolicited;
+    }
+}
+
+/// Bytes above TCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// Received, heads and framing included.
+    pub received: u64,
+    /// Received as content of whole responses: what goodput counts.
+    pub body: u64,
+    /// Handed to the kernel.
+    pub sent: u64,
+}
+
+impl AddAssign<&Bytes> for Bytes {
+    fn add_assign(&mut self, other: &Bytes) {
+        self.received += other.received;
+        self.body += other.body;
+        self.sent += other.sent;
+    }
+}
+
+/// How long each phase took. `connect` counts established connections, `lifetime` closed ones, the
+/// others exchanges with a whole response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Phases {
+    /// From the connect call to the kernel's word that the connection is established.
+    pub connect: Timing,
+    /// From the request's last byte handed to the kernel to the response's first byte.
+    pub wait: Timing,
+    /// From the response's first byte to its last.
+    pub transfer: Timing,
+    /// From the exchange's start to the response's last byte.
+    pub response: Timing,
+    /// From connected to closed.
+    pub lifetime: Timing,
+}
+
+impl AddAssign<&Phases> for Phases {
+    fn add_assign(&mut self, other: &Phases) {
+        self.connect += &other.connect;
+        self.wait += &other.wait;
+        self.transfer += &other.transfer;
+        self.response += &other.response;
+        self.lifetime += &other.lifetime;
+    }
+}
+
+/// What one worker counted in one second, for live views and for the result's intervals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slice {
+    /// Whole seconds from the start of the measurement to the start of this slice.
+    pub second: u64,
+    /// Nanoseconds that the worker was not waiting for the kernel.
+    pub busy_ns: u64,
+    /// Nanoseconds that the slice lasted.
+    pub length_ns: u64,
+    /// The counts.
+    pub families: PerFamily<SliceTally>,
+}
+
+/// What one family did in a slice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SliceTally {
+    /// Exchanges begun.
+    pub sent: u64,
+    /// Exchanges with a whole response.
+    pub completed: u64,
+    /// Exchanges that ended otherwise.
+    pub failed: u64,
+    /// Content bytes of whole responses.
+    pub body: u64,
+    /// Response times of whole responses.
+    pub response: Timing,
+}
+
+impl AddAssign<&SliceTally> for SliceTally {
+    fn add_assign(&mut self, other: &SliceTally) {
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.body += other.body;
+        self.response += &other.response;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Phase;
+
+    fn sample(seed: u64) -> FamilyTally {
+        let mut tally = FamilyTally { sent: 3 + seed, ..FamilyTally::default() };
+        tally.status.add(200, 1 + seed);
+        tally.status.add(404, 1);
+        let failure = Failure { outcome: Outcome::Reset, phase: Phase::Wait, errno: Some(104) };
+        tally.failures.add(failure, 1);
+        tally.phases.response.record(1_000 * (seed + 1));
+        tally
+    }
+
+    #[test]
+    fn what_was_sent_is_the_sum_of_the_outcomes() {
+        let tally = sample(4);
+        assert_eq!((tally.completed(), tally.outcome(Outcome::Reset)), (6, 1));
+        assert_eq!(tally.ended(), tally.sent);
+    }
+
+    #[test]
+    fn merging_does_not_depend_on_order() {
+        let (a, b, c) = (sample(1), sample(20), sample(300));
+        let sum = |parts: [&FamilyTally; 3]| {
+            parts.iter().fold(FamilyTally::default(), |mut sum, part| {
+                sum += part;
+                sum
+            })
+        };
+        assert_eq!(sum([&a, &b, &c]), sum([&c, &a, &b]));
+        assert_eq!(sum([&a, &b, &c]).sent, a.sent + b.sent + c.sent);
+    }
+}

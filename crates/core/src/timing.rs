@@ -1,0 +1,198 @@
+//! Durations of one kind, as an HdrHistogram with an exact minimum, maximum and sum.
+
+use std::ops::AddAssign;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
+
+/// Significant decimal digits that a quantile is right to.
+const DIGITS: u8 = 3;
+
+/// Durations in nanoseconds. Memory depends on the largest value, not on how many there are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timing {
+    histogram: Histogram<u64>,
+    min: u64,
+    max: u64,
+    sum: u128,
+    /// Needed for a standard deviation that is not blurred by the histogram's buckets.
+    squares: f64,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Timing { histogram: empty(), min: u64::MAX, max: 0, sum: 0, squares: 0.0 }
+    }
+}
+
+/// `Histogram::new` refuses only more than five digits.
+fn empty() -> Histogram<u64> {
+    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} digits are within 0..=5"))
+}
+
+impl Timing {
+    /// Counts one duration.
+    pub fn record(&mut self, nanos: u64) {
+        // It grows by itself; were a value beyond what it can hold, the exact maximum still tells.
+        if self.histogram.record(nanos).is_err() {
+            self.histogram.saturating_record(nanos);
+        }
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
+        self.sum += u128::from(nanos);
+        self.squares += (nanos as f64) * (nanos as f64);
+    }
+
+    /// How many were counted.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The duration in nanoseconds that a share `q` (0 to 1) of all durations does not exceed, right
+    /// to three digits and never above the maximum nor below the minimum. None of nothing.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        let value = (self.count() > 0).then(|| self.histogram.value_at_quantile(q))?;
+        Some(value.clamp(self.min, self.max))
+    }
+
+    /// The arithmetic mean in nanoseconds.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
+    }
+
+    /// The sample standard deviation in nanoseconds; 0 of a single duration.
+    pub fn stddev(&self) -> Option<f64> {
+        let n = self.count() as f64;
+        let mean = self.mean()?;
+        let spread = (self.squares - n * mean * mean).max(0.0);
+        Some((spread / (n - 1.0).max(1.0)).sqrt())
+    }
+
+    /// The figures of a result document.
+    pub fn summary(&self) -> Summary {
+        let us = |nanos: f64| nanos / 1e3;
+        let quantile = |q| self.quantile(q).map(|nanos| us(nanos as f64));
+        let some = self.count() > 0;
+        Summary {
+            count: self.count(),
+            min: some.then(|| us(self.min as f64)),
+            mean: self.mean().map(us),
+            stddev: self.stddev().map(us),
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
+            max: some.then(|| us(self.max as f64)),
+            hdr: self.encode(),
+        }
+    }
+
+    /// HdrHistogram's V2 log encoding: deflated, base64, values in nanoseconds.
+    fn encode(&self) -> String {
+        let mut bytes = Vec::new();
+        match V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes) {
+            Ok(_) => STANDARD.encode(bytes),
+            Err(error) => unreachable!("writing to memory does not fail: {error}"),
+        }
+    }
+}
+
+impl AddAssign<&Timing> for Timing {
+    fn add_assign(&mut self, other: &Timing) {
+        if let Err(error) = self.histogram.add(&other.histogram) {
+            unreachable!("both histograms resize themselves: {error}");
+        }
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+}
+
+/// Durations of one kind as a result document shows them, in microseconds. The values are absent
+/// where nothing was counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How many durations there are.
+    pub count: u64,
+    /// The shortest, exact.
+    pub min: Option<f64>,
+    /// The arithmetic mean, exact.
+    pub mean: Option<f64>,
+    /// The sample standard deviation.
+    pub stddev: Option<f64>,
+    /// The median, right to three digits, as the other quantiles.
+    pub p50: Option<f64>,
+    /// 90 % are not longer.
+    pub p90: Option<f64>,
+    /// 99 % are not longer.
+    pub p99: Option<f64>,
+    /// 99.9 % are not longer.
+    pub p999: Option<f64>,
+    /// The longest, exact.
+    pub max: Option<f64>,
+    /// The whole histogram in HdrHistogram's V2 log encoding, values in nanoseconds.
+    pub hdr: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> Timing {
+        let mut timing = Timing::default();
+        values.into_iter().for_each(|value| timing.record(value));
+        timing
+    }
+
+    #[test]
+    fn nothing_counted_has_no_figures() {
+        let summary = Timing::default().summary();
+        assert_eq!((summary.count, summary.min, summary.p50, summary.max), (0, None, None, None));
+        assert!(summary.hdr.starts_with("HISTFAAAA"), "{}", summary.hdr);
+    }
+
+    #[test]
+    fn quantiles_are_right_to_three_digits_and_stay_within_the_extremes() {
+        let timing = of(1..=100_000);
+        for (q, exact) in [(0.0, 1.0), (0.5, 50_000.0), (0.9, 90_000.0), (0.999, 99_900.0)] {
+            let found = timing.quantile(q).unwrap() as f64;
+            assert!((found - exact).abs() <= exact * 1e-3, "{q}: {found} is not {exact}");
+        }
+        let one = of([1_234_567_891]);
+        assert_eq!(one.quantile(0.99), Some(1_234_567_891));
+        assert_eq!(one.summary().p999, one.summary().max);
+    }
+
+    #[test]
+    fn mean_and_deviation_are_those_of_the_values() {
+        let timing = of([2_000, 4_000, 4_000, 4_000, 5_000, 5_000, 7_000, 9_000]);
+        assert_eq!(timing.mean(), Some(5_000.0));
+        let expected = (32.0_f64 / 7.0).sqrt() * 1_000.0;
+        assert!((timing.stddev().unwrap() - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn merging_is_counting_together_in_any_order() {
+        let (low, high) = (of(1..500), of((1..100).map(|v| v * 10_000_000_000)));
+        let mut one = low.clone();
+        one += &high;
+        let mut other = high.clone();
+        other += &low;
+        assert_eq!(one.summary(), other.summary());
+        assert_eq!(one.count(), low.count() + high.count());
+        let mut same = low.clone();
+        same += &Timing::default();
+        assert_eq!(same.summary(), low.summary());
+    }
+
+    #[test]
+    fn the_longest_duration_there_is_does_no_harm() {
+        let timing = of([0, u64::MAX]);
+        assert_eq!(timing.count(), 2);
+        assert_eq!(timing.quantile(1.0), Some(u64::MAX));
+    }
+}
