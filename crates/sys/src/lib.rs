@@ -1,1 +1,18 @@
-//! The part of sixmark that speaks to Linux. The only place for unsafe code.
+//! The part of sixmark that speaks to Linux: sockets, epoll, limits, interfaces. The only place for
+//! unsafe code, each use with the invariant that makes it sound. It knows nothing of HTTP, plans or
+//! results.
+
+pub mod clock;
+pub mod driver;
+pub mod interface;
+pub mod limit;
+pub mod route;
+mod socket;
+pub mod usage;
+
+use std::io;
+
+/// The result of a system call that says -1 and sets errno where it failed.
+fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
+    if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
+}

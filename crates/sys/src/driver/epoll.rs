@@ -1,0 +1,429 @@
+//! The driver over epoll: edge-triggered, each socket registered once.
+//!
+//! In the usual exchange a request costs one send, one receive and its part of an `epoll_wait`: a
+//! receive that does not fill the buffer has emptied the socket (epoll(7), Q&A 9), so no second
+//! one is needed to learn that.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+
+use libc::{EPOLLERR, EPOLLET, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
+
+use super::{Close, Driver, Event, Handed, Kind, Slot, Way};
+use crate::{check, clock, socket};
+
+/// Bytes received at once. Larger ones would leave the processor's second-level cache.
+const BUFFER: usize = 128 * 1024;
+/// Things told at once. Few, since they share one timestamp: see [`Event::at`].
+const BATCH: usize = 64;
+/// Receives in a row from one connection before the others get their turn.
+const TURN: u32 = 16;
+/// The most that one system call drops.
+const DROP: u64 = 1 << 30;
+
+/// Drives connections by epoll.
+pub struct Epoll {
+    epoll: OwnedFd,
+    sockets: Vec<Socket>,
+    /// What the kernel told and is not yet dealt with.
+    told: Vec<libc::epoll_event>,
+    next_told: usize,
+    /// The connection whose telling is being dealt with.
+    current: Option<Current>,
+    /// Events of calls that were over at once.
+    ready: VecDeque<Event>,
+    /// Connections with more to receive that gave the others a turn.
+    unfinished: VecDeque<Token>,
+    /// How many of those get a turn before the next wait.
+    turns: usize,
+    buffer: Box<[u8]>,
+    received: usize,
+    woke: u64,
+    waited: u64,
+}
+
+/// A slot and the generation of the connection in it, so that nothing late is taken for a
+/// successor's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Token {
+    slot: Slot,
+    generation: u32,
+}
+
+struct Current {
+    token: Token,
+    at: u64,
+    receives: u32,
+}
+
+/// A slot: vacant where it has no descriptor.
+#[derive(Default)]
+struct Socket {
+    fd: Option<OwnedFd>,
+    generation: u32,
+    connecting: bool,
+    /// There may be something to receive.
+    readable: bool,
+    /// There may be room to send.
+    writable: bool,
+    /// The peer is done or the connection broken, so that a short receive is not the last.
+    ending: bool,
+    /// Registered for EPOLLOUT.
+    asks_writable: bool,
+    sending: Option<(Arc<[u8]>, usize)>,
+    droppable: u64,
+}
+
+impl Epoll {
+    /// A driver without connections.
+    pub fn new() -> io::Result<Epoll> {
+        // SAFETY: epoll_create1 takes no pointers.
+        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        Ok(Epoll {
+            // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+            epoll: unsafe { OwnedFd::from_raw_fd(fd) },
+            sockets: Vec::new(),
+            told: Vec::with_capacity(BATCH),
+            next_told: 0,
+            current: None,
+            ready: VecDeque::new(),
+            unfinished: VecDeque::new(),
+            turns: 0,
+            buffer: vec![0; BUFFER].into(),
+            received: 0,
+            woke: clock::now(),
+            waited: 0,
+        })
+    }
+
+    /// Opens a socket and begins its connection: the peer where it is established already.
+    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<Option<SocketAddr>> {
+        let fd = socket::open(&way.to, libc::SOCK_STREAM)?;
+        prepare(&fd, way)?;
+        match socket::connect(&fd, &way.to) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+            _ => {}
+        }
+        // Over loopback the handshake is over when connect returns; asking now spares a wake-up
+        // and times the connection, not the queue of things to deal with.
+        let peer = socket::peer(&fd).ok();
+        let socket = &mut self.sockets[slot as usize];
+        socket.fd = Some(fd);
+        socket.connecting = peer.is_none();
+        self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
+        Ok(peer)
+    }
+
+    /// Registers a socket, or changes whether it asks to be told of room to send.
+    fn register(&mut self, slot: Slot, operation: i32, writable: bool) -> io::Result<()> {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(fd) = &socket.fd else { return Ok(()) };
+        let room = if writable { EPOLLOUT } else { 0 };
+        let token = Token { slot, generation: socket.generation };
+        let mut event = libc::epoll_event {
+            events: (EPOLLIN | EPOLLRDHUP | EPOLLET | room) as u32,
+            u64: token.pack(),
+        };
+        socket.asks_writable = writable;
+        let (epoll, fd) = (self.epoll.as_raw_fd(), fd.as_raw_fd());
+        // SAFETY: `event` is a valid event that the call only reads.
+        check(unsafe { libc::epoll_ctl(epoll, operation, fd, &mut event) }).map(drop)
+    }
+
+    /// The next connection that the kernel told of, with its flags noted.
+    fn turn_to_next_told(&mut self) -> Option<Current> {
+        while let Some(event) = self.told.get(self.next_told).copied() {
+            self.next_told += 1;
+            let token = Token::unpack(event.u64);
+            if let Some(socket) = self.socket(token) {
+                socket.note(event.events as i32);
+                return Some(Current { token, at: self.woke, receives: 0 });
+            }
+        }
+        None
+    }
+
+    /// The next connection that has more to receive, once in a wait for each that gave way.
+    fn turn_to_unfinished(&mut self) -> Option<Current> {
+        while self.turns > 0 {
+            self.turns -= 1;
+            let token = self.unfinished.pop_front()?;
+            if self.socket(token).is_some() {
+                return Some(Current { token, at: self.woke, receives: 0 });
+            }
+        }
+        None
+    }
+
+    /// The connection that `token` means, unless it is gone.
+    fn socket(&mut self, token: Token) -> Option<&mut Socket> {
+        let socket = self.sockets.get_mut(token.slot as usize)?;
+        (socket.fd.is_some() && socket.generation == token.generation).then_some(socket)
+    }
+
+    /// The next thing that happened to the current connection.
+    fn step(&mut self, current: &mut Current) -> Option<Kind> {
+        let socket = self.socket(current.token)?;
+        if socket.connecting {
+            return socket.connected();
+        }
+        if socket.writable
+            && let Some(kind) = socket.go_on_sending()
+        {
+            return Some(kind);
+        }
+        if !socket.readable {
+            return None;
+        }
+        current.receives += 1;
+        if current.receives > TURN {
+            self.unfinished.push_back(current.token);
+            return None;
+        }
+        self.receive(current.token.slot)
+    }
+
+    fn receive(&mut self, slot: Slot) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        let fd = socket.fd.as_ref()?;
+        let asked = socket.droppable.min(DROP) as usize;
+        let dropping = asked > 0;
+        let received = match dropping {
+            true => socket::discard(fd, asked),
+            false => socket::receive(fd, &mut self.buffer),
+        };
+        let room = if dropping { asked } else { BUFFER };
+        match received {
+            Ok(0) => socket.ended(Kind::Ended),
+            Ok(count) => {
+                socket.readable = count == room || socket.ending;
+                if dropping {
+                    socket.droppable -= count as u64;
+                    return Some(Kind::Dropped(count as u64));
+                }
+                self.received = count;
+                Some(Kind::Received(count))
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN | libc::EINTR) => socket.ended_none(),
+                errno => socket.ended(Kind::Failed(errno.unwrap_or(libc::EIO))),
+            },
+        }
+    }
+
+    /// Milliseconds until `until`, rounded up, for `epoll_wait`.
+    fn patience(&self, now: u64, until: u64) -> i32 {
+        if !self.ready.is_empty() || !self.unfinished.is_empty() {
+            return 0;
+        }
+        until.saturating_sub(now).div_ceil(1_000_000).min(i32::MAX as u64) as i32
+    }
+}
+
+/// Options that must be set before connecting.
+fn prepare(fd: &OwnedFd, way: &Way) -> io::Result<()> {
+    if way.no_delay {
+        socket::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+    }
+    let Some(from) = way.from else { return Ok(()) };
+    // The port is then chosen at connect, so that one port can serve many destinations.
+    socket::set(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
+    if from.foreign {
+        match from.address {
+            SocketAddr::V4(_) => socket::set(fd, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?,
+            SocketAddr::V6(_) => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?,
+        }
+    }
+    socket::bind(fd, &from.address)
+}
+
+impl Token {
+    fn pack(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.slot)
+    }
+
+    fn unpack(packed: u64) -> Token {
+        Token { slot: packed as u32, generation: (packed >> 32) as u32 }
+    }
+}
+
+impl Socket {
+    /// Takes note of what epoll says.
+    fn note(&mut self, events: i32) {
+        self.ending |= events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) != 0;
+        self.readable |= self.ending || events & EPOLLIN != 0;
+        self.writable |= self.ending || events & EPOLLOUT != 0;
+    }
+
+    /// What became of a connection attempt that epoll spoke of.
+    fn connected(&mut self) -> Option<Kind> {
+        if !self.writable {
+            return None;
+        }
+        let fd = self.fd.as_ref()?;
+        let errno = socket::pending_error(fd);
+        if errno != 0 {
+            return self.ended(Kind::Failed(errno));
+        }
+        match socket::peer(fd) {
+            Ok(peer) => {
+                self.connecting = false;
+                Some(Kind::Connected(peer.ip()))
+            }
+            Err(error) => self.ended(Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO))),
+        }
+    }
+
+    /// Sends what is left; none where the kernel has no room.
+    fn go_on_sending(&mut self) -> Option<Kind> {
+        let (bytes, from) = self.sending.take()?;
+        match self.hand(&bytes, from) {
+            Ok(end) if end == bytes.len() => Some(Kind::Sent),
+            Ok(end) => {
+                self.writable = false;
+                self.sending = Some((bytes, end));
+                None
+            }
+            Err(errno) => self.ended(Kind::Failed(errno)),
+        }
+    }
+
+    /// Hands bytes to the kernel until it has no more room: how many of them it has.
+    fn hand(&self, bytes: &[u8], mut from: usize) -> Result<usize, i32> {
+        let fd = self.fd.as_ref().ok_or(libc::EBADF)?;
+        while from < bytes.len() {
+            match socket::send(fd, &bytes[from..]) {
+                Ok(count) => from += count,
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EINTR) => {}
+                    Some(libc::EAGAIN) => break,
+                    errno => return Err(errno.unwrap_or(libc::EIO)),
+                },
+            }
+        }
+        Ok(from)
+    }
+
+    /// The last thing to tell: nothing more is asked of the socket.
+    fn ended(&mut self, kind: Kind) -> Option<Kind> {
+        self.readable = false;
+        self.writable = false;
+        Some(kind)
+    }
+
+    /// Nothing to receive for now.
+    fn ended_none(&mut self) -> Option<Kind> {
+        self.readable = false;
+        None
+    }
+}
+
+impl Driver for Epoll {
+    fn name(&self) -> &'static str {
+        "epoll"
+    }
+
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+
+    fn woke(&self) -> u64 {
+        self.woke
+    }
+
+    fn waited(&self) -> u64 {
+        self.waited
+    }
+
+    fn connect(&mut self, slot: Slot, way: &Way) {
+        if self.sockets.len() <= slot as usize {
+            self.sockets.resize_with(slot as usize + 1, Socket::default);
+        }
+        let generation = self.sockets[slot as usize].generation.wrapping_add(1);
+        self.sockets[slot as usize] = Socket { generation, ..Socket::default() };
+        let kind = match self.begin(slot, way) {
+            Ok(Some(peer)) => Kind::Connected(peer.ip()),
+            Ok(None) => return,
+            Err(error) => Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO)),
+        };
+        self.ready.push_back(Event { slot, at: self.now(), kind });
+    }
+
+    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
+        let at = self.now();
+        let socket = &mut self.sockets[slot as usize];
+        let kind = match socket.hand(bytes, 0) {
+            Ok(end) if end == bytes.len() => return Handed::Whole(at),
+            Ok(end) => {
+                socket.sending = Some((Arc::clone(bytes), end));
+                socket.writable = false;
+                let asks = socket.asks_writable;
+                let asked =
+                    if asks { Ok(()) } else { self.register(slot, libc::EPOLL_CTL_MOD, true) };
+                match asked {
+                    Ok(()) => return Handed::Later,
+                    Err(error) => Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO)),
+                }
+            }
+            Err(errno) => Kind::Failed(errno),
+        };
+        self.ready.push_back(Event { slot, at, kind });
+        Handed::Later
+    }
+
+    fn drop_next(&mut self, slot: Slot, count: u64) {
+        self.sockets[slot as usize].droppable = count;
+    }
+
+    fn close(&mut self, slot: Slot, close: Close) {
+        let socket = &mut self.sockets[slot as usize];
+        // Closing the descriptor takes it out of epoll too; a new generation makes late news void.
+        if let Some(fd) = socket.fd.take()
+            && close == Close::Reset
+        {
+            // Failing leaves an orderly close, which is no worse for anyone.
+            let _ = socket::reset_on_close(&fd);
+        }
+        socket.sending = None;
+        if !self.ready.is_empty() {
+            self.ready.retain(|event| event.slot != slot);
+        }
+    }
+
+    fn wait(&mut self, until: u64) {
+        let before = self.now();
+        let timeout = self.patience(before, until);
+        let (start, room) = (self.told.as_mut_ptr(), BATCH as i32);
+        // SAFETY: `start` points at room for BATCH events, which the vector was made with.
+        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), start, room, timeout) };
+        // SAFETY: the kernel has written `count` events, none where it was interrupted.
+        unsafe { self.told.set_len(count.max(0) as usize) };
+        self.next_told = 0;
+        self.turns = self.unfinished.len();
+        self.woke = self.now();
+        self.waited += self.woke - before;
+    }
+
+    fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if let Some(mut current) = self.current.take() {
+                let (slot, at) = (current.token.slot, current.at);
+                if let Some(kind) = self.step(&mut current) {
+                    self.current = Some(current);
+                    return Some(Event { slot, at, kind });
+                }
+            }
+            self.current = Some(self.turn_to_next_told().or_else(|| self.turn_to_unfinished())?);
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.received]
+    }
+}

@@ -1,0 +1,118 @@
+//! A completion-style driver: say what should happen to a slot, then learn what happened.
+//!
+//! A slot is a number below the caller's choosing that holds at most one connection. All calls
+//! return at once except [`Driver::wait`]. Times are nanoseconds of one monotonic clock.
+
+mod epoll;
+
+pub use epoll::Epoll;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// The number of a connection's place.
+pub type Slot = u32;
+
+/// Carries out what is asked of connections and tells what became of it.
+pub trait Driver {
+    /// The word for this driver in results.
+    fn name(&self) -> &'static str;
+
+    /// The time now.
+    fn now(&self) -> u64;
+
+    /// When the last [`Driver::wait`] returned.
+    fn woke(&self) -> u64;
+
+    /// How long all waits together lasted.
+    fn waited(&self) -> u64;
+
+    /// Begins a connection in a vacant slot; ends in [`Kind::Connected`] or [`Kind::Failed`].
+    fn connect(&mut self, slot: Slot, way: &Way);
+
+    /// Hands `bytes` to a connection that has nothing left to send.
+    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed;
+
+    /// Says that the next `count` bytes to come may be dropped unseen. They are then told as
+    /// [`Kind::Dropped`], if the driver can, or as [`Kind::Received`].
+    fn drop_next(&mut self, slot: Slot, count: u64);
+
+    /// Closes the slot's connection at once. No more is told of it and the slot is vacant.
+    fn close(&mut self, slot: Slot, close: Close);
+
+    /// Waits until something happens or `until` has come, whichever is first.
+    fn wait(&mut self, until: u64);
+
+    /// What happened next, or none before the next wait.
+    fn next(&mut self) -> Option<Event>;
+
+    /// The bytes that the [`Kind::Received`] just returned speaks of; gone with the next call.
+    fn bytes(&self) -> &[u8];
+}
+
+/// Where a connection goes, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The peer.
+    pub to: SocketAddr,
+    /// The local address; the kernel's choice where absent.
+    pub from: Option<From>,
+    /// Sends small segments without waiting for acknowledgements (TCP_NODELAY).
+    pub no_delay: bool,
+}
+
+/// A local address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct From {
+    /// The address, with its scope where it needs one. Its port is not used.
+    pub address: SocketAddr,
+    /// Allows an address that no interface has (a routed prefix).
+    pub foreign: bool,
+}
+
+/// How far a send went before it returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handed {
+    /// The kernel has all bytes; it began to take the last ones at this time.
+    Whole(u64),
+    /// [`Kind::Sent`] or [`Kind::Failed`] tells later.
+    Later,
+}
+
+/// How to close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// With a FIN, after what was sent.
+    Orderly,
+    /// With a reset, at once.
+    Reset,
+}
+
+/// Something that happened to a slot's connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The connection's slot.
+    pub slot: Slot,
+    /// When the kernel told. For several things told at once it is the time of the telling, so that
+    /// dealing with one does not make the next one look late.
+    pub at: u64,
+    /// What.
+    pub kind: Kind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The connection is established with this peer.
+    Connected(IpAddr),
+    /// The kernel has the last byte of what was to be sent.
+    Sent,
+    /// That many bytes came: see [`Driver::bytes`].
+    Received(usize),
+    /// That many bytes came and were dropped, as [`Driver::drop_next`] allowed.
+    Dropped(u64),
+    /// The peer sent its FIN.
+    Ended,
+    /// The connection failed with this error number.
+    Failed(i32),
+}

@@ -1,0 +1,92 @@
+//! Network interfaces: their numbers and addresses.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::net::SocketAddr;
+
+use crate::{check, socket};
+
+/// The number of the interface called `name`, or none.
+pub fn index(name: &str) -> Option<u32> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: `name` is a C string that outlives the call.
+    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+    (index > 0).then_some(index)
+}
+
+/// The addresses of the interface called `name`, port 0, link-local ones with their scope.
+pub fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
+    let list = List::new()?;
+    Ok(list.iter().filter(|entry| entry.name() == name).filter_map(Entry::address).collect())
+}
+
+/// getifaddrs's list, freed when dropped.
+struct List(*mut libc::ifaddrs);
+
+impl List {
+    fn new() -> io::Result<List> {
+        let mut first = std::ptr::null_mut();
+        // SAFETY: `first` is a valid place for the list's address.
+        check(unsafe { libc::getifaddrs(&mut first) })?;
+        Ok(List(first))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut next = self.0;
+        std::iter::from_fn(move || {
+            // SAFETY: entries are null or valid until freeifaddrs, and the list outlives them.
+            let entry = unsafe { next.as_ref() }?;
+            next = entry.ifa_next;
+            Some(Entry(entry))
+        })
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        // SAFETY: the address came from getifaddrs and is freed once.
+        unsafe { libc::freeifaddrs(self.0) };
+    }
+}
+
+/// One address of one interface.
+struct Entry<'a>(&'a libc::ifaddrs);
+
+impl Entry<'_> {
+    fn name(&self) -> &str {
+        // SAFETY: every entry's name is a C string that lives as long as the list.
+        unsafe { CStr::from_ptr(self.0.ifa_name) }.to_str().unwrap_or_default()
+    }
+
+    fn address(self) -> Option<SocketAddr> {
+        // SAFETY: an entry's address is null or points at a socket address that begins with its family.
+        let family = i32::from(unsafe { self.0.ifa_addr.as_ref() }?.sa_family);
+        let length = match family {
+            libc::AF_INET => size_of::<libc::sockaddr_in>(),
+            libc::AF_INET6 => size_of::<libc::sockaddr_in6>(),
+            _ => return None,
+        };
+        // SAFETY: sockaddr_storage is a struct of integers, for which all zeros is a valid value.
+        let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        let to = (&raw mut storage).cast::<u8>();
+        // SAFETY: the family says how long the entry's address is, and storage is longer.
+        unsafe { self.0.ifa_addr.cast::<u8>().copy_to_nonoverlapping(to, length) };
+        socket::address(&storage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_has_a_number_and_an_address_of_each_family() {
+        assert!(index("lo").is_some());
+        assert_eq!(index("no-such-interface"), None);
+        let found = addresses("lo").unwrap();
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            assert!(found.contains(&address.parse().unwrap()), "{found:?}");
+        }
+        assert_eq!(addresses("no-such-interface").unwrap(), []);
+    }
+}

@@ -1,0 +1,30 @@
+//! The limit on open files.
+
+use std::io;
+
+use crate::check;
+
+/// Raises the soft limit on open files to `wanted`, and as root the hard one too. Returns the limit
+/// that is then in force, which may be lower.
+pub fn raise_open_files(wanted: u64) -> io::Result<u64> {
+    let mut limit = open_files()?;
+    if limit.rlim_cur < wanted {
+        let beyond = libc::rlimit { rlim_cur: wanted, rlim_max: limit.rlim_max.max(wanted) };
+        let within = libc::rlimit { rlim_cur: wanted.min(limit.rlim_max), ..limit };
+        set_open_files(&beyond).or_else(|_| set_open_files(&within))?;
+        limit = open_files()?;
+    }
+    Ok(limit.rlim_cur)
+}
+
+fn open_files() -> io::Result<libc::rlimit> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid rlimit that the call may write.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
+    Ok(limit)
+}
+
+fn set_open_files(limit: &libc::rlimit) -> io::Result<()> {
+    // SAFETY: `limit` is a valid rlimit that the call only reads.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) }).map(drop)
+}

@@ -1,0 +1,26 @@
+//! What this process has used.
+
+/// Processor time and memory of the whole process since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Processor time in user mode, seconds.
+    pub user_s: f64,
+    /// Processor time in the kernel, seconds.
+    pub system_s: f64,
+    /// The most memory that was resident at once, bytes.
+    pub peak_rss_bytes: u64,
+}
+
+/// What this process has used so far.
+pub fn usage() -> Usage {
+    // SAFETY: rusage is a struct of integers, for which all zeros is a valid value.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `used` is a valid rusage that the call may write.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut used) };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    Usage {
+        user_s: seconds(used.ru_utime),
+        system_s: seconds(used.ru_stime),
+        peak_rss_bytes: used.ru_maxrss as u64 * 1024,
+    }
+}
