@@ -36,6 +36,7 @@ async fn serve(stream: TcpStream, peer: SocketAddr) {
     let service = service_fn(move |request| answer(request, Arc::clone(&session)));
     // hyper's pipeline_flush stays off: it holds a response back while another request is
     // buffered, so a drip would not drip and a reset would not come.
+    // half_close stays off too: a FIN is all that tells that the client of a stall has left.
     let mut connection = http1::Builder::new()
         // An idle connection is kept: ten thousand of them are a test, not an attack.
         .header_read_timeout(None)
