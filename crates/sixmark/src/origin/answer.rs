@@ -1,0 +1,128 @@
+//! From a request to its response.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::pending;
+use std::sync::Arc;
+
+use http_body_util::BodyExt;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING};
+use hyper::{Method, Request, Response, StatusCode};
+
+use super::body::Payload;
+use super::dynamic;
+use super::route::{INDEX, Refusal, Route};
+use super::wire::{Ending, Session};
+
+/// An error makes hyper end the connection without an answer.
+type Outcome = Result<Response<Payload>, Box<dyn Error + Send + Sync>>;
+
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const BINARY: HeaderValue = HeaderValue::from_static("application/octet-stream");
+
+/// What `/reset` announces and sends, in bytes. The part fits in the first flight of any TCP, so
+/// that the kernel has nothing left to throw away when the RST goes out.
+const RESET_DECLARED: u64 = 65_536;
+const RESET_SENT: u64 = 1024;
+
+/// Answers one request.
+pub(super) async fn answer(request: Request<Incoming>, session: Arc<Session>) -> Outcome {
+    match Route::parse(request.uri().path()) {
+        Ok(route) if route.methods().contains(request.method()) => {
+            respond(route, request, session).await
+        }
+        Ok(route) => Ok(not_allowed(route.methods())),
+        Err(Refusal::Unknown(line)) => Ok(text(StatusCode::NOT_FOUND, line)),
+        Err(Refusal::Bad(line)) => Ok(text(StatusCode::BAD_REQUEST, line)),
+    }
+}
+
+async fn respond(route: Route, request: Request<Incoming>, session: Arc<Session>) -> Outcome {
+    Ok(match route {
+        Route::Index => ok(TEXT, Payload::text(INDEX)),
+        Route::Health => ok(TEXT, Payload::text("ok\n")),
+        Route::Bytes(n) => bytes(n),
+        Route::Chunked(n) => chunked(n),
+        Route::Drip { bytes, every } => ok(BINARY, Payload::drip(bytes, every)),
+        Route::Delay(time) => {
+            tokio::time::sleep(time).await;
+            ok(TEXT, Payload::text(format!("waited {} ms\n", time.as_millis())))
+        }
+        Route::Status(code) => status(code),
+        Route::Dynamic => ok(HTML, Payload::text(dynamic::page(&request, session.peer))),
+        Route::Sink => sink(request.into_body()).await?,
+        Route::Reset => cut(RESET_SENT, RESET_DECLARED, Ending::Reset, session),
+        Route::Truncate(n) => cut(n / 2, n, Ending::Finish, session),
+        Route::Close => return Err("the client asked for no answer".into()),
+        Route::Stall => never(pending().await),
+        // One byte more is announced than comes, or the response would be complete.
+        Route::StallAfter(n) => ok(BINARY, Payload::stall(n, n + 1)),
+    })
+}
+
+fn ok(kind: HeaderValue, body: Payload) -> Response<Payload> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+fn text(code: StatusCode, line: impl Into<Bytes>) -> Response<Payload> {
+    let mut response = ok(TEXT, Payload::text(line));
+    *response.status_mut() = code;
+    response
+}
+
+fn status(code: StatusCode) -> Response<Payload> {
+    // RFC 9110, 15.3.5, 15.3.6 and 15.4.5: these have no content.
+    if matches!(code.as_u16(), 204 | 205 | 304) {
+        let mut response = Response::new(Payload::text(""));
+        *response.status_mut() = code;
+        return response;
+    }
+    text(code, format!("{code}\n"))
+}
+
+fn bytes(n: u64) -> Response<Payload> {
+    let mut response = ok(BINARY, Payload::bytes(n));
+    // hyper leaves it out of the answer to a HEAD when the body is empty.
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(n));
+    response
+}
+
+/// Four chunks or more, where there are bytes enough.
+fn chunked(n: u64) -> Response<Payload> {
+    const LARGEST: u64 = 16 * 1024;
+    let chunk = n.div_ceil(4).clamp(1, LARGEST) as usize;
+    let mut response = ok(BINARY, Payload::chunked(n, chunk));
+    response.headers_mut().insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+    response
+}
+
+fn cut(sent: u64, declared: u64, ending: Ending, session: Arc<Session>) -> Response<Payload> {
+    ok(BINARY, Payload::cut(sent, declared, ending, session))
+}
+
+async fn sink(mut body: Incoming) -> Result<Response<Payload>, hyper::Error> {
+    let mut received: u64 = 0;
+    while let Some(frame) = body.frame().await {
+        received += frame?.data_ref().map_or(0, |data| data.len() as u64);
+    }
+    Ok(ok(JSON, Payload::text(format!("{{\"received\":{received}}}\n"))))
+}
+
+fn not_allowed(methods: &[Method]) -> Response<Payload> {
+    let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+    let mut response =
+        text(StatusCode::METHOD_NOT_ALLOWED, format!("this path answers {names} only\n"));
+    // Method names are visible ASCII, so the fallback is for the type checker.
+    let allow = HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(""));
+    response.headers_mut().insert(ALLOW, allow);
+    response
+}
+
+fn never(nothing: Infallible) -> Response<Payload> {
+    match nothing {}
+}

@@ -1,0 +1,230 @@
+//! Response bodies, streamed from a static block whatever their size.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::wire::{Ending, Session};
+
+/// The length of the block that bodies repeat, in bytes.
+const BLOCK_LEN: usize = 64 * 1024;
+
+/// Pseudo-random, so that nothing on the way can compress it much, and the same in every build,
+/// so that a client can check it.
+static BLOCK: [u8; BLOCK_LEN] = block();
+
+/// Fills the block with the top bytes of a 32-bit linear congruential generator (Numerical
+/// Recipes' constants).
+const fn block() -> [u8; BLOCK_LEN] {
+    let mut bytes = [0; BLOCK_LEN];
+    let mut state: u32 = 6;
+    let mut i = 0;
+    while i < BLOCK_LEN {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        bytes[i] = state.to_be_bytes()[0];
+        i += 1;
+    }
+    bytes
+}
+
+/// A response body.
+#[derive(Debug)]
+pub(super) enum Payload {
+    /// Sent as it is; `None` when it has been sent.
+    Text(Option<Bytes>),
+    /// Bytes of the block.
+    Pattern(Pattern),
+}
+
+impl Payload {
+    /// A body that is at hand.
+    pub(super) fn text(text: impl Into<Bytes>) -> Self {
+        Payload::Text(Some(text.into()).filter(|bytes| !bytes.is_empty()))
+    }
+
+    /// `bytes` bytes, announced by a Content-Length.
+    pub(super) fn bytes(bytes: u64) -> Self {
+        Payload::Pattern(Pattern::new(bytes, Length::Known(bytes)))
+    }
+
+    /// `bytes` bytes in chunks of at most `chunk` bytes.
+    pub(super) fn chunked(bytes: u64, chunk: usize) -> Self {
+        Payload::Pattern(Pattern { piece: chunk, ..Pattern::new(bytes, Length::Chunked) })
+    }
+
+    /// `bytes` bytes, the first at once and each other one `every` after the last.
+    pub(super) fn drip(bytes: u64, every: Duration) -> Self {
+        let mut pace = interval(every);
+        // A client that stops reading for a while gets the rest as slowly as the start.
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let pattern = Pattern::new(bytes, Length::Known(bytes));
+        Payload::Pattern(Pattern { piece: 1, pace: Some(pace), ..pattern })
+    }
+
+    /// Announces `declared` bytes, sends `sent` of them and then nothing.
+    pub(super) fn stall(sent: u64, declared: u64) -> Self {
+        let pattern = Pattern::new(sent, Length::Known(declared));
+        Payload::Pattern(Pattern { then: Then::Stall, ..pattern })
+    }
+
+    /// Announces `declared` bytes, sends `sent` of them and ends the connection.
+    pub(super) fn cut(sent: u64, declared: u64, ending: Ending, session: Arc<Session>) -> Self {
+        let pattern = Pattern::new(sent, Length::Known(declared));
+        Payload::Pattern(Pattern { then: Then::Cut(ending, session), ..pattern })
+    }
+}
+
+/// A walk over the block.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    sent: u64,
+    until: u64,
+    length: Length,
+    /// The longest frame, in bytes.
+    piece: usize,
+    pace: Option<Interval>,
+    then: Then,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    Known(u64),
+    Chunked,
+}
+
+/// What follows the last byte.
+#[derive(Debug)]
+enum Then {
+    End,
+    Stall,
+    Cut(Ending, Arc<Session>),
+}
+
+impl Pattern {
+    fn new(until: u64, length: Length) -> Self {
+        Pattern { sent: 0, until, length, piece: BLOCK_LEN, pace: None, then: Then::End }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.sent == self.until {
+            return self.then.poll();
+        }
+        if let Some(pace) = &mut self.pace {
+            ready!(pace.poll_tick(cx));
+        }
+        Poll::Ready(Some(self.next()))
+    }
+
+    fn next(&mut self) -> Bytes {
+        // Both casts are exact: the values are at most BLOCK_LEN.
+        let from = (self.sent % BLOCK_LEN as u64) as usize;
+        let left = (self.until - self.sent).min(self.piece as u64) as usize;
+        let piece = &BLOCK[from..BLOCK_LEN.min(from + left)];
+        self.sent += piece.len() as u64;
+        Bytes::from_static(piece)
+    }
+
+    fn is_at_end(&self) -> bool {
+        // A chunked body keeps its coding even when it is empty.
+        self.sent == self.until
+            && matches!(self.then, Then::End)
+            && (self.length != Length::Chunked || self.sent > 0)
+    }
+
+    fn left(&self) -> SizeHint {
+        match self.length {
+            Length::Known(declared) => SizeHint::with_exact(declared - self.sent),
+            Length::Chunked => SizeHint::new(),
+        }
+    }
+}
+
+impl Then {
+    /// Pending without a waker is meant: hyper flushes what it has, and then either the wire
+    /// carries out the ending or nothing is to happen until the client goes away.
+    fn poll(&self) -> Poll<Option<Bytes>> {
+        match self {
+            Then::End => Poll::Ready(None),
+            Then::Stall => Poll::Pending,
+            Then::Cut(ending, session) => {
+                session.end(*ending);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Body for Payload {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = match self.get_mut() {
+            Payload::Text(text) => text.take(),
+            Payload::Pattern(pattern) => ready!(pattern.poll(cx)),
+        };
+        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Payload::Text(text) => text.is_none(),
+            Payload::Pattern(pattern) => pattern.is_at_end(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Payload::Text(text) => {
+                SizeHint::with_exact(text.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Payload::Pattern(pattern) => pattern.left(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    #[test]
+    fn the_largest_body_takes_no_memory_to_start() {
+        let mut body = Payload::bytes(1 << 40);
+        let mut cx = Context::from_waker(Waker::noop());
+        for _ in 0..10_000 {
+            assert!(Pin::new(&mut body).poll_frame(&mut cx).is_ready());
+        }
+        assert_eq!(body.size_hint().exact(), Some((1 << 40) - 10_000 * BLOCK_LEN as u64));
+    }
+
+    #[test]
+    fn the_block_is_not_constant() {
+        for byte in 0..=u8::MAX {
+            assert!(BLOCK.contains(&byte), "{byte}");
+        }
+    }
+
+    #[test]
+    fn pieces_of_any_size_give_the_same_bytes() {
+        for chunk in [1, 7, 1000, BLOCK_LEN] {
+            let mut pattern =
+                Pattern { piece: chunk, ..Pattern::new(BLOCK_LEN as u64 + 100, Length::Chunked) };
+            let mut whole = Vec::new();
+            while pattern.sent < pattern.until {
+                whole.extend_from_slice(&pattern.next());
+            }
+            assert_eq!(whole[..BLOCK_LEN], BLOCK);
+            assert_eq!(whole[BLOCK_LEN..], BLOCK[..100]);
+        }
+    }
+}

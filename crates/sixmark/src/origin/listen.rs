@@ -1,0 +1,85 @@
+//! Listening sockets: each one serves one family only.
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Connections that may wait to be accepted; the kernel lowers it to `net.core.somaxconn`.
+const BACKLOG: i32 = 4096;
+
+/// Binds all addresses or none; the error names the address that failed.
+pub(super) fn bind_all(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
+    if addresses.is_empty() {
+        let message = "no address to listen on; name at least one, such as [::1]:8080";
+        return Err(io::Error::new(ErrorKind::InvalidInput, message));
+    }
+    addresses.iter().map(|&address| bind(address).map_err(|e| explain(address, &e))).collect()
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        // Linux lets [::] take IPv4 as well, which would hide the family and forbid a 0.0.0.0
+        // beside it on the same port.
+        socket.set_only_v6(true)?;
+    }
+    // A restart must not wait for the TIME_WAITs that the last run left behind.
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+fn explain(address: SocketAddr, error: &io::Error) -> io::Error {
+    let advice = match error.kind() {
+        ErrorKind::AddrInUse => "; stop what listens there, or choose another port",
+        ErrorKind::AddrNotAvailable => "; no interface of this host has that address",
+        ErrorKind::PermissionDenied => "; choose a port above 1023, or run with more rights",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("cannot listen on {address}: {error}{advice}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_wildcards_share_a_port() {
+        // Another process may hold the port for IPv4 alone; then the kernel is asked for another.
+        let shared = (0..20).any(|_| {
+            let v6 = bind("[::]:0".parse().unwrap()).unwrap();
+            let port = v6.local_addr().unwrap().port();
+            bind(SocketAddr::from(([0, 0, 0, 0], port))).is_ok()
+        });
+        assert!(shared);
+    }
+
+    #[test]
+    fn a_taken_address_is_named_with_the_reason_and_the_way_out() {
+        for address in ["[::1]:0", "127.0.0.1:0"] {
+            let holder = TcpListener::bind(address).unwrap();
+            let taken = holder.local_addr().unwrap();
+            let error = bind_all(&[taken]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AddrInUse);
+            let message = error.to_string();
+            assert!(message.contains(&taken.to_string()), "{message}");
+            assert!(message.contains("choose another port"), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_another_host_is_refused_by_name() {
+        for address in ["[2001:db8::1]:0", "192.0.2.1:0"] {
+            let error = bind_all(&[address.parse().unwrap()]).unwrap_err();
+            assert!(error.to_string().starts_with("cannot listen on "), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_address_at_all_is_refused() {
+        assert_eq!(bind_all(&[]).unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+}

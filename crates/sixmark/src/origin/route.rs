@@ -1,0 +1,215 @@
+//! Paths: what the origin offers, and what a path asks for.
+
+use std::time::Duration;
+
+use hyper::{Method, StatusCode};
+
+/// The text of `/`.
+pub(super) const INDEX: &str = "\
+sixmark origin
+
+/bytes/N        N bytes with a Content-Length; N up to 1099511627776 (2^40)
+/chunked/N      N bytes in chunked coding
+/drip/N/MS      N bytes, one each MS milliseconds
+/delay/MS       waits MS milliseconds, then answers 200; MS up to 86400000
+/status/CODE    that status; CODE from 200 to 599
+/dynamic        an HTML page computed for each request
+/sink           PUT or POST: reads the body, answers {\"received\":BYTES}
+/reset          a head and part of the body, then a TCP reset
+/truncate/N     a head that says N bytes, half of them, then FIN
+/close          FIN without a byte of response
+/stall          reads the request and never answers
+/stall/BYTES    a head and that many bytes, then nothing more
+/health         200 ok
+/               this list
+
+Query strings are ignored, except that /dynamic shows them.
+";
+
+const PATHS: &str = "/bytes/N /chunked/N /drip/N/MS /delay/MS /status/CODE /dynamic /sink /reset \
+                     /truncate/N /close /stall /stall/BYTES /health /";
+
+const MAX_BYTES: u64 = 1 << 40;
+const MAX_MILLISECONDS: u64 = 86_400_000;
+
+/// What a path asks for. Byte counts are at most 2^40, durations at most a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    Index,
+    Health,
+    Bytes(u64),
+    Chunked(u64),
+    Drip { bytes: u64, every: Duration },
+    Delay(Duration),
+    Status(StatusCode),
+    Dynamic,
+    Sink,
+    Reset,
+    Truncate(u64),
+    Close,
+    Stall,
+    StallAfter(u64),
+}
+
+/// Why a path is refused, with a line for the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// There is no such path: 404.
+    Unknown(String),
+    /// The path exists, its number is bad: 400.
+    Bad(String),
+}
+
+impl Route {
+    /// Reads a path, without its query.
+    pub(super) fn parse(path: &str) -> Result<Route, Refusal> {
+        let (name, rest) = split(path.strip_prefix('/').unwrap_or(path));
+        match rest {
+            None => Self::plain(name).ok_or_else(|| unknown(path)),
+            Some(rest) => Self::numbered(name, rest).unwrap_or_else(|| Err(unknown(path))),
+        }
+    }
+
+    fn plain(name: &str) -> Option<Route> {
+        Some(match name {
+            "" => Route::Index,
+            "health" => Route::Health,
+            "dynamic" => Route::Dynamic,
+            "sink" => Route::Sink,
+            "reset" => Route::Reset,
+            "close" => Route::Close,
+            "stall" => Route::Stall,
+            _ => return None,
+        })
+    }
+
+    /// `None` when no path of that name takes a number.
+    fn numbered(name: &str, rest: &str) -> Option<Result<Route, Refusal>> {
+        Some(match name {
+            "bytes" => number("/bytes/N", "N", rest, 0, MAX_BYTES).map(Route::Bytes),
+            "chunked" => number("/chunked/N", "N", rest, 0, MAX_BYTES).map(Route::Chunked),
+            "drip" => drip(rest),
+            "delay" => milliseconds("/delay/MS", rest, 0).map(Route::Delay),
+            "status" => status(rest),
+            // An empty body cannot be cut short.
+            "truncate" => number("/truncate/N", "N", rest, 1, MAX_BYTES).map(Route::Truncate),
+            "stall" => number("/stall/BYTES", "BYTES", rest, 0, MAX_BYTES).map(Route::StallAfter),
+            _ => return None,
+        })
+    }
+
+    /// The methods it answers.
+    pub(super) fn methods(self) -> &'static [Method] {
+        match self {
+            Route::Sink => &[Method::PUT, Method::POST],
+            _ => &[Method::GET, Method::HEAD],
+        }
+    }
+}
+
+fn drip(rest: &str) -> Result<Route, Refusal> {
+    const FORM: &str = "/drip/N/MS";
+    let (bytes, every) = split(rest);
+    let bytes = number(FORM, "N", bytes, 0, MAX_BYTES)?;
+    let every = milliseconds(FORM, every.unwrap_or(""), 1)?;
+    Ok(Route::Drip { bytes, every })
+}
+
+/// A 1xx is no final response (RFC 9110, 15.2), so it would leave the client waiting.
+fn status(rest: &str) -> Result<Route, Refusal> {
+    let code = number("/status/CODE", "CODE", rest, 200, 599)?;
+    let code = u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok());
+    code.map(Route::Status).ok_or_else(|| Refusal::Bad("/status/CODE: no such status\n".into()))
+}
+
+fn milliseconds(form: &str, text: &str, least: u64) -> Result<Duration, Refusal> {
+    number(form, "MS", text, least, MAX_MILLISECONDS).map(Duration::from_millis)
+}
+
+fn number(form: &str, name: &str, text: &str, least: u64, most: u64) -> Result<u64, Refusal> {
+    // u64's own parser takes a leading plus sign.
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|n| digits && (least..=most).contains(n)).ok_or_else(|| {
+        Refusal::Bad(format!("{form}: {name} must be a number from {least} to {most}\n"))
+    })
+}
+
+fn unknown(path: &str) -> Refusal {
+    Refusal::Unknown(format!("nothing at {path}; this server has {PATHS}\n"))
+}
+
+fn split(path: &str) -> (&str, Option<&str>) {
+    path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_has_its_route() {
+        let ms = Duration::from_millis;
+        for (path, route) in [
+            ("/", Route::Index),
+            ("/health", Route::Health),
+            ("/bytes/0", Route::Bytes(0)),
+            ("/bytes/1099511627776", Route::Bytes(1 << 40)),
+            ("/chunked/12", Route::Chunked(12)),
+            ("/drip/3/1", Route::Drip { bytes: 3, every: ms(1) }),
+            ("/delay/0", Route::Delay(ms(0))),
+            ("/delay/86400000", Route::Delay(ms(86_400_000))),
+            ("/status/204", Route::Status(StatusCode::NO_CONTENT)),
+            ("/dynamic", Route::Dynamic),
+            ("/sink", Route::Sink),
+            ("/reset", Route::Reset),
+            ("/truncate/1", Route::Truncate(1)),
+            ("/close", Route::Close),
+            ("/stall", Route::Stall),
+            ("/stall/9", Route::StallAfter(9)),
+        ] {
+            assert_eq!(Route::parse(path), Ok(route), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_bad_number_is_refused_with_the_form_and_the_range() {
+        for path in [
+            "/bytes/",
+            "/bytes/x",
+            "/bytes/-1",
+            "/bytes/+1",
+            "/bytes/1/2",
+            "/bytes/1099511627777",
+            "/bytes/99999999999999999999999",
+            "/chunked/1e3",
+            "/drip/3",
+            "/drip/3/0",
+            "/drip/x/1",
+            "/delay/86400001",
+            "/status/100",
+            "/status/600",
+            "/truncate/0",
+            "/stall/a",
+        ] {
+            let Err(Refusal::Bad(line)) = Route::parse(path) else { panic!("{path}") };
+            assert!(line.contains(" must be a number from "), "{path}: {line}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_path_is_told_what_exists() {
+        for path in ["/nothing", "/bytes", "/health/1", "//", "*", "", "/bytés/1"] {
+            match Route::parse(path) {
+                Err(Refusal::Unknown(line)) => assert!(line.contains("/bytes/N"), "{line}"),
+                other => assert!(path.is_empty() && other == Ok(Route::Index), "{path}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_index_and_the_refusal_list_the_same_paths() {
+        for path in PATHS.split(' ') {
+            assert!(INDEX.lines().any(|line| line.split(' ').next() == Some(path)), "{path}");
+        }
+    }
+}
