@@ -2,3 +2,4 @@
 //! come out, so that everything here can be tested with a table, a seed or a fuzzer.
 
 pub mod family;
+pub mod http1;
