@@ -3,6 +3,7 @@
 
 pub mod chain;
 pub mod family;
+pub mod http1;
 pub mod mix;
 pub mod outcome;
 pub mod plan;

@@ -145,6 +145,8 @@ pub struct Source {
     pub address: IpAddr,
     /// How many leading bits all its addresses share: 128 or 32 for one address.
     pub prefix: u8,
+    /// The interface's number, for link-local addresses; else 0.
+    pub scope: u32,
 }
 
 /// A request's content is written to results as its size: results must stay small and may be shown
