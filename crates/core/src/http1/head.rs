@@ -233,6 +233,11 @@ impl Split {
         self.held.is_empty()
     }
 
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.held.capacity()
+    }
+
     pub(super) fn clear(&mut self) {
         self.held = Vec::new();
     }

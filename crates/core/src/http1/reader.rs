@@ -261,6 +261,11 @@ impl Reader {
         Complete { status: self.status, body: self.body, keep_alive: self.keep_alive }
     }
 
+    #[cfg(test)]
+    pub(super) fn held_memory(&self) -> usize {
+        self.split.memory()
+    }
+
     fn fail(&mut self, violation: Violation) {
         self.state = State::Broken(violation);
         self.split.clear();

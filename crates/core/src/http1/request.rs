@@ -151,7 +151,7 @@ mod tests {
             ("A:b", "A", "b"),
             ("A:", "A", ""),
             ("A:  b: c\td ", "A", "b: c\td"),
-            ("X-Ä".replace('Ä', "a: ä").as_str(), "X-a", "ä"),
+            ("A: ä", "A", "ä"),
         ] {
             assert_eq!(parse_header(text), Ok((name.to_owned(), value.to_owned())));
         }

@@ -1,0 +1,294 @@
+//! The reader against tables of legal and illegal responses, cut in every way a network might.
+
+mod corpus;
+mod illegal;
+mod legal;
+
+use super::{Complete, Early, Fed, Reader, RequestKind, Violation};
+
+/// How a response ended, and the bytes that it took.
+type Outcome = Result<(usize, Result<Complete, Early>), Violation>;
+
+/// Feeds `bytes` in pieces that end at `cuts`, then closes the connection if the response is not
+/// complete. With `discard`, bodies are dropped unseen where they may be.
+fn read(bytes: &[u8], kind: RequestKind, cuts: &[usize], discard: bool) -> Outcome {
+    let mut reader = Reader::new();
+    reader.begin(kind);
+    read_on(&mut reader, bytes, cuts, discard)
+}
+
+fn read_on(reader: &mut Reader, bytes: &[u8], cuts: &[usize], discard: bool) -> Outcome {
+    let mut at = 0;
+    for &end in cuts.iter().chain([&bytes.len()]) {
+        while at < end {
+            let Fed { consumed, complete } = read_piece(reader, &bytes[at..end], discard)?;
+            at += consumed;
+            if let Some(complete) = complete {
+                return Ok((at, Ok(complete)));
+            }
+        }
+    }
+    Ok((at, reader.finish()))
+}
+
+fn read_piece(reader: &mut Reader, piece: &[u8], discard: bool) -> Result<Fed, Violation> {
+    let droppable = reader.discardable().min(piece.len() as u64);
+    if discard && droppable > 0 {
+        let complete = reader.discarded(droppable);
+        return Ok(Fed { consumed: droppable as usize, complete });
+    }
+    let fed = reader.feed(piece)?;
+    assert!(fed.consumed == piece.len() || fed.complete.is_some(), "bytes left behind");
+    Ok(fed)
+}
+
+/// Asserts that `bytes` read as `expected` however they are cut.
+fn assert_reads(name: &str, bytes: &[u8], kind: RequestKind, expected: Outcome) {
+    for discard in [false, true] {
+        let reads = |cuts: &[usize]| {
+            let outcome = read(bytes, kind, cuts, discard);
+            assert_eq!(outcome, expected, "{name}, cut at {cuts:?}, discard {discard}");
+        };
+        reads(&[]);
+        if bytes.len() > LONG {
+            random_cuts(bytes.len()).iter().for_each(|cuts| reads(cuts));
+            continue;
+        }
+        reads(&(1..bytes.len()).collect::<Vec<_>>());
+        (1..bytes.len()).for_each(|cut| reads(&[cut]));
+        if bytes.len() <= SHORT {
+            every_pair(bytes.len()).for_each(|(first, second)| reads(&[first, second]));
+        } else {
+            random_cuts(bytes.len()).iter().for_each(|cuts| reads(cuts));
+        }
+    }
+}
+
+/// Up to here every split into three is tried.
+const SHORT: usize = 120;
+/// From here on only random splits are.
+const LONG: usize = 2000;
+
+fn every_pair(length: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..length).flat_map(move |first| (first + 1..length).map(move |second| (first, second)))
+}
+
+/// Sorted cuts from a fixed seed, few and many.
+fn random_cuts(length: usize) -> Vec<Vec<usize>> {
+    let mut seed = 0x9e37_79b9_7f4a_7c15;
+    (1..40)
+        .map(|count| {
+            let mut cuts: Vec<_> =
+                (0..count).map(|_| xorshift(&mut seed) as usize % length).collect();
+            cuts.sort_unstable();
+            cuts
+        })
+        .collect()
+}
+
+fn xorshift(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+#[test]
+fn a_legal_response_is_read_whatever_the_packet_boundaries() {
+    for case in legal::cases() {
+        let expected = Ok((case.bytes.len(), case.expected()));
+        assert_reads(case.name, &case.bytes, case.kind, expected);
+    }
+}
+
+#[test]
+fn an_illegal_response_is_refused_whatever_the_packet_boundaries() {
+    for case in illegal::cases() {
+        assert_reads(case.name, &case.bytes, RequestKind::Ordinary, Err(case.violation));
+    }
+}
+
+#[test]
+fn the_tables_are_as_large_as_promised() {
+    assert!(legal::cases().len() >= 40, "{}", legal::cases().len());
+    assert!(illegal::cases().len() >= 40, "{}", illegal::cases().len());
+}
+
+#[test]
+fn a_response_that_is_cut_short_is_early_wherever_it_is_cut() {
+    for case in legal::cases().into_iter().filter(|case| case.bytes.len() <= LONG) {
+        for end in 0..case.bytes.len() {
+            let (taken, result) = read(&case.bytes[..end], case.kind, &[], false).unwrap();
+            assert_eq!(taken, end, "{}", case.name);
+            let begun = case.bytes[..end].iter().any(|byte| !b"\r\n".contains(byte));
+            if !case.until_close || result.is_err() {
+                assert_eq!(result, Err(Early { begun }), "{} cut at {end}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_response_is_left_to_the_caller() {
+    for case in legal::cases().into_iter().filter(|case| !case.until_close) {
+        for next in [&b"HTTP/1.1 200 OK\r\n\r\n"[..], b"\r\n", b"\0", b"0\r\n\r\n"] {
+            let bytes = [&case.bytes, next].concat();
+            let expected = Ok((case.bytes.len(), case.expected()));
+            assert_eq!(read(&bytes, case.kind, &[], false), expected, "{}", case.name);
+            let cuts: Vec<_> = (1..bytes.len()).collect();
+            assert_eq!(read(&bytes, case.kind, &cuts, false), expected, "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn one_reader_reads_all_the_responses_of_a_connection() {
+    let mut reader = Reader::new();
+    for size in [1, 2, 3, 7, 64, 1000, usize::MAX] {
+        for case in legal::cases() {
+            reader.begin(case.kind);
+            let cuts: Vec<_> = (0..case.bytes.len()).step_by(size).skip(1).collect();
+            let outcome = read_on(&mut reader, &case.bytes, &cuts, false);
+            assert_eq!(outcome, Ok((case.bytes.len(), case.expected())), "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn pipelined_responses_are_read_one_at_a_time_from_one_buffer() {
+    let first = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    let bytes = [&first[..], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"].concat();
+    let mut reader = Reader::new();
+    let fed = reader.feed(&bytes).unwrap();
+    assert_eq!((fed.consumed, fed.complete.unwrap().status), (first.len(), 200));
+    assert_eq!(reader.feed(&bytes[first.len()..]), Ok(Fed { consumed: 0, complete: None }));
+    reader.begin(RequestKind::Ordinary);
+    let fed = reader.feed(&bytes[first.len()..]).unwrap();
+    assert_eq!((fed.consumed, fed.complete.unwrap().status), (bytes.len() - first.len(), 404));
+}
+
+#[test]
+fn a_broken_reader_stays_broken_until_the_next_response() {
+    let mut reader = Reader::new();
+    assert_eq!(reader.feed(b"SSH-2.0-"), Err(Violation::NotHttp));
+    assert_eq!(reader.feed(b"HTTP/1.1 200 OK\r\n\r\n"), Err(Violation::NotHttp));
+    assert_eq!(reader.finish(), Err(Early { begun: true }));
+    reader.begin(RequestKind::Ordinary);
+    assert!(reader.feed(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap().complete.is_some());
+}
+
+#[test]
+fn another_protocol_is_told_by_its_first_wrong_byte() {
+    for (greeting, violation) in [
+        ("S", Violation::NotHttp),
+        ("h", Violation::NotHttp),
+        ("\0", Violation::NotHttp),
+        ("HTTQ", Violation::NotHttp),
+        ("\r\nS", Violation::NotHttp),
+        ("\rH", Violation::NotHttp),
+        ("HTTP/2", Violation::Version),
+        ("HTTP/1,", Violation::Version),
+        ("HTTP/1.x", Violation::Version),
+        ("HTTP/1.1\r", Violation::StatusLine),
+        ("HTTP/1.10", Violation::StatusLine),
+        ("HTTP/1.1 0", Violation::Status),
+        ("HTTP/1.1 2x", Violation::StatusLine),
+        ("HTTP/1.1 200O", Violation::StatusLine),
+    ] {
+        let (last, before) = greeting.as_bytes().split_last().unwrap();
+        let mut reader = Reader::new();
+        assert!(reader.feed(before).is_ok(), "{greeting:?}");
+        assert_eq!(reader.feed(&[*last]), Err(violation), "{greeting:?}");
+    }
+}
+
+#[test]
+fn a_response_begins_with_its_first_byte_but_not_with_an_empty_line() {
+    let mut reader = Reader::new();
+    for (piece, begun) in [("", false), ("\r", false), ("\n", false), ("H", true), ("TTP", true)] {
+        reader.feed(piece.as_bytes()).unwrap();
+        assert_eq!(reader.has_begun(), begun, "{piece:?}");
+    }
+    reader.begin(RequestKind::Ordinary);
+    assert!(!reader.has_begun());
+    reader.feed(b"HTTP/1.1 100 Continue\r\n\r\n").unwrap();
+    assert!(reader.has_begun());
+}
+
+#[test]
+fn only_plain_bodies_may_be_discarded_and_never_too_much() {
+    let mut reader = Reader::new();
+    assert_eq!((reader.discardable(), reader.discarded(9)), (0, None));
+    reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc").unwrap();
+    assert_eq!((reader.discardable(), reader.discarded(6)), (7, None));
+    let complete = Complete { status: 200, body: 10, keep_alive: true };
+    assert_eq!(reader.discarded(u64::MAX), Some(complete));
+    assert_eq!((reader.discardable(), reader.discarded(1)), (0, None));
+
+    reader.begin(RequestKind::Ordinary);
+    reader.feed(b"HTTP/1.1 200 OK\r\n\r\nabc").unwrap();
+    assert_eq!((reader.discardable(), reader.discarded(2)), (u64::MAX, None));
+    assert_eq!(reader.finish().map(|complete| complete.body), Ok(5));
+
+    reader.begin(RequestKind::Ordinary);
+    reader.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab").unwrap();
+    assert_eq!((reader.discardable(), reader.discarded(3)), (0, None));
+}
+
+#[test]
+fn a_body_as_long_as_a_length_can_say_is_counted() {
+    let mut reader = Reader::new();
+    reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n").unwrap();
+    assert_eq!(reader.discardable(), u64::MAX);
+    assert_eq!(reader.discarded(u64::MAX).map(|complete| complete.body), Some(u64::MAX));
+}
+
+#[test]
+fn a_closed_connection_ends_nothing_twice() {
+    let mut reader = Reader::new();
+    assert_eq!(reader.finish(), Err(Early { begun: false }));
+    reader.feed(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+    assert!(reader.finish().is_ok());
+    assert_eq!(reader.finish(), Err(Early { begun: true }));
+}
+
+#[test]
+fn an_idle_connection_costs_little_memory() {
+    assert!(size_of::<Reader>() < 128, "{}", size_of::<Reader>());
+    let mut reader = Reader::new();
+    for byte in b"HTTP/1.1 204 No Content\r\nA: b\r\n\r\n" {
+        reader.feed(&[*byte]).unwrap();
+    }
+    assert_eq!(reader.held_memory(), 0);
+    reader.begin(RequestKind::Ordinary);
+    reader.feed(b"HTTP/1.1 ").unwrap();
+    reader.begin(RequestKind::Ordinary);
+    assert_eq!(reader.held_memory(), 0);
+}
+
+/// Bytes that mean something somewhere in a response.
+const TELLING: &[u8] = b"\r\n\0 ,;:\"\\019afHx\x7f\xff";
+
+#[test]
+fn random_bytes_neither_panic_nor_read_differently_when_cut() {
+    let mut seed = 7;
+    for case in legal::cases().iter().filter(|case| case.bytes.len() <= LONG) {
+        for _ in 0..50 {
+            let mut bytes = case.bytes.clone();
+            let at = xorshift(&mut seed) as usize % bytes.len();
+            bytes[at] = TELLING[xorshift(&mut seed) as usize % TELLING.len()];
+            let whole = read(&bytes, case.kind, &[], false);
+            let single: Vec<_> = (1..bytes.len()).collect();
+            assert_eq!(read(&bytes, case.kind, &single, false), whole, "{bytes:?}");
+            assert_eq!(read(&bytes, case.kind, &single, true), whole, "{bytes:?}");
+        }
+    }
+}
+
+#[test]
+fn every_violation_says_in_few_words_what_was_wrong() {
+    for case in illegal::cases() {
+        let text = case.violation.to_string();
+        assert!((10..60).contains(&text.len()) && text != "malformed response", "{text}");
+    }
+}
