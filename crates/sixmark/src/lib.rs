@@ -1,3 +1,17 @@
 //! sixmark: is this web service as good over IPv6 as over IPv4, under load, and if not, why?
+//!
+//! The way a number travels: arguments -> `Plan` -> run -> worker -> `Tally` -> `RunResult` ->
+//! report. [`cli`] makes the plan and shows the report, [`run`] turns a plan into a result,
+//! [`load`] holds the workers.
 
+pub mod cli;
+mod environment;
+mod error;
+pub mod load;
 pub mod origin;
+mod preflight;
+mod resolve;
+pub mod run;
+mod warning;
+
+pub use error::Error;

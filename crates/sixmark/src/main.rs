@@ -1,3 +1,7 @@
 //! The `sixmark` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sixmark::cli::main(std::env::args_os())
+}

@@ -44,11 +44,11 @@ impl Plan {
         Family::BOTH.into_iter().filter(|&family| self.ratio.uses(family))
     }
 
-    /// How many connections may be open at once. A place whose turn it is to send to one family may
-    /// find idle connections of the other only, so each family in use can need one for each place.
-    pub fn most_connections(&self) -> u64 {
-        let families = if self.connection.keep_alive { self.families().count() as u64 } else { 1 };
-        u64::from(self.load.connections.get()) * families
+    /// How many connections may be open at once for each exchange in flight. A place whose turn it
+    /// is to send to one family may find idle connections of the other only, so each family in use
+    /// can need one.
+    pub fn most_connections_a_place(&self) -> u64 {
+        if self.connection.keep_alive { self.families().count() as u64 } else { 1 }
     }
 }
 

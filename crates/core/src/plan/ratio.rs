@@ -40,6 +40,11 @@ impl Ratio {
         u64::from(self.v6)
     }
 
+    /// IPv4's part.
+    pub fn v4(self) -> u64 {
+        u64::from(self.v4)
+    }
+
     /// Both parts together; above zero.
     pub fn sum(self) -> u64 {
         u64::from(self.v6) + u64::from(self.v4)

@@ -1,0 +1,33 @@
+//! `sixmark demo`.
+
+use clap::Parser as _;
+
+use super::out::print;
+use super::{Cli, Command, run};
+use crate::Error;
+use crate::origin::{Options, Origin};
+
+/// Run against an origin of its own on loopback, over both families: a first look.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// How long to load
+    #[arg(short, long, value_name = "TIME", default_value = "3s")]
+    duration: String,
+}
+
+/// Starts an origin, shows the command that loads it, and runs that.
+pub(super) fn main(args: &Args) -> Result<u8, Error> {
+    let origin = Origin::start(Options::default()).map_err(|e| Error::Measure(e.to_string()))?;
+    let mut words = vec!["sixmark".to_owned(), "run".to_owned()];
+    words.extend(["-d", &args.duration, "-c", "32"].map(str::to_owned));
+    words.extend(origin.addresses().iter().map(|address| format!("http://{address}/bytes/4096")));
+    print(&format!("$ {}\n", words.join(" ")))?;
+    let cli =
+        Cli::try_parse_from(&words).map_err(|e| Error::Usage(super::one_line(&e.to_string())))?;
+    let done = match cli.command {
+        Command::Run(args) => run::main(*args),
+        _ => unreachable!("the words above are those of a run"),
+    };
+    origin.stop();
+    done
+}

@@ -1,0 +1,108 @@
+//! The command line: the only part that prints and decides on exit statuses.
+
+mod demo;
+mod origin;
+mod out;
+mod run;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::Error;
+
+/// Is this web service as good over IPv6 as over IPv4, under load?
+#[derive(Debug, Parser)]
+#[command(name = "sixmark", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not measure.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Load a web server over IPv6 and IPv4 at once and show both side by side
+    Run(Box<run::Args>),
+    /// Serve HTTP on both families to test against
+    Origin(origin::Args),
+    /// Run against an origin of its own on loopback: a first look
+    Demo(demo::Args),
+}
+
+/// Does what the arguments say. Returns the exit status: 0 fine, 2 wrong usage, 3 could not measure.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    let done = match cli.command {
+        Command::Run(args) => run::main(*args),
+        Command::Origin(args) => origin::main(&args),
+        Command::Demo(args) => demo::main(&args),
+    };
+    match done {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            out::complain(&error.to_string());
+            ExitCode::from(error.status())
+        }
+    }
+}
+
+/// Says in one line what is wrong with the arguments, or shows the help that was asked for.
+fn refuse(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Nothing can be done where even the help can't be printed.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(2)
+        }
+        _ => {
+            out::complain(&one_line(&error.render().to_string()));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// clap's message and its tips, without the usage, on one line.
+fn one_line(text: &str) -> String {
+    let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<&str> = said.filter(|line| !line.is_empty()).collect();
+    let said = said.join(" ").replace(" tip: ", "; ");
+    let said =
+        said.trim_start_matches("error: ").replace(" For more information, try '--help'.", "");
+    format!("{said}; see `sixmark --help`")
+}
+
+/// A flag that SIGINT and SIGTERM set; a second signal ends the process at once.
+fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let register = |signal| {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+    };
+    for signal in [SIGINT, SIGTERM] {
+        register(signal).map_err(|e| Error::Measure(format!("can't watch for signals: {e}")))?;
+    }
+    Ok(stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::Cli::command().debug_assert();
+    }
+}

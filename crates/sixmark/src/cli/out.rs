@@ -1,0 +1,102 @@
+//! The two streams and the files that results go to.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// A line to people, on standard error.
+pub(super) fn complain(line: &str) {
+    // If standard error is gone there is no one to tell.
+    let _ = writeln!(io::stderr().lock(), "sixmark: {line}");
+}
+
+/// Text to standard output. A reader that went away (`| head`) is no error.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::Measure(format!("can't write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where a document goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// `-`.
+    Standard,
+    /// A file, which is replaced whole or not at all.
+    File(PathBuf),
+}
+
+impl std::str::FromStr for Place {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Place, Self::Err> {
+        Ok(if text == "-" { Place::Standard } else { Place::File(text.into()) })
+    }
+}
+
+impl Place {
+    /// Fails now rather than after the run where the file can't be written.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Place::File(path) = self else { return Ok(()) };
+        if path.is_dir() {
+            return Err(Error::Usage(format!("'{}' is a folder; name a file", path.display())));
+        }
+        let draft = draft_of(path);
+        let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
+        File::create(&draft).map_err(cannot)?;
+        // A draft left behind is replaced by the next one.
+        let _ = std::fs::remove_file(&draft);
+        Ok(())
+    }
+
+    /// Writes `text`; where that fails, keeps it elsewhere and says where.
+    pub(super) fn write(&self, text: &str) -> Result<(), Error> {
+        match self {
+            Place::Standard => print(text),
+            Place::File(path) => replace(path, text).map_err(|error| rescue(path, text, &error)),
+        }
+    }
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.draft", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Writes a draft beside the file and renames it, so that no reader sees half a document.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    if path.exists() && !path.is_file() {
+        // A device or a pipe is written to, not replaced.
+        return std::fs::write(path, text);
+    }
+    let draft = draft_of(path);
+    let written = write_whole(&draft, text).and_then(|()| std::fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&draft);
+    }
+    written
+}
+
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Keeps what was measured in the folder for temporary files.
+fn rescue(path: &Path, text: &str, error: &io::Error) -> Error {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let kept = std::env::temp_dir().join(format!("sixmark-{}-{name}", std::process::id()));
+    let saved = match write_whole(&kept, text) {
+        Ok(()) => format!("it was kept as '{}'", kept.display()),
+        Err(_) => "only what is on the screen was kept".to_owned(),
+    };
+    Error::Measure(format!("can't write '{}': {error}; {saved}", path.display()))
+}

@@ -1,0 +1,155 @@
+//! The options of `sixmark run`, as typed.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sixmark_core::http1::request::{check_method, parse_header};
+use sixmark_core::plan::Close;
+use sixmark_core::plan::ratio::Ratio;
+
+use super::super::out::Place;
+use super::source::Wanted;
+use crate::resolve::Override;
+
+/// Load a web server over IPv6 and IPv4 at once and show both side by side.
+///
+/// Every exchange is counted under the family of the peer it was connected to. Without -n and -d
+/// the run lasts 10 s.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// What to load: http://HOST[:PORT]/PATH; an IPv6 address stands in brackets
+    #[arg(value_name = "URL", required_unless_present = "targets")]
+    pub(super) urls: Vec<String>,
+
+    /// Address list file: a URL, host or address a line, `weight=N` behind it, `#` for comments;
+    /// sets the ratio too, unless --ratio does ('-': standard input)
+    #[arg(long, value_name = "FILE", help_heading = "Targets")]
+    pub(super) targets: Option<PathBuf>,
+
+    /// Path for list entries that are no URL
+    #[arg(long, value_name = "PATH", default_value = "/", help_heading = "Targets")]
+    pub(super) path: String,
+
+    /// Answer for a name, instead of the resolver's
+    #[arg(long, value_name = "HOST:PORT:ADDR[,ADDR]…", help_heading = "Targets")]
+    pub(super) resolve: Vec<Override>,
+
+    /// Requests over IPv6 to requests over IPv4 [default: 1:1 where the targets have both]
+    #[arg(long, value_name = "V6:V4", help_heading = "Families")]
+    pub(super) ratio: Option<Ratio>,
+
+    /// IPv4 only
+    #[arg(short = '4', long, conflicts_with_all = ["ratio", "ipv6"], help_heading = "Families")]
+    pub(super) ipv4: bool,
+
+    /// IPv6 only; fails rather than falls back
+    #[arg(short = '6', long, conflicts_with = "ratio", help_heading = "Families")]
+    pub(super) ipv6: bool,
+
+    /// Connect from this address, address of a prefix in turn, or interface's addresses
+    #[arg(long, value_name = "ADDR|CIDR|IFACE", help_heading = "Families")]
+    pub(super) source: Vec<Wanted>,
+
+    /// End after this many requests, both families together
+    #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
+    pub(super) requests: Option<NonZeroU64>,
+
+    /// End after this time (10s, 500ms, 1m)
+    #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load")]
+    pub(super) duration: Option<Duration>,
+
+    /// Exchanges in flight, over both families together
+    #[arg(short, long, value_name = "N", default_value = "50", help_heading = "Load")]
+    pub(super) connections: NonZeroU32,
+
+    /// Worker threads [default: one a core, at most -c]
+    #[arg(short, long, value_name = "N", help_heading = "Load")]
+    pub(super) threads: Option<NonZeroU32>,
+
+    /// Load for this long before measuring
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time, help_heading = "Load")]
+    pub(super) warmup: Duration,
+
+    /// The longest an exchange may last from its start, connecting included
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = positive_time,
+          help_heading = "Load")]
+    pub(super) timeout: Duration,
+
+    /// One connection a request
+    #[arg(long, conflicts_with = "requests_per_connection", help_heading = "Connections")]
+    pub(super) no_keep_alive: bool,
+
+    /// Close a connection after this many requests
+    #[arg(long, value_name = "N", help_heading = "Connections")]
+    pub(super) requests_per_connection: Option<NonZeroU32>,
+
+    /// How this side closes connections
+    #[arg(long, value_name = "fin|rst", default_value = "fin", value_parser = close,
+          help_heading = "Connections")]
+    pub(super) close: Close,
+
+    /// Request method [default: GET, or POST with a body]
+    #[arg(short = 'X', long, value_name = "METHOD", value_parser = method, help_heading = "Request")]
+    pub(super) method: Option<String>,
+
+    /// Header field
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = parse_header,
+          help_heading = "Request")]
+    pub(super) header: Vec<(String, String)>,
+
+    /// Content of each request
+    #[arg(long, value_name = "TEXT", conflicts_with = "body_file", help_heading = "Request")]
+    pub(super) body: Option<String>,
+
+    /// File with the content of each request
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    pub(super) body_file: Option<PathBuf>,
+
+    /// Write the result document (sixmark.result/1)
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) json: Option<Place>,
+
+    /// Write a line for each family
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) csv: Option<Place>,
+
+    /// No table and no progress; warnings stay
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) quiet: bool,
+
+    /// Where schedules over several addresses begin [default: random]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub(super) seed: Option<u64>,
+}
+
+/// A time with its unit; seconds where it has none.
+fn time(text: &str) -> Result<Duration, String> {
+    let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
+        true => humantime::parse_duration(&format!("{text}s")),
+        false => humantime::parse_duration(text),
+    };
+    let time = parsed.map_err(|_| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))?;
+    // Above this, nanoseconds from the clock's beginning might not fit 64 bits.
+    let longest = Duration::from_secs(100 * 365 * 24 * 3600);
+    if time <= longest { Ok(time) } else { Err("longer than 100 years".to_owned()) }
+}
+
+fn positive_time(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        Duration::ZERO => Err("must be above 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
+fn close(text: &str) -> Result<Close, String> {
+    match text {
+        "fin" => Ok(Close::Fin),
+        "rst" => Ok(Close::Rst),
+        _ => Err("say fin or rst".to_owned()),
+    }
+}
+
+fn method(text: &str) -> Result<String, String> {
+    check_method(text).map(|()| text.to_owned())
+}

@@ -1,0 +1,67 @@
+//! The progress line of a run on a terminal.
+
+use std::io::{self, Write as _};
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::report::{count, duration_us};
+use sixmark_core::tally::{Slice, SliceTally};
+
+/// Shows each second when every worker has told of it.
+#[derive(Debug)]
+pub(super) struct Live {
+    shown: bool,
+    workers: u32,
+    second: u64,
+    told: u32,
+    counts: PerFamily<SliceTally>,
+}
+
+impl Live {
+    /// Silent unless `shown`.
+    pub(super) fn new(shown: bool, workers: u32) -> Live {
+        Live { shown, workers, second: 0, told: 0, counts: PerFamily::default() }
+    }
+
+    /// Takes a worker's second in.
+    pub(super) fn see(&mut self, slice: &Slice) {
+        if !self.shown {
+            return;
+        }
+        if slice.second != self.second {
+            self.second = slice.second;
+            self.told = 0;
+            self.counts = PerFamily::default();
+        }
+        self.told += 1;
+        self.counts += &slice.families;
+        if self.told == self.workers {
+            put(&line(self.second + 1, &self.counts));
+        }
+    }
+
+    /// Wipes the line, for what comes after it.
+    pub(super) fn clear(&self) {
+        if self.shown {
+            put("");
+        }
+    }
+}
+
+/// Replaces the terminal's current line.
+fn put(text: &str) {
+    let mut terminal = io::stderr().lock();
+    // Progress that can't be shown is no reason to stop.
+    let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+}
+
+fn line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {
+    let used = counts.iter().filter(|(_, of)| of.sent + of.completed + of.failed > 0);
+    let families: String = used.map(|(family, of)| figures(family, of)).collect();
+    let failed = counts.ipv6.failed + counts.ipv4.failed;
+    format!("{seconds:>4} s{families}   failed {}", count(failed))
+}
+
+fn figures(family: Family, of: &SliceTally) -> String {
+    let p99 = of.response.quantile(0.99).map_or("-".to_owned(), |ns| duration_us(ns as f64 / 1e3));
+    format!("   {family} {}/s p99 {p99}", count(of.completed))
+}

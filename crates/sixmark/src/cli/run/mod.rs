@@ -1,0 +1,75 @@
+//! `sixmark run`.
+
+mod args;
+mod live;
+mod plan;
+mod source;
+mod text;
+
+pub(super) use args::Args;
+
+use std::io::{self, IsTerminal as _};
+
+use sixmark_core::report;
+use sixmark_core::result::RunResult;
+
+use super::out::{Place, complain, print};
+use super::stop_flag;
+use crate::Error;
+use live::Live;
+
+/// Plans, runs and shows. The status is 3 where a family gave no answer at all.
+pub(super) fn main(args: Args) -> Result<u8, Error> {
+    let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
+    check_places(json.as_ref(), csv.as_ref())?;
+    let (plan, lookups) = plan::plan(args)?;
+    let stop = stop_flag()?;
+    let mut live = Live::new(!quiet && io::stderr().is_terminal(), plan.load.threads.get());
+    let result = crate::run::run(plan, lookups, &stop, |slice| live.see(slice))?;
+    live.clear();
+    show(&result, json.as_ref(), csv.as_ref(), quiet)?;
+    conclude(&result)
+}
+
+fn check_places(json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {
+    if json == Some(&Place::Standard) && csv == Some(&Place::Standard) {
+        let line = "--json - and --csv - can't both have standard output; give one a file";
+        return Err(Error::Usage(line.into()));
+    }
+    [json, csv].into_iter().flatten().try_for_each(Place::check)
+}
+
+/// The table on standard output, unless a document goes there; warnings on standard error. A
+/// document that can't be written does not keep the others from being shown.
+fn show(
+    result: &RunResult,
+    json: Option<&Place>,
+    csv: Option<&Place>,
+    quiet: bool,
+) -> Result<(), Error> {
+    let document_on_screen = [json, csv].contains(&Some(&Place::Standard));
+    if !quiet && !document_on_screen {
+        print(&report::text::table(result))?;
+    }
+    for warning in &result.warnings {
+        complain(&format!("warning: {} [{}]", warning.message, warning.code));
+    }
+    let written = json.map_or(Ok(()), |place| place.write(&document(result)?));
+    let also = csv.map_or(Ok(()), |place| place.write(&report::csv::lines(result)));
+    written.and(also)
+}
+
+fn document(result: &RunResult) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(result);
+    text.map(|text| text + "\n")
+        .map_err(|e| Error::Measure(format!("can't encode the result: {e}")))
+}
+
+/// A family that was asked for and gave no answer could not be measured.
+fn conclude(result: &RunResult) -> Result<u8, Error> {
+    let silent = result.families.iter().find(|(_, figures)| figures.requests.completed == 0);
+    match silent {
+        None => Ok(0),
+        Some((family, figures)) => Err(Error::Measure(text::no_answer(family, figures))),
+    }
+}

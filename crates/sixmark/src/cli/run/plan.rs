@@ -1,0 +1,162 @@
+//! From options to a plan.
+
+use std::io::Read as _;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::Duration;
+
+use sixmark_core::family::Family;
+use sixmark_core::plan::list::{self, Entry};
+use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::plan::url::Url;
+use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
+use sixmark_core::result::Lookup;
+
+use super::args::Args;
+use super::source;
+use crate::Error;
+use crate::resolve::Resolver;
+
+/// How long a run lasts that says neither how long nor how many.
+const DURATION: Duration = Duration::from_secs(10);
+
+/// The plan that the options describe, and what looking up its names took.
+pub(super) fn plan(mut args: Args) -> Result<(Plan, Vec<Lookup>), Error> {
+    let entries = entries(&args)?;
+    let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
+    let targets = entries.iter().map(|entry| target(entry, &mut resolver));
+    let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
+    let ratio = ratio(&args, &targets)?;
+    targets.iter_mut().try_for_each(|target| keep_used(target, ratio))?;
+    let plan = Plan {
+        ratio,
+        load: load(&args),
+        request: request(&mut args)?,
+        connection: Connection {
+            keep_alive: !args.no_keep_alive,
+            requests: args.requests_per_connection,
+            close: args.close,
+        },
+        sources: source::sources(&args.source)?,
+        seed: args.seed.unwrap_or_else(random_seed),
+        targets,
+    };
+    Ok((plan, resolver.into_lookups()))
+}
+
+/// The URLs of the command line, then those of the list.
+fn entries(args: &Args) -> Result<Vec<Entry>, Error> {
+    let parse = |text: &String| match text.parse::<Url>() {
+        Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
+        Err(error) => Err(Error::Usage(format!("URL '{text}': {error}"))),
+    };
+    let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    if let Some(file) = &args.targets {
+        entries.extend(read_list(file, &args.path)?);
+    }
+    Ok(entries)
+}
+
+fn read_list(file: &Path, path: &str) -> Result<Vec<Entry>, Error> {
+    if !path.starts_with('/') {
+        return Err(Error::Usage(format!("--path '{path}' does not begin with /")));
+    }
+    let name = file.display();
+    let cannot = |error| Error::Usage(format!("can't read the list '{name}': {error}"));
+    let text = read(file).map_err(cannot)?;
+    list::parse(&text, path).map_err(|wrong| Error::Usage(format!("{name}:{wrong}")))
+}
+
+fn read(file: &Path) -> std::io::Result<String> {
+    if file != Path::new("-") {
+        return std::fs::read_to_string(file);
+    }
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn target(entry: &Entry, resolver: &mut Resolver) -> Result<Target, Error> {
+    Ok(Target {
+        url: entry.url.to_string(),
+        authority: entry.url.authority(),
+        path: entry.url.path.clone(),
+        weight: entry.weight,
+        addresses: resolver.addresses(&entry.url)?,
+    })
+}
+
+/// What was asked for; else the list's ratio; else as many of the one family as of the other.
+fn ratio(args: &Args, targets: &[Target]) -> Result<Ratio, Error> {
+    let weight = |family| weight_of(targets, family);
+    let ratio = match (args.ratio, args.ipv6, args.ipv4) {
+        (Some(ratio), ..) => ratio,
+        (_, true, _) => Ratio::only(Family::Ipv6),
+        (_, _, true) => Ratio::only(Family::Ipv4),
+        _ if args.targets.is_some() => {
+            Ratio::new(weight(Family::Ipv6), weight(Family::Ipv4)).map_err(Error::Usage)?
+        }
+        _ if weight(Family::Ipv4) == 0 => Ratio::only(Family::Ipv6),
+        _ if weight(Family::Ipv6) == 0 => Ratio::only(Family::Ipv4),
+        _ => Ratio::EVEN,
+    };
+    let missing = Family::BOTH.into_iter().find(|&f| ratio.uses(f) && weight(f) == 0);
+    missing.map_or(Ok(ratio), |family| Err(no_address(family, targets)))
+}
+
+fn weight_of(targets: &[Target], family: Family) -> u32 {
+    let has = |target: &&Target| target.addresses.iter().any(|a| Family::of(a.ip()) == family);
+    targets.iter().filter(has).map(|target| target.weight).fold(0, u32::saturating_add)
+}
+
+fn no_address(family: Family, targets: &[Target]) -> Error {
+    let first = targets.first().map_or("", |target| target.url.as_str());
+    Error::Measure(format!(
+        "{first} has no {family} address and the run asks for {family}; give one with --resolve, \
+         or choose the other family with {}",
+        if family == Family::Ipv6 { "-4" } else { "-6" }
+    ))
+}
+
+/// A target that the ratio can never reach would be left out without a word.
+fn keep_used(target: &mut Target, ratio: Ratio) -> Result<(), Error> {
+    target.addresses.retain(|address| ratio.uses(Family::of(address.ip())));
+    if target.addresses.is_empty() {
+        let line =
+            format!("{} has no address that a ratio of {ratio} uses; leave it out", target.url);
+        return Err(Error::Measure(line));
+    }
+    Ok(())
+}
+
+fn load(args: &Args) -> Load {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let threads = args.threads.or(NonZeroU32::new(cores)).unwrap_or(NonZeroU32::MIN);
+    Load {
+        requests: args.requests,
+        duration: args.duration.or((args.requests.is_none()).then_some(DURATION)),
+        warmup: args.warmup,
+        connections: args.connections,
+        threads: threads.min(args.connections),
+        timeout: args.timeout,
+    }
+}
+
+fn request(args: &mut Args) -> Result<Request, Error> {
+    let body = match (&args.body_file, args.body.take()) {
+        (Some(file), _) => Some(std::fs::read(file).map_err(|error| {
+            Error::Usage(format!("can't read the body '{}': {error}", file.display()))
+        })?),
+        (None, text) => text.map(String::into_bytes),
+    };
+    let usual = if body.is_some() { "POST" } else { "GET" };
+    let method = args.method.take().unwrap_or_else(|| usual.to_owned());
+    Ok(Request { method, headers: std::mem::take(&mut args.header), body })
+}
+
+/// Unlike the last one, which is all that it is for: the time and the process.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    // 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).
+    RandomState::new().build_hasher().finish() >> 11
+}

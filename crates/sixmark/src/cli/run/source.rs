@@ -1,0 +1,111 @@
+//! `--source`: an address, a prefix, or an interface.
+
+use std::net::{IpAddr, SocketAddr};
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::plan::Source;
+
+use crate::Error;
+
+/// A `--source` as typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Addresses(Source),
+    Interface(String),
+}
+
+impl std::str::FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Wanted, String> {
+        let (address, prefix) = match text.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix)),
+            None => (text, None),
+        };
+        let (address, zone) = match address.split_once('%') {
+            Some((address, zone)) => (address, Some(zone)),
+            None => (address, None),
+        };
+        let bare = address.trim_matches(['[', ']']);
+        match (bare.parse::<IpAddr>(), prefix) {
+            (Ok(address), prefix) => Ok(Wanted::Addresses(source(address, prefix, zone)?)),
+            (Err(_), None) => Ok(Wanted::Interface(text.to_owned())),
+            (Err(_), Some(_)) => Err(format!("'{bare}' is not an address")),
+        }
+    }
+}
+
+fn source(address: IpAddr, prefix: Option<&str>, zone: Option<&str>) -> Result<Source, String> {
+    let longest: u8 = if address.is_ipv6() { 128 } else { 32 };
+    let wrong = || format!("a prefix of this family is 0 to {longest} bits long");
+    let prefix = match prefix {
+        None => longest,
+        Some(text) => text.parse().ok().filter(|&p| p <= longest).ok_or_else(wrong)?,
+    };
+    let missing = |zone| format!("this host has no interface '{zone}'");
+    let scope = match zone {
+        None => 0,
+        Some(zone) => sixmark_sys::interface::index(zone).ok_or_else(|| missing(zone))?,
+    };
+    Ok(Source { address, prefix, scope })
+}
+
+/// The local addresses of each family.
+pub(super) fn sources(wanted: &[Wanted]) -> Result<PerFamily<Vec<Source>>, Error> {
+    let mut found = PerFamily::<Vec<Source>>::default();
+    for wanted in wanted {
+        for source in expand(wanted)? {
+            found[Family::of(source.address)].push(source);
+        }
+    }
+    Ok(found)
+}
+
+fn expand(wanted: &Wanted) -> Result<Vec<Source>, Error> {
+    match wanted {
+        Wanted::Addresses(source) => Ok(vec![*source]),
+        Wanted::Interface(name) => {
+            let addresses = sixmark_sys::interface::addresses(name).unwrap_or_default();
+            if addresses.is_empty() {
+                let line = format!("--source {name}: neither an address nor an interface with one");
+                return Err(Error::Usage(line));
+            }
+            Ok(addresses.iter().map(of_interface).collect())
+        }
+    }
+}
+
+fn of_interface(address: &SocketAddr) -> Source {
+    let (prefix, scope) = match address {
+        SocketAddr::V4(_) => (32, 0),
+        SocketAddr::V6(v6) => (128, v6.scope_id()),
+    };
+    Source { address: address.ip(), prefix, scope }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_an_address_a_prefix_or_an_interface() {
+        let one = |text: &str| text.parse::<Wanted>();
+        let source = |address: &str, prefix| {
+            Ok(Wanted::Addresses(Source { address: address.parse().unwrap(), prefix, scope: 0 }))
+        };
+        assert_eq!(one("127.0.0.2"), source("127.0.0.2", 32));
+        assert_eq!(one("[fd00::1]"), source("fd00::1", 128));
+        assert_eq!(one("fd00::/64"), source("fd00::", 64));
+        assert_eq!(one("eth0"), Ok(Wanted::Interface("eth0".into())));
+        for wrong in ["127.0.0.1/33", "fd00::/129", "x/8", "fe80::1%no-such-interface"] {
+            assert!(one(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_interface_stands_for_its_addresses_of_both_families() {
+        let found = sources(&["lo".parse().unwrap()]).unwrap();
+        assert!(!found.ipv6.is_empty() && !found.ipv4.is_empty());
+        assert!(sources(&["no-such-interface".parse().unwrap()]).is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! What an error number of the kernel means for an exchange.
+
+use libc::{
+    EADDRINUSE, EADDRNOTAVAIL, ECONNABORTED, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH,
+    ENETDOWN, ENETUNREACH, EPIPE, ETIMEDOUT,
+};
+use sixmark_core::outcome::{Outcome, Phase};
+
+/// The outcome of an exchange that the kernel ended with `errno` in `phase`.
+pub(super) fn outcome(errno: i32, phase: Phase) -> Outcome {
+    match errno {
+        ECONNREFUSED => Outcome::Refused,
+        ECONNRESET | EPIPE | ECONNABORTED => Outcome::Reset,
+        ETIMEDOUT => Outcome::Timeout,
+        ENETUNREACH | EHOSTUNREACH | ENETDOWN | EHOSTDOWN => Outcome::Unreachable,
+        EADDRNOTAVAIL | EADDRINUSE if phase == Phase::Connect => Outcome::NoPort,
+        _ => Outcome::Local,
+    }
+}

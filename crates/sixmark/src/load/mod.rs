@@ -1,0 +1,122 @@
+//! Runs connections: a plan goes in, tallies come out.
+//!
+//! Each worker is a thread with its own connections, schedule and tally; nothing is shared while the
+//! load runs but a flag that says stop.
+
+mod connection;
+mod errno;
+mod prepare;
+mod record;
+mod schedule;
+mod source;
+mod worker;
+
+pub use prepare::Prepared;
+pub use worker::{Report, Worker};
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use sixmark_core::plan::Plan;
+use sixmark_core::result::Ended;
+use sixmark_core::tally::{Slice, Tally};
+use sixmark_sys::driver::Epoll;
+use sixmark_sys::usage::{Usage, usage};
+
+/// What all workers together counted.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Over the whole measurement.
+    pub tally: Tally,
+    /// Each worker's seconds.
+    pub slices: Vec<Slice>,
+    /// Nanoseconds from the end of the warm-up to the end of the last exchange.
+    pub elapsed_ns: u64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// How the kernel was spoken to.
+    pub driver: &'static str,
+    /// Processor time that this process used meanwhile, and its memory.
+    pub usage: Usage,
+}
+
+/// Carries out the plan on this thread's workers. `stop` ends it early; `watch` sees each worker's
+/// seconds as they end. Fails only where a worker can't start.
+pub fn run(
+    plan: &Plan,
+    stop: &Arc<AtomicBool>,
+    mut watch: impl FnMut(&Slice),
+) -> io::Result<Loaded> {
+    let before = usage();
+    let prepared = Arc::new(Prepared::new(plan));
+    let (sender, receiver) = channel();
+    let workers = start(plan, &prepared, stop, sender)?;
+    let slices = collect(&receiver, &mut watch);
+    let reports = join(workers)?;
+    Ok(merge(reports, slices, before))
+}
+
+type Handle = JoinHandle<Report>;
+
+fn start(
+    plan: &Plan,
+    prepared: &Arc<Prepared>,
+    stop: &Arc<AtomicBool>,
+    slices: Sender<Slice>,
+) -> io::Result<Vec<Handle>> {
+    let drivers =
+        (0..plan.load.threads.get()).map(|_| Epoll::new()).collect::<io::Result<Vec<_>>>()?;
+    let begin = sixmark_sys::clock::now();
+    drivers
+        .into_iter()
+        .zip(0u32..)
+        .map(|(driver, number)| {
+            let (prepared, stop, slices) = (Arc::clone(prepared), Arc::clone(stop), slices.clone());
+            // Dropping the sender is how the collector learns that the worker is done.
+            let work = move || {
+                let send = |slice| drop(slices.send(slice));
+                Worker::new(driver, &prepared, number, begin).run(&stop, send)
+            };
+            std::thread::Builder::new().name(format!("worker-{number}")).spawn(work)
+        })
+        .collect()
+}
+
+/// Gathers slices until every worker has dropped its sender.
+fn collect(receiver: &Receiver<Slice>, watch: &mut impl FnMut(&Slice)) -> Vec<Slice> {
+    receiver.iter().inspect(|slice| watch(slice)).collect()
+}
+
+fn join(workers: Vec<Handle>) -> io::Result<Vec<Report>> {
+    let died = |_| io::Error::other("a worker thread died; this is a defect of sixmark");
+    workers.into_iter().map(|worker| worker.join().map_err(died)).collect()
+}
+
+fn merge(reports: Vec<Report>, slices: Vec<Slice>, before: Usage) -> Loaded {
+    let mut tally = Tally::default();
+    reports.iter().for_each(|report| tally += &report.tally);
+    let after = usage();
+    Loaded {
+        tally,
+        slices,
+        elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
+        ended: worst(reports.iter().map(|report| report.ended)),
+        driver: reports.first().map_or("none", |report| report.driver),
+        usage: Usage {
+            user_s: after.user_s - before.user_s,
+            system_s: after.system_s - before.system_s,
+            peak_rss_bytes: after.peak_rss_bytes,
+        },
+    }
+}
+
+/// A signal goes before all; a run is hopeless only where every worker found it so.
+fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
+    if ended.clone().any(|ended| ended == Ended::Interrupted) {
+        return Ended::Interrupted;
+    }
+    if ended.all(|ended| ended == Ended::Hopeless) { Ended::Hopeless } else { Ended::Complete }
+}

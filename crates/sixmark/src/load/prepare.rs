@@ -1,0 +1,82 @@
+//! Everything a worker needs that can be made before the load begins.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::http1::RequestKind;
+use sixmark_core::http1::request::encode;
+use sixmark_core::plan::{Plan, Target};
+
+/// Requests longer than this are sent with TCP_NODELAY: their last, short segment would else wait
+/// for an acknowledgement (RFC 9293, 3.7.4). A short one is a single segment and never waits.
+const LONG: usize = 1_024;
+
+/// A plan made ready: request bytes, and endpoints numbered over both families.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) kind: RequestKind,
+    pub(super) endpoints: Vec<Endpoint>,
+    /// The numbers of each family's endpoints, and their weights.
+    pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
+}
+
+/// One address of one target, and what to send there.
+#[derive(Clone, Debug)]
+pub(super) struct Endpoint {
+    pub(super) address: SocketAddr,
+    pub(super) family: Family,
+    pub(super) no_delay: bool,
+    /// What an exchange sends on a connection that may be used again.
+    pub(super) request: Arc<[u8]>,
+    /// What the last one on a connection sends, with `Connection: close`.
+    pub(super) last_request: Arc<[u8]>,
+}
+
+impl Prepared {
+    /// Builds the requests of every target.
+    pub fn new(plan: &Plan) -> Prepared {
+        let mut prepared = Prepared {
+            plan: plan.clone(),
+            kind: kind(&plan.request.method),
+            endpoints: Vec::new(),
+            of_family: PerFamily::default(),
+        };
+        let requests: Vec<_> = plan.targets.iter().map(|target| requests(plan, target)).collect();
+        for family in Family::BOTH {
+            for endpoint in plan.endpoints(family) {
+                let (request, last_request) = requests[endpoint.target].clone();
+                prepared.of_family[family].push((prepared.endpoints.len(), endpoint.weight));
+                let no_delay = request.len() > LONG;
+                let address = endpoint.address;
+                prepared.endpoints.push(Endpoint {
+                    address,
+                    family,
+                    no_delay,
+                    request,
+                    last_request,
+                });
+            }
+        }
+        prepared
+    }
+}
+
+fn kind(method: &str) -> RequestKind {
+    if method == "HEAD" { RequestKind::Head } else { RequestKind::Ordinary }
+}
+
+/// The bytes of a target's ordinary and last request.
+fn requests(plan: &Plan, target: &Target) -> (Arc<[u8]>, Arc<[u8]>) {
+    let request = &plan.request;
+    let body = request.body.as_deref();
+    let bytes = |close| {
+        let length = body.map(|body| body.len() as u64);
+        let (method, headers) = (&request.method, &request.headers);
+        let mut bytes = encode(method, &target.path, &target.authority, headers, length, close);
+        bytes.extend_from_slice(body.unwrap_or_default());
+        Arc::from(bytes)
+    };
+    (bytes(false), bytes(true))
+}

@@ -1,0 +1,111 @@
+//! What a worker counts, for the run and for the current second.
+
+use sixmark_core::family::Family;
+use sixmark_core::http1::Complete;
+use sixmark_core::outcome::Failure;
+use sixmark_core::tally::{Slice, Tally};
+use sixmark_sys::driver::Close;
+
+use super::connection::{Connection, Exchange};
+
+/// Nanoseconds of a slice.
+const SECOND: u64 = 1_000_000_000;
+
+/// A worker's counts.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) tally: Tally,
+    slice: Slice,
+    /// When the measurement begins.
+    begin: u64,
+    second: u64,
+    /// When the current slice began, and how long the worker had waited by then.
+    slice_start: u64,
+    waited: u64,
+}
+
+impl Record {
+    pub(super) fn new(begin: u64) -> Record {
+        let (tally, slice) = (Tally::default(), Slice::default());
+        Record { tally, slice, begin, second: 0, slice_start: begin, waited: 0 }
+    }
+
+    /// An exchange began.
+    pub(super) fn sent(&mut self, family: Family) {
+        self.tally[family].sent += 1;
+        self.slice.families[family].sent += 1;
+    }
+
+    /// The peer turned out to be of the other family than the endpoint.
+    pub(super) fn moved(&mut self, from: Family) {
+        self.tally[from].sent -= 1;
+        self.tally[from.other()].sent += 1;
+    }
+
+    /// A connection was established.
+    pub(super) fn connected(&mut self, connection: &Connection) {
+        let tally = &mut self.tally[connection.family];
+        tally.connections.opened += 1;
+        tally.phases.connect.record(connection.connected.saturating_sub(connection.opened));
+    }
+
+    /// A connection was closed.
+    pub(super) fn closed(&mut self, connection: &Connection, now: u64, close: Close) {
+        let tally = &mut self.tally[connection.family];
+        tally.connections.closed += 1;
+        tally.connections.reset_sent += u64::from(close == Close::Reset);
+        tally.phases.lifetime.record(now.saturating_sub(connection.connected));
+    }
+
+    /// A whole response came.
+    pub(super) fn completed(
+        &mut self,
+        family: Family,
+        exchange: &Exchange,
+        end: u64,
+        with: Complete,
+    ) {
+        let tally = &mut self.tally[family];
+        let first = exchange.first.unwrap_or(end);
+        tally.status.add(with.status, 1);
+        tally.bytes.body += with.body;
+        tally.phases.wait.record(first.saturating_sub(exchange.sent));
+        tally.phases.transfer.record(end.saturating_sub(first));
+        let response = end.saturating_sub(exchange.start);
+        tally.phases.response.record(response);
+        let slice = &mut self.slice.families[family];
+        slice.completed += 1;
+        slice.body += with.body;
+        slice.response.record(response);
+    }
+
+    /// An exchange ended otherwise.
+    pub(super) fn failed(&mut self, family: Family, failure: Failure) {
+        self.tally[family].failures.add(failure, 1);
+        self.slice.families[family].failed += 1;
+    }
+
+    /// When the current slice ends.
+    pub(super) fn slice_end(&self) -> u64 {
+        self.begin + (self.second + 1) * SECOND
+    }
+
+    /// The slice that ends at `now`, the worker having waited `waited` nanoseconds in all; the next
+    /// one begins.
+    pub(super) fn cut(&mut self, now: u64, waited: u64) -> Slice {
+        let mut slice = std::mem::take(&mut self.slice);
+        slice.second = self.second;
+        slice.length_ns = now.saturating_sub(self.slice_start);
+        slice.busy_ns = slice.length_ns.saturating_sub(waited.saturating_sub(self.waited));
+        self.slice_start = now.max(self.slice_start);
+        // From the clock, not by counting: a late slice doesn't make all later ones late.
+        self.second = (self.slice_start - self.begin) / SECOND;
+        self.waited = waited;
+        slice
+    }
+
+    /// The measurement begins now: what was waited before does not count.
+    pub(super) fn begin_waiting(&mut self, waited: u64) {
+        self.waited = waited;
+    }
+}

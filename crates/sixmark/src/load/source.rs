@@ -1,0 +1,103 @@
+//! Local addresses in turn.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::plan::Source;
+use sixmark_sys::driver::From;
+
+/// Deals out the local addresses of each family, round robin.
+#[derive(Debug)]
+pub(super) struct Sources {
+    pools: PerFamily<Vec<Source>>,
+    turn: PerFamily<u64>,
+    step: u64,
+}
+
+impl Sources {
+    /// Worker number `worker` of `workers` takes every `workers`-th address.
+    pub(super) fn new(pools: &PerFamily<Vec<Source>>, worker: u32, workers: u32) -> Sources {
+        let turn = PerFamily { ipv6: worker.into(), ipv4: worker.into() };
+        Sources { pools: pools.clone(), turn, step: workers.into() }
+    }
+
+    /// The next local address; none where the kernel is to choose.
+    pub(super) fn next(&mut self, family: Family) -> Option<From> {
+        let pool = &self.pools[family];
+        let count = pool.len() as u64;
+        let turn = self.turn[family];
+        let source = pool.get(turn.checked_rem(count)? as usize)?;
+        self.turn[family] = turn.wrapping_add(self.step);
+        Some(address(source, turn / count))
+    }
+}
+
+/// The address number `turn` of a source, counted from its first and beginning again at the end.
+fn address(source: &Source, turn: u64) -> From {
+    match source.address {
+        IpAddr::V4(first) => {
+            let last_bits = low_bits(32 - u32::from(source.prefix)) as u32;
+            let first = u32::from(first);
+            let number = (first & !last_bits) | (first.wrapping_add(turn as u32) & last_bits);
+            let address = SocketAddr::new(Ipv4Addr::from(number).into(), 0);
+            From { address, foreign: source.prefix < 32 }
+        }
+        IpAddr::V6(first) => {
+            let last_bits = low_bits(128 - u32::from(source.prefix));
+            let first = u128::from(first);
+            let number = (first & !last_bits) | (first.wrapping_add(turn.into()) & last_bits);
+            let address = SocketAddrV6::new(Ipv6Addr::from(number), 0, 0, source.scope).into();
+            From { address, foreign: source.prefix < 128 }
+        }
+    }
+}
+
+/// A number whose last `count` bits, at most 128, are ones.
+fn low_bits(count: u32) -> u128 {
+    u128::MAX.checked_shr(128 - count).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dealt(sources: &[(&str, u8)], family: Family, count: usize) -> Vec<String> {
+        let mut pools = PerFamily::<Vec<Source>>::default();
+        pools[family] = sources
+            .iter()
+            .map(|&(address, prefix)| Source {
+                address: address.parse().unwrap(),
+                prefix,
+                scope: 0,
+            })
+            .collect();
+        let mut sources = Sources::new(&pools, 0, 1);
+        (0..count).map(|_| sources.next(family).unwrap().address.ip().to_string()).collect()
+    }
+
+    #[test]
+    fn addresses_of_a_pool_take_turns_and_begin_again() {
+        let v4 = dealt(&[("127.0.0.254", 24)], Family::Ipv4, 4);
+        assert_eq!(v4, ["127.0.0.254", "127.0.0.255", "127.0.0.0", "127.0.0.1"]);
+        let v6 = dealt(&[("fd00::", 64), ("fd01::1", 128)], Family::Ipv6, 4);
+        assert_eq!(v6, ["fd00::", "fd01::1", "fd00::1", "fd01::1"]);
+        let whole = dealt(&[("::", 0), ("fd01::1", 128)], Family::Ipv6, 3);
+        assert_eq!(whole, ["::", "fd01::1", "::1"]);
+    }
+
+    #[test]
+    fn workers_do_not_share_addresses() {
+        let source = Source { address: "127.1.0.0".parse().unwrap(), prefix: 16, scope: 0 };
+        let pools = PerFamily { ipv6: vec![], ipv4: vec![source] };
+        let mut dealt: Vec<_> = (0..2)
+            .flat_map(|worker| {
+                let mut sources = Sources::new(&pools, worker, 2);
+                (0..3).map(move |_| sources.next(Family::Ipv4).unwrap().address).collect::<Vec<_>>()
+            })
+            .collect();
+        dealt.sort();
+        dealt.dedup();
+        assert_eq!(dealt.len(), 6);
+        assert_eq!(Sources::new(&pools, 0, 1).next(Family::Ipv6), None);
+    }
+}

@@ -1,0 +1,423 @@
+//! One worker: a closed loop over a driver.
+//!
+//! A *place* is the right to have one exchange in flight. A worker has a fixed number of them; a
+//! place that becomes free takes the schedule's next endpoint and an idle connection to it, or
+//! opens one.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sixmark_core::family::Family;
+use sixmark_core::http1::Complete;
+use sixmark_core::mix::share;
+use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::plan;
+use sixmark_core::result::Ended;
+use sixmark_core::tally::{Slice, Tally};
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Slot, Way};
+
+use super::connection::{Connections, Exchange, State};
+use super::errno;
+use super::prepare::Prepared;
+use super::record::Record;
+use super::schedule::Schedule;
+use super::source::Sources;
+
+/// Exchanges begun before the driver is asked what happened: many at once would make the first
+/// ones' responses look late.
+const BURST: usize = 8;
+/// How long a place rests after a connection could not be established, in nanoseconds: a peer that
+/// refuses must not turn the closed loop into a busy one.
+const REST: u64 = 50_000_000;
+/// The longest wait, in nanoseconds: how late the worker may see the stop flag.
+const PATIENCE: u64 = 100_000_000;
+/// A worker that never got a connection gives up after at least this many attempts.
+const HOPELESS: u64 = 16;
+
+/// A worker over a driver, which may be a simulated one.
+pub struct Worker<'a, D> {
+    driver: D,
+    prepared: &'a Prepared,
+    connections: Connections,
+    schedule: Schedule,
+    warm_up: Schedule,
+    sources: Sources,
+    record: Record,
+    /// Places without an exchange, and those of them that rest until these times.
+    free: usize,
+    resting: VecDeque<u64>,
+    most_connections: usize,
+    measure_from: u64,
+    end: u64,
+    timeout: u64,
+    /// Connections established, and attempts that failed, warm-up included.
+    established: u64,
+    unestablished: u64,
+    hopeless_after: u64,
+    last_end: u64,
+}
+
+/// What one worker counted.
+#[derive(Debug)]
+pub struct Report {
+    /// Over the whole measurement.
+    pub tally: Tally,
+    /// Nanoseconds from the end of the warm-up to the end of the last exchange.
+    pub elapsed_ns: u64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// The driver's name.
+    pub driver: &'static str,
+}
+
+impl<'a, D: Driver> Worker<'a, D> {
+    /// Worker number `number` of a run that begins at `begin` on the driver's clock.
+    pub fn new(driver: D, prepared: &'a Prepared, number: u32, begin: u64) -> Self {
+        let plan = &prepared.plan;
+        let load = &plan.load;
+        let workers = load.threads.get();
+        let part = |total: u64| share(total, workers.into(), number.into()).1;
+        let places = part(load.connections.get().into());
+        let measure_from = begin + load.warmup.as_nanos() as u64;
+        let lasts = |duration: std::time::Duration| duration.as_nanos() as u64;
+        Worker {
+            connections: Connections::new(prepared.endpoints.len()),
+            schedule: Schedule::measured(prepared, number),
+            warm_up: Schedule::warm_up(prepared, number),
+            sources: Sources::new(&plan.sources, number, workers),
+            record: Record::new(measure_from),
+            free: places as usize,
+            resting: VecDeque::new(),
+            most_connections: (places * plan.most_connections_a_place()) as usize,
+            measure_from,
+            end: load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration)),
+            timeout: lasts(load.timeout),
+            established: 0,
+            unestablished: 0,
+            hopeless_after: places.max(HOPELESS),
+            last_end: measure_from,
+            driver,
+            prepared,
+        }
+    }
+
+    /// Loads until the plan is done, `stop` is set or nothing can be reached. Each second's counts
+    /// go to `slices` when it ends.
+    pub fn run(mut self, stop: &AtomicBool, mut slices: impl FnMut(Slice)) -> Report {
+        let ended = loop {
+            (0..BURST).for_each(|_| self.begin());
+            if let Some(ended) = self.is_over(stop) {
+                break ended;
+            }
+            let due = self.next_due();
+            self.driver.wait(due);
+            while let Some(event) = self.driver.next() {
+                self.handle(event);
+                self.begin();
+            }
+            self.keep_time(&mut slices);
+        };
+        self.finish(ended, slices)
+    }
+
+    fn is_over(&self, stop: &AtomicBool) -> Option<Ended> {
+        let now = self.driver.woke();
+        let done = self.schedule.is_over() && self.connections.longest_in_flight().is_none();
+        let hopeless = self.established == 0 && self.unestablished >= self.hopeless_after;
+        match () {
+            () if stop.load(Ordering::Relaxed) => Some(Ended::Interrupted),
+            () if done || now >= self.end => Some(Ended::Complete),
+            () if hopeless => Some(Ended::Hopeless),
+            () => None,
+        }
+    }
+
+    /// When the worker must look at the clock again, if nothing happens before.
+    fn next_due(&mut self) -> u64 {
+        let now = self.driver.woke();
+        if self.may_begin() {
+            return now;
+        }
+        let timeout = self.connections.longest_in_flight().map(|slot| self.deadline(slot));
+        let soonest = [timeout, self.resting.front().copied(), Some(self.end)];
+        let soonest = soonest.into_iter().flatten().fold(now + PATIENCE, u64::min);
+        soonest.min(self.record.slice_end())
+    }
+
+    fn deadline(&mut self, slot: Slot) -> u64 {
+        self.connections.get(slot).exchange.start.saturating_add(self.timeout)
+    }
+
+    /// Does what is due by the clock.
+    fn keep_time(&mut self, slices: &mut impl FnMut(Slice)) {
+        let now = self.driver.woke();
+        while let Some(slot) = self.connections.longest_in_flight()
+            && self.deadline(slot) <= now
+        {
+            self.fail(slot, Outcome::Timeout, None);
+        }
+        while self.resting.front().is_some_and(|&until| until <= now) {
+            self.resting.pop_front();
+            self.free += 1;
+        }
+        if now >= self.record.slice_end() {
+            slices(self.record.cut(now, self.driver.waited()));
+        } else if now < self.measure_from {
+            self.record.begin_waiting(self.driver.waited());
+        }
+    }
+
+    fn measuring(&self) -> bool {
+        self.driver.woke() >= self.measure_from
+    }
+
+    fn may_begin(&self) -> bool {
+        let left = !self.measuring() || !self.schedule.is_over();
+        self.free > 0 && left && self.driver.woke() < self.end
+    }
+
+    /// Begins an exchange if a place is free for one.
+    fn begin(&mut self) {
+        if !self.may_begin() {
+            return;
+        }
+        self.free -= 1;
+        let counted = self.measuring();
+        let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
+        let endpoint = schedule.draw(self.prepared);
+        let family = self.prepared.endpoints[endpoint].family;
+        if counted {
+            self.record.sent(family);
+        }
+        match self.connections.reuse(endpoint) {
+            Some(slot) => {
+                let start = self.driver.woke();
+                self.connections.get(slot).exchange =
+                    Exchange { counted, start, ..Exchange::default() };
+                self.send(slot, true);
+            }
+            None => self.open(endpoint, family, counted),
+        }
+    }
+
+    fn open(&mut self, endpoint: usize, family: Family, counted: bool) {
+        // Idle connections to where nothing goes just now make room.
+        while self.connections.count() >= self.most_connections
+            && let Some(idle) = self.connections.longest_idle()
+        {
+            self.close(idle, self.usual_close());
+        }
+        let now = self.driver.now();
+        let slot = self.connections.open(endpoint, family, now);
+        self.connections.get(slot).exchange =
+            Exchange { counted, start: now, ..Exchange::default() };
+        let target = &self.prepared.endpoints[endpoint];
+        let from = self.sources.next(family);
+        self.driver.connect(slot, &Way { to: target.address, from, no_delay: target.no_delay });
+    }
+
+    /// Sends the request. On a connection that was idle, the exchange starts with this.
+    fn send(&mut self, slot: Slot, starts: bool) {
+        let connection = self.connections.get(slot);
+        connection.requests += 1;
+        connection.state = State::Busy(Phase::Send);
+        connection.reader.begin(self.prepared.kind);
+        let endpoint = &self.prepared.endpoints[connection.endpoint];
+        let last = is_last(&self.prepared.plan.connection, connection.requests);
+        let request = if last { &endpoint.last_request } else { &endpoint.request };
+        if let Handed::Whole(at) = self.driver.send(slot, request) {
+            if starts {
+                self.connections.get(slot).exchange.start = at;
+            }
+            self.sent(slot, at);
+        }
+    }
+
+    fn sent(&mut self, slot: Slot, at: u64) {
+        let connection = self.connections.get(slot);
+        connection.exchange.sent = at;
+        connection.state = State::Busy(Phase::Wait);
+        if connection.exchange.counted {
+            let endpoint = &self.prepared.endpoints[connection.endpoint];
+            self.record.tally[connection.family].bytes.sent += endpoint.request.len() as u64;
+        }
+    }
+
+    fn handle(&mut self, Event { slot, at, kind }: Event) {
+        let busy = matches!(self.connections.get(slot).state, State::Busy(_));
+        match kind {
+            Kind::Connected(peer) => self.connected(slot, at, peer),
+            Kind::Sent => self.sent(slot, at),
+            Kind::Received(count) if busy => self.received(slot, at, count),
+            Kind::Dropped(count) if busy => self.dropped(slot, at, count),
+            Kind::Ended if busy => self.ended(slot, at),
+            Kind::Failed(errno) if busy => self.broken(slot, errno),
+            Kind::Received(_) | Kind::Dropped(_) => self.unsolicited(slot),
+            // The server let an idle connection go: that's its right.
+            Kind::Ended | Kind::Failed(_) => self.close(slot, Close::Orderly),
+        }
+    }
+
+    fn connected(&mut self, slot: Slot, at: u64, peer: IpAddr) {
+        self.established += 1;
+        let counted = at >= self.measure_from;
+        let connection = self.connections.get(slot);
+        connection.connected = at;
+        connection.counted = counted;
+        let (expected, found) = (connection.family, Family::of(peer));
+        connection.family = found;
+        if counted {
+            self.record.connected(connection);
+        }
+        if expected != found && connection.exchange.counted {
+            self.record.moved(expected);
+        }
+        self.send(slot, false);
+    }
+
+    fn received(&mut self, slot: Slot, at: u64, count: usize) {
+        let connection = self.connections.get(slot);
+        note_first(&mut connection.state, &mut connection.exchange, at);
+        if connection.exchange.counted {
+            self.record.tally[connection.family].bytes.received += count as u64;
+        }
+        match connection.reader.feed(self.driver.bytes()) {
+            Ok(fed) => match fed.complete {
+                Some(complete) => self.complete(slot, at, complete, fed.consumed < count),
+                None => self.driver.drop_next(slot, connection.reader.discardable()),
+            },
+            Err(_) => self.fail(slot, Outcome::Protocol, None),
+        }
+    }
+
+    fn dropped(&mut self, slot: Slot, at: u64, count: u64) {
+        let connection = self.connections.get(slot);
+        if connection.exchange.counted {
+            self.record.tally[connection.family].bytes.received += count;
+        }
+        if let Some(complete) = connection.reader.discarded(count) {
+            self.complete(slot, at, complete, false);
+        }
+    }
+
+    /// A whole response is here; `more` says that bytes came after it.
+    fn complete(&mut self, slot: Slot, at: u64, complete: Complete, more: bool) {
+        let connection = self.connections.get(slot);
+        let State::Busy(phase) = connection.state else { return };
+        if connection.exchange.counted {
+            self.record.completed(connection.family, &connection.exchange, at, complete);
+            self.last_end = self.last_end.max(at);
+        }
+        let last = is_last(&self.prepared.plan.connection, connection.requests);
+        // A request that was not sent whole leaves the connection in the middle of it.
+        let whole = phase != Phase::Send;
+        self.free += 1;
+        if more && connection.counted {
+            self.record.tally[connection.family].connections.unsolicited += 1;
+        }
+        match complete.keep_alive && !last && whole && !more {
+            true => self.connections.rest(slot),
+            false if whole => self.close(slot, self.usual_close()),
+            false => self.close(slot, Close::Reset),
+        }
+    }
+
+    /// The peer sent its FIN in the middle of an exchange.
+    fn ended(&mut self, slot: Slot, at: u64) {
+        match self.connections.get(slot).reader.finish() {
+            Ok(complete) => self.complete(slot, at, complete, false),
+            Err(_) => self.fail(slot, Outcome::Truncated, None),
+        }
+    }
+
+    fn broken(&mut self, slot: Slot, errno: i32) {
+        let State::Busy(phase) = self.connections.get(slot).state else { return };
+        self.fail(slot, errno::outcome(errno, phase), Some(errno));
+    }
+
+    /// An exchange came to no good end; its connection goes with it.
+    fn fail(&mut self, slot: Slot, outcome: Outcome, errno: Option<i32>) {
+        let connection = self.connections.get(slot);
+        let State::Busy(phase) = connection.state else { return };
+        if connection.exchange.counted {
+            self.record.failed(connection.family, Failure { outcome, phase, errno });
+            self.last_end = self.last_end.max(self.driver.woke());
+        }
+        match phase {
+            Phase::Connect => {
+                self.unestablished += 1;
+                self.resting.push_back(self.driver.woke() + REST);
+            }
+            _ => self.free += 1,
+        }
+        // Where the peer ended the connection there is nothing left to reset.
+        let by_peer = matches!(outcome, Outcome::Reset | Outcome::Truncated);
+        self.close(slot, if by_peer { Close::Orderly } else { Close::Reset });
+    }
+
+    /// Bytes that no request asked for: whatever follows on this connection would be doubtful.
+    fn unsolicited(&mut self, slot: Slot) {
+        let connection = self.connections.get(slot);
+        if connection.counted {
+            self.record.tally[connection.family].connections.unsolicited += 1;
+        }
+        self.close(slot, Close::Reset);
+    }
+
+    fn usual_close(&self) -> Close {
+        match self.prepared.plan.connection.close {
+            plan::Close::Fin => Close::Orderly,
+            plan::Close::Rst => Close::Reset,
+        }
+    }
+
+    fn close(&mut self, slot: Slot, close: Close) {
+        let connection = self.connections.get(slot);
+        if connection.counted {
+            self.record.closed(connection, self.driver.woke(), close);
+        }
+        self.driver.close(slot, close);
+        self.connections.vacate(slot);
+    }
+
+    /// Cuts off what is in flight, closes what is idle, and counts it all.
+    fn finish(mut self, ended: Ended, mut slices: impl FnMut(Slice)) -> Report {
+        let now = self.driver.woke();
+        let cut_off = ended != Ended::Complete || now >= self.end;
+        while let Some(slot) = self.connections.longest_in_flight() {
+            self.fail(slot, Outcome::Abandoned, None);
+        }
+        while let Some(slot) = self.connections.longest_idle() {
+            self.close(slot, self.usual_close());
+        }
+        let last = if cut_off { now } else { self.last_end };
+        if now > self.measure_from {
+            slices(self.record.cut(last.max(self.measure_from), self.driver.waited()));
+        }
+        Report {
+            tally: self.record.tally,
+            elapsed_ns: last.saturating_sub(self.measure_from),
+            ended,
+            driver: self.driver.name(),
+        }
+    }
+}
+
+/// The response's first byte ends the wait.
+fn note_first(state: &mut State, exchange: &mut Exchange, at: u64) {
+    if exchange.first.is_some() {
+        return;
+    }
+    exchange.first = Some(at);
+    match state {
+        // A response before the request's end: there was no wait.
+        State::Busy(Phase::Send) => exchange.sent = at,
+        _ => *state = State::Busy(Phase::Transfer),
+    }
+}
+
+/// True where request number `number` of a connection is its last.
+fn is_last(connection: &plan::Connection, number: u32) -> bool {
+    !connection.keep_alive || connection.requests.is_some_and(|most| number >= most.get())
+}

@@ -1,0 +1,88 @@
+//! What can be known to fail before a run begins: routes, ports, open files.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use sixmark_core::family::Family;
+use sixmark_core::plan::Plan;
+use sixmark_core::result::{Route, Warning};
+use sixmark_sys::{limit, route};
+
+use crate::{Error, warning};
+
+/// Descriptors beside the connections: standard streams, epoll, files.
+const OTHER_FILES: u64 = 64;
+
+/// Checks that the plan can be carried out: the routes to its addresses, and doubts about it.
+pub(crate) fn check(plan: &Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
+    open_files(plan)?;
+    let routes =
+        plan.families().map(|family| routes(plan, family)).collect::<Result<Vec<_>, _>>()?;
+    let doubts = plan.families().filter_map(|family| ports(plan, family)).collect();
+    Ok((routes.concat(), doubts))
+}
+
+fn open_files(plan: &Plan) -> Result<(), Error> {
+    let connections = u64::from(plan.load.connections.get()) * plan.most_connections_a_place();
+    let needed = connections + OTHER_FILES;
+    let allowed = limit::raise_open_files(needed).unwrap_or(0);
+    if allowed >= needed {
+        return Ok(());
+    }
+    Err(Error::Measure(format!(
+        "{connections} connections need {needed} open files, but only {allowed} are allowed; \
+         raise the limit (ulimit -Hn) or lower -c"
+    )))
+}
+
+fn routes(plan: &Plan, family: Family) -> Result<Vec<Route>, Error> {
+    let addresses: BTreeSet<SocketAddr> =
+        plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
+    addresses.into_iter().map(|to| look_up(to, family)).collect()
+}
+
+fn look_up(to: SocketAddr, family: Family) -> Result<Route, Error> {
+    match route::way_to(to) {
+        Ok(way) => Ok(Route { to, from: Some(way.source), mtu: way.mtu }),
+        Err(error) => {
+            let other = if family == Family::Ipv6 { "-4" } else { "-6" };
+            Err(Error::Measure(format!(
+                "this host can't send to {to} over {family} ({error}); \
+                 give it a route, or load the other family alone with {other}"
+            )))
+        }
+    }
+}
+
+/// A doubt where the local ports of one family can't carry the load: connections from one source
+/// to one destination need a port each, and a closed one keeps its port for a while (TIME-WAIT).
+fn ports(plan: &Plan, family: Family) -> Option<Warning> {
+    let (low, high) = port_range()?;
+    let sources = plan.sources[family].iter().map(addresses_of).sum::<u64>().max(1);
+    let destinations: BTreeSet<_> = plan.endpoints(family).iter().map(|e| e.address).collect();
+    let ports = (high - low + 1) * sources * destinations.len() as u64;
+    let needed = needed_ports(plan);
+    (needed > ports).then(|| warning::few_ports(family, needed, ports))
+}
+
+fn addresses_of(source: &sixmark_core::plan::Source) -> u64 {
+    let bits = if source.address.is_ipv6() { 128 } else { 32 };
+    1u64.checked_shl(bits - u32::from(source.prefix)).unwrap_or(u64::from(u32::MAX))
+}
+
+/// The most ports that connections may hold at once, TIME-WAIT included where this side closes.
+fn needed_ports(plan: &Plan) -> u64 {
+    let at_once = u64::from(plan.load.connections.get());
+    let leaves_none = plan.connection.close == sixmark_core::plan::Close::Rst;
+    match plan.load.requests {
+        Some(total) if !plan.connection.keep_alive && !leaves_none => at_once.max(total.get() / 2),
+        _ => at_once,
+    }
+}
+
+/// The ports that the kernel takes for connections (ip-sysctl, ip_local_port_range, both families).
+fn port_range() -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut numbers = text.split_whitespace().map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}

@@ -1,0 +1,87 @@
+//! One run: a plan goes in, a result comes out.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use sixmark_core::family::Family;
+use sixmark_core::plan::Plan;
+use sixmark_core::result::{
+    self, Generator, Lookup, RatioResult, RunResult, SCHEMA, Tool, Warning,
+};
+use sixmark_core::tally::Slice;
+
+use crate::load::{self, Loaded};
+use crate::{Error, environment, preflight, warning};
+
+/// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
+/// close to it.
+const BUSY: f64 = 0.95;
+/// Shorter slices say nothing about how busy a worker is, in nanoseconds.
+const SHORT: u64 = 100_000_000;
+
+/// Runs the plan. `stop` ends it early, `watch` sees every worker's seconds as they end.
+pub fn run(
+    plan: Plan,
+    dns: Vec<Lookup>,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> Result<RunResult, Error> {
+    let (routes, doubts) = preflight::check(&plan)?;
+    let environment = environment::environment(routes);
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
+    let mut result = assemble(plan, loaded, started);
+    result.dns = dns;
+    result.environment = environment;
+    result.warnings = doubts;
+    let doubts: Vec<Warning> = warning::of_result(&result);
+    result.warnings.extend(doubts);
+    Ok(result)
+}
+
+fn cannot_start(error: io::Error) -> Error {
+    Error::Measure(format!("can't start the workers ({error}); lower -t or -c"))
+}
+
+fn assemble(plan: Plan, loaded: Loaded, started: String) -> RunResult {
+    let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
+    let (families, total) = result::families(&plan, &loaded.tally, elapsed_s);
+    let sent = |family: Family| loaded.tally[family].sent;
+    RunResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started,
+        elapsed_s,
+        ended: loaded.ended,
+        seed: plan.seed,
+        dns: Vec::new(),
+        environment: Default::default(),
+        warnings: Vec::new(),
+        ratio: RatioResult {
+            asked: [plan.ratio.v6(), plan.ratio.v4()],
+            sent: [sent(Family::Ipv6), sent(Family::Ipv4)],
+        },
+        families,
+        total,
+        intervals: result::intervals(&loaded.slices),
+        generator: generator(&plan, &loaded),
+        plan,
+    }
+}
+
+fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
+    let long_enough = loaded.slices.iter().filter(|slice| slice.length_ns >= SHORT);
+    let busy = long_enough.map(|slice| slice.busy_ns as f64 / slice.length_ns as f64);
+    let busiest = busy.fold(0.0, f64::max);
+    Generator {
+        driver: loaded.driver.to_owned(),
+        threads: plan.load.threads.get(),
+        cpu_user_s: loaded.usage.user_s,
+        cpu_sys_s: loaded.usage.system_s,
+        peak_rss_bytes: loaded.usage.peak_rss_bytes,
+        busiest,
+        saturated: busiest > BUSY,
+    }
+}

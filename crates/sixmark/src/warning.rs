@@ -1,0 +1,175 @@
+//! What makes figures doubtful: each doubt a code for programs and a line for people.
+
+use sixmark_core::family::Family;
+use sixmark_core::outcome::Outcome;
+use sixmark_core::plan::Close;
+use sixmark_core::report::count;
+use sixmark_core::result::{Ended, FamilyResult, RunResult, Warning};
+
+/// Fewer whole responses than this say little about the slowest percent.
+const FEW: u64 = 1_000;
+
+fn warning(code: &str, message: String) -> Warning {
+    Warning { code: code.to_owned(), message }
+}
+
+/// Before the run: ports may not suffice.
+pub(crate) fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
+    let (needed, ports) = (count(needed), count(ports));
+    warning(
+        "few_ports",
+        format!(
+            "{family} may need {needed} local ports but has {ports}; give more addresses with \
+             --source, widen net.ipv4.ip_local_port_range, or use --close rst"
+        ),
+    )
+}
+
+/// After the run: everything that the result itself gives reason to doubt.
+pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
+    let of_run = [saturated(result), ended(result), single_family(result), resets(result)];
+    let families = result.families.iter().flat_map(|(family, figures)| of_family(family, figures));
+    of_run.into_iter().flatten().chain(families).collect()
+}
+
+fn saturated(result: &RunResult) -> Option<Warning> {
+    let busy = result.generator.busiest * 100.0;
+    result.generator.saturated.then(|| {
+        let message = format!(
+            "a worker was busy {busy:.0} % of a second: the generator may have been the \
+             bottleneck; give it more threads (-t) or cores of its own"
+        );
+        warning("generator_saturated", message)
+    })
+}
+
+fn ended(result: &RunResult) -> Option<Warning> {
+    let message = match result.ended {
+        Ended::Complete => return None,
+        Ended::Interrupted => {
+            "a signal ended the run early; the figures are of what was done by then"
+        }
+        Ended::Hopeless => "no connection could be established, so the run was given up",
+    };
+    let code = if result.ended == Ended::Interrupted { "interrupted" } else { "hopeless" };
+    Some(warning(code, message.to_owned()))
+}
+
+fn single_family(result: &RunResult) -> Option<Warning> {
+    let [v6, v4] = result.ratio.asked;
+    let lacks = |family: Family| result.plan.endpoints(family).is_empty();
+    let missing = match (v6, v4) {
+        (0, _) if lacks(Family::Ipv6) => Family::Ipv6,
+        (_, 0) if lacks(Family::Ipv4) => Family::Ipv4,
+        _ => return None,
+    };
+    let message =
+        format!("the targets have no {missing} address: there is nothing to compare with");
+    Some(warning("single_family", message))
+}
+
+fn resets(result: &RunResult) -> Option<Warning> {
+    (result.plan.connection.close == Close::Rst).then(|| {
+        let message = "connections were closed with a reset, which servers see as an error and \
+                       which leaves them no TIME-WAIT";
+        warning("close_rst", message.to_owned())
+    })
+}
+
+fn of_family(family: Family, figures: &FamilyResult) -> Vec<Warning> {
+    let doubts = [
+        fell_away(family, figures),
+        failed(family, figures),
+        no_port(family, figures),
+        local(family, figures),
+        bad_status(family, figures),
+        few_samples(family, figures),
+        unsolicited(family, figures),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+fn ended_as(figures: &FamilyResult, outcome: Outcome) -> u64 {
+    figures.outcomes.get(outcome.name()).copied().unwrap_or(0)
+}
+
+fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    (figures.requests.completed == 0).then(|| {
+        let message = format!("not one request over {family} was answered: it can't be compared");
+        warning("family_fell_away", message)
+    })
+}
+
+fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let failed = figures.requests.sent.checked_sub(figures.requests.completed)?;
+    let failed = failed.saturating_sub(ended_as(figures, Outcome::Abandoned));
+    (failed > 0 && figures.requests.completed > 0).then(|| {
+        let share = failed as f64 / figures.requests.sent as f64 * 100.0;
+        let message = format!(
+            "{} of {} requests over {family} ({share:.2} %) did not end NORMAL; the times are of \
+             the others",
+            count(failed),
+            count(figures.requests.sent)
+        );
+        warning("failures", message)
+    })
+}
+
+fn no_port(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let missed = ended_as(figures, Outcome::NoPort);
+    (missed > 0).then(|| {
+        let message = format!(
+            "{} connections over {family} found no local port; give more addresses with --source, \
+             widen net.ipv4.ip_local_port_range, or use --close rst",
+            count(missed)
+        );
+        warning("no_port", message)
+    })
+}
+
+fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let failed = ended_as(figures, Outcome::Local);
+    (failed > 0).then(|| {
+        let message = format!(
+            "{} requests over {family} failed on this host, not on the server: see the errno",
+            count(failed)
+        );
+        warning("local", message)
+    })
+}
+
+fn bad_status(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let errors = figures.status.iter().filter(|(status, _)| **status >= 400);
+    let (mut total, mut kinds) = (0, Vec::new());
+    for (status, times) in errors {
+        total += times;
+        kinds.push(status.to_string());
+    }
+    (total > 0).then(|| {
+        let (total, kinds) = (count(total), kinds.join(", "));
+        let message =
+            format!("{total} responses over {family} were errors of the server's ({kinds})");
+        warning("status", message)
+    })
+}
+
+fn few_samples(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    (1..FEW).contains(&figures.requests.completed).then(|| {
+        let message = format!(
+            "only {} responses over {family}: p99 and above rest on fewer than 10 of them",
+            count(figures.requests.completed)
+        );
+        warning("few_samples", message)
+    })
+}
+
+fn unsolicited(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let times = figures.connections.unsolicited;
+    (times > 0).then(|| {
+        let message = format!(
+            "{} connections over {family} carried bytes that no request had asked for",
+            count(times)
+        );
+        warning("unsolicited", message)
+    })
+}
