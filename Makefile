@@ -1,0 +1,45 @@
+# What to type. `make help` lists it.
+
+CARGO ?= cargo
+SECONDS ?= 60
+TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
+SIXMARK = $(TARGET_DIR)/release/sixmark
+SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-test-packages
+
+export CARGO
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test lint shellcheck fuzz bench
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: build ## build sixmark, start a server on ::1 and 127.0.0.1, compare them (needs only Rust)
+	$(SIXMARK) demo
+
+build: ## the release binary
+	$(CARGO) build --release -p sixmark
+
+test: ## all tests, after installing the servers that some of them talk to
+	scripts/install-test-packages test
+	$(CARGO) test --workspace
+
+lint: shellcheck ## formatting, clippy, documentation, licences, shell scripts
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	scripts/install-cargo-tools cargo-deny
+	$(CARGO) deny check licenses bans sources
+
+# A machine that is not Debian may lint the Rust without it; .ci/run installs it first.
+shellcheck:
+	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS); \
+	else echo "shellcheck left out: scripts/install-test-packages lint installs it"; fi
+
+fuzz: ## every fuzz target for SECONDS (60), with a nightly toolchain
+	scripts/install-cargo-tools cargo-fuzz
+	scripts/fuzz $(SECONDS)
+
+bench: build ## against wrk and ab, with nginx as the server; BENCH="--only keep-alive --json FILE"
+	scripts/install-test-packages bench
+	benches/peers/run --sixmark $(SIXMARK) $(BENCH)

@@ -1,0 +1,125 @@
+"""The load generators: how each is called for a case, and how its answer is read."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a case asks every client to do. Either `seconds` or `requests` ends it."""
+
+    connections: int
+    keep_alive: bool
+    seconds: int | None = None
+    requests: int | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a client says it did."""
+
+    requests: int
+    elapsed_s: float
+    failed: int
+
+
+class Unreadable(Exception):
+    """A client's output does not look as it should."""
+
+
+class Wrk:
+    name = "wrk"
+    program = "wrk"
+
+    def can(self, load):
+        return load.seconds is not None
+
+    def command(self, load, family, url, folder):
+        close = [] if load.keep_alive else ["-H", "Connection: close"]
+        connections = ["-t1", f"-c{load.connections}"]
+        return [self.program, *connections, f"-d{load.seconds}s", *close, url]
+
+    def read(self, text, family, folder):
+        requests, elapsed = find(r"(\d+) requests in ([\d.]+[a-z]+),", text)
+        errors = re.search(
+            r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text
+        )
+        failed = sum(map(int, errors.groups())) if errors else 0
+        status = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
+        failed += int(status[1]) if status else 0
+        # The rate is printed with more digits than the time it is computed from.
+        rate = float(find(r"Requests/sec:\s+([\d.]+)", text)[0])
+        elapsed_s = int(requests) / rate if rate else seconds_of(elapsed)
+        return Answer(int(requests), elapsed_s, failed)
+
+
+class Ab:
+    name = "ab"
+    program = "ab"
+
+    def can(self, load):
+        return True
+
+    def command(self, load, family, url, folder):
+        keep_alive = ["-k"] if load.keep_alive else []
+        if load.requests is not None:
+            until = ["-n", str(load.requests)]
+        else:
+            # -t sets -n to 50,000, so -n comes after it. ab keeps 32 bytes for each.
+            until = ["-t", str(load.seconds), "-n", "2000000"]
+        return [self.program, "-q", *keep_alive, *until, "-c", str(load.connections), url]
+
+    def read(self, text, family, folder):
+        elapsed_s = float(find(r"Time taken for tests:\s+([\d.]+) seconds", text)[0])
+        requests = int(find(r"Complete requests:\s+(\d+)", text)[0])
+        failed = int(find(r"Failed requests:\s+(\d+)", text)[0])
+        status = re.search(r"Non-2xx responses:\s+(\d+)", text)
+        return Answer(requests, elapsed_s, failed + (int(status[1]) if status else 0))
+
+
+class Sixmark:
+    name = "sixmark"
+
+    def __init__(self, program):
+        self.program = program
+
+    def can(self, load):
+        return True
+
+    def command(self, load, family, url, folder):
+        if load.requests is not None:
+            until = ["-n", str(load.requests)]
+        else:
+            until = ["-d", f"{load.seconds}s"]
+        keep_alive = [] if load.keep_alive else ["--no-keep-alive"]
+        flag = {"ipv6": "-6", "ipv4": "-4"}[family]
+        shape = ["-t1", f"-c{load.connections}", *until, *keep_alive]
+        return [self.program, "run", *shape, "--json", str(result_in(folder)), flag, url]
+
+    def read(self, text, family, folder):
+        try:
+            result = json.loads(result_in(folder).read_text())
+            ours = result["families"][family]
+            failed = sum(failure["count"] for failure in ours["failures"])
+            return Answer(ours["requests"]["completed"], result["elapsed_s"], failed)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Unreadable(f"{type(error).__name__}: {error}") from error
+
+
+def result_in(folder):
+    return Path(folder) / "sixmark.json"
+
+
+def find(pattern, text):
+    found = re.search(pattern, text)
+    if found is None:
+        raise Unreadable(f"nothing like {pattern!r}")
+    return found.groups()
+
+
+def seconds_of(text):
+    """wrk's `3.00s`, `1.50m`, `250.00ms`."""
+    number, unit = find(r"([\d.]+)([a-z]+)", text)
+    return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}[unit]

@@ -1,0 +1,159 @@
+"""A real nginx with its own folder and ports, on a CPU of its own."""
+
+import grp
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+# Long enough for a busy machine; nginx needs some 20 ms.
+START_S = 10
+STOP_S = 5
+
+CONFIG = """\
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile 16384;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+{user}
+events {{ worker_connections 8192; }}
+http {{
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_requests 1000000000;
+    keepalive_timeout 60s;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    default_type application/octet-stream;
+    server {{
+        listen [::1]:{ipv6} backlog=4096;
+        listen 127.0.0.1:{ipv4} backlog=4096;
+        root {folder}/files;
+        location = /hello {{ return 200 "hello, world\\n"; }}
+    }}
+}}
+"""
+
+
+class Nginx:
+    """Serves /hello (13 bytes from memory) and /4k (a file) while the `with` block runs."""
+
+    def __init__(self, cpu):
+        self.cpu = cpu
+        self.folder = None
+        self.process = None
+        self.ports = {}
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="sixmark-peers-"))
+        try:
+            (self.folder / "files").mkdir()
+            (self.folder / "files" / "4k").write_bytes(os.urandom(4096))
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def url(self, family, path):
+        host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
+        return f"http://{host}:{self.ports[family]}{path}"
+
+    def cpu_seconds(self):
+        """User and system time of the worker so far."""
+        ticks = 0
+        for pid in self._workers():
+            # The name in the second field may hold spaces; utime and stime are fields 14 and 15.
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _workers(self):
+        pid = self.process.pid
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+    def _start(self):
+        # Between finding a port free and nginx taking it, somebody else may have taken it.
+        for _ in range(5):
+            self.ports = {"ipv6": free_port("::1"), "ipv4": free_port("127.0.0.1")}
+            if self._launch():
+                return
+        raise SystemExit(f"nginx did not start:\n{self._complaints()}")
+
+    def _launch(self):
+        config = self.folder / "nginx.conf"
+        config.write_text(
+            CONFIG.format(folder=self.folder, user=as_this_user(), **self.ports)
+        )
+        self.process = subprocess.Popen(
+            ["taskset", "-c", str(self.cpu), "nginx", "-p", str(self.folder)]
+            + ["-e", str(self.folder / "error.log"), "-c", str(config)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C is for this program, which then stops nginx.
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                return False
+            if self._workers() and all(map(self._answers, self.ports)):
+                return True
+            time.sleep(0.01)
+        self._stop()
+        return False
+
+    def _answers(self, family):
+        host = {"ipv6": "::1", "ipv4": "127.0.0.1"}[family]
+        try:
+            with socket.create_connection((host, self.ports[family]), timeout=1) as peer:
+                peer.sendall(b"GET /hello HTTP/1.0\r\n\r\n")
+                return peer.recv(64).startswith(b"HTTP/1.1 200")
+        except OSError:
+            return False
+
+    def _stop(self):
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            workers = self._workers()
+            self.process.kill()
+            for pid in workers:
+                os.kill(int(pid), 9)
+            self.process.wait()
+
+    def _complaints(self):
+        log = self.folder / "error.log"
+        return log.read_text() if log.exists() else "(it wrote no log)"
+
+
+def free_port(host):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as one:
+        one.bind((host, 0))
+        return one.getsockname()[1]
+
+
+def as_this_user():
+    """root's worker would become nobody, who may not read a temporary folder."""
+    if os.geteuid() != 0:
+        return ""
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    return f"user {user} {grp.getgrgid(os.getegid()).gr_name};"
