@@ -1,0 +1,7 @@
+//! Black-box and simulated tests, in one binary so that they link once.
+
+mod cli;
+mod result;
+mod servers;
+mod sim;
+mod support;
