@@ -21,23 +21,34 @@ const BUSY: f64 = 0.95;
 /// Shorter slices say nothing about how busy a worker is, in nanoseconds.
 const SHORT: u64 = 100_000_000;
 
+/// A plan, and what was learned while it was made.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// What to run.
+    pub plan: Plan,
+    /// The names looked up for it.
+    pub dns: Vec<Lookup>,
+    /// Doubts about it.
+    pub warnings: Vec<Warning>,
+}
+
 /// Runs the plan. `stop` ends it early, `watch` sees every worker's seconds as they end.
 pub fn run(
-    plan: Plan,
-    dns: Vec<Lookup>,
+    planned: Planned,
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> Result<RunResult, Error> {
+    let Planned { plan, dns, mut warnings } = planned;
     let (routes, doubts) = preflight::check(&plan)?;
+    warnings.extend(doubts);
     let environment = environment::environment(routes);
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
     let mut result = assemble(plan, loaded, started);
     result.dns = dns;
     result.environment = environment;
-    result.warnings = doubts;
-    let doubts: Vec<Warning> = warning::of_result(&result);
-    result.warnings.extend(doubts);
+    warnings.extend(warning::of_result(&result));
+    result.warnings = warnings;
     Ok(result)
 }
 

@@ -25,9 +25,16 @@ pub(crate) fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
     )
 }
 
+/// Before the run: only one family, though nobody asked for that.
+pub(crate) fn single_family(missing: Family) -> Warning {
+    let message =
+        format!("the targets have no {missing} address: there is nothing to compare with");
+    warning("single_family", message)
+}
+
 /// After the run: everything that the result itself gives reason to doubt.
 pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
-    let of_run = [saturated(result), ended(result), single_family(result), resets(result)];
+    let of_run = [saturated(result), ended(result), resets(result)];
     let families = result.families.iter().flat_map(|(family, figures)| of_family(family, figures));
     of_run.into_iter().flatten().chain(families).collect()
 }
@@ -53,19 +60,6 @@ fn ended(result: &RunResult) -> Option<Warning> {
     };
     let code = if result.ended == Ended::Interrupted { "interrupted" } else { "hopeless" };
     Some(warning(code, message.to_owned()))
-}
-
-fn single_family(result: &RunResult) -> Option<Warning> {
-    let [v6, v4] = result.ratio.asked;
-    let lacks = |family: Family| result.plan.endpoints(family).is_empty();
-    let missing = match (v6, v4) {
-        (0, _) if lacks(Family::Ipv6) => Family::Ipv6,
-        (_, 0) if lacks(Family::Ipv4) => Family::Ipv4,
-        _ => return None,
-    };
-    let message =
-        format!("the targets have no {missing} address: there is nothing to compare with");
-    Some(warning("single_family", message))
 }
 
 fn resets(result: &RunResult) -> Option<Warning> {

@@ -19,9 +19,14 @@ const RATES: [Rate; 3] = [
     (("goodput a second", |f| Some(f.goodput_bytes_per_s)), bytes),
 ];
 
-/// The quantiles shown of each phase.
-const QUANTILES: [Figure<Summary>; 4] =
-    [("mean", |s| s.mean), ("p50", |s| s.p50), ("p99", |s| s.p99), ("max", |s| s.max)];
+/// The quantiles shown of each phase, and how many durations each family needs for a difference
+/// that is more than chance. A maximum is a single duration and never compared.
+const QUANTILES: [(Figure<Summary>, u64); 4] = [
+    (("mean", |s| s.mean), 100),
+    (("p50", |s| s.p50), 100),
+    (("p99", |s| s.p99), 1_000),
+    (("max", |s| s.max), u64::MAX),
+];
 
 /// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
 pub fn table(result: &RunResult) -> String {
@@ -100,7 +105,8 @@ impl Columns<'_> {
 
     fn rates(&self, text: &mut String) {
         for ((label, figure), write) in RATES {
-            self.row(text, label, figure, write, label != "connections opened");
+            // The ratio fixes how the families' rates relate: a difference would say nothing.
+            self.row(text, label, figure, write, false);
         }
     }
 
@@ -109,9 +115,10 @@ impl Columns<'_> {
             if self.sides.iter().flatten().all(|f| of(f).count == 0) {
                 continue;
             }
-            for (at, (name, quantile)) in QUANTILES.into_iter().enumerate() {
+            let fewest = self.sides.iter().flatten().map(|f| of(f).count).min().unwrap_or(0);
+            for (at, ((name, quantile), needed)) in QUANTILES.into_iter().enumerate() {
                 let label = format!("{:<10}{name}", if at == 0 { phase } else { "" });
-                self.row(text, &label, |f| quantile(of(f)), duration_us, true);
+                self.row(text, &label, |f| quantile(of(f)), duration_us, fewest >= needed);
             }
         }
     }

@@ -22,10 +22,10 @@ use live::Live;
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     check_places(json.as_ref(), csv.as_ref())?;
-    let (plan, lookups) = plan::plan(args)?;
+    let planned = plan::plan(args)?;
     let stop = stop_flag()?;
-    let mut live = Live::new(!quiet && io::stderr().is_terminal(), plan.load.threads.get());
-    let result = crate::run::run(plan, lookups, &stop, |slice| live.see(slice))?;
+    let mut live = Live::new(!quiet && io::stderr().is_terminal(), planned.plan.load.threads.get());
+    let result = crate::run::run(planned, &stop, |slice| live.see(slice))?;
     live.clear();
     show(&result, json.as_ref(), csv.as_ref(), quiet)?;
     conclude(&result)
@@ -47,12 +47,15 @@ fn show(
     csv: Option<&Place>,
     quiet: bool,
 ) -> Result<(), Error> {
-    let document_on_screen = [json, csv].contains(&Some(&Place::Standard));
-    if !quiet && !document_on_screen {
-        print(&report::text::table(result))?;
-    }
-    for warning in &result.warnings {
-        complain(&format!("warning: {} [{}]", warning.message, warning.code));
+    // Where nothing was measured there is nothing to show, and one line says why.
+    if result.total.requests.completed > 0 {
+        let document_on_screen = [json, csv].contains(&Some(&Place::Standard));
+        if !quiet && !document_on_screen {
+            print(&report::text::table(result))?;
+        }
+        for warning in &result.warnings {
+            complain(&format!("warning: {} [{}]", warning.message, warning.code));
+        }
     }
     let written = json.map_or(Ok(()), |place| place.write(&document(result)?));
     let also = csv.map_or(Ok(()), |place| place.write(&report::csv::lines(result)));

@@ -10,23 +10,25 @@ use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::url::Url;
 use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
-use sixmark_core::result::Lookup;
+use sixmark_core::result::Warning;
 
 use super::args::Args;
 use super::source;
-use crate::Error;
 use crate::resolve::Resolver;
+use crate::run::Planned;
+use crate::{Error, warning};
 
 /// How long a run lasts that says neither how long nor how many.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// The plan that the options describe, and what looking up its names took.
-pub(super) fn plan(mut args: Args) -> Result<(Plan, Vec<Lookup>), Error> {
+/// The plan that the options describe, what looking up its names took, and doubts about it.
+pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let entries = entries(&args)?;
     let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
     let targets = entries.iter().map(|entry| target(entry, &mut resolver));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let ratio = ratio(&args, &targets)?;
+    let warnings = alone(&args, ratio).into_iter().collect();
     targets.iter_mut().try_for_each(|target| keep_used(target, ratio))?;
     let plan = Plan {
         ratio,
@@ -41,7 +43,7 @@ pub(super) fn plan(mut args: Args) -> Result<(Plan, Vec<Lookup>), Error> {
         seed: args.seed.unwrap_or_else(random_seed),
         targets,
     };
-    Ok((plan, resolver.into_lookups()))
+    Ok(Planned { plan, dns: resolver.into_lookups(), warnings })
 }
 
 /// The URLs of the command line, then those of the list.
@@ -102,6 +104,13 @@ fn ratio(args: &Args, targets: &[Target]) -> Result<Ratio, Error> {
     };
     let missing = Family::BOTH.into_iter().find(|&f| ratio.uses(f) && weight(f) == 0);
     missing.map_or(Ok(ratio), |family| Err(no_address(family, targets)))
+}
+
+/// Only one family, and nobody asked for that.
+fn alone(args: &Args, ratio: Ratio) -> Option<Warning> {
+    let missing = Family::BOTH.into_iter().find(|&family| !ratio.uses(family))?;
+    let asked = args.ratio.is_some() || args.ipv6 || args.ipv4;
+    (!asked).then(|| warning::single_family(missing))
 }
 
 fn weight_of(targets: &[Target], family: Family) -> u32 {
