@@ -1,1 +1,112 @@
-//! To come.
+//! What black-box tests share: the program, its result document, an origin, and saying no.
+#![cfg(test)]
+
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::Value;
+use sixmark::origin::Options;
+use sixmark_core::family::Family;
+
+/// Only a broken build takes this long.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
+
+/// The program with these arguments, not started yet; its streams are pipes, its input is empty.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sixmark"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs the program to its end.
+pub(crate) fn sixmark(arguments: &[&str]) -> Output {
+    finish(command(arguments).spawn().unwrap())
+}
+
+/// What a child with piped streams says until its end; one that never ends is killed.
+pub(crate) fn finish(child: Child) -> Output {
+    let pid = child.id();
+    let (sender, receiver) = mpsc::channel();
+    let waiter = std::thread::spawn(move || sender.send(child.wait_with_output()));
+    let output = receiver.recv_timeout(DEADLINE).unwrap_or_else(|_| {
+        signal(pid, "KILL");
+        panic!("process {pid} did not end within {DEADLINE:?}");
+    });
+    waiter.join().unwrap().unwrap();
+    output.unwrap()
+}
+
+/// Sends a signal to a child that has not been waited for.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
+    assert!(sent.unwrap().success(), "no {name} to process {pid}");
+}
+
+/// The result of `sixmark run` with these arguments, whether it could measure (status 0) or not
+/// (status 3).
+pub(crate) fn json(arguments: &[&str]) -> Value {
+    let all = [&["run", "--quiet", "--json", "-"], arguments].concat();
+    document(&sixmark(&all))
+}
+
+/// The result document on a run's standard output.
+pub(crate) fn document(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{:?}: {said}", output.status);
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("no document ({error}): {said}"));
+    check(&document);
+    document
+}
+
+/// What holds for every result: each request that was sent ended in exactly one way.
+pub(crate) fn check(document: &Value) {
+    let families = document["families"].as_object().unwrap().iter();
+    let mut sums = [0, 0];
+    for (name, figures) in families {
+        let [sent, completed] = accounted(name, figures);
+        sums = [sums[0] + sent, sums[1] + completed];
+    }
+    assert_eq!(accounted("total", &document["total"]), sums);
+}
+
+fn accounted(name: &str, figures: &Value) -> [u64; 2] {
+    let count = |value: &Value| value.as_u64().unwrap();
+    let [sent, completed] = ["sent", "completed"].map(|which| count(&figures["requests"][which]));
+    let outcomes = figures["outcomes"].as_object().unwrap();
+    assert_eq!(outcomes.values().map(count).sum::<u64>(), sent, "{name}: {outcomes:?}");
+    assert_eq!(outcomes["NORMAL"], completed, "{name}: {outcomes:?}");
+    let failures = figures["failures"].as_array().unwrap();
+    let failed = failures.iter().map(|failure| count(&failure["count"])).sum::<u64>();
+    assert_eq!(failed, sent - completed, "{name}: {failures:?}");
+    [sent, completed]
+}
+
+/// True where `SIXMARK_SKIP=name,name` leaves the test out. A test that needs a privilege or a
+/// package asks, and fails with a clear line where it is not left out and lacks what it needs.
+pub(crate) fn skipped(name: &str) -> bool {
+    std::env::var("SIXMARK_SKIP").is_ok_and(|names| names.split(',').any(|n| n.trim() == name))
+}
+
+/// sixmark's own server, on loopback of both families.
+#[derive(Debug)]
+pub(crate) struct Origin(sixmark::origin::Origin);
+
+impl Origin {
+    pub(crate) fn start() -> Origin {
+        let options = Options { threads: 1, ..Options::default() };
+        Origin(sixmark::origin::Origin::start(options).unwrap())
+    }
+
+    /// The URL of `path`, which begins with `/`.
+    pub(crate) fn url(&self, family: Family, path: &str) -> String {
+        let address = self.0.addresses().iter().find(|a| Family::of(a.ip()) == family).unwrap();
+        format!("http://{address}{path}")
+    }
+
+    /// The URLs of `path`, IPv6 first.
+    pub(crate) fn urls(&self, path: &str) -> [String; 2] {
+        Family::BOTH.map(|family| self.url(family, path))
+    }
+}
