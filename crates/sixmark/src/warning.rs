@@ -3,6 +3,7 @@
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Close;
+use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::report::count;
 use sixmark_core::result::{Ended, FamilyResult, RunResult, Warning};
 
@@ -30,6 +31,12 @@ pub(crate) fn single_family(missing: Family) -> Warning {
     let message =
         format!("the targets have no {missing} address: there is nothing to compare with");
     warning("single_family", message)
+}
+
+/// Before the run: `count` targets have no address of a family that is used.
+pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
+    let message = format!("{count} targets have no address that a ratio of {ratio} uses: left out");
+    (count > 0).then(|| warning("left_out", message))
 }
 
 /// After the run: everything that the result itself gives reason to doubt.

@@ -1,6 +1,8 @@
 //! Black-box and simulated tests, in one binary so that they link once.
+#![cfg(test)]
 
 mod cli;
+mod readme;
 mod result;
 mod servers;
 mod sim;

@@ -28,8 +28,8 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let targets = entries.iter().map(|entry| target(entry, &mut resolver));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let ratio = ratio(&args, &targets)?;
-    let warnings = alone(&args, ratio).into_iter().collect();
-    targets.iter_mut().try_for_each(|target| keep_used(target, ratio))?;
+    let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
+    let warnings = alone(&args, ratio).into_iter().chain(left_out).collect();
     let plan = Plan {
         ratio,
         load: load(&args),
@@ -127,15 +127,15 @@ fn no_address(family: Family, targets: &[Target]) -> Error {
     ))
 }
 
-/// A target that the ratio can never reach would be left out without a word.
-fn keep_used(target: &mut Target, ratio: Ratio) -> Result<(), Error> {
-    target.addresses.retain(|address| ratio.uses(Family::of(address.ip())));
-    if target.addresses.is_empty() {
-        let line =
-            format!("{} has no address that a ratio of {ratio} uses; leave it out", target.url);
-        return Err(Error::Measure(line));
+/// Takes out addresses that the ratio never reaches, and targets that have no other: how many of
+/// these there were.
+fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
+    let before = targets.len();
+    for target in targets.iter_mut() {
+        target.addresses.retain(|address| ratio.uses(Family::of(address.ip())));
     }
-    Ok(())
+    targets.retain(|target| !target.addresses.is_empty());
+    before - targets.len()
 }
 
 fn load(args: &Args) -> Load {

@@ -1,0 +1,75 @@
+//! What the README tells people to type works.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::Origin;
+
+const README: &str = include_str!("../../../../README.md");
+const MAKEFILE: &str = include_str!("../../../../Makefile");
+
+/// The commands that stand behind a prompt.
+fn commands() -> impl Iterator<Item = &'static str> {
+    README.lines().filter_map(|line| line.strip_prefix("$ "))
+}
+
+/// A command of the README with the origin in place of the servers it names, and less patience.
+fn here(command: &str, origin: &Origin) -> String {
+    let [v6, v4] = origin.urls("");
+    let both = |path: &str| format!("{v6}{path} {v4}{path}");
+    command
+        .replace("http://[::1]:8080", &v6)
+        .replace("http://127.0.0.1:8080", &v4)
+        .replace("http://www.example.net/sink", &both("/sink"))
+        .replace("http://www.example.net/", &both("/bytes/100"))
+        .replace("-d 10s", "-d 100ms")
+        .replace("--warmup 1s", "--warmup 50ms")
+        .replace("-n 10000 -c 1000", "-n 200 -c 20")
+        .replace("run http", "run -n 20 http")
+}
+
+fn shell(command: &str, folder: &Path) -> std::process::Output {
+    let binary = Path::new(env!("CARGO_BIN_EXE_sixmark")).parent().unwrap().to_owned();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).env("PATH", path).current_dir(folder).stdin(Stdio::null());
+    shell.output().unwrap()
+}
+
+#[test]
+fn every_run_in_the_readme_works() {
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let [v6, v4] = origin.urls("/");
+    let list = format!("{v6} weight=2\n{v4}\n");
+    std::fs::write(folder.path().join("targets.txt"), list).unwrap();
+    let runs: Vec<_> = commands().filter(|command| command.starts_with("sixmark run")).collect();
+    assert!(runs.len() >= 6, "{runs:?}");
+    for run in runs {
+        let typed = here(run, &origin);
+        let output = shell(&typed, folder.path());
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{typed}: {complaint}");
+        assert!(!output.stdout.is_empty(), "{typed}");
+    }
+    assert!(folder.path().join("result.json").exists());
+}
+
+#[test]
+fn every_make_in_the_readme_has_its_target() {
+    let mut targets = commands().filter_map(|command| command.strip_prefix("make ")).peekable();
+    assert!(targets.peek().is_some());
+    for target in targets {
+        let rule = format!("\n{target}:");
+        assert!(MAKEFILE.contains(&rule), "the Makefile has no {target}");
+    }
+}
+
+#[test]
+fn every_page_that_the_readme_links_to_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let links = README.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    for link in links {
+        assert!(root.join(link).exists(), "{link}");
+    }
+}
