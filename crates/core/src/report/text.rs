@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::family::Family;
 use crate::outcome::Outcome;
+use crate::plan::Plan;
 use crate::result::{Ended, FamilyResult, RunResult};
 use crate::timing::Summary;
 
@@ -16,8 +17,11 @@ type Rate = (Figure<FamilyResult>, fn(f64) -> String);
 const RATES: [Rate; 3] = [
     (("connections opened", |f| Some(f.connections.opened as f64)), whole),
     (("requests/s", |f| Some(f.requests_per_s)), |n| count(n.round() as u64)),
-    (("goodput a second", |f| Some(f.goodput_bytes_per_s)), bytes),
+    (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
 ];
+
+/// Targets named at the top.
+const SHOWN_TARGETS: usize = 4;
 
 /// The quantiles shown of each phase, and how many durations each family needs for a difference
 /// that is more than chance. A maximum is a single duration and never compared.
@@ -48,26 +52,33 @@ fn headline(result: &RunResult) -> String {
             "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
         );
     }
-    let plan = &result.plan;
-    let first = plan.targets.first().map_or("", |target| target.url.as_str());
-    let more = match plan.targets.len() {
-        0 | 1 => String::new(),
-        n => format!(" and {} more", n - 1),
-    };
-    let _ = writeln!(text, "{first}{more}");
+    targets(&mut text, &result.plan);
     let _ = writeln!(
         text,
-        "{} requests in {:.2} s{}; {} in flight, {} {}, IPv6:IPv4 {}, closed loop, {}\n",
+        "{} requests in {:.2} s{}",
         count(result.total.requests.sent),
         result.elapsed_s,
         ended(result.ended),
-        plan.load.connections,
-        result.generator.threads,
-        if result.generator.threads == 1 { "thread" } else { "threads" },
-        plan.ratio,
-        result.generator.driver,
+    );
+    let (threads, driver) = (result.generator.threads, &result.generator.driver);
+    let _ = writeln!(
+        text,
+        "closed loop, {} in flight, IPv6:IPv4 {}, {threads} {}, {driver}\n",
+        result.plan.load.connections,
+        result.plan.ratio,
+        if threads == 1 { "thread" } else { "threads" },
     );
     text
+}
+
+/// The targets, a line each, but not a list's hundreds.
+fn targets(text: &mut String, plan: &Plan) {
+    for target in plan.targets.iter().take(SHOWN_TARGETS) {
+        let _ = writeln!(text, "{}", target.url);
+    }
+    if let Some(more @ 1..) = plan.targets.len().checked_sub(SHOWN_TARGETS) {
+        let _ = writeln!(text, "and {more} more");
+    }
 }
 
 fn ended(ended: Ended) -> &'static str {
@@ -126,7 +137,9 @@ impl Columns<'_> {
     /// One line for each way to fail, with the phase and the kernel's word for it.
     fn failures(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
-            for failed in side.iter().flat_map(|f| &f.failures) {
+            let failures = side.iter().flat_map(|f| &f.failures);
+            // What the end of the run cut off has nothing more to tell than its number.
+            for failed in failures.filter(|f| f.failure.outcome != Outcome::Abandoned) {
                 let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
                 let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
                 let number = count(failed.count);

@@ -26,6 +26,7 @@ fn here(command: &str, origin: &Origin) -> String {
         .replace("--warmup 1s", "--warmup 50ms")
         .replace("-n 10000 -c 1000", "-n 200 -c 20")
         .replace("run http", "run -n 20 http")
+        .replace("run --ratio", "run -n 20 --ratio")
 }
 
 fn shell(command: &str, folder: &Path) -> std::process::Output {
