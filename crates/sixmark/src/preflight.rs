@@ -1,10 +1,10 @@
 //! What can be known to fail before a run begins: routes, ports, open files.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 use sixmark_core::family::Family;
-use sixmark_core::plan::Plan;
+use sixmark_core::plan::{Plan, Source};
 use sixmark_core::result::{Route, Warning};
 use sixmark_sys::{limit, route};
 
@@ -16,6 +16,7 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out: the routes to its addresses, and doubts about it.
 pub(crate) fn check(plan: &Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
     open_files(plan)?;
+    plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let routes =
         plan.families().map(|family| routes(plan, family)).collect::<Result<Vec<_>, _>>()?;
     let doubts = plan.families().filter_map(|family| ports(plan, family)).collect();
@@ -33,6 +34,19 @@ fn open_files(plan: &Plan) -> Result<(), Error> {
         "{connections} connections need {needed} open files, but only {allowed} are allowed; \
          raise the limit (ulimit -Hn) or lower -c"
     )))
+}
+
+/// A single address must be one of this host's; those of a prefix need only be routed to it.
+fn source(source: &Source) -> Result<(), Error> {
+    let (address, whole) = match source.address {
+        IpAddr::V4(v4) => (SocketAddr::new(v4.into(), 0), 32),
+        IpAddr::V6(v6) => (SocketAddrV6::new(v6, 0, 0, source.scope).into(), 128),
+    };
+    let cannot = |error| {
+        let line = format!("--source {address}: {error}; give an address of this host");
+        Error::Measure(line.replace(":0: ", ": "))
+    };
+    if source.prefix < whole { Ok(()) } else { route::check_source(address).map_err(cannot) }
 }
 
 fn routes(plan: &Plan, family: Family) -> Result<Vec<Route>, Error> {
@@ -61,21 +75,23 @@ fn ports(plan: &Plan, family: Family) -> Option<Warning> {
     let sources = plan.sources[family].iter().map(addresses_of).sum::<u64>().max(1);
     let destinations: BTreeSet<_> = plan.endpoints(family).iter().map(|e| e.address).collect();
     let ports = (high - low + 1) * sources * destinations.len() as u64;
-    let needed = needed_ports(plan);
+    let needed = needed_ports(plan, family);
     (needed > ports).then(|| warning::few_ports(family, needed, ports))
 }
 
-fn addresses_of(source: &sixmark_core::plan::Source) -> u64 {
+fn addresses_of(source: &Source) -> u64 {
     let bits = if source.address.is_ipv6() { 128 } else { 32 };
     1u64.checked_shl(bits - u32::from(source.prefix)).unwrap_or(u64::from(u32::MAX))
 }
 
 /// The most ports that connections may hold at once, TIME-WAIT included where this side closes.
-fn needed_ports(plan: &Plan) -> u64 {
+fn needed_ports(plan: &Plan, family: Family) -> u64 {
     let at_once = u64::from(plan.load.connections.get());
     let leaves_none = plan.connection.close == sixmark_core::plan::Close::Rst;
     match plan.load.requests {
-        Some(total) if !plan.connection.keep_alive && !leaves_none => at_once.max(total.get() / 2),
+        Some(total) if !plan.connection.keep_alive && !leaves_none => {
+            at_once.max(plan.ratio.part_of(total.get(), family))
+        }
         _ => at_once,
     }
 }

@@ -28,9 +28,24 @@ pub fn way_to(address: SocketAddr) -> io::Result<Way> {
     Ok(Way { source: socket::local(&fd)?.ip(), mtu })
 }
 
+/// Fails where no connection can come from `address`: it is not this host's.
+pub fn check_source(address: SocketAddr) -> io::Result<()> {
+    let fd = socket::open(&address, libc::SOCK_DGRAM)?;
+    socket::bind(&fd, &address)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_must_be_an_address_of_this_host() {
+        for (address, is_ours) in
+            [("[::1]:0", true), ("127.0.0.9:0", true), ("[2001:db8::9]:0", false)]
+        {
+            assert_eq!(check_source(address.parse().unwrap()).is_ok(), is_ours, "{address}");
+        }
+    }
 
     #[test]
     fn loopback_is_reached_from_itself_over_both_families() {

@@ -50,6 +50,12 @@ impl Ratio {
         u64::from(self.v6) + u64::from(self.v4)
     }
 
+    /// About how many of `total` requests are `family`'s: less than one too few.
+    pub fn part_of(self, total: u64, family: Family) -> u64 {
+        let part = if family == Family::Ipv6 { self.v6() } else { self.v4() };
+        (u128::from(total) * u128::from(part) / u128::from(self.sum())) as u64
+    }
+
     /// True where the ratio has requests for `family`.
     pub fn uses(self, family: Family) -> bool {
         match family {
