@@ -1,0 +1,117 @@
+//! One socket of the epoll driver: what epoll said of it, what is left to send.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
+
+use crate::driver::{Kind, Way};
+use crate::socket;
+
+/// A slot: vacant where it has no descriptor.
+#[derive(Default)]
+pub(super) struct Socket {
+    pub(super) fd: Option<OwnedFd>,
+    pub(super) generation: u32,
+    pub(super) connecting: bool,
+    /// There may be something to receive.
+    pub(super) readable: bool,
+    /// There may be room to send.
+    pub(super) writable: bool,
+    /// The peer is done or the connection broken, so that a short receive is not the last.
+    pub(super) ending: bool,
+    /// Registered for EPOLLOUT.
+    pub(super) asks_writable: bool,
+    pub(super) sending: Option<(Arc<[u8]>, usize)>,
+    pub(super) droppable: u64,
+}
+
+impl Socket {
+    /// Takes note of what epoll says.
+    pub(super) fn note(&mut self, events: i32) {
+        self.ending |= events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) != 0;
+        self.readable |= self.ending || events & EPOLLIN != 0;
+        self.writable |= self.ending || events & EPOLLOUT != 0;
+    }
+
+    /// What became of a connection attempt that epoll spoke of.
+    pub(super) fn connected(&mut self) -> Option<Kind> {
+        if !self.writable {
+            return None;
+        }
+        let fd = self.fd.as_ref()?;
+        let errno = socket::pending_error(fd);
+        if errno != 0 {
+            return self.ended(Kind::Failed(errno));
+        }
+        match socket::peer(fd) {
+            Ok(peer) => {
+                self.connecting = false;
+                Some(Kind::Connected(peer.ip()))
+            }
+            Err(error) => self.ended(Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO))),
+        }
+    }
+
+    /// Sends what is left; none where the kernel has no room.
+    pub(super) fn go_on_sending(&mut self) -> Option<Kind> {
+        let (bytes, from) = self.sending.take()?;
+        match self.hand(&bytes, from) {
+            Ok(end) if end == bytes.len() => Some(Kind::Sent),
+            Ok(end) => {
+                self.writable = false;
+                self.sending = Some((bytes, end));
+                None
+            }
+            Err(errno) => self.ended(Kind::Failed(errno)),
+        }
+    }
+
+    /// Hands bytes to the kernel until it has no more room: how many of them it has.
+    pub(super) fn hand(&self, bytes: &[u8], mut from: usize) -> Result<usize, i32> {
+        let fd = self.fd.as_ref().ok_or(libc::EBADF)?;
+        while from < bytes.len() {
+            match socket::send(fd, &bytes[from..]) {
+                Ok(count) => from += count,
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EINTR) => {}
+                    Some(libc::EAGAIN) => break,
+                    errno => return Err(errno.unwrap_or(libc::EIO)),
+                },
+            }
+        }
+        Ok(from)
+    }
+
+    /// The last thing to tell: nothing more is asked of the socket.
+    pub(super) fn ended(&mut self, kind: Kind) -> Option<Kind> {
+        self.readable = false;
+        self.writable = false;
+        Some(kind)
+    }
+
+    /// Nothing to receive for now.
+    pub(super) fn ended_none(&mut self) -> Option<Kind> {
+        self.readable = false;
+        None
+    }
+}
+
+/// Options that must be set before connecting.
+pub(super) fn prepare(fd: &OwnedFd, way: &Way) -> io::Result<()> {
+    if way.no_delay {
+        socket::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+    }
+    let Some(from) = way.from else { return Ok(()) };
+    // The port is then chosen at connect, so that one port can serve many destinations.
+    socket::set(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
+    if from.foreign {
+        match from.address {
+            SocketAddr::V4(_) => socket::set(fd, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?,
+            SocketAddr::V6(_) => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?,
+        }
+    }
+    socket::bind(fd, &from.address)
+}
