@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{
-    self, Generator, Lookup, RatioResult, RunResult, SCHEMA, Tool, Warning,
+    self, Generator, Lookup, RatioResult, Route, RunResult, SCHEMA, Tool, Warning,
 };
 use sixmark_core::tally::Slice;
 
@@ -32,23 +32,47 @@ pub struct Planned {
     pub warnings: Vec<Warning>,
 }
 
+/// A plan that has been found possible to carry out.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    planned: Planned,
+    routes: Vec<Route>,
+    doubts: Vec<Warning>,
+}
+
+impl Ready {
+    /// Checks what can be known to fail before anything is sent: routes, sources, open files.
+    pub fn new(planned: Planned) -> Result<Ready, Error> {
+        let (routes, doubts) = preflight::check(&planned.plan)?;
+        Ok(Ready { planned, routes, doubts })
+    }
+
+    /// What is to be run.
+    pub fn plan(&self) -> &Plan {
+        &self.planned.plan
+    }
+
+    /// What may go wrong in the run; the result's warnings begin with this.
+    pub fn doubts(&self) -> &[Warning] {
+        &self.doubts
+    }
+}
+
 /// Runs the plan. `stop` ends it early, `watch` sees every worker's seconds as they end.
 pub fn run(
-    planned: Planned,
+    ready: Ready,
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> Result<RunResult, Error> {
-    let Planned { plan, dns, mut warnings } = planned;
-    let (routes, doubts) = preflight::check(&plan)?;
-    warnings.extend(doubts);
-    let environment = environment::environment(routes);
+    let Planned { plan, dns, warnings } = ready.planned;
+    let environment = environment::environment(ready.routes);
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
     let mut result = assemble(plan, loaded, started);
     result.dns = dns;
     result.environment = environment;
-    warnings.extend(warning::of_result(&result));
-    result.warnings = warnings;
+    let found = warning::of_result(&result);
+    result.warnings = [ready.doubts, warnings, found].concat();
     Ok(result)
 }
 

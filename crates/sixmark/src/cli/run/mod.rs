@@ -11,23 +11,30 @@ pub(super) use args::Args;
 use std::io::{self, IsTerminal as _};
 
 use sixmark_core::report;
-use sixmark_core::result::RunResult;
+use sixmark_core::result::{RunResult, Warning};
 
 use super::out::{Place, complain, print};
 use super::stop_flag;
 use crate::Error;
+use crate::run::Ready;
 use live::Live;
 
 /// Plans, runs and shows. The status is 3 where a family gave no answer at all.
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     check_places(json.as_ref(), csv.as_ref())?;
-    let planned = plan::plan(args)?;
+    let ready = Ready::new(plan::plan(args)?)?;
+    let told = ready.doubts().len();
+    warn(ready.doubts());
     let stop = stop_flag()?;
-    let mut live = Live::new(!quiet && io::stderr().is_terminal(), planned.plan.load.threads.get());
-    let result = crate::run::run(planned, &stop, |slice| live.see(slice))?;
+    let mut live = Live::new(!quiet && io::stderr().is_terminal(), ready.plan().load.threads.get());
+    let result = crate::run::run(ready, &stop, |slice| live.see(slice))?;
     live.clear();
-    show(&result, json.as_ref(), csv.as_ref(), quiet)?;
+    if result.total.requests.completed > 0 {
+        // Where nothing was measured there is nothing to show, and one line says why.
+        show(&result, told, quiet || [&json, &csv].contains(&&Some(Place::Standard)))?;
+    }
+    write(&result, json.as_ref(), csv.as_ref())?;
     conclude(&result)
 }
 
@@ -39,27 +46,26 @@ fn check_places(json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> 
     [json, csv].into_iter().flatten().try_for_each(Place::check)
 }
 
-/// The table on standard output, unless a document goes there; warnings on standard error. A
-/// document that can't be written does not keep the others from being shown.
-fn show(
-    result: &RunResult,
-    json: Option<&Place>,
-    csv: Option<&Place>,
-    quiet: bool,
-) -> Result<(), Error> {
-    // Where nothing was measured there is nothing to show, and one line says why.
-    if result.total.requests.completed > 0 {
-        let document_on_screen = [json, csv].contains(&Some(&Place::Standard));
-        if !quiet && !document_on_screen {
-            print(&report::text::table(result))?;
-        }
-        for warning in &result.warnings {
-            complain(&format!("warning: {} [{}]", warning.message, warning.code));
-        }
+/// The table on standard output, unless that is to be quiet; warnings not told yet on standard error.
+fn show(result: &RunResult, told: usize, quiet: bool) -> Result<(), Error> {
+    if !quiet {
+        print(&report::text::table(result))?;
     }
+    warn(&result.warnings[told..]);
+    Ok(())
+}
+
+/// A document that can't be written does not keep the other from being written.
+fn write(result: &RunResult, json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {
     let written = json.map_or(Ok(()), |place| place.write(&document(result)?));
     let also = csv.map_or(Ok(()), |place| place.write(&report::csv::lines(result)));
     written.and(also)
+}
+
+fn warn(warnings: &[Warning]) {
+    for warning in warnings {
+        complain(&format!("warning: {} [{}]", warning.message, warning.code));
+    }
 }
 
 fn document(result: &RunResult) -> Result<String, Error> {
