@@ -52,14 +52,14 @@ fn headline(result: &RunResult) -> String {
     let _ = writeln!(text, "{first}{more}");
     let _ = writeln!(
         text,
-        "{} requests in {:.2} s{}; {} in flight, {} {}, IPv6:IPv4 {}, closed loop, {}\n",
+        "{} requests in {:.2} s{}\nclosed loop, IPv6:IPv4 {}, {} in flight, {} {}, {}\n",
         count(result.total.requests.sent),
         result.elapsed_s,
         ended(result.ended),
+        plan.ratio,
         plan.load.connections,
         result.generator.threads,
         if result.generator.threads == 1 { "thread" } else { "threads" },
-        plan.ratio,
         result.generator.driver,
     );
     text
