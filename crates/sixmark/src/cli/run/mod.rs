@@ -28,7 +28,8 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     let result = crate::run::run(plan, lookups, &stop, |slice| live.see(slice))?;
     live.clear();
     show(&result, json.as_ref(), csv.as_ref(), quiet)?;
-    conclude(&result)
+    // A family that was asked for and gave no answer could not be measured.
+    text::no_answer(&result).map_or(Ok(0), |line| Err(Error::Measure(line)))
 }
 
 fn check_places(json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {
@@ -39,7 +40,7 @@ fn check_places(json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> 
     [json, csv].into_iter().flatten().try_for_each(Place::check)
 }
 
-/// The table on standard output, unless a document goes there; warnings on standard error. A
+/// The table on standard output, unless a document goes there; doubts on standard error. A
 /// document that can't be written does not keep the others from being shown.
 fn show(
     result: &RunResult,
@@ -51,7 +52,7 @@ fn show(
     if !quiet && !document_on_screen {
         print(&report::text::table(result))?;
     }
-    for warning in &result.warnings {
+    for warning in text::doubts(result) {
         complain(&format!("warning: {} [{}]", warning.message, warning.code));
     }
     let written = json.map_or(Ok(()), |place| place.write(&document(result)?));
@@ -63,13 +64,4 @@ fn document(result: &RunResult) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(result);
     text.map(|text| text + "\n")
         .map_err(|e| Error::Measure(format!("can't encode the result: {e}")))
-}
-
-/// A family that was asked for and gave no answer could not be measured.
-fn conclude(result: &RunResult) -> Result<u8, Error> {
-    let silent = result.families.iter().find(|(_, figures)| figures.requests.completed == 0);
-    match silent {
-        None => Ok(0),
-        Some((family, figures)) => Err(Error::Measure(text::no_answer(family, figures))),
-    }
 }
