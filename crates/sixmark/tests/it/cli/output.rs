@@ -38,6 +38,15 @@ fn a_document_on_standard_output_stands_there_alone() {
     assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
 }
 
+/// As the shell's `--json >(jq .)` names it.
+#[test]
+fn a_document_can_go_into_a_pipe() {
+    let origin = Origin::start();
+    let output = run(&origin, &["--quiet", "--json", "/dev/fd/1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
+}
+
 #[test]
 fn csv_has_a_line_for_each_family_and_one_for_both() {
     let origin = Origin::start();
