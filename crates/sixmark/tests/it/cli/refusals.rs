@@ -6,48 +6,60 @@ use sixmark_core::family::Family;
 
 use crate::support::{Origin, complaint, finish, refusing, sixmark, skipped};
 
+const URL: &str = "http://127.0.0.1:1/";
+
+/// Arguments of a run, and what the complaint about them must hold.
+const WRONG: &[(&[&str], &str)] = &[
+    (&["--no-such-option", URL], "--no-such-option"),
+    (&["--no-such-option", URL], "see `sixmark run --help`"),
+    (&[], "URL"),
+    (&["--ratio", "0:0", URL], "0:0"),
+    (&["--ratio", "4", URL], "4:1"),
+    (&["-4", "-6", URL], "cannot be used with"),
+    (&["-4", "--ratio", "1:1", URL], "cannot be used with"),
+    (&["-n", "0", URL], "from 1 up"),
+    (&["-n", "-1", URL], "-1"),
+    (&["-c", "0", URL], "from 1 up"),
+    (&["-d", "0s", URL], "above 0"),
+    (&["-d", "soon", URL], "10s"),
+    (&["--timeout", "0", URL], "above 0"),
+    (&["http://127.0.0.1:1/a b"], "%20"),
+    (&["https://127.0.0.1:1/"], "not supported yet"),
+    (&["127.0.0.1"], "http://127.0.0.1"),
+    (&["http://[fe80::1%nowhere0]/"], "nowhere0"),
+    (&["--source", "127.0.0.1/40", URL], "32 bits"),
+    (&["--source", "nowhere0", URL], "nowhere0"),
+    (&["--resolve", "a:b", URL], "HOST:PORT:ADDR"),
+    (&["--close", "maybe", URL], "fin or rst"),
+    (&["-X", "A B", URL], "method"),
+    (&["-H", "no colon", URL], "colon"),
+    (&["--no-keep-alive", "--requests-per-connection", "2", URL], "cannot be used with"),
+    (&["--json", "-", "--csv", "-", URL], "standard output"),
+];
+
+/// A run is refused, for a reason that holds `part`.
+fn refused(arguments: &[&str], part: &str) {
+    let output = sixmark(&[&["run"], arguments].concat());
+    let said = complaint(&output, 2);
+    assert!(said.contains(part), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+}
+
 #[test]
 fn wrong_usage_is_one_line_and_status_2() {
+    WRONG.iter().for_each(|(arguments, part)| refused(arguments, part));
+}
+
+#[test]
+fn a_file_that_can_not_be_read_or_written_is_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().to_str().unwrap();
-    let missing = format!("{folder}/none/file");
-    let url = "http://127.0.0.1:1/";
-    for (arguments, part) in [
-        (&["--no-such-option", url][..], "--no-such-option"),
-        (&[], "URL"),
-        (&["--ratio", "0:0", url], "0:0"),
-        (&["--ratio", "4", url], "4:1"),
-        (&["-4", "-6", url], "cannot be used with"),
-        (&["-4", "--ratio", "1:1", url], "cannot be used with"),
-        (&["-n", "0", url], "from 1 up"),
-        (&["-n", "-1", url], "-1"),
-        (&["-c", "0", url], "from 1 up"),
-        (&["-d", "0s", url], "above 0"),
-        (&["-d", "soon", url], "10s"),
-        (&["--timeout", "0", url], "above 0"),
-        (&["http://127.0.0.1:1/a b"], "%20"),
-        (&["https://127.0.0.1:1/"], "not supported yet"),
-        (&["127.0.0.1"], "http://127.0.0.1"),
-        (&["http://[fe80::1%nowhere0]/"], "nowhere0"),
-        (&["--source", "127.0.0.1/40", url], "32 bits"),
-        (&["--source", "nowhere0", url], "nowhere0"),
-        (&["--resolve", "a:b", url], "HOST:PORT:ADDR"),
-        (&["--close", "maybe", url], "fin or rst"),
-        (&["-X", "A B", url], "method"),
-        (&["-H", "no colon", url], "colon"),
-        (&["--no-keep-alive", "--requests-per-connection", "2", url], "cannot be used with"),
-        (&["--targets", &missing], &missing),
-        (&["--targets", folder], folder),
-        (&["--body-file", &missing, url], &missing),
-        (&["--json", &missing, url], &missing),
-        (&["--csv", folder, url], "folder"),
-        (&["--json", "-", "--csv", "-", url], "standard output"),
-    ] {
-        let output = sixmark(&[&["run"], arguments].concat());
-        let said = complaint(&output, 2);
-        assert!(said.contains(part), "{arguments:?}: {said}");
-        assert!(output.stdout.is_empty(), "{arguments:?}");
-    }
+    let missing = &*format!("{folder}/none/file");
+    refused(&["--targets", missing], missing);
+    refused(&["--targets", folder], folder);
+    refused(&["--body-file", missing, URL], missing);
+    refused(&["--json", missing, URL], missing);
+    refused(&["--csv", folder, URL], "folder");
 }
 
 #[test]
