@@ -22,8 +22,8 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     words.extend(["-d", &args.duration, "-c", "32"].map(str::to_owned));
     words.extend(origin.addresses().iter().map(|address| format!("http://{address}/bytes/4096")));
     print(&format!("$ {}\n", words.join(" ")))?;
-    let cli =
-        Cli::try_parse_from(&words).map_err(|e| Error::Usage(super::one_line(&e.to_string())))?;
+    let cli = Cli::try_parse_from(&words)
+        .map_err(|e| Error::Usage(super::one_line(&e.to_string(), "sixmark demo --help")))?;
     let done = match cli.command {
         Command::Run(args) => run::main(*args),
         _ => unreachable!("the words above are those of a run"),

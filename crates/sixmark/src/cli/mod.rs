@@ -37,9 +37,10 @@ enum Command {
 
 /// Does what the arguments say. Returns the exit status: 0 fine, 2 wrong usage, 3 could not measure.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, help_for(&arguments)),
     };
     let done = match cli.command {
         Command::Run(args) => run::main(*args),
@@ -56,7 +57,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Says in one line what is wrong with the arguments, or shows the help that was asked for.
-fn refuse(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error, help: &str) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // Nothing can be done where even the help can't be printed.
@@ -68,20 +69,30 @@ fn refuse(error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
         _ => {
-            out::complain(&one_line(&error.render().to_string()));
+            out::complain(&one_line(&error.render().to_string(), help));
             ExitCode::from(2)
         }
     }
 }
 
+/// Where the options of the command in use are explained.
+fn help_for(arguments: &[OsString]) -> &'static str {
+    match arguments.get(1).and_then(|word| word.to_str()) {
+        Some("run") => "sixmark run --help",
+        Some("origin") => "sixmark origin --help",
+        Some("demo") => "sixmark demo --help",
+        _ => "sixmark --help",
+    }
+}
+
 /// clap's message and its tips, without the usage, on one line.
-fn one_line(text: &str) -> String {
+fn one_line(text: &str, help: &str) -> String {
     let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = said.filter(|line| !line.is_empty()).collect();
     let said = said.join(" ").replace(" tip: ", "; ");
     let said =
         said.trim_start_matches("error: ").replace(" For more information, try '--help'.", "");
-    format!("{said}; see `sixmark --help`")
+    format!("{said}; see `{help}`")
 }
 
 /// A flag that SIGINT and SIGTERM set; a second signal ends the process at once.

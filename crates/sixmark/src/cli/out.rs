@@ -47,6 +47,10 @@ impl Place {
         if path.is_dir() {
             return Err(Error::Usage(format!("'{}' is a folder; name a file", path.display())));
         }
+        if is_stream(path) {
+            // Opening it twice would show its reader an end before the document.
+            return Ok(());
+        }
         let draft = draft_of(path);
         let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
         File::create(&draft).map_err(cannot)?;
@@ -64,6 +68,11 @@ impl Place {
     }
 }
 
+/// True for a device or a pipe, which is written to, not replaced.
+fn is_stream(path: &Path) -> bool {
+    path.exists() && !path.is_file()
+}
+
 fn draft_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.draft", std::process::id()));
@@ -72,8 +81,7 @@ fn draft_of(path: &Path) -> PathBuf {
 
 /// Writes a draft beside the file and renames it, so that no reader sees half a document.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    if path.exists() && !path.is_file() {
-        // A device or a pipe is written to, not replaced.
+    if is_stream(path) {
         return std::fs::write(path, text);
     }
     let draft = draft_of(path);

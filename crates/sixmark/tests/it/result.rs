@@ -1,1 +1,143 @@
-//! To come.
+//! The result document: its published form, and the histograms in it.
+#![cfg(test)]
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use serde_json::{Value, json as value};
+use sixmark_core::result::RunResult;
+
+use crate::support::{Origin, json, schema};
+
+fn sample() -> Value {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    json(&["-n", "3000", "-c", "8", "--source", "127.0.0.2", "-H", "A: b", &v6, &v4])
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_a_result() {
+    let (schema, validator) = schema();
+    assert!(jsonschema::meta::is_valid(&schema));
+    let good = sample();
+    assert!(validator.is_valid(&good));
+    for (path, wrong) in [
+        ("/schema", value!("sixmark.result/2")),
+        ("/ended", value!("finished")),
+        ("/started", value!("yesterday")),
+        ("/elapsed_s", value!(-1)),
+        ("/families", value!({})),
+        ("/families/ipv6/outcomes/NORMAL", value!(1.5)),
+        ("/families/ipv6/outcomes", value!({"NORMAL": 1, "ODD": 1})),
+        (
+            "/families/ipv4/failures",
+            value!([{"outcome": "NORMAL", "phase": "wait", "errno": null, "count": 1}]),
+        ),
+        ("/families/ipv4/status", value!({"2000": 1})),
+        ("/total/wait_us/p99", value!(null)),
+        ("/total/wait_us/hdr", value!("")),
+        ("/total/addresses/0", value!("::1")),
+        ("/ratio/sent", value!([1, 2, 3])),
+        ("/plan/load/timeout", value!("5s")),
+        ("/generator/busiest", value!(95)),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(path).unwrap() = wrong;
+        assert!(!validator.is_valid(&bad), "{path}");
+    }
+}
+
+/// Takes each field of each object away, and adds one.
+#[test]
+fn the_schema_knows_every_field() {
+    let (_, validator) = schema();
+    let good = sample();
+    let mut paths = Vec::new();
+    objects("", &good, &mut paths);
+    for path in paths {
+        let free = ["/sysctls", "/families", "/status"].iter().any(|end| path.ends_with(end));
+        if free && !path.contains("/intervals/") {
+            continue;
+        }
+        let of = |document: &Value| document.pointer(&path).unwrap().as_object().unwrap().clone();
+        for field in of(&good).keys() {
+            let mut bad = good.clone();
+            bad.pointer_mut(&path).unwrap().as_object_mut().unwrap().remove(field);
+            assert!(!validator.is_valid(&bad), "{path}/{field} may be left out");
+        }
+        let mut bad = good.clone();
+        bad.pointer_mut(&path).unwrap()["surplus"] = value!(1);
+        assert!(!validator.is_valid(&bad), "{path} may have more");
+    }
+}
+
+/// The paths of all objects in a document.
+fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            found.push(path.to_owned());
+            fields.iter().for_each(|(name, v)| objects(&format!("{path}/{name}"), v, found));
+        }
+        Value::Array(values) => {
+            // The first stands for its like.
+            values.first().iter().for_each(|v| objects(&format!("{path}/0"), v, found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_document_survives_being_read() {
+    let document = sample();
+    let result: RunResult = serde_json::from_value(document.clone()).unwrap();
+    assert_eq!(serde_json::to_value(result).unwrap(), document);
+}
+
+#[test]
+fn the_histograms_hold_what_the_summaries_say() {
+    let result = sample();
+    let families = [&result["families"]["ipv6"], &result["families"]["ipv4"], &result["total"]];
+    for figures in families {
+        for kind in ["connect_us", "wait_us", "transfer_us", "response_us", "lifetime_us"] {
+            agrees(&figures[kind]);
+        }
+    }
+    let seconds = result["intervals"].as_array().unwrap().iter();
+    seconds.for_each(|second| agrees(&second["families"]["ipv6"]["response_us"]));
+}
+
+/// Nanoseconds in the histogram, microseconds in the summary; quantiles to three digits.
+fn agrees(summary: &Value) {
+    let bytes = STANDARD.decode(summary["hdr"].as_str().unwrap()).unwrap();
+    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+    assert_eq!(summary["count"], histogram.len());
+    let us = |name: &str| summary[name].as_f64().unwrap();
+    for (name, quantile) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)] {
+        let decoded = histogram.value_at_quantile(quantile) as f64 / 1e3;
+        assert_eq!(us(name), decoded.clamp(us("min"), us("max")), "{name}");
+    }
+    // The summary's maximum is exact, the histogram's the end of its bucket.
+    let max = histogram.max() as f64 / 1e3;
+    assert!(us("max") <= max && max <= us("max") * 1.001, "{max} is not {}", us("max"));
+}
+
+/// Every code in the source is one that the schema and the description name, and the other way.
+#[test]
+fn every_warning_is_documented() {
+    let source = include_str!("../../src/warning.rs");
+    let is_code = |text: &&str| {
+        text.len() > 4 && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let written: BTreeSet<&str> = source.split('"').skip(1).step_by(2).filter(is_code).collect();
+    let (schema, _) = schema();
+    let examples = &schema.pointer("/properties/warnings/items/properties/code/examples").unwrap();
+    let known = examples.as_array().unwrap().iter().map(|code| code.as_str().unwrap()).collect();
+    assert_eq!(written, known);
+    let description = include_str!("../../../../docs/result.md");
+    for code in known {
+        assert!(description.contains(&format!("| `{code}` |")), "docs/result.md lacks {code}");
+    }
+}

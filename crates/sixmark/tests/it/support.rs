@@ -1,13 +1,20 @@
 //! What black-box tests share: the program, its result document, an origin, and saying no.
 #![cfg(test)]
 
+mod server;
+
+pub(crate) use server::Server;
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use jsonschema::Validator;
 use serde_json::Value;
 use sixmark::origin::Options;
 use sixmark_core::family::Family;
+use socket2::{Domain, Socket, Type};
 
 /// Only a broken build takes this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
@@ -60,12 +67,33 @@ pub(crate) fn document(output: &Output) -> Value {
     document
 }
 
-/// What holds for every result: each request that was sent ended in exactly one way.
+/// The schema of result documents, as published.
+pub(crate) fn schema() -> (Value, Validator) {
+    let text = include_str!("../../../../docs/result.schema.json");
+    let schema: Value = serde_json::from_str(text).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    (schema, validator)
+}
+
+/// What holds for every result: it has the published form, and each request that was sent ended in
+/// exactly one way and in exactly one second.
 pub(crate) fn check(document: &Value) {
+    let (_, validator) = schema();
+    let wrong: Vec<String> = validator
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(wrong.is_empty(), "not of the published form: {wrong:#?}");
     let families = document["families"].as_object().unwrap().iter();
     let mut sums = [0, 0];
     for (name, figures) in families {
         let [sent, completed] = accounted(name, figures);
+        let of_seconds = |what: &str| -> u64 {
+            let seconds = document["intervals"].as_array().unwrap().iter();
+            seconds.map(|second| second["families"][name][what].as_u64().unwrap()).sum()
+        };
+        let in_seconds = ["sent", "completed", "failed"].map(of_seconds);
+        assert_eq!(in_seconds, [sent, completed, sent - completed], "{name} by seconds");
         sums = [sums[0] + sent, sums[1] + completed];
     }
     assert_eq!(accounted("total", &document["total"]), sums);
@@ -81,6 +109,28 @@ fn accounted(name: &str, figures: &Value) -> [u64; 2] {
     let failed = failures.iter().map(|failure| count(&failure["count"])).sum::<u64>();
     assert_eq!(failed, sent - completed, "{name}: {failures:?}");
     [sent, completed]
+}
+
+/// The one line that a command which could not do its work leaves on standard error.
+pub(crate) fn complaint(output: &Output, status: i32) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    assert!(lines[0].starts_with("sixmark: ") && !said.contains("panicked"), "{said}");
+    lines[0].to_owned()
+}
+
+/// An address that refuses connections for as long as the socket lives.
+pub(crate) fn refusing(family: Family) -> (Socket, SocketAddr) {
+    let (domain, address) = match family {
+        Family::Ipv6 => (Domain::IPV6, SocketAddr::from((Ipv6Addr::LOCALHOST, 0))),
+        Family::Ipv4 => (Domain::IPV4, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
+    };
+    let socket = Socket::new(domain, Type::STREAM, None).unwrap();
+    socket.bind(&address.into()).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    (socket, address)
 }
 
 /// True where `SIXMARK_SKIP=name,name` leaves the test out. A test that needs a privilege or a

@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use sixmark_core::http1::request::{check_method, parse_header};
@@ -52,7 +53,8 @@ pub(in crate::cli) struct Args {
     pub(super) source: Vec<Wanted>,
 
     /// End after this many requests, both families together
-    #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = positive::<NonZeroU64>,
+          help_heading = "Load")]
     pub(super) requests: Option<NonZeroU64>,
 
     /// End after this time (10s, 500ms, 1m)
@@ -60,11 +62,13 @@ pub(in crate::cli) struct Args {
     pub(super) duration: Option<Duration>,
 
     /// Exchanges in flight, over both families together
-    #[arg(short, long, value_name = "N", default_value = "50", help_heading = "Load")]
+    #[arg(short, long, value_name = "N", default_value = "50",
+          value_parser = positive::<NonZeroU32>, help_heading = "Load")]
     pub(super) connections: NonZeroU32,
 
     /// Worker threads [default: one a core, at most -c]
-    #[arg(short, long, value_name = "N", help_heading = "Load")]
+    #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
+          help_heading = "Load")]
     pub(super) threads: Option<NonZeroU32>,
 
     /// Load for this long before measuring
@@ -81,7 +85,8 @@ pub(in crate::cli) struct Args {
     pub(super) no_keep_alive: bool,
 
     /// Close a connection after this many requests
-    #[arg(long, value_name = "N", help_heading = "Connections")]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>,
+          help_heading = "Connections")]
     pub(super) requests_per_connection: Option<NonZeroU32>,
 
     /// How this side closes connections
@@ -121,6 +126,11 @@ pub(in crate::cli) struct Args {
     /// Where schedules over several addresses begin [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(super) seed: Option<u64>,
+}
+
+/// Rust's own words for a zero here are about its types.
+fn positive<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "not a whole number from 1 up, or too large".to_owned())
 }
 
 /// A time with its unit; seconds where it has none.

@@ -25,7 +25,7 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     check_places(json.as_ref(), csv.as_ref())?;
     let ready = Ready::new(plan::plan(args)?)?;
     let told = ready.doubts().len();
-    warn(ready.doubts());
+    warn(ready.doubts().iter());
     let stop = stop_flag()?;
     let mut live = Live::new(!quiet && io::stderr().is_terminal(), ready.plan().load.threads.get());
     let result = crate::run::run(ready, &stop, |slice| live.see(slice))?;
@@ -35,7 +35,8 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
         show(&result, told, quiet || [&json, &csv].contains(&&Some(Place::Standard)))?;
     }
     write(&result, json.as_ref(), csv.as_ref())?;
-    conclude(&result)
+    // A family that was asked for and gave no answer could not be measured.
+    text::no_answer(&result).map_or(Ok(0), |line| Err(Error::Measure(line)))
 }
 
 fn check_places(json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {
@@ -51,7 +52,7 @@ fn show(result: &RunResult, told: usize, quiet: bool) -> Result<(), Error> {
     if !quiet {
         print(&report::text::table(result))?;
     }
-    warn(&result.warnings[told..]);
+    warn(text::doubts(result, told));
     Ok(())
 }
 
@@ -62,7 +63,7 @@ fn write(result: &RunResult, json: Option<&Place>, csv: Option<&Place>) -> Resul
     written.and(also)
 }
 
-fn warn(warnings: &[Warning]) {
+fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>) {
     for warning in warnings {
         complain(&format!("warning: {} [{}]", warning.message, warning.code));
     }
@@ -72,13 +73,4 @@ fn document(result: &RunResult) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(result);
     text.map(|text| text + "\n")
         .map_err(|e| Error::Measure(format!("can't encode the result: {e}")))
-}
-
-/// A family that was asked for and gave no answer could not be measured.
-fn conclude(result: &RunResult) -> Result<u8, Error> {
-    let silent = result.families.iter().find(|(_, figures)| figures.requests.completed == 0);
-    match silent {
-        None => Ok(0),
-        Some((family, figures)) => Err(Error::Measure(text::no_answer(family, figures))),
-    }
 }

@@ -2,17 +2,39 @@
 
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
-use sixmark_core::result::FamilyResult;
+use sixmark_core::result::{FamilyResult, RunResult, Warning};
 
-/// One line on a family without a single response: what happened most, and what to do.
-pub(super) fn no_answer(family: Family, figures: &FamilyResult) -> String {
+/// The warnings worth a line after the first `told`, and besides what [`no_answer`] says.
+pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
+    let untold = result.warnings.iter().skip(told);
+    untold.filter(|warning| warning.code != "family_fell_away")
+}
+
+/// One line on the families without a single response, where there are any: what happened most
+/// over each, and what to do.
+pub(super) fn no_answer(result: &RunResult) -> Option<String> {
+    let silent = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
+    let (mut causes, mut advices) = (Vec::new(), Vec::new());
+    for (family, figures) in silent {
+        let (cause, advice) = explain(family, figures);
+        causes.push(cause);
+        if !advices.contains(&advice) {
+            advices.push(advice);
+        }
+    }
+    (!causes.is_empty())
+        .then(|| format!("no answer {}; {}", causes.join(" nor "), advices.join("; ")))
+}
+
+fn explain(family: Family, figures: &FamilyResult) -> (String, &'static str) {
+    let to = figures.addresses.first().map_or(String::new(), |address| format!(" ({address})"));
     let most = figures.failures.iter().max_by_key(|failed| failed.count);
     let Some(most) = most else {
-        return format!("no request over {family} was sent: the run ended before its turn");
+        let cause = format!("over {family}{to}, for no request was sent");
+        return (cause, "the run ended before its turn: give it more requests (-n) or time (-d)");
     };
-    let to = figures.addresses.first().map_or(String::new(), |address| format!(" ({address})"));
     let (outcome, phase) = (most.failure.outcome, most.failure.phase);
-    format!("no answer over {family}{to}: {outcome} in {phase}; {}", advice(outcome))
+    (format!("over {family}{to}: {outcome} in {phase}"), advice(outcome))
 }
 
 fn advice(outcome: Outcome) -> &'static str {

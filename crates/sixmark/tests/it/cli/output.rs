@@ -1,0 +1,103 @@
+//! Where results go, and how they look.
+
+use std::process::Output;
+
+use crate::support::{Origin, check, document, sixmark};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A short run with these options besides.
+fn run(origin: &Origin, options: &[&str]) -> Output {
+    let [v6, v4] = origin.urls("/bytes/10");
+    sixmark(&[&["run", "-n", "20", "-c", "2"], options, &[&v6, &v4]].concat())
+}
+
+#[test]
+fn a_document_replaces_its_file_whole() {
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("result.json");
+    std::fs::write(&file, "old").unwrap();
+    // Were the file written in place, this second name would see it.
+    let other = folder.path().join("other");
+    std::fs::hard_link(&file, &other).unwrap();
+    let output = run(&origin, &["--json", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("requests sent"), "the table comes all the same");
+    check(&serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap());
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no draft is left");
+}
+
+#[test]
+fn a_document_on_standard_output_stands_there_alone() {
+    let origin = Origin::start();
+    let output = run(&origin, &["--json", "-"]);
+    assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
+}
+
+/// As the shell's `--json >(jq .)` names it.
+#[test]
+fn a_document_can_go_into_a_pipe() {
+    let origin = Origin::start();
+    let output = run(&origin, &["--quiet", "--json", "/dev/fd/1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
+}
+
+#[test]
+fn csv_has_a_line_for_each_family_and_one_for_both() {
+    let origin = Origin::start();
+    let output = text(&run(&origin, &["--csv", "-"]).stdout);
+    let rows: Vec<Vec<&str>> =
+        output.split_terminator("\r\n").map(|r| r.split(',').collect()).collect();
+    assert_eq!(
+        rows.iter().map(|row| row[0]).collect::<Vec<_>>(),
+        ["family", "ipv6", "ipv4", "total"]
+    );
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{output}");
+    let column = |name: &str| rows[0].iter().position(|&column| column == name).unwrap();
+    for (name, expected) in [("sent", ["10", "10", "20"]), ("NORMAL", ["10", "10", "20"])] {
+        let at = column(name);
+        assert_eq!(rows[1..].iter().map(|row| row[at]).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn a_quiet_run_says_its_warnings_alone() {
+    let origin = Origin::start();
+    let output = run(&origin, &["--quiet"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
+    let said = text(&output.stderr);
+    assert!(said.lines().all(|line| line.starts_with("sixmark: warning: ")), "{said}");
+    assert!(said.contains("[few_samples]"), "{said}");
+}
+
+#[test]
+fn the_table_is_at_most_80_columns_wide() {
+    let origin = Origin::start();
+    for (path, options) in [
+        ("/bytes/100000", &["-n", "2000"][..]),
+        ("/reset", &["-n", "2000"]),
+        ("/stall", &["-n", "100", "--timeout", "100ms", "--ratio", "4:1"]),
+    ] {
+        let [v6, v4] = origin.urls(path);
+        let load = ["run", "-c", "50", "-t", "2"];
+        let table = text(&sixmark(&[&load[..], options, &[&v6, &v4]].concat()).stdout);
+        assert!(table.contains("IPv6 to IPv4"), "{table}");
+        for line in table.lines().filter(|line| !line.contains("http://")) {
+            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+        }
+    }
+}
+
+#[test]
+fn help_and_version_are_no_failures() {
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"]] {
+        let output = sixmark(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{arguments:?}");
+    }
+}

@@ -1,0 +1,157 @@
+//! What can't be done: one line that says why, and the exit status.
+
+use std::process::{Command, Output, Stdio};
+
+use sixmark_core::family::Family;
+
+use crate::support::{Origin, complaint, finish, refusing, sixmark, skipped};
+
+const URL: &str = "http://127.0.0.1:1/";
+
+/// Arguments of a run, and what the complaint about them must hold.
+const WRONG: &[(&[&str], &str)] = &[
+    (&["--no-such-option", URL], "--no-such-option"),
+    (&["--no-such-option", URL], "see `sixmark run --help`"),
+    (&[], "URL"),
+    (&["--ratio", "0:0", URL], "0:0"),
+    (&["--ratio", "4", URL], "4:1"),
+    (&["-4", "-6", URL], "cannot be used with"),
+    (&["-4", "--ratio", "1:1", URL], "cannot be used with"),
+    (&["-n", "0", URL], "from 1 up"),
+    (&["-n", "-1", URL], "-1"),
+    (&["-c", "0", URL], "from 1 up"),
+    (&["-d", "0s", URL], "above 0"),
+    (&["-d", "soon", URL], "10s"),
+    (&["--timeout", "0", URL], "above 0"),
+    (&["http://127.0.0.1:1/a b"], "%20"),
+    (&["https://127.0.0.1:1/"], "not supported yet"),
+    (&["127.0.0.1"], "http://127.0.0.1"),
+    (&["http://[fe80::1%nowhere0]/"], "nowhere0"),
+    (&["--source", "127.0.0.1/40", URL], "32 bits"),
+    (&["--source", "nowhere0", URL], "nowhere0"),
+    (&["--resolve", "a:b", URL], "HOST:PORT:ADDR"),
+    (&["--close", "maybe", URL], "fin or rst"),
+    (&["-X", "A B", URL], "method"),
+    (&["-H", "no colon", URL], "colon"),
+    (&["--no-keep-alive", "--requests-per-connection", "2", URL], "cannot be used with"),
+    (&["--json", "-", "--csv", "-", URL], "standard output"),
+];
+
+/// A run is refused, for a reason that holds `part`.
+fn refused(arguments: &[&str], part: &str) {
+    let output = sixmark(&[&["run"], arguments].concat());
+    let said = complaint(&output, 2);
+    assert!(said.contains(part), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_status_2() {
+    WRONG.iter().for_each(|(arguments, part)| refused(arguments, part));
+}
+
+#[test]
+fn a_file_that_can_not_be_read_or_written_is_refused_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let missing = &*format!("{folder}/none/file");
+    refused(&["--targets", missing], missing);
+    refused(&["--targets", folder], folder);
+    refused(&["--body-file", missing, URL], missing);
+    refused(&["--json", missing, URL], missing);
+    refused(&["--csv", folder, URL], "folder");
+}
+
+#[test]
+fn a_family_without_an_address_can_not_be_measured() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    for (options, url, part) in [
+        (&["--ratio", "1:1"][..], &v4, "no IPv6 address"),
+        (&["--ratio", "1:1"], &v6, "no IPv4 address"),
+        (&["-6"], &v4, "no IPv6 address"),
+        (&["-4"], &v6, "no IPv4 address"),
+    ] {
+        let said = complaint(&sixmark(&[&["run", "-n", "4"], options, &[url]].concat()), 3);
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_name_without_addresses_can_not_be_measured() {
+    let said = complaint(&sixmark(&["run", "http://no-such-name.invalid/"]), 3);
+    assert!(said.contains("no-such-name.invalid"), "{said}");
+}
+
+#[test]
+fn a_port_that_refuses_is_one_line_for_all_families() {
+    let (_held6, v6) = refusing(Family::Ipv6);
+    let (_held4, v4) = refusing(Family::Ipv4);
+    let [url6, url4] = [v6, v4].map(|address| format!("http://{address}/"));
+    for urls in [&[&*url6][..], &[&url4], &[&url6, &url4]] {
+        let said = complaint(&sixmark(&[&["run", "-n", "100", "-c", "4"], urls].concat()), 3);
+        assert!(said.contains("REFUSED in connect"), "{said}");
+        for url in urls {
+            let address = url.trim_start_matches("http://").trim_end_matches('/');
+            assert!(said.contains(address), "{said}");
+        }
+    }
+}
+
+/// Half of the comparison is none, but what was measured is shown.
+#[test]
+fn a_family_that_refuses_fails_the_run_beside_one_that_answers() {
+    let origin = Origin::start();
+    let (_held, v6) = refusing(Family::Ipv6);
+    let url6 = format!("http://{v6}/");
+    let url4 = origin.url(Family::Ipv4, "/bytes/10");
+    let output = sixmark(&["run", "-n", "20", "-c", "2", &url6, &url4]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let last = said.lines().last().unwrap();
+    assert!(last.starts_with(&format!("sixmark: no answer over IPv6 ({v6})")), "{said}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("IPv6: 10 REFUSED in connect"), "{table}");
+}
+
+/// What a shell script says, run with the program as `$1`.
+fn script(wrapper: &[&str], text: &str) -> Output {
+    let mut command = Command::new(wrapper[0]);
+    command.args(&wrapper[1..]).args(["-c", text, "sh", env!("CARGO_BIN_EXE_sixmark")]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = finish(command.spawn().unwrap());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lacking = !matches!(output.status.code(), Some(0 | 2 | 3));
+    assert!(!lacking, "{wrapper:?}: this needs root, unshare and ip, or setpriv: {said}");
+    output
+}
+
+#[test]
+fn a_family_that_the_host_lacks_is_one_line() {
+    if skipped("netns") {
+        return;
+    }
+    let without_ipv6 = "ip link set lo up && \
+                        echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6 || exit 99
+                        exec \"$1\" run -n 1 ";
+    let wrapper = ["unshare", "-n", "sh"];
+    let output = script(&wrapper, &format!("{without_ipv6} -6 'http://[::1]:1/'"));
+    assert!(complaint(&output, 3).contains("over IPv6"));
+    // The other way round: a fresh namespace has no IPv4 until lo is up.
+    let output = script(&wrapper, "exec \"$1\" run -n 1 -4 http://127.0.0.1:1/");
+    assert!(complaint(&output, 3).contains("over IPv4"));
+}
+
+#[test]
+fn too_few_open_files_are_said_before_the_run() {
+    if skipped("setpriv") {
+        return;
+    }
+    // Root could raise the limit again, but not without this capability.
+    let limited = "ulimit -n 50 || exit 99
+                   set -- \"$1\" run -c 1000 http://127.0.0.1:1/
+                   [ \"$(id -u)\" = 0 ] || exec \"$@\"
+                   exec setpriv --bounding-set=-sys_resource \"$@\"";
+    let said = complaint(&script(&["sh"], limited), 3);
+    assert!(said.contains("open files") && said.contains("50") && said.contains("-c"), "{said}");
+}
