@@ -6,8 +6,9 @@ use sixmark_core::result::{FamilyResult, RunResult, Warning};
 
 /// The warnings worth a line after the first `told`, and besides what [`no_answer`] says.
 pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
+    let answered = result.total.requests.completed > 0;
     let untold = result.warnings.iter().skip(told);
-    untold.filter(|warning| warning.code != "family_fell_away")
+    untold.filter(move |warning| answered && warning.code != "family_fell_away")
 }
 
 /// One line on the families without a single response, where there are any: what happened most
