@@ -30,7 +30,7 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     let mut live = Live::new(!quiet && io::stderr().is_terminal(), ready.plan().load.threads.get());
     let result = crate::run::run(ready, &stop, |slice| live.see(slice))?;
     live.clear();
-    if result.total.connections.opened > 0 {
+    if result.total.connections.opened + result.total.requests.completed > 0 {
         // Where nothing was even reached there is nothing to show, and one line says why.
         show(&result, told, quiet || [&json, &csv].contains(&&Some(Place::Standard)))?;
     }
