@@ -49,6 +49,7 @@ pub struct Worker<'a, D> {
     free: usize,
     resting: VecDeque<u64>,
     most_connections: usize,
+    begin: u64,
     measure_from: u64,
     end: u64,
     timeout: u64,
@@ -91,6 +92,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             free: places as usize,
             resting: VecDeque::new(),
             most_connections: (places * plan.most_connections_a_place()) as usize,
+            begin,
             measure_from,
             end: load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration)),
             timeout: lasts(load.timeout),
@@ -106,6 +108,8 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Loads until the plan is done, `stop` is set or nothing can be reached. Each second's counts
     /// go to `slices` when it ends.
     pub fn run(mut self, stop: &AtomicBool, mut slices: impl FnMut(Slice)) -> Report {
+        // The driver last woke before the run: what began now would be taken for warm-up.
+        self.driver.wait(self.begin);
         let ended = loop {
             (0..BURST).for_each(|_| self.begin());
             if let Some(ended) = self.is_over(stop) {
@@ -391,7 +395,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.close(slot, self.usual_close());
         }
         let last = if cut_off { now } else { self.last_end };
-        if now > self.measure_from {
+        if now >= self.measure_from {
             slices(self.record.cut(last.max(self.measure_from), self.driver.waited()));
         }
         Report {
