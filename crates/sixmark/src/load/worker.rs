@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::family::Family;
@@ -17,7 +18,7 @@ use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Slot, Way};
 
-use super::connection::{Connections, Exchange, State};
+use super::connection::{Connection, Connections, Exchange, State};
 use super::errno;
 use super::prepare::Prepared;
 use super::record::Record;
@@ -48,6 +49,7 @@ pub struct Worker<'a, D> {
     free: usize,
     resting: VecDeque<u64>,
     most_connections: usize,
+    begin: u64,
     measure_from: u64,
     end: u64,
     timeout: u64,
@@ -90,6 +92,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             free: places as usize,
             resting: VecDeque::new(),
             most_connections: (places * plan.most_connections_a_place()) as usize,
+            begin,
             measure_from,
             end: load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration)),
             timeout: lasts(load.timeout),
@@ -105,6 +108,8 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Loads until the plan is done, `stop` is set or nothing can be reached. Each second's counts
     /// go to `slices` when it ends.
     pub fn run(mut self, stop: &AtomicBool, mut slices: impl FnMut(Slice)) -> Report {
+        // The driver last woke before the run: what began now would be taken for warm-up.
+        self.driver.wait(self.begin);
         let ended = loop {
             (0..BURST).for_each(|_| self.begin());
             if let Some(ended) = self.is_over(stop) {
@@ -223,9 +228,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         connection.requests += 1;
         connection.state = State::Busy(Phase::Send);
         connection.reader.begin(self.prepared.kind);
-        let endpoint = &self.prepared.endpoints[connection.endpoint];
-        let last = is_last(&self.prepared.plan.connection, connection.requests);
-        let request = if last { &endpoint.last_request } else { &endpoint.request };
+        let request = request(self.prepared, connection);
         if let Handed::Whole(at) = self.driver.send(slot, request) {
             if starts {
                 self.connections.get(slot).exchange.start = at;
@@ -239,8 +242,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         connection.exchange.sent = at;
         connection.state = State::Busy(Phase::Wait);
         if connection.exchange.counted {
-            let endpoint = &self.prepared.endpoints[connection.endpoint];
-            self.record.tally[connection.family].bytes.sent += endpoint.request.len() as u64;
+            let request = request(self.prepared, connection);
+            self.record.tally[connection.family].bytes.sent += request.len() as u64;
         }
     }
 
@@ -392,7 +395,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.close(slot, self.usual_close());
         }
         let last = if cut_off { now } else { self.last_end };
-        if now > self.measure_from {
+        if now >= self.measure_from {
             slices(self.record.cut(last.max(self.measure_from), self.driver.waited()));
         }
         Report {
@@ -402,6 +405,13 @@ impl<'a, D: Driver> Worker<'a, D> {
             driver: self.driver.name(),
         }
     }
+}
+
+/// What the exchange on `connection` sends.
+fn request<'a>(prepared: &'a Prepared, connection: &Connection) -> &'a Arc<[u8]> {
+    let endpoint = &prepared.endpoints[connection.endpoint];
+    let last = is_last(&prepared.plan.connection, connection.requests);
+    if last { &endpoint.last_request } else { &endpoint.request }
 }
 
 /// The response's first byte ends the wait.

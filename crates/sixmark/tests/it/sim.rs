@@ -1,1 +1,20 @@
-//! To come.
+//! The worker against a simulated world, and drivers against one another.
+//!
+//! Nothing here sleeps or reads a clock but `conformance`, which also asks the real drivers. A seed
+//! decides everything; a test that fails says which one it was.
+
+#![cfg(test)]
+
+mod balance;
+mod conformance;
+mod connections;
+mod driver;
+mod harness;
+mod ledger;
+mod outcomes;
+mod phases;
+mod random;
+mod schedule;
+mod script;
+mod storm;
+mod world;

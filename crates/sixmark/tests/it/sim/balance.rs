@@ -1,0 +1,70 @@
+//! What must hold after every run, whatever happened in it: the worker's books agree with
+//! themselves and with the world's.
+
+use sixmark_core::family::Family;
+use sixmark_core::outcome::Outcome;
+use sixmark_core::tally::SliceTally;
+use sixmark_sys::driver::Close;
+
+use super::harness::Ran;
+
+pub(crate) fn check(ran: &Ran) {
+    assert!(ran.ledger.connections.iter().all(|page| page.closed.is_some()), "left open");
+    for family in Family::BOTH {
+        exchanges(ran, family);
+        connections(ran, family);
+        bytes(ran, family);
+        slices(ran, family);
+    }
+}
+
+fn exchanges(ran: &Ran, family: Family) {
+    let tally = &ran.tally()[family];
+    assert_eq!(tally.sent, tally.ended(), "{family}: sent, and outcomes together");
+    let begun = ran.ledger.begun(family, ran.measured_from);
+    assert_eq!(tally.sent, begun, "{family}: sent, and begun as the world saw it");
+    let phases = &tally.phases;
+    for timing in [&phases.wait, &phases.transfer, &phases.response] {
+        assert_eq!(timing.count(), tally.completed(), "{family}: timings of whole responses");
+    }
+    let answered = ran.ledger.requests(family, ran.measured_from).filter(|asked| asked.answered);
+    let read = tally.completed() + tally.outcome(Outcome::Protocol);
+    assert!(answered.count() as u64 <= read, "{family}: answered and not noticed");
+}
+
+fn connections(ran: &Ran, family: Family) {
+    let found = tally_of(ran, family);
+    let established = || ran.ledger.established(family, ran.measured_from);
+    let opened = established().count() as u64;
+    let reset = established().filter(|page| page.closed == Some(Close::Reset)).count() as u64;
+    assert_eq!(found, (opened, opened, reset), "{family}: opened, closed, reset");
+    let phases = &ran.tally()[family].phases;
+    assert_eq!((phases.connect.count(), phases.lifetime.count()), (opened, opened), "{family}");
+}
+
+fn tally_of(ran: &Ran, family: Family) -> (u64, u64, u64) {
+    let connections = &ran.tally()[family].connections;
+    (connections.opened, connections.closed, connections.reset_sent)
+}
+
+fn bytes(ran: &Ran, family: Family) {
+    let found = ran.tally()[family].bytes;
+    let requests = || ran.ledger.requests(family, ran.measured_from);
+    let sent: usize = requests().filter(|asked| asked.taken).map(|asked| asked.length).sum();
+    let received: usize = requests().map(|asked| asked.received).sum();
+    assert_eq!(found.sent, sent as u64, "{family}: bytes sent");
+    assert_eq!(found.received, received as u64, "{family}: bytes received");
+}
+
+fn slices(ran: &Ran, family: Family) {
+    let mut sum = SliceTally::default();
+    ran.slices.iter().for_each(|slice| sum += &slice.families[family]);
+    let tally = &ran.tally()[family];
+    let failed = tally.ended() - tally.completed();
+    let found = (sum.sent, sum.completed, sum.failed, sum.body, sum.response.count());
+    let (completed, body) = (tally.completed(), tally.bytes.body);
+    assert_eq!(found, (tally.sent, completed, failed, body, completed), "{family}: slices");
+    let seconds: Vec<_> = ran.slices.iter().map(|slice| slice.second).collect();
+    assert!(seconds.is_sorted_by(|a, b| a < b), "{seconds:?}");
+    assert!(ran.slices.iter().all(|slice| slice.busy_ns <= slice.length_ns));
+}

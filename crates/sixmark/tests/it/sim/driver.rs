@@ -1,0 +1,70 @@
+//! The simulated world as a worker's driver.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Slot, Way};
+
+use super::world::World;
+
+/// A worker takes its driver for itself; the test keeps the world.
+pub(crate) struct Simulated {
+    world: Rc<RefCell<World>>,
+    bytes: Vec<u8>,
+}
+
+impl Simulated {
+    pub(crate) fn new(world: &Rc<RefCell<World>>) -> Simulated {
+        Simulated { world: Rc::clone(world), bytes: Vec::new() }
+    }
+}
+
+impl Driver for Simulated {
+    fn name(&self) -> &'static str {
+        "simulated"
+    }
+
+    fn now(&self) -> u64 {
+        self.world.borrow().clock
+    }
+
+    fn woke(&self) -> u64 {
+        self.world.borrow().woke
+    }
+
+    fn waited(&self) -> u64 {
+        self.world.borrow().waited
+    }
+
+    fn connect(&mut self, slot: Slot, way: &Way) {
+        self.world.borrow_mut().connect(slot, way);
+    }
+
+    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
+        self.world.borrow_mut().send(slot, bytes)
+    }
+
+    fn drop_next(&mut self, slot: Slot, count: u64) {
+        self.world.borrow_mut().drop_next(slot, count);
+    }
+
+    fn close(&mut self, slot: Slot, close: Close) {
+        self.world.borrow_mut().close(slot, close);
+    }
+
+    fn wait(&mut self, until: u64) {
+        self.world.borrow_mut().wait(until);
+    }
+
+    fn next(&mut self) -> Option<Event> {
+        let mut world = self.world.borrow_mut();
+        let event = world.next();
+        self.bytes = std::mem::take(&mut world.bytes);
+        event
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}

@@ -1,0 +1,127 @@
+//! Runs a plan in a simulated world.
+
+use std::cell::RefCell;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use sixmark::load::{Prepared, Report, Worker};
+use sixmark_core::family::PerFamily;
+use sixmark_core::mix::share;
+use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::plan::{Close, Connection, Load, Plan, Request, Target};
+use sixmark_core::tally::{Slice, Tally};
+
+use super::driver::Simulated;
+use super::ledger::Ledger;
+use super::random::Random;
+use super::script::{MILLI, Script};
+use super::world::{Rules, World};
+
+/// When runs begin.
+pub(crate) const BEGIN: u64 = 7 * MILLI;
+
+/// A hundred requests at 1:1 over four exchanges in flight.
+pub(crate) fn plan() -> Plan {
+    let target = Target {
+        url: "http://sim/".into(),
+        authority: "sim".into(),
+        path: "/".into(),
+        weight: 1,
+        addresses: vec!["[fd00::1]:80".parse().unwrap(), "192.0.2.1:80".parse().unwrap()],
+    };
+    Plan {
+        targets: vec![target],
+        ratio: Ratio::new(1, 1).unwrap(),
+        load: Load {
+            requests: NonZeroU64::new(100),
+            duration: None,
+            warmup: Duration::ZERO,
+            connections: NonZeroU32::new(4).unwrap(),
+            threads: NonZeroU32::MIN,
+            timeout: Duration::from_secs(5),
+        },
+        request: Request { method: "GET".into(), headers: Vec::new(), body: None },
+        connection: Connection { keep_alive: true, requests: None, close: Close::Fin },
+        sources: PerFamily::default(),
+        seed: 0,
+    }
+}
+
+/// As [`plan`], for that long instead of that many.
+pub(crate) fn lasting(duration: Duration) -> Plan {
+    let mut plan = plan();
+    plan.load.requests = None;
+    plan.load.duration = Some(duration);
+    plan
+}
+
+/// A simulated run of one worker.
+pub(crate) struct Sim {
+    pub(crate) plan: Plan,
+    pub(crate) worker: u32,
+    pub(crate) seed: u64,
+    pub(crate) cost: u64,
+    pub(crate) drops: u64,
+    pub(crate) stop_at: u64,
+    pub(crate) most_waits: u64,
+}
+
+/// What came of it.
+pub(crate) struct Ran {
+    pub(crate) report: Report,
+    pub(crate) slices: Vec<Slice>,
+    pub(crate) ledger: Ledger,
+    pub(crate) measured_from: u64,
+}
+
+impl Sim {
+    pub(crate) fn new(plan: Plan) -> Sim {
+        let (worker, seed, cost, drops) = (0, 0, 0, 0);
+        Sim { plan, worker, seed, cost, drops, stop_at: u64::MAX, most_waits: 100_000 }
+    }
+
+    pub(crate) fn run(self, script: Script) -> Ran {
+        let stop = Arc::new(AtomicBool::new(false));
+        let rules = self.rules(&stop);
+        let world = World::new(script, Random::new(self.seed), BEGIN, rules);
+        let world = Rc::new(RefCell::new(world));
+        let prepared = Prepared::new(&self.plan);
+        let worker = Worker::new(Simulated::new(&world), &prepared, self.worker, BEGIN);
+        let mut slices = Vec::new();
+        let report = worker.run(&stop, |slice| slices.push(slice));
+        let ledger = std::mem::take(&mut world.borrow_mut().ledger);
+        let measured_from = BEGIN + self.plan.load.warmup.as_nanos() as u64;
+        Ran { report, slices, ledger, measured_from }
+    }
+
+    fn rules(&self, stop: &Arc<AtomicBool>) -> Rules {
+        let load = &self.plan.load;
+        let (total, workers) = (load.connections.get().into(), load.threads.get().into());
+        let places = share(total, workers, self.worker.into()).1;
+        Rules {
+            most_in_flight: places as usize,
+            most_open: (places * self.plan.most_connections_a_place()) as usize,
+            most_waits: self.most_waits,
+            cost: self.cost,
+            drops: self.drops,
+            stop: Arc::clone(stop),
+            stop_at: self.stop_at,
+        }
+    }
+}
+
+impl Ran {
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.report.tally
+    }
+}
+
+/// Runs the plan in a world that does what `script` says, and checks the books.
+pub(crate) fn run(plan: Plan, script: Script) -> Ran {
+    let ran = Sim::new(plan).run(script);
+    super::balance::check(&ran);
+    ran
+}

@@ -1,0 +1,157 @@
+//! Everything that can go wrong, at random and together: the books must balance all the same.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+use libc::{
+    EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
+};
+use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::plan::{Close, Plan};
+use sixmark_core::result::Ended;
+
+use super::balance;
+use super::harness::{BEGIN, Ran, Sim, plan};
+use super::random::{Random, each_seed};
+use super::script::{Dial, Framing, MICRO, MILLI, Reply, Request, Response, SECOND, Script};
+use super::script::{Step, Take};
+
+/// A world where `trouble` of a hundred things go wrong.
+fn weather(trouble: u64) -> Script {
+    Script::new(
+        move |way, random| match random.chance(trouble) {
+            true => failed_dial(random),
+            false => Dial::connects(way, random.below(3 * MILLI)),
+        },
+        move |request, random| reply(request, trouble, random),
+    )
+}
+
+fn failed_dial(random: &mut Random) -> Dial {
+    let after = random.pick(&[0, 40 * MICRO, 20 * MILLI]);
+    let errno = random.pick(&[ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EMFILE]);
+    match random.below(4) {
+        0 => Dial::Silent,
+        1 => Dial::Fails { after: 2 * SECOND, errno: ETIMEDOUT },
+        _ => Dial::Fails { after, errno },
+    }
+}
+
+fn reply(request: &Request, trouble: u64, random: &mut Random) -> Reply {
+    let response = Response {
+        framing: random.pick(&[Framing::Length, Framing::Chunked, Framing::UntilClose]),
+        body: random.pick(&[0, 1, 100, 20_000]),
+        hints: random.chance(20),
+        close: request.last || random.chance(10),
+        chunk: 1 + random.below(9_000) as usize,
+    };
+    let mut steps = cut(&response.bytes(), random);
+    finish(&mut steps, &response, random);
+    let mut reply = Reply { take: Take::Whole, steps };
+    if random.chance(10) {
+        reply.take = Take::Later;
+        reply.steps.insert(0, (random.below(MILLI), Step::Sent));
+    }
+    if random.chance(trouble) { spoil(reply, random) } else { reply }
+}
+
+/// The bytes in a few pieces with delays between them.
+fn cut(bytes: &[u8], random: &mut Random) -> Vec<(u64, Step)> {
+    let mut pieces = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let most = if random.chance(50) { rest.len() } else { rest.len().min(64) };
+        let (piece, after) = rest.split_at(1 + random.below(most as u64) as usize);
+        let delay = if random.chance(50) { 0 } else { random.below(MILLI) };
+        pieces.push((delay, Step::Bytes(piece.to_vec())));
+        rest = after;
+    }
+    pieces
+}
+
+fn finish(steps: &mut Vec<(u64, Step)>, response: &Response, random: &mut Random) {
+    if response.framing == Framing::UntilClose {
+        return steps.push((random.below(MILLI), Step::Fin));
+    }
+    if let Some((_, step)) = steps.last_mut()
+        && let Step::Bytes(bytes) = step
+    {
+        *step = Step::LastBytes(std::mem::take(bytes));
+    }
+    if response.close && random.chance(50) {
+        steps.push((random.below(MILLI), Step::Fin));
+    }
+}
+
+/// Lets something go wrong on the way.
+fn spoil(mut reply: Reply, random: &mut Random) -> Reply {
+    let at = random.below(reply.steps.len() as u64 + 1) as usize;
+    let soon = random.below(2 * MILLI);
+    match random.below(8) {
+        // A stall, a truncation, a reset, an answer that is none.
+        0 => reply.steps.truncate(at),
+        1 => reply.steps.insert(at, (soon, Step::Fin)),
+        2 => reply.steps.insert(at, (soon, Step::Error(random.pick(&[ECONNRESET, ETIMEDOUT])))),
+        3 => reply.steps.insert(0, (soon, Step::Bytes(b"\0garbage".to_vec()))),
+        // Afterwards: a goodbye, or bytes that nobody asked for.
+        4 => reply.steps.push((soon, Step::Fin)),
+        5 => reply.steps.push((soon, Step::Bytes(b"?".to_vec()))),
+        6 => reply.take = Take::Fails(random.pick(&[EPIPE, ECONNRESET])),
+        // An answer before the end of the request.
+        _ => {
+            reply.steps.retain(|(_, step)| !matches!(step, Step::Sent));
+            reply.steps.insert(at.min(reply.steps.len()), (soon, Step::Sent));
+            reply.take = Take::Later;
+        }
+    }
+    reply
+}
+
+/// Any plan that can be.
+fn any_plan(random: &mut Random) -> Plan {
+    let mut plan = plan();
+    let (v6, v4) = random.pick(&[(1, 1), (4, 1), (1, 4), (3, 7), (1, 0), (0, 1)]);
+    plan.ratio = Ratio::new(v6, v4).unwrap();
+    plan.load.connections = NonZeroU32::new(1 + random.below(12) as u32).unwrap();
+    plan.load.requests = NonZeroU64::new(random.below(150));
+    if plan.load.requests.is_none() || random.chance(40) {
+        plan.load.duration = Some(Duration::from_nanos(1 + random.below(3 * SECOND)));
+    }
+    plan.load.warmup = Duration::from_nanos(random.pick(&[0, 0, MILLI, 300 * MILLI]));
+    plan.load.timeout = Duration::from_nanos(random.pick(&[5 * MILLI, 300 * MILLI, SECOND]));
+    plan.connection.keep_alive = random.chance(75);
+    plan.connection.requests = NonZeroU32::new(random.pick(&[0, 0, 1, 2, 7]));
+    plan.connection.close = random.pick(&[Close::Fin, Close::Rst]);
+    plan.targets[0].addresses.push("[fd00::2]:80".parse().unwrap());
+    plan.seed = random.next();
+    plan
+}
+
+fn storm(seed: u64) -> (Ran, Plan) {
+    let mut random = Random::new(seed);
+    let plan = any_plan(&mut random);
+    let mut sim = Sim::new(plan.clone());
+    (sim.seed, sim.drops) = (seed, random.pick(&[0, 50, 100]));
+    sim.cost = random.pick(&[0, 0, 300, 20 * MICRO]);
+    if random.chance(30) {
+        sim.stop_at = BEGIN + random.below(SECOND);
+    }
+    (sim.run(weather(random.pick(&[0, 10, 40, 100]))), plan)
+}
+
+#[test]
+fn whatever_happens_the_books_balance() {
+    each_seed(4_000, |seed| balance::check(&storm(seed).0));
+}
+
+#[test]
+fn a_run_of_so_many_requests_that_ends_by_itself_sends_so_many() {
+    each_seed(1_000, |seed| {
+        let (ran, plan) = storm(seed);
+        let (Some(requests), None) = (plan.load.requests, plan.load.duration) else { return };
+        if ran.report.ended == Ended::Complete {
+            let sent: u64 = ran.tally().iter().map(|(_, tally)| tally.sent).sum();
+            assert_eq!(sent, requests.get());
+        }
+    });
+}

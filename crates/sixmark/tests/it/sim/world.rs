@@ -1,0 +1,293 @@
+//! A world with a clock of its own.
+//!
+//! It keeps its own books, so that a worker's can be held against them, and is strict about how it
+//! is used: whatever a real driver would not forgive fails the test.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sixmark_core::family::Family;
+use sixmark_sys::driver::{Close, Event, Handed, Kind, Slot, Way};
+
+use super::ledger::{Asked, Begun, Connection, Ledger};
+use super::random::Random;
+use super::script::{Dial, Request, Script, Step, Take};
+
+pub(crate) struct World {
+    pub(crate) clock: u64,
+    pub(crate) woke: u64,
+    pub(crate) waited: u64,
+    pub(crate) ledger: Ledger,
+    pub(crate) bytes: Vec<u8>,
+    rules: Rules,
+    script: Script,
+    random: Random,
+    slots: Vec<Option<Held>>,
+    /// What will happen, by time and then by the order of its making.
+    due: BTreeMap<(u64, u64), (Slot, Step)>,
+    made: u64,
+    /// What has happened and is not told yet, and when.
+    ready: VecDeque<(u64, Slot, Step)>,
+}
+
+/// What a worker is held to, and what it has to bear.
+pub(crate) struct Rules {
+    pub(crate) most_in_flight: usize,
+    pub(crate) most_open: usize,
+    /// A run that waits more often has got caught in a loop.
+    pub(crate) most_waits: u64,
+    /// Nanoseconds that each call takes.
+    pub(crate) cost: u64,
+    /// How often, of a hundred times, bytes that may be dropped are.
+    pub(crate) drops: u64,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) stop_at: u64,
+}
+
+/// A connection in a slot.
+struct Held {
+    /// Its number in the ledger.
+    number: usize,
+    established: bool,
+    /// An exchange is in flight.
+    busy: bool,
+    /// It was told that nothing more can come.
+    over: bool,
+    droppable: u64,
+    /// When its exchange began.
+    begun: u64,
+}
+
+impl World {
+    pub(crate) fn new(script: Script, random: Random, begin: u64, rules: Rules) -> World {
+        World {
+            clock: begin,
+            // As with a real driver, which is made before the run begins.
+            woke: begin - 1,
+            waited: 0,
+            ledger: Ledger::default(),
+            bytes: Vec::new(),
+            rules,
+            script,
+            random,
+            slots: Vec::new(),
+            due: BTreeMap::new(),
+            made: 0,
+            ready: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn connect(&mut self, slot: Slot, way: &Way) {
+        self.work();
+        let index = slot as usize;
+        self.slots.resize_with(self.slots.len().max(index + 1), || None);
+        assert!(self.slots[index].is_none(), "slot {slot} holds a connection already");
+        let (number, begun) = (self.ledger.connections.len(), self.woke);
+        self.slots[index] =
+            Some(Held { number, established: false, busy: true, over: false, droppable: 0, begun });
+        let family = Family::of(way.to.ip());
+        let page = Connection { family, established: None, closed: None, requests: Vec::new() };
+        self.ledger.connections.push(page);
+        self.begin(number);
+        match (self.script.dial)(way, &mut self.random) {
+            Dial::Connects { after, peer } => self.plan(slot, [(after, Step::Connected(peer))]),
+            Dial::Fails { after, errno } => self.plan(slot, [(after, Step::Error(errno))]),
+            Dial::Silent => {}
+        }
+    }
+
+    pub(crate) fn send(&mut self, slot: Slot, bytes: &[u8]) -> Handed {
+        let at = self.clock;
+        self.work();
+        let woke = self.woke;
+        let held = self.held(slot);
+        assert!(held.established && !held.over, "slot {slot} can't send");
+        assert_eq!(held.droppable, 0, "slot {slot} would drop bytes of the next response");
+        // The first request belongs to the exchange that began with the connect.
+        let (number, goes_on) = (held.number, std::mem::replace(&mut held.busy, true));
+        held.begun = if goes_on { held.begun } else { woke };
+        let begun = held.begun;
+        let page = &mut self.ledger.connections[number];
+        assert_eq!(goes_on, page.requests.is_empty(), "slot {slot} has one in flight already");
+        let last = contains(bytes, b"\r\nConnection: close\r\n");
+        let (length, received) = (bytes.len(), 0);
+        page.requests.push(Asked { begun, length, taken: false, last, received, answered: false });
+        let request = Request { family: page.family, number: page.requests.len(), last };
+        if !goes_on {
+            self.begin(number);
+        }
+        let reply = (self.script.reply)(&request, &mut self.random);
+        self.plan(slot, reply.steps);
+        match reply.take {
+            Take::Whole => {
+                self.asked(slot).taken = true;
+                return Handed::Whole(at);
+            }
+            Take::Later => {}
+            Take::Fails(errno) => self.plan(slot, [(0, Step::Error(errno))]),
+        }
+        Handed::Later
+    }
+
+    pub(crate) fn drop_next(&mut self, slot: Slot, count: u64) {
+        self.held(slot).droppable = count;
+    }
+
+    pub(crate) fn close(&mut self, slot: Slot, close: Close) {
+        self.work();
+        let number = self.held(slot).number;
+        self.ledger.connections[number].closed = Some(close);
+        self.slots[slot as usize] = None;
+        self.forget(slot);
+    }
+
+    pub(crate) fn wait(&mut self, until: u64) {
+        self.ledger.waits += 1;
+        assert!(self.ledger.waits <= self.rules.most_waits, "waits over and over");
+        let before = self.clock;
+        if self.ready.is_empty() {
+            let first = self.due.first_key_value().map_or(u64::MAX, |(&(at, _), _)| at);
+            let then = first.min(until);
+            assert_ne!(then, u64::MAX, "waits for ever");
+            self.clock = self.clock.max(then);
+        }
+        self.woke = self.clock;
+        self.waited += self.woke - before;
+        while let Some(entry) = self.due.first_entry()
+            && entry.key().0 <= self.woke
+        {
+            let (slot, step) = entry.remove();
+            self.ready.push_back((self.woke, slot, step));
+        }
+        self.work();
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        let (at, slot, step) = self.ready.pop_front()?;
+        self.work();
+        let kind = self.tell(at, slot, step);
+        Some(Event { slot, at, kind })
+    }
+
+    fn tell(&mut self, at: u64, slot: Slot, step: Step) -> Kind {
+        match step {
+            Step::Connected(peer) => {
+                let held = self.held(slot);
+                held.established = true;
+                let number = held.number;
+                let page = &mut self.ledger.connections[number];
+                page.established = Some(at);
+                page.family = Family::of(peer);
+                Kind::Connected(peer)
+            }
+            Step::Sent => {
+                self.asked(slot).taken = true;
+                Kind::Sent
+            }
+            Step::Bytes(bytes) => self.tell_bytes(at, slot, bytes, false),
+            Step::LastBytes(bytes) => self.tell_bytes(at, slot, bytes, true),
+            Step::Fin => {
+                self.end(slot);
+                Kind::Ended
+            }
+            Step::Error(errno) => {
+                self.end(slot);
+                Kind::Failed(errno)
+            }
+        }
+    }
+
+    fn tell_bytes(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>, last: bool) -> Kind {
+        let drops = self.random.chance(self.rules.drops);
+        let held = self.held(slot);
+        let droppable = bytes.len().min(held.droppable as usize);
+        let dropped = drops && droppable > 0;
+        let mut last = last;
+        if dropped && droppable < bytes.len() {
+            let rest = bytes.split_off(droppable);
+            let step = if last { Step::LastBytes(rest) } else { Step::Bytes(rest) };
+            self.ready.push_front((at, slot, step));
+            last = false;
+        }
+        let held = self.held(slot);
+        held.droppable -= droppable as u64;
+        let busy = held.busy;
+        held.busy &= !last;
+        if busy {
+            let asked = self.asked(slot);
+            asked.received += bytes.len();
+            asked.answered |= last;
+        }
+        if dropped {
+            return Kind::Dropped(bytes.len() as u64);
+        }
+        self.bytes = bytes;
+        Kind::Received(self.bytes.len())
+    }
+
+    fn end(&mut self, slot: Slot) {
+        self.held(slot).over = true;
+        self.forget(slot);
+    }
+
+    /// Nothing more is told of the connection in `slot`.
+    fn forget(&mut self, slot: Slot) {
+        self.due.retain(|_, (other, _)| *other != slot);
+        self.ready.retain(|&(_, other, _)| other != slot);
+    }
+
+    /// Each step happens that long after the one before. Bytes stay in order, so that late ones of a
+    /// response come before the next.
+    fn plan(&mut self, slot: Slot, steps: impl IntoIterator<Item = (u64, Step)>) {
+        let late = self.due.iter().rev().find(|(_, (other, step))| {
+            *other == slot && matches!(step, Step::Bytes(_) | Step::LastBytes(_))
+        });
+        let mut at = late.map_or(self.clock, |(&(at, _), _)| at.max(self.clock));
+        for (after, step) in steps {
+            at += after;
+            self.made += 1;
+            self.due.insert((at, self.made), (slot, step));
+        }
+        // What is over at once is told before the next wait.
+        while let Some(entry) = self.due.first_entry()
+            && entry.get().0 == slot
+            && entry.key().0 <= self.clock
+        {
+            let (slot, step) = entry.remove();
+            self.ready.push_back((self.clock, slot, step));
+        }
+    }
+
+    fn begin(&mut self, connection: usize) {
+        self.ledger.begun.push(Begun { connection, woke: self.woke });
+        let held = || self.slots.iter().flatten();
+        let (open, in_flight) = (held().count(), held().filter(|held| held.busy).count());
+        assert!(open <= self.rules.most_open, "{open} connections open");
+        assert!(in_flight <= self.rules.most_in_flight, "{in_flight} exchanges in flight");
+        self.ledger.most_open = self.ledger.most_open.max(open);
+        self.ledger.most_in_flight = self.ledger.most_in_flight.max(in_flight);
+    }
+
+    fn held(&mut self, slot: Slot) -> &mut Held {
+        let held = self.slots.get_mut(slot as usize).and_then(Option::as_mut);
+        held.unwrap_or_else(|| panic!("slot {slot} holds no connection"))
+    }
+
+    /// The last request on the connection in `slot`.
+    fn asked(&mut self, slot: Slot) -> &mut Asked {
+        let number = self.held(slot).number;
+        self.ledger.connections[number].requests.last_mut().unwrap()
+    }
+
+    fn work(&mut self) {
+        self.clock += self.rules.cost;
+        if self.clock >= self.rules.stop_at {
+            self.rules.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
