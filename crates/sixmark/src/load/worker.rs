@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::family::Family;
@@ -17,7 +18,7 @@ use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Slot, Way};
 
-use super::connection::{Connections, Exchange, State};
+use super::connection::{Connection, Connections, Exchange, State};
 use super::errno;
 use super::prepare::Prepared;
 use super::record::Record;
@@ -223,9 +224,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         connection.requests += 1;
         connection.state = State::Busy(Phase::Send);
         connection.reader.begin(self.prepared.kind);
-        let endpoint = &self.prepared.endpoints[connection.endpoint];
-        let last = is_last(&self.prepared.plan.connection, connection.requests);
-        let request = if last { &endpoint.last_request } else { &endpoint.request };
+        let request = request_of(self.prepared, connection);
         if let Handed::Whole(at) = self.driver.send(slot, request) {
             if starts {
                 self.connections.get(slot).exchange.start = at;
@@ -239,8 +238,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         connection.exchange.sent = at;
         connection.state = State::Busy(Phase::Wait);
         if connection.exchange.counted {
-            let endpoint = &self.prepared.endpoints[connection.endpoint];
-            self.record.tally[connection.family].bytes.sent += endpoint.request.len() as u64;
+            let request = request_of(self.prepared, connection);
+            self.record.tally[connection.family].bytes.sent += request.len() as u64;
         }
     }
 
@@ -415,6 +414,13 @@ fn note_first(state: &mut State, exchange: &mut Exchange, at: u64) {
         State::Busy(Phase::Send) => exchange.sent = at,
         _ => *state = State::Busy(Phase::Transfer),
     }
+}
+
+/// What the exchange on a connection sends.
+fn request_of<'p>(prepared: &'p Prepared, connection: &Connection) -> &'p Arc<[u8]> {
+    let endpoint = &prepared.endpoints[connection.endpoint];
+    let last = is_last(&prepared.plan.connection, connection.requests);
+    if last { &endpoint.last_request } else { &endpoint.request }
 }
 
 /// True where request number `number` of a connection is its last.
