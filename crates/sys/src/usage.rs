@@ -21,6 +21,14 @@ pub fn usage() -> Usage {
     Usage {
         user_s: seconds(used.ru_utime),
         system_s: seconds(used.ru_stime),
-        peak_rss_bytes: used.ru_maxrss as u64 * 1024,
+        peak_rss_bytes: peak_rss_kib().unwrap_or(used.ru_maxrss as u64) * 1024,
     }
+}
+
+/// Of this program alone. `ru_maxrss` survives exec, so that it may be the memory of whatever
+/// program started this one (proc_pid_status(5), VmHWM).
+fn peak_rss_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
 }

@@ -1,1 +1,50 @@
-//! To come.
+//! Against servers that people run, and against what the kernel saw.
+//!
+//! A test that needs a program which is not there fails and names its Debian package;
+//! `SIXMARK_SKIP=nginx,apache,tcpdump` leaves tests out. See docs/accuracy.md for the capture.
+#![cfg(test)]
+
+mod anma;
+mod apache;
+mod capture;
+mod everyday;
+mod many;
+mod nginx;
+mod packets;
+mod process;
+mod server;
+mod tcpdump;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sixmark_core::family::Family;
+use sixmark_core::result::{FamilyResult, RunResult};
+
+use crate::support;
+
+/// Tests with thousands of connections take turns: together they would want more ports and
+/// descriptors than many machines have.
+fn take_turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The result of `sixmark run` with these arguments.
+fn run(arguments: &[&str]) -> RunResult {
+    serde_json::from_value(support::json(arguments)).unwrap()
+}
+
+/// A family's figures, of which there must be some.
+fn of(result: &RunResult, family: Family) -> &FamilyResult {
+    result.families.of(family).unwrap_or_else(|| panic!("no figures of {family}"))
+}
+
+fn outcome(figures: &FamilyResult, name: &str) -> u64 {
+    figures.outcomes.get(name).copied().unwrap_or(0)
+}
+
+/// Fails unless every one of `count` requests ended NORMAL.
+fn assert_normal(figures: &FamilyResult, count: u64) {
+    let normal = (figures.requests.sent, outcome(figures, "NORMAL"));
+    assert_eq!(normal, (count, count), "{:?}", figures.failures);
+}

@@ -84,14 +84,16 @@ impl Epoll {
         })
     }
 
-    /// Opens a socket and begins its connection: the peer where it is established already.
-    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<Option<SocketAddr>> {
+    /// Opens a socket and begins its connection: the peer where it is established already, and
+    /// when the connect call returned.
+    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<(Option<SocketAddr>, u64)> {
         let fd = socket::open(&way.to, libc::SOCK_STREAM)?;
         prepare(&fd, way)?;
         match socket::connect(&fd, &way.to) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
         }
+        let at = clock::now();
         // Over loopback the handshake is over when connect returns; asking now spares a wake-up
         // and times the connection, not the queue of things to deal with.
         let peer = socket::peer(&fd).ok();
@@ -99,7 +101,7 @@ impl Epoll {
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
-        Ok(peer)
+        Ok((peer, at))
     }
 
     /// Registers a socket, or changes whether it asks to be told of room to send.
@@ -241,12 +243,12 @@ impl Driver for Epoll {
         }
         let generation = self.sockets[slot as usize].generation.wrapping_add(1);
         self.sockets[slot as usize] = Socket { generation, ..Socket::default() };
-        let kind = match self.begin(slot, way) {
-            Ok(Some(peer)) => Kind::Connected(peer.ip()),
-            Ok(None) => return,
-            Err(error) => Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO)),
+        let (kind, at) = match self.begin(slot, way) {
+            Ok((Some(peer), at)) => (Kind::Connected(peer.ip()), at),
+            Ok((None, _)) => return,
+            Err(error) => (Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO)), self.now()),
         };
-        self.ready.push_back(Event { slot, at: self.now(), kind });
+        self.ready.push_back(Event { slot, at, kind });
     }
 
     fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {

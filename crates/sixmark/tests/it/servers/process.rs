@@ -1,0 +1,87 @@
+//! Programs that a test starts and that end with it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{DEADLINE, signal};
+
+/// Between two looks at something that no call waits for.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A running program. It is stopped and reaped when dropped.
+pub(super) struct Process {
+    child: Child,
+    said: PathBuf,
+}
+
+/// A program by name, found where daemons are too.
+pub(super) fn program(name: &str) -> Command {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new(name);
+    command.env("PATH", format!("{path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"));
+    command
+}
+
+impl Process {
+    /// Starts `command`; what it says on standard error goes to a file in `dir`. `package` is the
+    /// Debian package that has the program, `skip` the name that leaves its tests out.
+    pub(super) fn start(command: &mut Command, dir: &Path, package: &str, skip: &str) -> Process {
+        let said = dir.join("said");
+        let child = command.stdin(Stdio::null()).stderr(File::create(&said).unwrap()).spawn();
+        let child = child.unwrap_or_else(|error| {
+            let name = command.get_program().display();
+            panic!(
+                "can't start {name} ({error}): install the Debian package {package}, or leave \
+                 these tests out with SIXMARK_SKIP={skip}"
+            )
+        });
+        Process { child, said }
+    }
+
+    /// Looks until `ready`; false where the program ended before.
+    pub(super) fn wait_until(&mut self, mut ready: impl FnMut() -> bool) -> bool {
+        let start = Instant::now();
+        while !ready() {
+            if self.has_ended() {
+                return false;
+            }
+            assert!(start.elapsed() < DEADLINE, "not ready in time: {}", self.said());
+            sleep(LOOK);
+        }
+        !self.has_ended()
+    }
+
+    /// What it said on standard error up to now.
+    pub(super) fn said(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.said).unwrap_or_default()).into_owned()
+    }
+
+    /// Asks it to end and waits until it has.
+    pub(super) fn stop(&mut self, by: &str) {
+        if self.has_ended() {
+            return;
+        }
+        signal(self.child.id(), by);
+        let start = Instant::now();
+        while !self.has_ended() {
+            if start.elapsed() > DEADLINE {
+                let _ = self.child.kill();
+            }
+            sleep(LOOK);
+        }
+    }
+
+    fn has_ended(&mut self) -> bool {
+        // An error means that there is no such child any more.
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stop("TERM");
+    }
+}
