@@ -35,7 +35,8 @@ pub(crate) fn single_family(missing: Family) -> Warning {
 
 /// Before the run: `count` targets have no address of a family that is used.
 pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
-    let message = format!("{count} targets have no address that a ratio of {ratio} uses: left out");
+    let targets = if count == 1 { "1 target has".into() } else { format!("{count} targets have") };
+    let message = format!("{targets} no address that a ratio of {ratio} uses: left out");
     (count > 0).then(|| warning("left_out", message))
 }
 
