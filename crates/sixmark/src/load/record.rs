@@ -36,10 +36,16 @@ impl Record {
         self.slice.families[family].sent += 1;
     }
 
-    /// The peer turned out to be of the other family than the endpoint.
+    /// The peer turned out to be of the other family than the endpoint. A slice that is out already
+    /// keeps what it says.
     pub(super) fn moved(&mut self, from: Family) {
         self.tally[from].sent -= 1;
         self.tally[from.other()].sent += 1;
+        let slice = &mut self.slice.families;
+        if slice[from].sent > 0 {
+            slice[from].sent -= 1;
+            slice[from.other()].sent += 1;
+        }
     }
 
     /// A connection was established.

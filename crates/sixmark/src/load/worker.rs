@@ -191,22 +191,26 @@ impl<'a, D: Driver> Worker<'a, D> {
         let counted = self.measuring();
         let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
         let endpoint = schedule.draw(self.prepared);
-        let family = self.prepared.endpoints[endpoint].family;
-        if counted {
-            self.record.sent(family);
-        }
         match self.connections.reuse(endpoint) {
             Some(slot) => {
                 let start = self.driver.woke();
-                self.connections.get(slot).exchange =
-                    Exchange { counted, start, ..Exchange::default() };
+                let connection = self.connections.get(slot);
+                connection.exchange = Exchange { counted, start, ..Exchange::default() };
+                if counted {
+                    self.record.sent(connection.family);
+                }
                 self.send(slot, true);
             }
-            None => self.open(endpoint, family, counted),
+            None => self.open(endpoint, counted),
         }
     }
 
-    fn open(&mut self, endpoint: usize, family: Family, counted: bool) {
+    fn open(&mut self, endpoint: usize, counted: bool) {
+        let target = &self.prepared.endpoints[endpoint];
+        let family = target.family;
+        if counted {
+            self.record.sent(family);
+        }
         // Idle connections to where nothing goes just now make room.
         while self.connections.count() >= self.most_connections
             && let Some(idle) = self.connections.longest_idle()
@@ -217,7 +221,6 @@ impl<'a, D: Driver> Worker<'a, D> {
         let slot = self.connections.open(endpoint, family, now);
         self.connections.get(slot).exchange =
             Exchange { counted, start: now, ..Exchange::default() };
-        let target = &self.prepared.endpoints[endpoint];
         let from = self.sources.next(family);
         self.driver.connect(slot, &Way { to: target.address, from, no_delay: target.no_delay });
     }
