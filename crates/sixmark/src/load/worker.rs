@@ -242,8 +242,12 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     fn sent(&mut self, slot: Slot, at: u64) {
         let connection = self.connections.get(slot);
-        connection.exchange.sent = at;
-        connection.state = State::Busy(Phase::Wait);
+        // A response that has begun already was not waited for.
+        let begun = connection.exchange.first.is_some();
+        connection.state = State::Busy(if begun { Phase::Transfer } else { Phase::Wait });
+        if !begun {
+            connection.exchange.sent = at;
+        }
         if connection.exchange.counted {
             let request = request(self.prepared, connection);
             self.record.tally[connection.family].bytes.sent += request.len() as u64;
