@@ -1,12 +1,11 @@
-//! The worker against a simulated world, and drivers against one another.
+//! The worker against a simulated world.
 //!
-//! Nothing here sleeps or reads a clock but `conformance`, which also asks the real drivers. A seed
-//! decides everything; a test that fails says which one it was.
+//! Nothing here sleeps or reads a clock. A seed decides everything; a test that fails says which one
+//! it was.
 
 #![cfg(test)]
 
 mod balance;
-mod conformance;
 mod connections;
 mod driver;
 mod harness;

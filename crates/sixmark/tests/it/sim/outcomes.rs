@@ -1,1 +1,142 @@
-//! To come.
+//! Each way to fail is told by its name, its phase and the kernel's number.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use libc::{
+    EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
+};
+use sixmark_core::family::Family;
+use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::plan::Plan;
+
+use super::harness::{Sim, lasting, plan, run};
+use super::script::{Dial, MICRO, MILLI, Reply, Script, Step, Take};
+
+const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody";
+
+/// Ten exchanges, half of them with each family.
+fn ten() -> Plan {
+    let mut plan = plan();
+    plan.load.requests = NonZeroU64::new(10);
+    plan
+}
+
+/// Every exchange fails in this way, whatever its family.
+fn fails(script: Script, outcome: Outcome, phase: Phase, errno: impl Into<Option<i32>>) {
+    let ran = run(ten(), script);
+    let failure = Failure { outcome, phase, errno: errno.into() };
+    for family in Family::BOTH {
+        let failures: Vec<_> = ran.tally()[family].failures.iter().collect();
+        assert_eq!(failures, [(failure, 5)], "{family}");
+    }
+}
+
+/// Every request is answered like that.
+fn replies(reply: Reply) -> Script {
+    Script::of_replies(move |_, _| reply.clone())
+}
+
+fn begun(then: Step) -> Script {
+    replies(Reply::of(MILLI, Step::Bytes(HEAD.to_vec())).then(MILLI, then))
+}
+
+#[test]
+fn a_connect_that_fails_is_told_by_what_the_kernel_said() {
+    for after in [0, MILLI] {
+        for (errno, outcome) in [
+            (ECONNREFUSED, Outcome::Refused),
+            (ENETUNREACH, Outcome::Unreachable),
+            (EHOSTUNREACH, Outcome::Unreachable),
+            (EADDRNOTAVAIL, Outcome::NoPort),
+            (ETIMEDOUT, Outcome::Timeout),
+            (ECONNRESET, Outcome::Reset),
+            (EMFILE, Outcome::Local),
+        ] {
+            fails(Script::of_failures(errno, after), outcome, Phase::Connect, errno);
+        }
+    }
+}
+
+#[test]
+fn a_reset_is_told_in_the_phase_that_it_came_in() {
+    let reset = Step::Error(ECONNRESET);
+    let reply = Reply::silence().taken(Take::Fails(EPIPE));
+    fails(replies(reply), Outcome::Reset, Phase::Send, EPIPE);
+    let reply = Reply::of(MILLI, reset.clone()).taken(Take::Later);
+    fails(replies(reply), Outcome::Reset, Phase::Send, ECONNRESET);
+    let reply = Reply::of(MILLI, Step::Sent).then(MILLI, reset.clone()).taken(Take::Later);
+    fails(replies(reply), Outcome::Reset, Phase::Wait, ECONNRESET);
+    let reply = Reply::of(MILLI, reset.clone());
+    fails(replies(reply), Outcome::Reset, Phase::Wait, ECONNRESET);
+    fails(begun(reset), Outcome::Reset, Phase::Transfer, ECONNRESET);
+}
+
+#[test]
+fn a_response_that_began_before_the_request_ended_is_in_transfer_after_that() {
+    let reply = Reply::of(MILLI, Step::Bytes(HEAD.to_vec()))
+        .then(MILLI, Step::Sent)
+        .then(MILLI, Step::Error(ECONNRESET))
+        .taken(Take::Later);
+    fails(replies(reply), Outcome::Reset, Phase::Transfer, ECONNRESET);
+}
+
+#[test]
+fn a_response_cut_short_is_truncated() {
+    fails(replies(Reply::of(MILLI, Step::Fin)), Outcome::Truncated, Phase::Wait, None);
+    fails(begun(Step::Fin), Outcome::Truncated, Phase::Transfer, None);
+}
+
+#[test]
+fn what_is_no_http_is_a_breach_of_protocol() {
+    let ssh = Step::Bytes(b"SSH-2.0-OpenSSH\r\n".to_vec());
+    fails(replies(Reply::of(MILLI, ssh)), Outcome::Protocol, Phase::Transfer, None);
+}
+
+#[test]
+fn a_stall_ends_at_exactly_the_timeout_in_any_phase() {
+    let stalls: [(Phase, fn() -> Script); 4] = [
+        (Phase::Connect, || Script::new(|_, _| Dial::Silent, |_, _| Reply::silence())),
+        (Phase::Send, || replies(Reply::silence().taken(Take::Later))),
+        (Phase::Wait, || replies(Reply::silence())),
+        (Phase::Transfer, || replies(Reply::of(MILLI, Step::Bytes(HEAD.to_vec())))),
+    ];
+    for (phase, script) in stalls {
+        fails(script(), Outcome::Timeout, phase, None);
+        for timeout in [123_456_789, 5 * MILLI, 3_000 * MILLI + 1] {
+            let mut plan = ten();
+            plan.load.timeout = Duration::from_nanos(timeout);
+            plan.load.requests = NonZeroU64::new(4);
+            assert_eq!(run(plan, script()).report.elapsed_ns, timeout, "{phase}");
+        }
+    }
+}
+
+#[test]
+fn a_drip_does_not_extend_the_timeout() {
+    let drip = Script::of_replies(|_, _| {
+        let steps = HEAD.iter().map(|&byte| (400 * MILLI, Step::Bytes(vec![byte]))).collect();
+        Reply { take: Take::Whole, steps }
+    });
+    let mut plan = ten();
+    plan.load.timeout = Duration::from_secs(1);
+    plan.load.requests = NonZeroU64::new(4);
+    let ran = run(plan, drip);
+    assert_eq!(ran.report.elapsed_ns, 1_000 * MILLI);
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_is_abandoned() {
+    let script = || begun(Step::Bytes(Vec::from(b"b")));
+    for (stop_at, ends) in [(u64::MAX, 50 * MILLI), (super::harness::BEGIN + 9 * MILLI, 0)] {
+        let plan = lasting(Duration::from_millis(50));
+        let ran = Sim { stop_at, cost: MICRO, ..Sim::new(plan) }.run(script());
+        super::balance::check(&ran);
+        assert!(ran.report.elapsed_ns >= ends);
+        let failure = |phase| Failure { outcome: Outcome::Abandoned, phase, errno: None };
+        for family in Family::BOTH {
+            let failures: Vec<_> = ran.tally()[family].failures.iter().collect();
+            assert_eq!(failures, [(failure(Phase::Transfer), 2)], "{family}");
+        }
+    }
+}

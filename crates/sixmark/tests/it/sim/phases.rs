@@ -1,1 +1,146 @@
-//! To come.
+//! The times recorded are those that passed, to the nanosecond.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use sixmark_core::family::Family;
+use sixmark_core::plan::Plan;
+use sixmark_core::timing::Timing;
+use sixmark_sys::driver::Way;
+
+use super::harness::{plan, run};
+use super::script::{Dial, MICRO, MILLI, Reply, Request, Response, Script, Step, Take};
+
+/// What each phase takes, differently for each family.
+#[derive(Clone, Copy)]
+struct Times {
+    connect: u64,
+    wait: u64,
+    transfer: u64,
+}
+
+fn times(family: Family) -> Times {
+    let ipv6 = Times { connect: 1_234_567, wait: 2_345_678, transfer: 345_678 };
+    match family {
+        Family::Ipv6 => ipv6,
+        Family::Ipv4 => Times { connect: MILLI + 1, wait: 3 * MILLI + 1, transfer: 7 },
+    }
+}
+
+fn timed(request: &Request) -> Reply {
+    let Times { wait, transfer, .. } = times(request.family);
+    let response = Response { hints: true, ..Response::default() };
+    Reply::timed(&response.bytes(), wait, transfer)
+}
+
+fn script(reply: impl FnMut(&Request, &mut super::random::Random) -> Reply + 'static) -> Script {
+    let dial = |way: &Way, _: &mut _| Dial::connects(way, times(Family::of(way.to.ip())).connect);
+    Script::new(dial, reply)
+}
+
+/// Ten exchanges, one after the other.
+fn ten() -> Plan {
+    let mut plan = plan();
+    plan.load.connections = NonZeroU32::MIN;
+    plan.load.requests = NonZeroU64::new(10);
+    plan
+}
+
+/// All `count` durations were `nanos`.
+fn all(timing: &Timing, count: u64, nanos: u64, what: &str) {
+    let found = (timing.count(), timing.mean(), timing.quantile(1.0));
+    assert_eq!(found, (count, Some(nanos as f64), Some(nanos)), "{what}");
+}
+
+#[test]
+fn without_keep_alive_a_response_time_holds_the_connect() {
+    let mut plan = ten();
+    plan.connection.keep_alive = false;
+    let ran = run(plan, script(|request, _| timed(request)));
+    for (family, tally) in ran.tally().iter() {
+        let Times { connect, wait, transfer } = times(family);
+        all(&tally.phases.connect, 5, connect, "connect");
+        all(&tally.phases.wait, 5, wait, "wait");
+        all(&tally.phases.transfer, 5, transfer, "transfer");
+        all(&tally.phases.response, 5, connect + wait + transfer, "response");
+        all(&tally.phases.lifetime, 5, wait + transfer, "lifetime");
+    }
+}
+
+#[test]
+fn on_a_kept_connection_a_response_time_begins_with_the_send() {
+    let ran = run(ten(), script(|request, _| timed(request)));
+    for (family, tally) in ran.tally().iter() {
+        let Times { connect, wait, transfer } = times(family);
+        all(&tally.phases.connect, 1, connect, "connect");
+        all(&tally.phases.wait, 5, wait, "wait");
+        let response = &tally.phases.response;
+        assert_eq!(response.quantile(1.0), Some(connect + wait + transfer));
+        let mean = (connect as f64 + 5.0 * (wait + transfer) as f64) / 5.0;
+        assert!((response.mean().unwrap() - mean).abs() < 0.5);
+    }
+    let last = Family::BOTH.map(times).map(|t| t.connect + 5 * (t.wait + t.transfer));
+    assert_eq!(ran.report.elapsed_ns, last.iter().sum::<u64>());
+}
+
+#[test]
+fn a_connection_lives_from_its_establishment_to_its_close() {
+    let ran = run(ten(), script(|request, _| timed(request)));
+    let exchange = |family| times(family).wait + times(family).transfer;
+    let (v6, v4) = (exchange(Family::Ipv6), exchange(Family::Ipv4));
+    let tally = ran.tally();
+    // At 1:1 one family begins, they alternate, and both close at the end.
+    let first = if tally.ipv6.phases.lifetime.mean() > tally.ipv4.phases.lifetime.mean() {
+        Family::Ipv6
+    } else {
+        Family::Ipv4
+    };
+    let second = first.other();
+    let all_exchanges = 5 * (v6 + v4);
+    all(
+        &tally[first].phases.lifetime,
+        1,
+        all_exchanges + times(second).connect,
+        "the first family's",
+    );
+    let after = all_exchanges - exchange(first);
+    all(&tally[second].phases.lifetime, 1, after, "the second family's");
+}
+
+#[test]
+fn a_long_send_is_part_of_the_response_time_but_not_of_the_wait() {
+    let mut plan = ten();
+    plan.connection.keep_alive = false;
+    let send = 9 * MILLI + 9;
+    let ran = run(
+        plan,
+        script(move |request, _| {
+            let mut reply = timed(request).taken(Take::Later);
+            reply.steps.insert(0, (send, Step::Sent));
+            reply
+        }),
+    );
+    for (family, tally) in ran.tally().iter() {
+        let Times { connect, wait, transfer } = times(family);
+        all(&tally.phases.wait, 5, wait, "wait");
+        all(&tally.phases.response, 5, connect + send + wait + transfer, "response");
+    }
+}
+
+#[test]
+fn a_response_before_the_end_of_its_request_was_not_waited_for() {
+    let mut plan = ten();
+    plan.connection.keep_alive = false;
+    let ran = run(
+        plan,
+        script(|request, _| {
+            let mut reply = timed(request).taken(Take::Later);
+            reply.steps.insert(1, (MICRO, Step::Sent));
+            reply
+        }),
+    );
+    for (family, tally) in ran.tally().iter() {
+        let transfer = MICRO + times(family).transfer;
+        all(&tally.phases.wait, 5, 0, "wait");
+        all(&tally.phases.transfer, 5, transfer, "transfer");
+    }
+}

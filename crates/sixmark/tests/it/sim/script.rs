@@ -13,9 +13,11 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// Decides what becomes of connects and requests.
 pub(crate) struct Script {
-    pub(crate) dial: Box<dyn FnMut(&Way, &mut Random) -> Dial>,
-    pub(crate) reply: Box<dyn FnMut(&Request, &mut Random) -> Reply>,
+    pub(crate) dial: Decides<Way, Dial>,
+    pub(crate) reply: Decides<Request, Reply>,
 }
+
+type Decides<A, B> = Box<dyn FnMut(&A, &mut Random) -> B>;
 
 impl Script {
     pub(crate) fn new(
@@ -57,8 +59,6 @@ impl Dial {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) family: Family,
-    /// How many the connection has carried, this one included.
-    pub(crate) number: usize,
     /// It says `Connection: close`.
     pub(crate) last: bool,
 }

@@ -110,10 +110,10 @@ impl World {
         let begun = held.begun;
         let page = &mut self.ledger.connections[number];
         assert_eq!(goes_on, page.requests.is_empty(), "slot {slot} has one in flight already");
-        let last = contains(bytes, b"\r\nConnection: close\r\n");
+        let last = contains(&bytes[..bytes.len().min(1_024)], b"\r\nConnection: close\r\n");
         let (length, received) = (bytes.len(), 0);
         page.requests.push(Asked { begun, length, taken: false, last, received, answered: false });
-        let request = Request { family: page.family, number: page.requests.len(), last };
+        let request = Request { family: page.family, last };
         if !goes_on {
             self.begin(number);
         }
