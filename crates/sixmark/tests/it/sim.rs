@@ -1,11 +1,12 @@
-//! The worker against a simulated world.
+//! The worker against a simulated world, and drivers against one another.
 //!
-//! Nothing here sleeps or reads a clock. A seed decides everything; a test that fails says which one
-//! it was.
+//! Nothing here sleeps or reads a clock but `conformance`, which also asks the real drivers. A seed
+//! decides everything; a test that fails says which one it was.
 
 #![cfg(test)]
 
 mod balance;
+mod conformance;
 mod connections;
 mod driver;
 mod harness;
@@ -13,7 +14,9 @@ mod ledger;
 mod outcomes;
 mod phases;
 mod random;
+mod real;
 mod schedule;
 mod script;
+mod simulated;
 mod storm;
 mod world;

@@ -1,1 +1,213 @@
-//! To come.
+//! What every driver must do alike, the simulated one included: a driver is a [`Stage`] away from
+//! being held to it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
+use sixmark_core::family::Family;
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Way};
+
+use super::real::OverEpoll;
+use super::script::SECOND;
+use super::simulated::InSimulation;
+
+/// What a peer does with every connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scene {
+    /// Nothing listens.
+    Refuses,
+    /// Reads the request, answers with so many bytes and keeps the connection.
+    Answers(usize),
+    /// Reads the request and closes.
+    Closes,
+    /// Reads the request and resets.
+    Resets,
+    /// Reads nothing before it is told to, then everything.
+    Hesitates,
+}
+
+/// A driver and a peer that plays a scene for it.
+pub(crate) trait Stage {
+    type Driver: Driver;
+
+    fn set(scene: Scene, family: Family) -> Self;
+    fn parts(&mut self) -> (&mut Self::Driver, Way);
+    /// Lets a peer that hesitates go on.
+    fn go_on(&mut self);
+}
+
+/// Only something broken takes so long.
+const DEADLINE: u64 = 30 * SECOND;
+const SLOT: u32 = 3;
+
+/// The next thing that happens.
+fn next(driver: &mut impl Driver) -> Event {
+    let deadline = driver.now() + DEADLINE;
+    loop {
+        if let Some(event) = driver.next() {
+            assert!(event.at <= driver.now(), "told before it happened");
+            return event;
+        }
+        assert!(driver.now() < deadline, "nothing happened");
+        driver.wait(deadline);
+    }
+}
+
+fn connected<S: Stage>(stage: &mut S) -> IpAddr {
+    let (driver, way) = stage.parts();
+    driver.connect(SLOT, &way);
+    let event = next(driver);
+    assert_eq!(event.slot, SLOT);
+    assert_eq!(event.kind, Kind::Connected(way.to.ip()));
+    way.to.ip()
+}
+
+fn ask<S: Stage>(stage: &mut S) {
+    let (driver, _) = stage.parts();
+    match driver.send(SLOT, &Arc::from(*b"request")) {
+        Handed::Whole(at) => assert!(at <= driver.now()),
+        Handed::Later => assert_eq!(next(driver).kind, Kind::Sent),
+    }
+}
+
+/// How many of `count` bytes to come were received and dropped.
+fn receive(driver: &mut impl Driver, count: usize) -> (usize, usize) {
+    let (mut received, mut dropped) = (0, 0);
+    while received + dropped < count {
+        match next(driver).kind {
+            Kind::Received(more) => {
+                assert_eq!(driver.bytes().len(), more);
+                assert!(driver.bytes().iter().all(|&byte| byte == b'x'));
+                received += more;
+            }
+            Kind::Dropped(more) => dropped += more as usize,
+            other => panic!("{other:?} in the middle of {count} bytes"),
+        }
+    }
+    assert_eq!(received + dropped, count);
+    (received, dropped)
+}
+
+fn a_refusal_is_told<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Refuses, family);
+    let (driver, way) = stage.parts();
+    for _ in 0..3 {
+        driver.connect(SLOT, &way);
+        assert_eq!(next(driver).kind, Kind::Failed(ECONNREFUSED));
+        driver.close(SLOT, Close::Reset);
+    }
+}
+
+fn a_connection_carries_several_exchanges<S: Stage>(family: Family) {
+    for size in [1, 100, 1_000_000] {
+        let mut stage = S::set(Scene::Answers(size), family);
+        connected(&mut stage);
+        for _ in 0..3 {
+            ask(&mut stage);
+            assert_eq!(receive(stage.parts().0, size), (size, 0));
+        }
+        stage.parts().0.close(SLOT, Close::Orderly);
+    }
+}
+
+fn bytes_that_may_be_dropped_are_told_all_the_same<S: Stage>(family: Family) {
+    let size = 3_000_000;
+    let mut stage = S::set(Scene::Answers(size), family);
+    connected(&mut stage);
+    for allowed in [1, 1_000_000, size] {
+        ask(&mut stage);
+        stage.parts().0.drop_next(SLOT, allowed as u64);
+        let (_, dropped) = receive(stage.parts().0, size);
+        assert!(dropped <= allowed, "{dropped} of {allowed}");
+        stage.parts().0.drop_next(SLOT, 0);
+    }
+}
+
+fn an_end_is_told<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Closes, family);
+    connected(&mut stage);
+    ask(&mut stage);
+    assert_eq!(next(stage.parts().0).kind, Kind::Ended);
+    stage.parts().0.close(SLOT, Close::Orderly);
+}
+
+fn a_reset_is_told<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Resets, family);
+    connected(&mut stage);
+    ask(&mut stage);
+    let kind = next(stage.parts().0).kind;
+    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
+    stage.parts().0.close(SLOT, Close::Orderly);
+}
+
+fn what_there_is_no_room_for_is_sent_later<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Hesitates, family);
+    connected(&mut stage);
+    let bytes = Arc::from(vec![b'x'; 64 << 20]);
+    assert_eq!(stage.parts().0.send(SLOT, &bytes), Handed::Later);
+    stage.go_on();
+    assert_eq!(next(stage.parts().0).kind, Kind::Sent);
+    stage.parts().0.close(SLOT, Close::Orderly);
+}
+
+fn nothing_is_told_of_a_slots_former_connection<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Answers(100_000), family);
+    for close in [Close::Orderly, Close::Reset, Close::Orderly] {
+        connected(&mut stage);
+        ask(&mut stage);
+        // Its first bytes are here, others are on their way.
+        assert!(matches!(next(stage.parts().0).kind, Kind::Received(_)));
+        stage.parts().0.close(SLOT, close);
+    }
+    // A connect whose end was not waited for.
+    let (driver, way) = stage.parts();
+    driver.connect(SLOT, &way);
+    driver.close(SLOT, Close::Reset);
+    connected(&mut stage);
+    ask(&mut stage);
+    assert_eq!(receive(stage.parts().0, 100_000), (100_000, 0));
+}
+
+fn a_wait_ends_when_it_is_to<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Answers(1), family);
+    connected(&mut stage);
+    let (driver, _) = stage.parts();
+    assert_eq!(driver.next(), None);
+    let (until, waited) = (driver.now() + 2_000_000, driver.waited());
+    while driver.now() < until {
+        driver.wait(until);
+        assert_eq!(driver.next(), None);
+    }
+    assert!(driver.woke() >= until && driver.waited() > waited);
+}
+
+macro_rules! held_to {
+    ($($stage:ident: $module:ident),*; $scenarios:tt) => {
+        $(mod $module {
+            held_to!(@ $stage $scenarios);
+        })*
+    };
+    (@ $stage:ident ($($scenario:ident),* $(,)?)) => {
+        $(#[test]
+        fn $scenario() {
+            for family in super::Family::BOTH {
+                super::$scenario::<super::$stage>(family);
+            }
+        })*
+    };
+}
+
+held_to! {
+    OverEpoll: epoll, InSimulation: simulation;
+    (
+        a_refusal_is_told,
+        a_connection_carries_several_exchanges,
+        bytes_that_may_be_dropped_are_told_all_the_same,
+        an_end_is_told,
+        a_reset_is_told,
+        what_there_is_no_room_for_is_sent_later,
+        nothing_is_told_of_a_slots_former_connection,
+        a_wait_ends_when_it_is_to,
+    )
+}

@@ -1,0 +1,91 @@
+//! The scenes of `conformance`, over loopback.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use sixmark_core::family::Family;
+use sixmark_sys::driver::{Epoll, Way};
+use socket2::{Domain, Socket, Type};
+
+use super::conformance::{Scene, Stage};
+
+pub(crate) struct OverEpoll {
+    driver: Epoll,
+    peer: Peer,
+}
+
+impl Stage for OverEpoll {
+    type Driver = Epoll;
+
+    fn set(scene: Scene, family: Family) -> OverEpoll {
+        OverEpoll { driver: Epoll::new().unwrap(), peer: Peer::start(scene, family) }
+    }
+
+    fn parts(&mut self) -> (&mut Epoll, Way) {
+        (&mut self.driver, Way { to: self.peer.address, from: None, no_delay: false })
+    }
+
+    fn go_on(&mut self) {
+        self.peer.go_on.send(()).unwrap();
+    }
+}
+
+/// A server on a port of its own. Its threads end when their connections do; the one that accepts
+/// ends with the process.
+struct Peer {
+    address: SocketAddr,
+    go_on: Sender<()>,
+    /// Bound but not listening: the port is taken and refuses.
+    _refusing: Option<Socket>,
+}
+
+impl Peer {
+    fn start(scene: Scene, family: Family) -> Peer {
+        let address = match family {
+            Family::Ipv6 => SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+            Family::Ipv4 => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        };
+        let (go_on, gone_on) = channel();
+        if scene == Scene::Refuses {
+            let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
+            socket.bind(&address.into()).unwrap();
+            let address = socket.local_addr().unwrap().as_socket().unwrap();
+            return Peer { address, go_on, _refusing: Some(socket) };
+        }
+        let listener = TcpListener::bind(address).unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || serve(&listener, scene, &gone_on));
+        Peer { address, go_on, _refusing: None }
+    }
+}
+
+/// One connection after the other: the scenes have one at a time.
+fn serve(listener: &TcpListener, scene: Scene, gone_on: &Receiver<()>) {
+    while let Ok((stream, _)) = listener.accept() {
+        // The client may be gone already; that is for its side to judge.
+        let _ = play(stream, scene, gone_on);
+    }
+}
+
+fn play(mut stream: TcpStream, scene: Scene, gone_on: &Receiver<()>) -> std::io::Result<()> {
+    let mut request = [0; 7];
+    match scene {
+        Scene::Hesitates => {
+            let _ = gone_on.recv();
+            std::io::copy(&mut stream, &mut std::io::sink())?;
+        }
+        Scene::Answers(size) => loop {
+            stream.read_exact(&mut request)?;
+            stream.write_all(&vec![b'x'; size])?;
+        },
+        Scene::Resets => {
+            stream.read_exact(&mut request)?;
+            Socket::from(stream).set_linger(Some(Duration::ZERO))?;
+        }
+        Scene::Closes => stream.read_exact(&mut request)?,
+        Scene::Refuses => {}
+    }
+    Ok(())
+}

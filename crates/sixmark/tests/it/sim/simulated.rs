@@ -1,0 +1,70 @@
+//! The scenes of `conformance`, simulated.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use libc::{ECONNREFUSED, ECONNRESET};
+use sixmark_core::family::Family;
+use sixmark_sys::driver::Way;
+
+use super::conformance::{Scene, Stage};
+use super::driver::Simulated;
+use super::random::Random;
+use super::script::{Dial, MILLI, Reply, Script, Step, Take};
+use super::world::{Rules, World};
+
+pub(crate) struct InSimulation {
+    driver: Simulated,
+    way: Way,
+}
+
+impl Stage for InSimulation {
+    type Driver = Simulated;
+
+    fn set(scene: Scene, family: Family) -> InSimulation {
+        let dial = move |way: &Way, random: &mut Random| match scene {
+            Scene::Refuses => Dial::Fails { after: random.below(2), errno: ECONNREFUSED },
+            _ => Dial::connects(way, random.below(2)),
+        };
+        let rules = Rules {
+            most_in_flight: 1,
+            most_open: 1,
+            most_waits: 1_000,
+            cost: 1,
+            drops: 50,
+            stop: Arc::new(AtomicBool::new(false)),
+            stop_at: u64::MAX,
+        };
+        let script = Script::new(dial, move |_, _| reply(scene));
+        let world = Rc::new(RefCell::new(World::new(script, Random::new(0), MILLI, rules)));
+        let to = match family {
+            Family::Ipv6 => "[fd00::1]:80",
+            Family::Ipv4 => "192.0.2.1:80",
+        };
+        let way = Way { to: to.parse().unwrap(), from: None, no_delay: false };
+        InSimulation { driver: Simulated::new(&world), way }
+    }
+
+    fn parts(&mut self) -> (&mut Simulated, Way) {
+        (&mut self.driver, self.way)
+    }
+
+    fn go_on(&mut self) {}
+}
+
+fn reply(scene: Scene) -> Reply {
+    match scene {
+        Scene::Refuses => unreachable!("nothing is connected"),
+        Scene::Closes => Reply::of(MILLI, Step::Fin),
+        Scene::Resets => Reply::of(MILLI, Step::Error(ECONNRESET)),
+        Scene::Hesitates => Reply::of(MILLI, Step::Sent).taken(Take::Later),
+        Scene::Answers(size) => {
+            let (first, rest) = (vec![b'x'; size / 2], vec![b'x'; size - size / 2]);
+            let early = (!first.is_empty()).then_some((MILLI, Step::Bytes(first)));
+            let steps = early.into_iter().chain([(MILLI, Step::LastBytes(rest))]).collect();
+            Reply { take: Take::Whole, steps }
+        }
+    }
+}
