@@ -1,6 +1,7 @@
 //! tcpdump on the loopback interface.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
 
@@ -8,6 +9,9 @@ use tempfile::TempDir;
 
 use super::packets::{Segment, segments};
 use super::process::{Process, program};
+
+/// The last that is captured.
+const MARK: &[u8] = b"end of capture";
 
 /// A capture that has begun.
 pub(super) struct Tcpdump {
@@ -42,16 +46,21 @@ impl Tcpdump {
 
     /// Ends the capture: what it holds, with nothing missing. `server` is one of those captured.
     pub(super) fn finish(mut self, server: SocketAddr) -> Vec<Segment> {
-        // Packets come in order. When this connection's have come, so have those before it.
-        let mark = TcpStream::connect(server).unwrap().local_addr().unwrap();
+        // Packets come in order. When these bytes have come, so has all before them. The port alone
+        // would not do: the run may have had the same one.
+        let mut mark = TcpStream::connect(server).unwrap();
+        mark.write_all(MARK).unwrap();
+        let from = mark.local_addr().unwrap();
         let file = self.dir.path().join("capture");
         let written = || segments(&fs::read(&file).unwrap());
-        let came = self.process.wait_until(|| written().iter().any(|s| s.from == mark));
+        let marks = |s: &Segment| s.from == from && s.payload.starts_with(MARK);
+        let came = self.process.wait_until(|| written().iter().any(marks));
         self.process.stop("INT");
         let said = self.process.said();
         assert!(came && said.contains("\n0 packets dropped by kernel"), "{said}");
         let mut segments = written();
-        segments.retain(|segment| segment.from != mark && segment.to != mark);
+        let begins = |s: &Segment| s.syn() && s.from == from && s.to == server;
+        segments.truncate(segments.iter().rposition(begins).unwrap());
         segments
     }
 }
