@@ -28,7 +28,8 @@ pub trait Driver {
     fn waited(&self) -> u64;
 
     /// Begins a connection in a vacant slot; ends in [`Kind::Connected`] or [`Kind::Failed`].
-    fn connect(&mut self, slot: Slot, way: &Way);
+    /// Returns when the attempt itself began, its socket having been made.
+    fn connect(&mut self, slot: Slot, way: &Way) -> u64;
 
     /// Hands `bytes` to a connection that has nothing left to send.
     fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed;

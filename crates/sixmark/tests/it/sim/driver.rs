@@ -37,8 +37,8 @@ impl Driver for Simulated {
         self.world.borrow().waited
     }
 
-    fn connect(&mut self, slot: Slot, way: &Way) {
-        self.world.borrow_mut().connect(slot, way);
+    fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
+        self.world.borrow_mut().connect(slot, way)
     }
 
     fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {

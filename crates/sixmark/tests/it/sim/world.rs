@@ -78,7 +78,9 @@ impl World {
         }
     }
 
-    pub(crate) fn connect(&mut self, slot: Slot, way: &Way) {
+    /// Returns when it was called.
+    pub(crate) fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
+        let called = self.clock;
         self.work();
         let index = slot as usize;
         self.slots.resize_with(self.slots.len().max(index + 1), || None);
@@ -95,6 +97,7 @@ impl World {
             Dial::Fails { after, errno } => self.plan(slot, [(after, Step::Error(errno))]),
             Dial::Silent => {}
         }
+        called
     }
 
     pub(crate) fn send(&mut self, slot: Slot, bytes: &[u8]) -> Handed {

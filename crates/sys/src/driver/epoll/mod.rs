@@ -56,6 +56,15 @@ struct Token {
     generation: u32,
 }
 
+/// A connection that was begun.
+struct Begun {
+    /// When the connect call began and returned.
+    called: u64,
+    returned: u64,
+    /// The peer where the connection is established already.
+    peer: Option<SocketAddr>,
+}
+
 struct Current {
     token: Token,
     at: u64,
@@ -84,16 +93,16 @@ impl Epoll {
         })
     }
 
-    /// Opens a socket and begins its connection: the peer where it is established already, and
-    /// when the connect call returned.
-    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<(Option<SocketAddr>, u64)> {
+    /// Opens a socket and begins its connection.
+    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<Begun> {
         let fd = socket::open(&way.to, libc::SOCK_STREAM)?;
         prepare(&fd, way)?;
+        let called = clock::now();
         match socket::connect(&fd, &way.to) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
         }
-        let at = clock::now();
+        let returned = clock::now();
         // Over loopback the handshake is over when connect returns; asking now spares a wake-up
         // and times the connection, not the queue of things to deal with.
         let peer = socket::peer(&fd).ok();
@@ -101,7 +110,7 @@ impl Epoll {
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
-        Ok((peer, at))
+        Ok(Begun { called, returned, peer })
     }
 
     /// Registers a socket, or changes whether it asks to be told of room to send.
@@ -237,18 +246,25 @@ impl Driver for Epoll {
         self.waited
     }
 
-    fn connect(&mut self, slot: Slot, way: &Way) {
+    fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
         if self.sockets.len() <= slot as usize {
             self.sockets.resize_with(slot as usize + 1, Socket::default);
         }
         let generation = self.sockets[slot as usize].generation.wrapping_add(1);
         self.sockets[slot as usize] = Socket { generation, ..Socket::default() };
-        let (kind, at) = match self.begin(slot, way) {
-            Ok((Some(peer), at)) => (Kind::Connected(peer.ip()), at),
-            Ok((None, _)) => return,
-            Err(error) => (Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO)), self.now()),
-        };
-        self.ready.push_back(Event { slot, at, kind });
+        match self.begin(slot, way) {
+            Ok(Begun { called, returned, peer }) => {
+                let kind = peer.map(|peer| Kind::Connected(peer.ip()));
+                self.ready.extend(kind.map(|kind| Event { slot, at: returned, kind }));
+                called
+            }
+            Err(error) => {
+                let at = self.now();
+                let kind = Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO));
+                self.ready.push_back(Event { slot, at, kind });
+                at
+            }
+        }
     }
 
     fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
