@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::num::NonZeroU32;
 
 use sixmark_core::family::Family;
 use sixmark_core::plan::{Plan, Source};
@@ -13,27 +14,35 @@ use crate::{Error, warning};
 /// Descriptors beside the connections: standard streams, epoll, files.
 const OTHER_FILES: u64 = 64;
 
-/// Checks that the plan can be carried out: the routes to its addresses, and doubts about it.
-pub(crate) fn check(plan: &Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
-    open_files(plan)?;
+/// Checks that the plan can be carried out, and lowers the number of idle connections to what this
+/// process may have. Gives the routes to the plan's addresses, and doubts about it.
+pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
+    let few_files = open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let routes =
         plan.families().map(|family| routes(plan, family)).collect::<Result<Vec<_>, _>>()?;
-    let doubts = plan.families().filter_map(|family| ports(plan, family)).collect();
+    let few_ports = plan.families().filter_map(|family| ports(plan, family));
+    let doubts = few_files.into_iter().chain(few_ports).collect();
     Ok((routes.concat(), doubts))
 }
 
-fn open_files(plan: &Plan) -> Result<(), Error> {
-    let connections = u64::from(plan.load.connections.get()) * plan.most_connections_a_place();
-    let needed = connections + OTHER_FILES;
-    let allowed = limit::raise_open_files(needed).unwrap_or(0);
-    if allowed >= needed {
-        return Ok(());
+/// Raises the limit on open files to what the plan is best served by. Where that can't be had, idle
+/// connections have to make room; where not even the exchanges in flight fit, the run can't be.
+fn open_files(plan: &mut Plan) -> Result<Option<Warning>, Error> {
+    let wanted = plan.connection.most_open;
+    let allowed = limit::raise_open_files(u64::from(wanted.get()) + OTHER_FILES).unwrap_or(0);
+    let room = allowed.saturating_sub(OTHER_FILES).min(wanted.get().into());
+    let in_flight = plan.load.connections;
+    if room < in_flight.get().into() {
+        let needed = u64::from(in_flight.get()) + OTHER_FILES;
+        return Err(Error::Measure(format!(
+            "{in_flight} connections need {needed} open files, but only {allowed} are allowed; \
+             raise the limit (ulimit -Hn) or lower -c"
+        )));
     }
-    Err(Error::Measure(format!(
-        "{connections} connections need {needed} open files, but only {allowed} are allowed; \
-         raise the limit (ulimit -Hn) or lower -c"
-    )))
+    plan.connection.most_open = NonZeroU32::new(room as u32).unwrap_or(in_flight);
+    Ok((plan.connection.most_open < wanted)
+        .then(|| warning::few_files(plan.connection.most_open, wanted)))
 }
 
 /// A single address must be one of this host's; those of a prefix need only be routed to it.

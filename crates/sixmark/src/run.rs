@@ -42,8 +42,8 @@ pub struct Ready {
 
 impl Ready {
     /// Checks what can be known to fail before anything is sent: routes, sources, open files.
-    pub fn new(planned: Planned) -> Result<Ready, Error> {
-        let (routes, doubts) = preflight::check(&planned.plan)?;
+    pub fn new(mut planned: Planned) -> Result<Ready, Error> {
+        let (routes, doubts) = preflight::check(&mut planned.plan)?;
         Ok(Ready { planned, routes, doubts })
     }
 

@@ -1,5 +1,7 @@
 //! What makes figures doubtful: each doubt a code for programs and a line for people.
 
+use std::num::NonZeroU32;
+
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Close;
@@ -12,6 +14,15 @@ const FEW: u64 = 1_000;
 
 fn warning(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
+}
+
+/// Before the run: idle connections have to make room.
+pub(crate) fn few_files(room: NonZeroU32, wanted: NonZeroU32) -> Warning {
+    let message = format!(
+        "only {room} of {wanted} connections can be open at once: idle ones are closed when others \
+         are needed; raise the limit on open files (ulimit -Hn)"
+    );
+    warning("few_files", message)
 }
 
 /// Before the run: ports may not suffice.

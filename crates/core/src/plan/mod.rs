@@ -43,13 +43,6 @@ impl Plan {
     pub fn families(&self) -> impl Iterator<Item = Family> + '_ {
         Family::BOTH.into_iter().filter(|&family| self.ratio.uses(family))
     }
-
-    /// How many connections may be open at once for each exchange in flight. A place whose turn it
-    /// is to send to one family may find idle connections of the other only, so each family in use
-    /// can need one.
-    pub fn most_connections_a_place(&self) -> u64 {
-        if self.connection.keep_alive { self.families().count() as u64 } else { 1 }
-    }
 }
 
 /// A URL with the addresses it is reached at.
@@ -126,6 +119,21 @@ pub struct Connection {
     pub requests: Option<NonZeroU32>,
     /// How this side closes a connection.
     pub close: Close,
+    /// How many may be open at once, those included that are idle; at least as many as exchanges
+    /// may be in flight.
+    pub most_open: NonZeroU32,
+}
+
+impl Connection {
+    /// How many connections `in_flight` exchanges are best served by. A place whose turn it is to
+    /// send to one family may find idle connections of the other only, so each of `families` can
+    /// need one.
+    pub fn enough(in_flight: NonZeroU32, keep_alive: bool, families: u32) -> NonZeroU32 {
+        match NonZeroU32::new(families) {
+            Some(families) if keep_alive => in_flight.saturating_mul(families),
+            _ => in_flight,
+        }
+    }
 }
 
 /// How this side closes a connection.

@@ -91,7 +91,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             record: Record::new(measure_from),
             free: places as usize,
             resting: VecDeque::new(),
-            most_connections: (places * plan.most_connections_a_place()) as usize,
+            most_connections: part(plan.connection.most_open.get().into()).max(places) as usize,
             begin,
             measure_from,
             end: load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration)),
@@ -222,7 +222,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.connections.get(slot).exchange =
             Exchange { counted, start: now, ..Exchange::default() };
         let from = self.sources.next(family);
-        self.driver.connect(slot, &Way { to: target.address, from, no_delay: target.no_delay });
+        let way = Way { to: target.address, from, no_delay: target.no_delay };
+        self.connections.get(slot).opened = self.driver.connect(slot, &way);
     }
 
     /// Sends the request. On a connection that was idle, the exchange starts with this.

@@ -38,6 +38,11 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
             keep_alive: !args.no_keep_alive,
             requests: args.requests_per_connection,
             close: args.close,
+            most_open: Connection::enough(
+                args.connections,
+                !args.no_keep_alive,
+                Family::BOTH.iter().filter(|&&family| ratio.uses(family)).count() as u32,
+            ),
         },
         sources: source::sources(&args.source)?,
         seed: args.seed.unwrap_or_else(random_seed),

@@ -44,7 +44,12 @@ pub(crate) fn plan() -> Plan {
             timeout: Duration::from_secs(5),
         },
         request: Request { method: "GET".into(), headers: Vec::new(), body: None },
-        connection: Connection { keep_alive: true, requests: None, close: Close::Fin },
+        connection: Connection {
+            keep_alive: true,
+            requests: None,
+            close: Close::Fin,
+            most_open: NonZeroU32::new(8).unwrap(),
+        },
         sources: PerFamily::default(),
         seed: 0,
     }
@@ -103,7 +108,13 @@ impl Sim {
         let places = share(total, workers, self.worker.into()).1;
         Rules {
             most_in_flight: places as usize,
-            most_open: (places * self.plan.most_connections_a_place()) as usize,
+            most_open: share(
+                self.plan.connection.most_open.get().into(),
+                workers,
+                self.worker.into(),
+            )
+            .1
+            .max(places) as usize,
             most_waits: self.most_waits,
             cost: self.cost,
             drops: self.drops,

@@ -120,6 +120,8 @@ fn any_plan(random: &mut Random) -> Plan {
     plan.load.warmup = Duration::from_nanos(random.pick(&[0, 0, MILLI, 300 * MILLI]));
     plan.load.timeout = Duration::from_nanos(random.pick(&[5 * MILLI, 300 * MILLI, SECOND]));
     plan.connection.keep_alive = random.chance(75);
+    let idle = random.below(u64::from(plan.load.connections.get()) + 1) as u32;
+    plan.connection.most_open = plan.load.connections.saturating_add(idle);
     plan.connection.requests = NonZeroU32::new(random.pick(&[0, 0, 1, 2, 7]));
     plan.connection.close = random.pick(&[Close::Fin, Close::Rst]);
     plan.targets[0].addresses.push("[fd00::2]:80".parse().unwrap());
