@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::support::{Origin, check, document, sixmark};
+use crate::support::{Origin, check, command, document, finish, sixmark};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
@@ -45,6 +45,22 @@ fn a_document_can_go_into_a_pipe() {
     let output = run(&origin, &["--quiet", "--json", "/dev/fd/1"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
+}
+
+/// /dev/full is a disk without room.
+#[test]
+fn a_document_that_finds_no_room_is_kept_elsewhere() {
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let load = ["run", "-n", "20", "-c", "2", "--json", "/dev/full", &v6, &v4];
+    let output = finish(command(&load).env("TMPDIR", folder.path()).spawn().unwrap());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let kept = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    assert!(said.contains(kept.to_str().unwrap()), "{said}");
+    check(&serde_json::from_slice(&std::fs::read(kept).unwrap()).unwrap());
+    assert!(text(&output.stdout).contains("requests sent"), "the table comes all the same");
 }
 
 #[test]
