@@ -23,7 +23,7 @@ build: ## the release binary
 test: ## all tests, after installing the servers that some of them talk to
 	scripts/install-test-packages test
 	$(CARGO) test --workspace --doc
-	$(CARGO) test --workspace --lib --bins --tests
+	$(CARGO) test --workspace --lib --tests
 
 lint: shellcheck ## formatting, clippy, documentation, licences, shell scripts
 	$(CARGO) fmt --all --check
