@@ -1,10 +1,11 @@
 //! Runs connections: a plan goes in, tallies come out.
 //!
 //! Each worker is a thread with its own connections, schedule and tally; nothing is shared while the
-//! load runs but a flag that says stop.
+//! load runs but a flag that says stop and whether anything was ever reached.
 
 mod connection;
 mod errno;
+mod hope;
 mod prepare;
 mod record;
 mod schedule;

@@ -8,6 +8,8 @@ use sixmark_core::http1::RequestKind;
 use sixmark_core::http1::request::encode;
 use sixmark_core::plan::{Plan, Target};
 
+use super::hope::Hope;
+
 /// Requests longer than this are sent with TCP_NODELAY: their last, short segment would else wait
 /// for an acknowledgement (RFC 9293, 3.7.4). A short one is a single segment and never waits.
 const LONG: usize = 1_024;
@@ -20,6 +22,7 @@ pub struct Prepared {
     pub(super) endpoints: Vec<Endpoint>,
     /// The numbers of each family's endpoints, and their weights.
     pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
+    pub(super) hope: Hope,
 }
 
 /// One address of one target, and what to send there.
@@ -42,6 +45,7 @@ impl Prepared {
             kind: kind(&plan.request.method),
             endpoints: Vec::new(),
             of_family: PerFamily::default(),
+            hope: Hope::new(plan.load.threads.get()),
         };
         let requests: Vec<_> = plan.targets.iter().map(|target| requests(plan, target)).collect();
         for family in Family::BOTH {

@@ -60,6 +60,9 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     pub(super) fn connected(&mut self, slot: Slot, at: u64, peer: IpAddr) {
+        if self.established == 0 {
+            self.prepared.hope.reach();
+        }
         self.established += 1;
         let counted = at >= self.measure_from;
         let connection = self.connections.get(slot);

@@ -54,6 +54,7 @@ pub struct Worker<'a, D> {
     established: u64,
     unestablished: u64,
     hopeless_after: u64,
+    hoping: bool,
     last_end: u64,
 }
 
@@ -96,6 +97,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             established: 0,
             unestablished: 0,
             hopeless_after: places.max(HOPELESS),
+            hoping: true,
             last_end: measure_from,
             driver,
             prepared,
@@ -123,14 +125,17 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.finish(ended, slices)
     }
 
-    fn is_over(&self, stop: &AtomicBool) -> Option<Ended> {
+    fn is_over(&mut self, stop: &AtomicBool) -> Option<Ended> {
         let now = self.driver.woke();
         let done = self.schedule.is_over() && self.connections.longest_in_flight().is_none();
-        let hopeless = self.established == 0 && self.unestablished >= self.hopeless_after;
+        if self.hoping && self.established == 0 && self.unestablished >= self.hopeless_after {
+            self.hoping = false;
+            self.prepared.hope.lose();
+        }
         match () {
             () if stop.load(Ordering::Relaxed) => Some(Ended::Interrupted),
             () if done || now >= self.end => Some(Ended::Complete),
-            () if hopeless => Some(Ended::Hopeless),
+            () if !self.hoping && self.prepared.hope.is_lost() => Some(Ended::Hopeless),
             () => None,
         }
     }

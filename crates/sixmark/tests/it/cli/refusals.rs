@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use sixmark_core::family::Family;
 
-use crate::support::{Origin, complaint, finish, refusing, sixmark, skipped};
+use crate::support::{Origin, complaint, document, finish, refusing, sixmark, skipped};
 
 const URL: &str = "http://127.0.0.1:1/";
 
@@ -114,10 +114,14 @@ fn a_family_that_refuses_fails_the_run_beside_one_that_answers() {
     assert!(table.contains("IPv6: 10 REFUSED in connect"), "{table}");
 }
 
-/// What a shell script says, run with the program as `$1`.
+/// What a shell script says, run with the program as `$1` and a folder of its own as `$2`.
 fn script(wrapper: &[&str], text: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(wrapper[0]);
-    command.args(&wrapper[1..]).args(["-c", text, "sh", env!("CARGO_BIN_EXE_sixmark")]);
+    command
+        .args(&wrapper[1..])
+        .args(["-c", text, "sh", env!("CARGO_BIN_EXE_sixmark")])
+        .arg(folder.path());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = finish(command.spawn().unwrap());
     let said = String::from_utf8_lossy(&output.stderr);
@@ -140,6 +144,27 @@ fn a_family_that_the_host_lacks_is_one_line() {
     // The other way round: a fresh namespace has no IPv4 until lo is up.
     let output = script(&wrapper, "exec \"$1\" run -n 1 -4 http://127.0.0.1:1/");
     assert!(complaint(&output, 3).contains("over IPv4"));
+}
+
+/// The ports that one worker takes must not make another one give its requests up.
+#[test]
+fn ports_that_run_out_are_counted_and_the_run_goes_on() {
+    if skipped("netns") {
+        return;
+    }
+    let few_ports = "ip link set lo up && \
+                     echo 40000 40019 >/proc/sys/net/ipv4/ip_local_port_range || exit 99
+                     \"$1\" origin --json --listen 127.0.0.1:81 --listen '[::1]:81' >\"$2/up\" &
+                     until [ -s \"$2/up\" ]; do :; done
+                     \"$1\" run -n 300 -c 100 -t 2 --no-keep-alive --quiet --json - \\
+                         http://127.0.0.1:81/delay/20 'http://[::1]:81/delay/20'
+                     status=$?; kill $!; exit $status";
+    let output = script(&["unshare", "-n", "sh"], few_ports);
+    let result = document(&output);
+    assert_eq!(result["ratio"]["sent"], serde_json::json!([150, 150]));
+    assert!(result["total"]["outcomes"]["NO_PORT"].as_u64() > Some(0), "{}", result["total"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("[few_ports]") && said.contains("[no_port]"), "{said}");
 }
 
 #[test]
