@@ -1,11 +1,12 @@
 //! The table on the screen: IPv6 and IPv4 side by side, and the difference.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::result::{Ended, FamilyResult, RunResult};
+use crate::result::{Ended, FamilyResult, Lookup, RunResult};
 use crate::timing::Summary;
 
 use super::number::{bytes, count, duration_us};
@@ -38,6 +39,7 @@ pub fn table(result: &RunResult) -> String {
     let columns = Columns { sides: Family::BOTH.map(|family| result.families.of(family)) };
     columns.head(&mut text);
     columns.counts(&mut text);
+    columns.status(&mut text);
     columns.rates(&mut text);
     columns.phases(&mut text);
     columns.failures(&mut text);
@@ -53,6 +55,7 @@ fn headline(result: &RunResult) -> String {
         );
     }
     targets(&mut text, &result.plan);
+    lookups(&mut text, &result.dns);
     let _ = writeln!(
         text,
         "{} requests in {:.2} s{}",
@@ -69,6 +72,14 @@ fn headline(result: &RunResult) -> String {
         if threads == 1 { "thread" } else { "threads" },
     );
     text
+}
+
+/// What resolving names took: it is part of no other time.
+fn lookups(text: &mut String, dns: &[Lookup]) {
+    for Lookup { host, us, ipv6, ipv4 } in dns.iter().take(SHOWN_TARGETS) {
+        let us = duration_us(*us);
+        let _ = writeln!(text, "{host} resolved in {us}: {ipv6} IPv6, {ipv4} IPv4");
+    }
 }
 
 /// The targets, a line each, but not a list's hundreds.
@@ -111,6 +122,16 @@ impl Columns<'_> {
                 let label = format!("  {outcome}");
                 self.row(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole, false);
             }
+        }
+    }
+
+    /// The status codes, unless they are all 200.
+    fn status(&self, text: &mut String) {
+        let codes: BTreeSet<u16> =
+            self.sides.iter().flatten().flat_map(|f| f.status.keys().copied()).collect();
+        for code in codes.iter().filter(|_| codes.iter().any(|&code| code != 200)) {
+            let number = |f: &FamilyResult| Some(f.status.get(code).copied().unwrap_or(0) as f64);
+            self.row(text, &format!("  status {code}"), number, whole, false);
         }
     }
 

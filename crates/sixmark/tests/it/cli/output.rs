@@ -2,6 +2,8 @@
 
 use std::process::Output;
 
+use sixmark_core::family::Family;
+
 use crate::support::{Origin, check, command, document, finish, sixmark};
 
 fn text(bytes: &[u8]) -> String {
@@ -107,6 +109,33 @@ fn the_table_is_at_most_80_columns_wide() {
             assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
         }
     }
+}
+
+#[test]
+fn the_table_tells_status_codes_that_are_not_all_200() {
+    let origin = Origin::start();
+    let [good, bad] = [Family::Ipv6, Family::Ipv4].map(|family| {
+        let path = if family == Family::Ipv6 { "/bytes/1" } else { "/status/503" };
+        origin.url(family, path)
+    });
+    let table = text(&sixmark(&["run", "-n", "20", "-c", "2", &good, &bad]).stdout);
+    let row = |label: &str| {
+        let line = table.lines().find(|line| line.trim_start().starts_with(label));
+        line.unwrap().split_whitespace().skip(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (row("status 200"), row("status 503")),
+        (vec!["10".into(), "0".into()], vec!["0".into(), "10".into()])
+    );
+    assert!(!text(&run(&origin, &[]).stdout).contains("status"));
+}
+
+#[test]
+fn the_table_tells_what_resolving_took() {
+    let origin = Origin::start();
+    let url = origin.url(Family::Ipv4, "/bytes/1").replace("127.0.0.1", "localhost");
+    let table = text(&sixmark(&["run", "-4", "-n", "20", "-c", "2", &url]).stdout);
+    assert!(table.lines().any(|line| line.starts_with("localhost resolved in ")), "{table}");
 }
 
 #[test]
