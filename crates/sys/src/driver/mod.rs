@@ -3,6 +3,7 @@
 //! A slot is a number below the caller's choosing that holds at most one connection. All calls
 //! return at once except [`Driver::wait`]. Times are nanoseconds of one monotonic clock.
 
+mod begin;
 mod epoll;
 
 pub use epoll::Epoll;

@@ -1,13 +1,12 @@
 //! One socket of the epoll driver: what epoll said of it, what is left to send.
 
-use std::io;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
-use crate::driver::{Kind, Way};
+use crate::driver::Kind;
+use crate::driver::begin::outcome;
 use crate::socket;
 
 /// A slot: vacant where it has no descriptor.
@@ -41,17 +40,12 @@ impl Socket {
         if !self.writable {
             return None;
         }
-        let fd = self.fd.as_ref()?;
-        let errno = socket::pending_error(fd);
-        if errno != 0 {
-            return self.ended(Kind::Failed(errno));
-        }
-        match socket::peer(fd) {
+        match outcome(self.fd.as_ref()?) {
             Ok(peer) => {
                 self.connecting = false;
-                Some(Kind::Connected(peer.ip()))
+                Some(Kind::Connected(peer))
             }
-            Err(error) => self.ended(Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO))),
+            Err(errno) => self.ended(Kind::Failed(errno)),
         }
     }
 
@@ -97,21 +91,4 @@ impl Socket {
         self.readable = false;
         None
     }
-}
-
-/// Options that must be set before connecting.
-pub(super) fn prepare(fd: &OwnedFd, way: &Way) -> io::Result<()> {
-    if way.no_delay {
-        socket::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
-    }
-    let Some(from) = way.from else { return Ok(()) };
-    // The port is then chosen at connect, so that one port can serve many destinations.
-    socket::set(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
-    if from.foreign {
-        match from.address {
-            SocketAddr::V4(_) => socket::set(fd, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?,
-            SocketAddr::V6(_) => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?,
-        }
-    }
-    socket::bind(fd, &from.address)
 }

@@ -8,15 +8,15 @@ mod connection;
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
+use super::begin::{Begun, begin, number};
 use super::{Close, Driver, Event, Handed, Kind, Slot, Way};
 use crate::{check, clock, socket};
-use connection::{Socket, prepare};
+use connection::Socket;
 
 /// Bytes received at once. Larger ones would leave the processor's second-level cache.
 const BUFFER: usize = 128 * 1024;
@@ -56,15 +56,6 @@ struct Token {
     generation: u32,
 }
 
-/// A connection that was begun.
-struct Begun {
-    /// When the connect call began and returned.
-    called: u64,
-    returned: u64,
-    /// The peer where the connection is established already.
-    peer: Option<SocketAddr>,
-}
-
 struct Current {
     token: Token,
     at: u64,
@@ -93,24 +84,16 @@ impl Epoll {
         })
     }
 
-    /// Opens a socket and begins its connection.
-    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<Begun> {
-        let fd = socket::open(&way.to, libc::SOCK_STREAM)?;
-        prepare(&fd, way)?;
-        let called = clock::now();
-        match socket::connect(&fd, &way.to) {
-            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
-            _ => {}
-        }
-        let returned = clock::now();
-        // Over loopback the handshake is over when connect returns; asking now spares a wake-up
-        // and times the connection, not the queue of things to deal with.
-        let peer = socket::peer(&fd).ok();
+    /// Begins a connection in a slot: when the connect call began.
+    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
+        let Begun { fd, called, returned, peer } = begin(way)?;
         let socket = &mut self.sockets[slot as usize];
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
-        Ok(Begun { called, returned, peer })
+        let kind = peer.map(Kind::Connected);
+        self.ready.extend(kind.map(|kind| Event { slot, at: returned, kind }));
+        Ok(called)
     }
 
     /// Registers a socket, or changes whether it asks to be told of room to send.
@@ -252,19 +235,11 @@ impl Driver for Epoll {
         }
         let generation = self.sockets[slot as usize].generation.wrapping_add(1);
         self.sockets[slot as usize] = Socket { generation, ..Socket::default() };
-        match self.begin(slot, way) {
-            Ok(Begun { called, returned, peer }) => {
-                let kind = peer.map(|peer| Kind::Connected(peer.ip()));
-                self.ready.extend(kind.map(|kind| Event { slot, at: returned, kind }));
-                called
-            }
-            Err(error) => {
-                let at = self.now();
-                let kind = Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO));
-                self.ready.push_back(Event { slot, at, kind });
-                at
-            }
-        }
+        self.begin(slot, way).unwrap_or_else(|error| {
+            let (at, kind) = (self.now(), Kind::Failed(number(&error)));
+            self.ready.push_back(Event { slot, at, kind });
+            at
+        })
     }
 
     fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
@@ -280,7 +255,7 @@ impl Driver for Epoll {
                     if asks { Ok(()) } else { self.register(slot, libc::EPOLL_CTL_MOD, true) };
                 match asked {
                     Ok(()) => return Handed::Later,
-                    Err(error) => Kind::Failed(error.raw_os_error().unwrap_or(libc::EIO)),
+                    Err(error) => Kind::Failed(number(&error)),
                 }
             }
             Err(errno) => Kind::Failed(errno),

@@ -1,0 +1,64 @@
+//! How a connection begins and how that turned out: the same for all drivers.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+
+use super::Way;
+use crate::{clock, socket};
+
+/// A connection that was begun.
+pub(super) struct Begun {
+    pub(super) fd: OwnedFd,
+    /// When the connect call began and returned.
+    pub(super) called: u64,
+    pub(super) returned: u64,
+    /// The peer where the connection is established already.
+    pub(super) peer: Option<IpAddr>,
+}
+
+/// Opens a socket and begins its connection.
+pub(super) fn begin(way: &Way) -> io::Result<Begun> {
+    let fd = socket::open(&way.to, libc::SOCK_STREAM)?;
+    prepare(&fd, way)?;
+    let called = clock::now();
+    match socket::connect(&fd, &way.to) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+        _ => {}
+    }
+    let returned = clock::now();
+    // Over loopback the handshake is over when connect returns; asking now spares a wake-up and
+    // times the connection, not the queue of things to deal with.
+    let peer = socket::peer(&fd).ok().map(|peer| peer.ip());
+    Ok(Begun { fd, called, returned, peer })
+}
+
+/// What became of a connection that the kernel is done with: its peer, or the error number.
+pub(super) fn outcome(fd: &OwnedFd) -> Result<IpAddr, i32> {
+    match socket::pending_error(fd) {
+        0 => socket::peer(fd).map(|peer| peer.ip()).map_err(|error| number(&error)),
+        errno => Err(errno),
+    }
+}
+
+/// The number of an error that the kernel gave.
+pub(super) fn number(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// Options that must be set before connecting.
+fn prepare(fd: &OwnedFd, way: &Way) -> io::Result<()> {
+    if way.no_delay {
+        socket::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+    }
+    let Some(from) = way.from else { return Ok(()) };
+    // The port is then chosen at connect, so that one port can serve many destinations.
+    socket::set(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
+    if from.foreign {
+        match from.address {
+            SocketAddr::V4(_) => socket::set(fd, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?,
+            SocketAddr::V6(_) => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?,
+        }
+    }
+    socket::bind(fd, &from.address)
+}
