@@ -259,7 +259,7 @@ pub struct IntervalFamily {
 /// What the load generator itself did.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Generator {
-    /// How it spoke to the kernel: `epoll`.
+    /// How it spoke to the kernel: `uring` or `epoll`.
     pub driver: String,
     /// Worker threads.
     pub threads: u32,

@@ -77,7 +77,7 @@ pub fn run(
 }
 
 fn cannot_start(error: io::Error) -> Error {
-    Error::Measure(format!("can't start the workers ({error}); lower -t or -c"))
+    Error::Measure(format!("can't start the workers: {error}"))
 }
 
 fn assemble(plan: Plan, loaded: Loaded, started: String) -> RunResult {

@@ -96,6 +96,21 @@ pub struct Load {
     pub threads: NonZeroU32,
     /// The longest an exchange may last from its start.
     pub timeout: Duration,
+    /// How the kernel is to be spoken to.
+    pub driver: Driver,
+}
+
+/// How the kernel is spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Driver {
+    /// By io_uring where that is allowed, else by epoll.
+    #[default]
+    Auto,
+    /// By io_uring alone.
+    Uring,
+    /// By epoll alone.
+    Epoll,
 }
 
 /// What each exchange sends.

@@ -21,10 +21,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use sixmark_core::plan::Plan;
+use sixmark_core::plan::{self, Plan};
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
-use sixmark_sys::driver::Epoll;
+use sixmark_sys::driver::{Driver, Epoll, Uring};
 use sixmark_sys::usage::{Usage, usage};
 
 /// What all workers together counted.
@@ -62,6 +62,7 @@ pub fn run(
 
 type Handle = JoinHandle<Report>;
 
+/// Starts the workers over the driver that the plan wants.
 fn start(
     plan: &Plan,
     prepared: &Arc<Prepared>,
@@ -71,21 +72,58 @@ fn start(
     // Before the drivers, whose clocks begin when they are made: what a worker does before the
     // beginning is warm-up.
     let begin = sixmark_sys::clock::now();
-    let drivers =
-        (0..plan.load.threads.get()).map(|_| Epoll::new()).collect::<io::Result<Vec<_>>>()?;
-    drivers
-        .into_iter()
-        .zip(0u32..)
-        .map(|(driver, number)| {
-            let (prepared, stop, slices) = (Arc::clone(prepared), Arc::clone(stop), slices.clone());
-            // Dropping the sender is how the collector learns that the worker is done.
-            let work = move || {
-                let send = |slice| drop(slices.send(slice));
-                Worker::new(driver, &prepared, number, begin).run(&stop, send)
-            };
-            std::thread::Builder::new().name(format!("worker-{number}")).spawn(work)
-        })
-        .collect()
+    let crew = Crew { prepared, stop, slices, begin };
+    match plan.load.driver {
+        plan::Driver::Epoll => crew.work(epolls(plan)?),
+        plan::Driver::Uring => crew.work(urings(plan).map_err(no_uring)?),
+        plan::Driver::Auto => match urings(plan) {
+            Ok(drivers) => crew.work(drivers),
+            // Old kernels and many containers don't have it; the result says which one it was.
+            Err(_) => crew.work(epolls(plan)?),
+        },
+    }
+}
+
+fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
+    (0..plan.load.threads.get()).map(|_| Epoll::new()).collect()
+}
+
+fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
+    let workers = plan.load.threads.get();
+    // The ratio may give one worker's connections all to one family, but never more in all.
+    let most = plan.connection.most_open.get().div_ceil(workers).max(plan.load.connections.get());
+    (0..workers).map(|_| Uring::new(most)).collect()
+}
+
+fn no_uring(error: io::Error) -> io::Error {
+    io::Error::other(format!("io_uring can't be used here ({error}); --driver epoll does without"))
+}
+
+/// What all workers are given.
+struct Crew<'a> {
+    prepared: &'a Arc<Prepared>,
+    stop: &'a Arc<AtomicBool>,
+    slices: Sender<Slice>,
+    begin: u64,
+}
+
+impl Crew<'_> {
+    /// A thread for each driver.
+    fn work<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
+        drivers.into_iter().zip(0..).map(|(driver, number)| self.hire(driver, number)).collect()
+    }
+
+    fn hire<D: Driver + Send + 'static>(&self, driver: D, number: u32) -> io::Result<Handle> {
+        let (prepared, stop) = (Arc::clone(self.prepared), Arc::clone(self.stop));
+        // Dropping the sender is how the collector learns that the worker is done.
+        let (slices, begin) = (self.slices.clone(), self.begin);
+        let work = move || {
+            let send = |slice| drop(slices.send(slice));
+            Worker::new(driver, &prepared, number, begin).run(&stop, send)
+        };
+        let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(work);
+        thread.map_err(|error| io::Error::other(format!("no thread to be had ({error}); lower -t")))
+    }
 }
 
 /// Gathers slices until every worker has dropped its sender.

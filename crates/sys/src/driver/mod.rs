@@ -5,8 +5,10 @@
 
 mod begin;
 mod epoll;
+mod uring;
 
 pub use epoll::Epoll;
+pub use uring::Uring;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -27,6 +29,10 @@ pub trait Driver {
 
     /// How long all waits together lasted.
     fn waited(&self) -> u64;
+
+    /// Allows what happened to be held back for so many nanoseconds, where that lets the driver learn
+    /// of more at once. What is held back is stamped late by as much.
+    fn linger(&mut self, _longest: u64) {}
 
     /// Begins a connection in a vacant slot; ends in [`Kind::Connected`] or [`Kind::Failed`].
     /// Returns when the attempt itself began, its socket having been made.
@@ -61,6 +67,8 @@ pub struct Way {
     pub from: Option<From>,
     /// Sends small segments without waiting for acknowledgements (TCP_NODELAY).
     pub no_delay: bool,
+    /// More than one exchange is expected on it: worth some preparation.
+    pub lasting: bool,
 }
 
 /// A local address.

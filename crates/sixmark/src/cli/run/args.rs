@@ -6,8 +6,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sixmark_core::http1::request::{check_method, parse_header};
-use sixmark_core::plan::Close;
 use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::plan::{Close, Driver};
 
 use super::super::out::Place;
 use super::source::Wanted;
@@ -79,6 +79,11 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = positive_time,
           help_heading = "Load")]
     pub(super) timeout: Duration,
+
+    /// How to speak to the kernel: io_uring where it is allowed, else epoll
+    #[arg(long, value_name = "auto|uring|epoll", default_value = "auto", value_parser = driver,
+          help_heading = "Load")]
+    pub(super) driver: Driver,
 
     /// One connection a request
     #[arg(long, conflicts_with = "requests_per_connection", help_heading = "Connections")]
@@ -157,6 +162,15 @@ fn close(text: &str) -> Result<Close, String> {
         "fin" => Ok(Close::Fin),
         "rst" => Ok(Close::Rst),
         _ => Err("say fin or rst".to_owned()),
+    }
+}
+
+fn driver(text: &str) -> Result<Driver, String> {
+    match text {
+        "auto" => Ok(Driver::Auto),
+        "uring" => Ok(Driver::Uring),
+        "epoll" => Ok(Driver::Epoll),
+        _ => Err("say auto, uring or epoll".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_core::family::Family;
 use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Way};
 
-use super::real::OverEpoll;
+use super::real::{OverEpoll, OverUring, OverUringOnce};
 use super::script::SECOND;
 use super::simulated::InSimulation;
 
@@ -199,7 +199,7 @@ macro_rules! held_to {
 }
 
 held_to! {
-    OverEpoll: epoll, InSimulation: simulation;
+    OverEpoll: epoll, OverUring: uring, OverUringOnce: uring_once, InSimulation: simulation;
     (
         a_refusal_is_told,
         a_connection_carries_several_exchanges,

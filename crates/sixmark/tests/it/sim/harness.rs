@@ -11,7 +11,7 @@ use sixmark::load::{Prepared, Report, Worker};
 use sixmark_core::family::PerFamily;
 use sixmark_core::mix::share;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Close, Connection, Load, Plan, Request, Target};
+use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Target};
 use sixmark_core::tally::{Slice, Tally};
 
 use super::driver::Simulated;
@@ -42,6 +42,7 @@ pub(crate) fn plan() -> Plan {
             connections: NonZeroU32::new(4).unwrap(),
             threads: NonZeroU32::MIN,
             timeout: Duration::from_secs(5),
+            driver: Driver::Auto,
         },
         request: Request { method: "GET".into(), headers: Vec::new(), body: None },
         connection: Connection {

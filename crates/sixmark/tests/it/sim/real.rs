@@ -6,25 +6,49 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Epoll, Way};
+use sixmark_sys::driver::{Driver, Epoll, Uring, Way};
 use socket2::{Domain, Socket, Type};
 
 use super::conformance::{Scene, Stage};
 
-pub(crate) struct OverEpoll {
-    driver: Epoll,
+/// A driver of the kernel's with such a peer.
+pub(crate) struct Real<D, const LASTING: bool> {
+    driver: D,
     peer: Peer,
 }
 
-impl Stage for OverEpoll {
-    type Driver = Epoll;
+/// Every way in which a driver of the kernel's treats connections.
+pub(crate) type OverEpoll = Real<Epoll, true>;
+pub(crate) type OverUring = Real<Uring, true>;
+pub(crate) type OverUringOnce = Real<Uring, false>;
 
-    fn set(scene: Scene, family: Family) -> OverEpoll {
-        OverEpoll { driver: Epoll::new().unwrap(), peer: Peer::start(scene, family) }
+/// How a driver of the kernel's is made.
+pub(crate) trait Make: Driver {
+    fn make() -> Self;
+}
+
+impl Make for Epoll {
+    fn make() -> Epoll {
+        Epoll::new().unwrap()
+    }
+}
+
+impl Make for Uring {
+    fn make() -> Uring {
+        Uring::new(8).unwrap()
+    }
+}
+
+impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
+    type Driver = D;
+
+    fn set(scene: Scene, family: Family) -> Self {
+        Real { driver: D::make(), peer: Peer::start(scene, family) }
     }
 
-    fn parts(&mut self) -> (&mut Epoll, Way) {
-        (&mut self.driver, Way { to: self.peer.address, from: None, no_delay: false })
+    fn parts(&mut self) -> (&mut D, Way) {
+        let way = Way { to: self.peer.address, from: None, no_delay: false, lasting: LASTING };
+        (&mut self.driver, way)
     }
 
     fn go_on(&mut self) {

@@ -1,0 +1,101 @@
+//! What is asked of the kernel: a submission for each thing that the driver wants.
+
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::ptr::null_mut;
+
+use io_uring::opcode::{AsyncCancel, Close, PollAdd, Recv, Send, SetSockOpt};
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{Fd, Fixed};
+
+use super::buffers::GROUP;
+use super::mark::Operation;
+use super::socket::{File, Socket};
+use crate::driver::Slot;
+
+/// IORING_RECVSEND_POLL_FIRST: wait before the first try, which would come too early.
+const POLL_FIRST: u16 = 1;
+/// IORING_RECV_MULTISHOT.
+const AGAIN_AND_AGAIN: u16 = 2;
+
+/// Makes closing a socket send a reset at once.
+static RESET: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
+
+/// Builds an entry for the socket's descriptor or its place in the ring's table.
+macro_rules! on {
+    ($file:expr, $slot:expr, |$target:ident| $entry:expr) => {
+        match $file {
+            File::Open(fd) => {
+                let $target = Fd(fd.as_raw_fd());
+                $entry
+            }
+            File::Listed => {
+                let $target = Fixed($slot);
+                $entry
+            }
+        }
+    };
+}
+
+/// Tell when the connection is established or has failed.
+pub(super) fn connected(socket: &Socket, slot: Slot, fd: &OwnedFd) -> Entry {
+    let mark = socket.mark(slot, Operation::Connect);
+    PollAdd::new(Fd(fd.as_raw_fd()), libc::POLLOUT as u32).build().user_data(mark)
+}
+
+/// Receive what comes next into a buffer of the ring's choice; `again` and again, or once.
+pub(super) fn receive(socket: &Socket, slot: Slot, file: &File, again: bool) -> Entry {
+    let mark = socket.mark(slot, Operation::Receive);
+    let flags = if again { POLL_FIRST | AGAIN_AND_AGAIN } else { POLL_FIRST };
+    let entry = on!(file, slot, |target| Recv::new(target, null_mut(), 0));
+    let entry = entry.ioprio(flags).buf_group(GROUP).build();
+    entry.flags(Flags::BUFFER_SELECT).user_data(mark)
+}
+
+/// Drop up to `most` bytes that come: with MSG_TRUNC, TCP drops instead of writing (tcp(7)). Not
+/// with MSG_WAITALL: as nothing is written, a second try would not know of the first and drop too
+/// much.
+pub(super) fn discard(socket: &Socket, slot: Slot, file: &File, most: u32) -> Entry {
+    let mark = socket.mark(slot, Operation::Discard);
+    let entry = on!(file, slot, |target| Recv::new(target, null_mut(), most));
+    entry.flags(libc::MSG_TRUNC).build().user_data(mark)
+}
+
+/// Send all of `bytes`, which must stay where they are until the kernel is done; without a word
+/// about it where it can't fail for want of room.
+pub(super) fn send(socket: &Socket, slot: Slot, file: &File, bytes: &[u8], quiet: bool) -> Entry {
+    let mark = socket.mark(slot, Operation::Send);
+    let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
+    let entry = on!(file, slot, |target| Send::new(target, start, length));
+    let entry = entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build().user_data(mark);
+    if quiet { entry.flags(Flags::SKIP_SUCCESS) } else { entry }
+}
+
+/// Take back what was asked for, if that still waits.
+pub(super) fn cancel(socket: &Socket, slot: Slot, operation: Operation) -> Entry {
+    let what = socket.mark(slot, operation);
+    quiet(AsyncCancel::new(what).build(), socket, slot)
+}
+
+/// Close a descriptor.
+pub(super) fn close(socket: &Socket, slot: Slot, fd: RawFd) -> Entry {
+    quiet(Close::new(Fd(fd)).build(), socket, slot)
+}
+
+/// Close the file in the slot's place of the ring's table.
+pub(super) fn close_listed(socket: &Socket, slot: Slot) -> Entry {
+    quiet(Close::new(Fixed(slot)).build(), socket, slot)
+}
+
+/// Make closing that file send a reset. The next entry must be the one that closes it, and goes
+/// ahead where this fails: an orderly end is no worse for anyone.
+pub(super) fn reset_listed(socket: &Socket, slot: Slot) -> Entry {
+    let (level, name) = (libc::SOL_SOCKET as u32, libc::SO_LINGER as u32);
+    let (value, size) = ((&raw const RESET).cast(), size_of::<libc::linger>() as u32);
+    let entry = SetSockOpt::new(Fixed(slot), level, name, value, size).build();
+    quiet(entry, socket, slot).flags(Flags::SKIP_SUCCESS | Flags::IO_HARDLINK)
+}
+
+/// An entry of which only the effect matters.
+fn quiet(entry: Entry, socket: &Socket, slot: Slot) -> Entry {
+    entry.flags(Flags::SKIP_SUCCESS).user_data(socket.mark(slot, Operation::Quiet))
+}

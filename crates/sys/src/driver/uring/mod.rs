@@ -1,0 +1,343 @@
+//! The driver over io_uring.
+//!
+//! A request costs one submission, and its response one completion, of a receive that was asked for
+//! once and tells again and again. Both cross into the kernel in company: sends in small groups, so
+//! that the last of a group is not stamped long before it leaves; completions with the next wait.
+//!
+//! Sockets are made and connected by ordinary calls: over loopback the connect call is the whole
+//! handshake, and only a call of its own times it alone. Linking connect to send and receive would
+//! save one call and put the time of the send into that of the connection.
+
+mod buffers;
+mod entry;
+mod lent;
+mod mark;
+mod ring;
+mod socket;
+mod tell;
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd as _, IntoRawFd as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use io_uring::squeue::Entry;
+
+use self::lent::Lent;
+use self::mark::Operation;
+use self::ring::{Completion, Ring};
+use self::socket::{Ear, File, Socket};
+use super::begin::{Begun, begin, number};
+use super::{Close, Driver, Event, Handed, Kind, Slot, Way};
+use crate::{clock, socket as tcp};
+
+/// Sends handed to the kernel together. More would save little and stamp the last ones earlier
+/// than they leave.
+const TOGETHER: usize = 8;
+/// Fewer bytes than this are received rather than dropped: changing over costs two submissions.
+const WORTH_DROPPING: u64 = 128 * 1024;
+/// The most that one submission drops.
+const DROP: u64 = 1 << 30;
+
+/// Drives connections by io_uring.
+pub struct Uring {
+    ring: Ring,
+    lent: Lent,
+    sockets: Vec<Socket>,
+    /// Submissions to be queued behind all others before the next wait: the end of connections
+    /// must not hold up requests.
+    last: Vec<Entry>,
+    /// What the kernel told, and when it was learnt.
+    told: VecDeque<(Completion, u64)>,
+    /// Events of calls that were over at once.
+    ready: VecDeque<Event>,
+    /// The slot of the event that was told last.
+    current: Option<Slot>,
+    /// The buffer of that event, and how much of it counts.
+    received: Option<(u16, usize)>,
+    /// Sends queued since the kernel was last called.
+    sends: usize,
+    /// How long what happened may be held back to learn of more at once.
+    linger: Duration,
+    woke: u64,
+    waited: u64,
+}
+
+impl Uring {
+    /// A driver without connections, whose ring's own table has room for `most`, or for as many as
+    /// the process may open. It belongs to the thread that waits first.
+    ///
+    /// # Errors
+    /// Where the kernel is too old (Linux 6.1 has all that is needed) or its owner forbids io_uring.
+    pub fn new(most: u32) -> io::Result<Uring> {
+        Ok(Uring {
+            ring: Ring::new(most)?,
+            lent: Lent::default(),
+            sockets: Vec::new(),
+            last: Vec::new(),
+            told: VecDeque::new(),
+            ready: VecDeque::new(),
+            current: None,
+            received: None,
+            sends: 0,
+            linger: Duration::ZERO,
+            woke: clock::now(),
+            waited: 0,
+        })
+    }
+
+    /// Begins a connection in a slot: when the connect call began.
+    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
+        let Begun { fd, called, returned, peer } = begin(way)?;
+        let socket = &mut self.sockets[slot as usize];
+        match peer {
+            Some(peer) => {
+                socket.file = Some(File::Open(fd));
+                self.list(slot);
+                self.ready.push_back(Event { slot, at: returned, kind: Kind::Connected(peer) });
+            }
+            None => {
+                socket.connecting = true;
+                let entry = entry::connected(socket, slot, &fd);
+                socket.file = Some(File::Open(fd));
+                self.push(&entry);
+            }
+        }
+        Ok(called)
+    }
+
+    /// Moves a socket that is to last into the ring's table, if there is room.
+    fn list(&mut self, slot: Slot) {
+        let socket = &self.sockets[slot as usize];
+        if !socket.lasting || !self.ring.has_place(slot) {
+            return;
+        }
+        if !self.last.is_empty() {
+            // The connection that was in this place may still wait to be closed.
+            self.queue_last();
+            self.flush();
+        }
+        let fd = self.sockets[slot as usize].descriptor().map(|fd| fd.as_raw_fd());
+        if fd.is_some_and(|fd| self.ring.put(slot, fd).is_ok()) {
+            self.sockets[slot as usize].file = Some(File::Listed);
+        }
+    }
+
+    /// Sees to it that a connection's next bytes are told of, or dropped where they may be.
+    fn listen(&mut self, slot: Slot) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(file) = socket.file.as_ref().filter(|_| !socket.over && !socket.connecting) else {
+            return;
+        };
+        let dropping = socket.droppable >= WORTH_DROPPING;
+        let (ear, entry) = match socket.ear {
+            Ear::Closed if dropping => {
+                let most = socket.droppable.min(DROP) as u32;
+                (Ear::Discarding, entry::discard(socket, slot, file, most))
+            }
+            Ear::Closed => (Ear::Open, entry::receive(socket, slot, file, socket.lasting)),
+            Ear::Open if dropping => {
+                (Ear::Closing, entry::cancel(socket, slot, Operation::Receive))
+            }
+            _ => return,
+        };
+        socket.ear = ear;
+        self.push(&entry);
+    }
+
+    /// Queues a submission; goes to the kernel first where there is no room.
+    fn push(&mut self, entry: &Entry) {
+        // SAFETY: entries point at nothing, or at a static, but for sends, and `lent` holds what
+        // those point at for long enough.
+        while !unsafe { self.ring.push(entry) } {
+            self.flush();
+        }
+    }
+
+    /// Queues the ends of connections.
+    fn queue_last(&mut self) {
+        for entry in std::mem::take(&mut self.last) {
+            self.push(&entry);
+        }
+    }
+
+    /// Hands over what is queued and takes note of what was over at once.
+    fn flush(&mut self) {
+        self.sends = 0;
+        let done = self.ring.submit();
+        self.take_note(done);
+    }
+
+    /// Takes note of what the kernel told during a call that ended just now, and of the time.
+    fn take_note(&mut self, call: io::Result<()>) -> u64 {
+        let at = clock::now();
+        self.told.extend(self.ring.completions().map(|completion| (completion, at)));
+        if let Err(error) = call {
+            self.give_up(number(&error), at);
+        }
+        at
+    }
+
+    /// Tells every connection of an error that leaves the ring useless; none ought to.
+    fn give_up(&mut self, errno: i32, at: u64) {
+        if [libc::EINTR, libc::EAGAIN, libc::EBUSY, libc::ETIME].contains(&errno) {
+            return;
+        }
+        for (socket, slot) in self.sockets.iter_mut().zip(0..) {
+            if socket.file.is_some() && !std::mem::replace(&mut socket.over, true) {
+                self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
+            }
+        }
+    }
+
+    /// Ends dealing with the event that was told last.
+    fn settle(&mut self) {
+        if let Some((buffer, _)) = self.received.take() {
+            self.ring.give_back(buffer);
+        }
+        if let Some(slot) = self.current.take() {
+            self.listen(slot);
+        }
+    }
+
+    /// Takes back whatever the kernel was asked about a connection.
+    fn cancel_all(&mut self, slot: Slot) {
+        let socket = &self.sockets[slot as usize];
+        let heard = match socket.ear {
+            Ear::Closed => None,
+            Ear::Discarding => Some(Operation::Discard),
+            Ear::Open | Ear::Closing => Some(Operation::Receive),
+        };
+        let sent = socket.sending.then_some(Operation::Send);
+        let connected = socket.connecting.then_some(Operation::Connect);
+        for operation in [heard, sent, connected].into_iter().flatten() {
+            self.push(&entry::cancel(&self.sockets[slot as usize], slot, operation));
+        }
+    }
+}
+
+impl Driver for Uring {
+    fn name(&self) -> &'static str {
+        "uring"
+    }
+
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+
+    fn woke(&self) -> u64 {
+        self.woke
+    }
+
+    fn waited(&self) -> u64 {
+        self.waited
+    }
+
+    fn linger(&mut self, longest: u64) {
+        self.linger = Duration::from_nanos(longest);
+    }
+
+    fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
+        if self.sockets.len() <= slot as usize {
+            self.sockets.resize_with(slot as usize + 1, Socket::default);
+        }
+        self.sockets[slot as usize].renew(way.lasting);
+        self.begin(slot, way).unwrap_or_else(|error| {
+            let (at, kind) = (self.now(), Kind::Failed(number(&error)));
+            self.ready.push_back(Event { slot, at, kind });
+            at
+        })
+    }
+
+    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
+        let at = self.now();
+        let socket = &mut self.sockets[slot as usize];
+        let Some(file) = &socket.file else { return Handed::Later };
+        let address = bytes.as_ptr() as usize;
+        let kept = socket.request == address || self.lent.keep(bytes);
+        let entry = entry::send(socket, slot, file, bytes, kept);
+        if kept {
+            socket.request = address;
+        } else {
+            socket.sending = true;
+            self.lent.hold(socket.mark(slot, Operation::Send), bytes);
+        }
+        self.push(&entry);
+        self.sends += 1;
+        if self.sends >= TOGETHER {
+            self.flush();
+        }
+        if kept { Handed::Whole(at) } else { Handed::Later }
+    }
+
+    fn drop_next(&mut self, slot: Slot, count: u64) {
+        self.sockets[slot as usize].droppable = count;
+    }
+
+    fn close(&mut self, slot: Slot, close: Close) {
+        self.cancel_all(slot);
+        let socket = &mut self.sockets[slot as usize];
+        match socket.file.take() {
+            Some(File::Open(fd)) => {
+                if close == Close::Reset {
+                    // Failing leaves an orderly close, which is no worse for anyone.
+                    let _ = tcp::reset_on_close(&fd);
+                }
+                self.last.push(entry::close(socket, slot, fd.into_raw_fd()));
+            }
+            Some(File::Listed) => {
+                let reset = (close == Close::Reset).then(|| entry::reset_listed(socket, slot));
+                self.last.extend(reset);
+                self.last.push(entry::close_listed(socket, slot));
+            }
+            None => {}
+        }
+        if !self.ready.is_empty() {
+            self.ready.retain(|event| event.slot != slot);
+        }
+    }
+
+    fn wait(&mut self, until: u64) {
+        self.settle();
+        self.queue_last();
+        self.sends = 0;
+        // What the kernel does for us here is work, not waiting.
+        let done = self.ring.enable().and_then(|()| self.ring.submit_and_look());
+        self.woke = self.take_note(done);
+        if !self.told.is_empty() || !self.ready.is_empty() || until <= self.woke {
+            return;
+        }
+        let before = self.woke;
+        let done = self.ring.wait(Duration::from_nanos(until - before), self.linger);
+        self.woke = self.take_note(done);
+        self.waited += self.woke - before;
+    }
+
+    fn next(&mut self) -> Option<Event> {
+        self.settle();
+        if let Some(event) = self.ready.pop_front() {
+            self.current = Some(event.slot);
+            return Some(event);
+        }
+        while let Some((completion, at)) = self.told.pop_front() {
+            if let Some((slot, kind)) = self.tell(completion) {
+                self.current = Some(slot);
+                return Some(Event { slot, at, kind });
+            }
+        }
+        None
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.received.map_or(&[], |(buffer, length)| self.ring.view(buffer, length))
+    }
+}
+
+impl Drop for Uring {
+    /// Closes what was asked to be closed; the descriptors in `last` belong to nobody else.
+    fn drop(&mut self) {
+        self.queue_last();
+        let _ = self.ring.submit();
+    }
+}

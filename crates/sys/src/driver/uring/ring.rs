@@ -1,0 +1,175 @@
+//! The submission and completion queues, and every call into the kernel that serves them.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use io_uring::types::{SubmitArgs, Timespec};
+use io_uring::{EnterFlags, IoUring, Parameters, squeue};
+
+use super::buffers::Buffers;
+use crate::limit;
+
+/// Submissions that can be queued between two calls into the kernel.
+const SUBMISSIONS: u32 = 256;
+/// Completions that the kernel can tell of between two looks. It keeps more than that, slower.
+const COMPLETIONS: u32 = 2_048;
+
+/// One ring with its table of files and its buffers.
+pub(super) struct Ring {
+    // Dropped before the buffers: while there is a ring, the kernel may hold on to them.
+    ring: IoUring,
+    buffers: Buffers,
+    /// Sockets that the ring's own table has room for.
+    files: u32,
+    enabled: bool,
+    /// Whether the kernel can wait for several completions and give up on them early.
+    can_linger: bool,
+}
+
+/// What the kernel said of a submission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Completion {
+    pub(super) mark: u64,
+    /// What the system call of that name would return, errors as negative numbers.
+    pub(super) result: i32,
+    /// The buffer that holds what was received.
+    pub(super) buffer: Option<u16>,
+    /// More completions of the same submission follow.
+    pub(super) more: bool,
+}
+
+impl Ring {
+    /// A ring that is not enabled yet, so that the thread which enables it becomes its only user.
+    pub(super) fn new(files: u32) -> io::Result<Ring> {
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            // What arrives is dealt with when this thread asks for it, not in the middle of
+            // whatever it does.
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            // One submission that can't be made does not hold up those behind it.
+            .setup_submit_all()
+            .setup_cqsize(COMPLETIONS)
+            .setup_r_disabled()
+            .dontfork()
+            .build(SUBMISSIONS)?;
+        let can_linger = ring.params().is_feature_min_timeout();
+        check(ring.params())?;
+        let buffers = Buffers::register(&ring)?;
+        let files = make_table(&ring, files);
+        Ok(Ring { ring, buffers, files, enabled: false, can_linger })
+    }
+
+    /// Makes this thread the ring's only user, once.
+    pub(super) fn enable(&mut self) -> io::Result<()> {
+        if !self.enabled {
+            self.ring.submitter().register_enable_rings()?;
+            self.enabled = true;
+        }
+        Ok(())
+    }
+
+    /// True where the table has a place of this number.
+    pub(super) fn has_place(&self, place: u32) -> bool {
+        place < self.files
+    }
+
+    /// Puts a descriptor into the table, which then holds the file as well as the caller does.
+    pub(super) fn put(&mut self, place: u32, fd: RawFd) -> io::Result<()> {
+        self.ring.submitter().register_files_update(place, &[fd]).map(drop)
+    }
+
+    /// Queues a submission; false where there is no room.
+    ///
+    /// # Safety
+    /// Whatever `entry` points at must be valid until its completion, or until the submission where
+    /// the kernel is done with it then.
+    pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.ring.submission().push(entry) }.is_ok()
+    }
+
+    /// How many submissions the kernel has not seen yet.
+    pub(super) fn queued(&mut self) -> usize {
+        self.ring.submission().len()
+    }
+
+    /// Hands what is queued to the kernel, which tries each at once. Deals with nothing that came
+    /// in meanwhile, so that it takes no longer than that.
+    pub(super) fn submit(&mut self) -> io::Result<()> {
+        let queued = self.queued() as u32;
+        // SAFETY: no flags and no argument: nothing is waited for and nothing is read but the queue.
+        let done = unsafe { self.ring.submitter().enter::<()>(queued, 0, 0, None) };
+        done.map(drop)
+    }
+
+    /// Hands what is queued to the kernel and lets it deal with what came in.
+    pub(super) fn submit_and_look(&mut self) -> io::Result<()> {
+        self.buffers.publish();
+        let (queued, flags) = (self.queued() as u32, EnterFlags::GETEVENTS.bits());
+        // SAFETY: no argument, and waiting for none returns at once.
+        let done = unsafe { self.ring.submitter().enter::<()>(queued, 0, flags, None) };
+        done.map(drop)
+    }
+
+    /// Waits for a completion, or until `longest` has passed. With `linger`, waits that long for
+    /// more than one.
+    pub(super) fn wait(&mut self, longest: Duration, linger: Duration) -> io::Result<()> {
+        self.buffers.publish();
+        let longest = Timespec::from(longest);
+        let arguments = SubmitArgs::new().timespec(&longest);
+        let done = match linger.as_micros() {
+            micros if micros == 0 || !self.can_linger => {
+                self.ring.submitter().submit_with_args(1, &arguments)
+            }
+            micros => {
+                let arguments = arguments.min_wait_usec(micros as u32);
+                self.ring.submitter().submit_with_args(MANY, &arguments)
+            }
+        };
+        done.map(drop)
+    }
+
+    /// What the kernel told since the last look.
+    pub(super) fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.ring.completion().map(|entry| Completion {
+            mark: entry.user_data(),
+            result: entry.result(),
+            buffer: io_uring::cqueue::buffer_select(entry.flags()),
+            more: io_uring::cqueue::more(entry.flags()),
+        })
+    }
+
+    /// What was received into a buffer.
+    pub(super) fn view(&self, buffer: u16, length: usize) -> &[u8] {
+        self.buffers.view(buffer, length)
+    }
+
+    /// Lets the kernel have a buffer again, from the next look on.
+    pub(super) fn give_back(&mut self, buffer: u16) {
+        self.buffers.give_back(buffer);
+    }
+}
+
+/// Completions worth lingering for.
+const MANY: usize = 32;
+
+/// A table of sockets with so many places, or as many as the process may open files: how many.
+fn make_table(ring: &IoUring, wanted: u32) -> u32 {
+    let allowed = limit::open_files().map_or(0, |limit| limit.rlim_cur);
+    let places = u64::from(wanted).min(allowed) as u32;
+    let made = ring.submitter().register_files_sparse(places);
+    if made.is_ok() { places } else { 0 }
+}
+
+/// What the driver can't do without, beside what building the ring asked for.
+fn check(parameters: &Parameters) -> io::Result<()> {
+    let needed = [
+        parameters.is_feature_ext_arg(),
+        parameters.is_feature_nodrop(),
+        parameters.is_feature_fast_poll(),
+        parameters.is_feature_skip_cqe_on_success(),
+    ];
+    if needed.contains(&false) { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+}

@@ -1,0 +1,68 @@
+//! One socket of the io_uring driver.
+
+use std::os::fd::OwnedFd;
+
+use super::mark::{self, Mark, Operation};
+use crate::driver::Slot;
+
+/// A slot: vacant where it has no file.
+#[derive(Default)]
+pub(super) struct Socket {
+    pub(super) file: Option<File>,
+    pub(super) generation: u32,
+    /// What is asked of the kernel about what comes.
+    pub(super) ear: Ear,
+    pub(super) connecting: bool,
+    /// More than one exchange is expected on it.
+    pub(super) lasting: bool,
+    /// The peer ended it or it broke: nothing more comes.
+    pub(super) over: bool,
+    pub(super) droppable: u64,
+    /// Where the request lies that was sent last in this slot, if it is one that is kept.
+    pub(super) request: usize,
+    /// A send that the kernel will tell of.
+    pub(super) sending: bool,
+}
+
+/// What the kernel knows a socket by.
+pub(super) enum File {
+    /// A descriptor of the process.
+    Open(OwnedFd),
+    /// A place in the ring's own table: cheaper for each operation, and outside the process's limit
+    /// on open files. The place has the slot's number.
+    Listed,
+}
+
+/// What is asked of the kernel about what comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ear {
+    /// Nothing.
+    #[default]
+    Closed,
+    /// To tell of the next bytes, or of all.
+    Open,
+    /// Not to tell any more; what it had told by then still comes.
+    Closing,
+    /// To drop what comes.
+    Discarding,
+}
+
+impl Socket {
+    /// Makes way for the slot's next connection.
+    pub(super) fn renew(&mut self, lasting: bool) {
+        let generation = self.generation.wrapping_add(1) & mark::GENERATIONS;
+        *self = Socket { generation, lasting, request: self.request, ..Socket::default() };
+    }
+
+    pub(super) fn mark(&self, slot: Slot, operation: Operation) -> u64 {
+        Mark { slot, generation: self.generation, operation }.pack()
+    }
+
+    /// The process's descriptor, if it has one.
+    pub(super) fn descriptor(&self) -> Option<&OwnedFd> {
+        match &self.file {
+            Some(File::Open(fd)) => Some(fd),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! From what the kernel says to what the caller is told.
+
+use super::Uring;
+use super::mark::{Mark, Operation};
+use super::ring::Completion;
+use super::socket::Ear;
+use crate::driver::begin::outcome;
+use crate::driver::{Kind, Slot};
+
+impl Uring {
+    /// What came of a submission, if that is worth telling.
+    pub(super) fn tell(&mut self, completion: Completion) -> Option<(Slot, Kind)> {
+        let Mark { slot, generation, operation } = Mark::unpack(completion.mark);
+        let lent = self.lent.release(completion.mark);
+        let known = self.sockets.get(slot as usize);
+        if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
+            completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(buffer));
+            return None;
+        }
+        let kind = match operation {
+            Operation::Connect => self.connected(slot),
+            Operation::Receive => self.received(slot, completion),
+            Operation::Discard => self.discarded(slot, completion.result),
+            Operation::Send => self.sent(slot, completion.result, lent),
+            Operation::Quiet => None,
+        };
+        kind.map(|kind| (slot, kind))
+    }
+
+    fn connected(&mut self, slot: Slot) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        socket.connecting = false;
+        match outcome(socket.descriptor()?) {
+            Ok(peer) => {
+                self.list(slot);
+                Some(Kind::Connected(peer))
+            }
+            Err(errno) => self.failed(slot, errno),
+        }
+    }
+
+    fn received(&mut self, slot: Slot, completion: Completion) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        if !completion.more {
+            socket.ear = Ear::Closed;
+        }
+        match (completion.result, completion.buffer) {
+            (count @ 1.., Some(buffer)) => {
+                socket.droppable = socket.droppable.saturating_sub(count as u64);
+                self.received = Some((buffer, count as usize));
+                Some(Kind::Received(count as usize))
+            }
+            (error, _) => self.no_bytes(slot, error),
+        }
+    }
+
+    fn discarded(&mut self, slot: Slot, result: i32) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        socket.ear = Ear::Closed;
+        match result {
+            count @ 1.. => {
+                socket.droppable = socket.droppable.saturating_sub(count as u64);
+                Some(Kind::Dropped(count as u64))
+            }
+            error => self.no_bytes(slot, error),
+        }
+    }
+
+    /// A receive is over that brought nothing.
+    fn no_bytes(&mut self, slot: Slot, result: i32) -> Option<Kind> {
+        match -result {
+            0 => {
+                self.sockets[slot as usize].over = true;
+                Some(Kind::Ended)
+            }
+            // Out of buffers for a moment, or told to stop: asked for again.
+            libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN => {
+                self.listen(slot);
+                None
+            }
+            errno => self.failed(slot, errno),
+        }
+    }
+
+    /// A send is over that was to be told of, whose length was lent, or it failed.
+    fn sent(&mut self, slot: Slot, result: i32, lent: Option<usize>) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        let told = std::mem::take(&mut socket.sending);
+        match result {
+            error if error < 0 => self.failed(slot, -error),
+            // It waits for room until all is sent; less means that the connection broke.
+            count if lent.is_some_and(|whole| (count as usize) < whole) => {
+                self.failed(slot, libc::EPIPE)
+            }
+            _ => told.then_some(Kind::Sent),
+        }
+    }
+
+    /// One failure is told once, by whichever operation met it first.
+    fn failed(&mut self, slot: Slot, errno: i32) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        (!std::mem::replace(&mut socket.over, true)).then_some(Kind::Failed(errno))
+    }
+}
