@@ -1,9 +1,9 @@
 //! What is asked of the kernel: a submission for each thing that the driver wants.
 
-use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, RawFd};
 use std::ptr::null_mut;
 
-use io_uring::opcode::{AsyncCancel, Close, PollAdd, Recv, Send, SetSockOpt};
+use io_uring::opcode::{AsyncCancel, Close, FixedFdInstall, PollAdd, Recv, Send, SetSockOpt};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
 
@@ -37,9 +37,16 @@ macro_rules! on {
 }
 
 /// Tell when the connection is established or has failed.
-pub(super) fn connected(socket: &Socket, slot: Slot, fd: &OwnedFd) -> Entry {
+pub(super) fn connected(socket: &Socket, slot: Slot, file: &File) -> Entry {
     let mark = socket.mark(slot, Operation::Connect);
-    PollAdd::new(Fd(fd.as_raw_fd()), libc::POLLOUT as u32).build().user_data(mark)
+    let entry = on!(file, slot, |target| PollAdd::new(target, libc::POLLOUT as u32));
+    entry.build().user_data(mark)
+}
+
+/// Open a descriptor for the file in the slot's place of the ring's table.
+pub(super) fn install(socket: &Socket, slot: Slot) -> Entry {
+    let mark = socket.mark(slot, Operation::Install);
+    FixedFdInstall::new(Fixed(slot), 0).build().user_data(mark)
 }
 
 /// Receive what comes next into a buffer of the ring's choice; `again` and again, or once.
@@ -86,13 +93,14 @@ pub(super) fn close_listed(socket: &Socket, slot: Slot) -> Entry {
     quiet(Close::new(Fixed(slot)).build(), socket, slot)
 }
 
-/// Make closing that file send a reset. The next entry must be the one that closes it, and goes
-/// ahead where this fails: an orderly end is no worse for anyone.
+/// Make closing that file send a reset. The next entry must be the one that closes it; both are
+/// carried out at once and in order. Not linked: what is linked is carried out later, when the place
+/// may have its next file. Where this fails, an orderly end is no worse for anyone.
 pub(super) fn reset_listed(socket: &Socket, slot: Slot) -> Entry {
     let (level, name) = (libc::SOL_SOCKET as u32, libc::SO_LINGER as u32);
     let (value, size) = ((&raw const RESET).cast(), size_of::<libc::linger>() as u32);
     let entry = SetSockOpt::new(Fixed(slot), level, name, value, size).build();
-    quiet(entry, socket, slot).flags(Flags::SKIP_SUCCESS | Flags::IO_HARDLINK)
+    quiet(entry, socket, slot)
 }
 
 /// An entry of which only the effect matters.

@@ -18,7 +18,7 @@ mod tell;
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd as _, IntoRawFd as _};
+use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,37 +90,48 @@ impl Uring {
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
         let Begun { fd, called, returned, peer } = begin(way)?;
+        let file = self.file(slot, fd, way.lasting);
         let socket = &mut self.sockets[slot as usize];
-        match peer {
-            Some(peer) => {
-                socket.file = Some(File::Open(fd));
-                self.list(slot);
-                self.ready.push_back(Event { slot, at: returned, kind: Kind::Connected(peer) });
-            }
-            None => {
-                socket.connecting = true;
-                let entry = entry::connected(socket, slot, &fd);
-                socket.file = Some(File::Open(fd));
-                self.push(&entry);
-            }
+        socket.connecting = peer.is_none();
+        let told = entry::connected(socket, slot, &file);
+        socket.file = Some(file);
+        match peer.map(Kind::Connected) {
+            Some(kind) => self.ready.push_back(Event { slot, at: returned, kind }),
+            None => self.push(&told),
         }
         Ok(called)
     }
 
-    /// Moves a socket that is to last into the ring's table, if there is room.
-    fn list(&mut self, slot: Slot) {
-        let socket = &self.sockets[slot as usize];
-        if !socket.lasting || !self.ring.has_place(slot) {
-            return;
+    /// Moves a socket that is to last into the ring's table, if there is room. Right away: a
+    /// connection that takes its time must not take one of the process's descriptors as well.
+    fn file(&mut self, slot: Slot, fd: OwnedFd, lasting: bool) -> File {
+        if !lasting || !self.ring.has_place(slot) {
+            return File::Open(fd);
         }
         if !self.last.is_empty() {
             // The connection that was in this place may still wait to be closed.
             self.queue_last();
             self.flush();
         }
-        let fd = self.sockets[slot as usize].descriptor().map(|fd| fd.as_raw_fd());
-        if fd.is_some_and(|fd| self.ring.put(slot, fd).is_ok()) {
-            self.sockets[slot as usize].file = Some(File::Listed);
+        let listed = self.ring.put(slot, fd.as_raw_fd()).is_ok();
+        if listed { File::Listed } else { File::Open(fd) }
+    }
+
+    /// Asks something of a socket that only a descriptor of the process can be asked.
+    fn ask<T>(&mut self, slot: Slot, what: impl FnOnce(&OwnedFd) -> T) -> Option<T> {
+        let socket = &self.sockets[slot as usize];
+        match socket.file.as_ref()? {
+            File::Open(fd) => Some(what(fd)),
+            File::Listed => {
+                let entry = entry::install(socket, slot);
+                let mark = socket.mark(slot, Operation::Install);
+                self.push(&entry);
+                self.flush();
+                // It never waits for anything, so it is told of by now.
+                let at = self.told.iter().rposition(|(told, _)| told.mark == mark)?;
+                let (told, _) = self.told.remove(at)?;
+                ring::installed(told.result).map(|fd| what(&fd))
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The submission and completion queues, and every call into the kernel that serves them.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 use std::time::Duration;
 
 use io_uring::types::{SubmitArgs, Timespec};
@@ -172,4 +172,10 @@ fn check(parameters: &Parameters) -> io::Result<()> {
         parameters.is_feature_skip_cqe_on_success(),
     ];
     if needed.contains(&false) { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+}
+
+/// The descriptor that an install was answered with.
+pub(super) fn installed(result: i32) -> Option<OwnedFd> {
+    // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+    (result >= 0).then(|| unsafe { OwnedFd::from_raw_fd(result) })
 }

@@ -57,12 +57,4 @@ impl Socket {
     pub(super) fn mark(&self, slot: Slot, operation: Operation) -> u64 {
         Mark { slot, generation: self.generation, operation }.pack()
     }
-
-    /// The process's descriptor, if it has one.
-    pub(super) fn descriptor(&self) -> Option<&OwnedFd> {
-        match &self.file {
-            Some(File::Open(fd)) => Some(fd),
-            _ => None,
-        }
-    }
 }

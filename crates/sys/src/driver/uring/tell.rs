@@ -22,20 +22,18 @@ impl Uring {
             Operation::Receive => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion.result, lent),
-            Operation::Quiet => None,
+            Operation::Install | Operation::Quiet => None,
         };
         kind.map(|kind| (slot, kind))
     }
 
     fn connected(&mut self, slot: Slot) -> Option<Kind> {
-        let socket = &mut self.sockets[slot as usize];
-        socket.connecting = false;
-        match outcome(socket.descriptor()?) {
-            Ok(peer) => {
-                self.list(slot);
-                Some(Kind::Connected(peer))
-            }
-            Err(errno) => self.failed(slot, errno),
+        self.sockets[slot as usize].connecting = false;
+        match self.ask(slot, outcome) {
+            Some(Ok(peer)) => Some(Kind::Connected(peer)),
+            Some(Err(errno)) => self.failed(slot, errno),
+            // No descriptor was to be had.
+            None => self.failed(slot, libc::EMFILE),
         }
     }
 
