@@ -5,8 +5,9 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::num::NonZeroU32;
 
 use sixmark_core::family::Family;
-use sixmark_core::plan::{Plan, Source};
+use sixmark_core::plan::{Driver, Plan, Source};
 use sixmark_core::result::{Route, Warning};
+use sixmark_sys::driver::Uring;
 use sixmark_sys::{limit, route};
 
 use crate::{Error, warning};
@@ -17,6 +18,7 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out, and lowers the number of idle connections to what this
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
+    plan.load.driver = driver(plan.load.driver)?;
     let few_files = open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let routes =
@@ -26,36 +28,90 @@ pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error
     Ok((routes.concat(), doubts))
 }
 
+/// The driver that will be used.
+fn driver(wanted: Driver) -> Result<Driver, Error> {
+    let works = || Uring::new(1).map(drop);
+    match wanted {
+        Driver::Epoll => Ok(Driver::Epoll),
+        Driver::Uring => works().map(|()| Driver::Uring).map_err(|error| {
+            let line = format!("io_uring can't be used here ({error}); --driver epoll does without");
+            Error::Measure(line)
+        }),
+        // Old kernels and many containers don't have it; the result says which one it was.
+        Driver::Auto => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
+    }
+}
+
 /// Raises the limit on open files to what the plan is best served by. Where that can't be had, idle
 /// connections have to make room; where not even the exchanges in flight fit, the run can't be.
 fn open_files(plan: &mut Plan) -> Result<Option<Warning>, Error> {
     let wanted = plan.connection.most_open;
     let allowed = limit::raise_open_files(u64::from(wanted.get()) + OTHER_FILES).unwrap_or(0);
-    let room = allowed.saturating_sub(OTHER_FILES).min(wanted.get().into());
+    let room = room(plan, allowed).min(wanted.get().into());
     let in_flight = plan.load.connections;
     if room < in_flight.get().into() {
-        let needed = u64::from(in_flight.get()) + OTHER_FILES;
-        return Err(Error::Measure(format!(
-            "{in_flight} connections need {needed} open files, but only {allowed} are allowed; \
-             raise the limit (ulimit -Hn) or lower -c"
-        )));
+        return Err(too_many(plan, allowed));
     }
     plan.connection.most_open = NonZeroU32::new(room as u32).unwrap_or(in_flight);
     Ok((plan.connection.most_open < wanted)
         .then(|| warning::few_files(plan.connection.most_open, wanted)))
 }
 
-/// A single address must be one of this host's; those of a prefix need only be routed to it.
+/// How many connections fit where the process may open `allowed` files. A ring's table is no part of
+/// that: each may be as large again.
+fn room(plan: &Plan, allowed: u64) -> u64 {
+    let listed = plan.load.driver == Driver::Uring && plan.connection.lasting();
+    let rings = if listed { u64::from(plan.load.threads.get()) } else { 1 };
+    // With a table for each worker, none may need more than one table holds.
+    let each = if listed { allowed } else { allowed.saturating_sub(OTHER_FILES) };
+    each.saturating_mul(rings)
+}
+
+fn too_many(plan: &Plan, allowed: u64) -> Error {
+    let in_flight = plan.load.connections.get();
+    let needed = u64::from(in_flight) + OTHER_FILES;
+    let listed = plan.load.driver == Driver::Uring && plan.connection.lasting();
+    Error::Measure(match listed {
+        true => format!(
+            "{in_flight} connections over {} threads need more than the {allowed} files that each \
+             may hold; give it at least {} threads (-t), raise the limit (ulimit -Hn) or lower -c",
+            plan.load.threads,
+            u64::from(in_flight).div_ceil(allowed.max(1)),
+        ),
+        false => format!(
+            "{in_flight} connections need {needed} open files, but only {allowed} are allowed; \
+             raise the limit (ulimit -Hn) or lower -c"
+        ),
+    })
+}
+
+/// A single address must be one of this host's; those of a prefix must be routed to it.
 fn source(source: &Source) -> Result<(), Error> {
     let (address, whole) = match source.address {
         IpAddr::V4(v4) => (SocketAddr::new(v4.into(), 0), 32),
         IpAddr::V6(v6) => (SocketAddrV6::new(v6, 0, 0, source.scope).into(), 128),
     };
+    if source.prefix < whole {
+        return prefix(source);
+    }
     let cannot = |error| {
         let line = format!("--source {address}: {error}; give an address of this host");
         Error::Measure(line.replace(":0: ", ": "))
     };
-    if source.prefix < whole { Ok(()) } else { route::check_source(address).map_err(cannot) }
+    route::check_source(address).map_err(cannot)
+}
+
+/// Answers to what is sent from a prefix come back only where it is routed to this host.
+fn prefix(source: &Source) -> Result<(), Error> {
+    let Source { address, prefix, .. } = source;
+    if route::is_local(*address).unwrap_or(true) {
+        return Ok(());
+    }
+    let ip = if address.is_ipv6() { "ip -6" } else { "ip" };
+    Err(Error::Measure(format!(
+        "--source {address}/{prefix}: not routed to this host, so that no answer would come back; \
+         route it here: {ip} route add local {address}/{prefix} dev lo"
+    )))
 }
 
 fn routes(plan: &Plan, family: Family) -> Result<Vec<Route>, Error> {

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod driver;
 pub mod interface;
 pub mod limit;
+mod netlink;
 pub mod route;
 mod socket;
 pub mod usage;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::socket;
+use crate::{netlink, socket};
 
 /// A way to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,33 @@ pub fn check_source(address: SocketAddr) -> io::Result<()> {
     socket::bind(&fd, &address)
 }
 
+/// Whether packets for `address` are delivered to this host: because it is an address of an
+/// interface, or in a prefix with a local route (`ip route add local`).
+pub fn is_local(address: IpAddr) -> io::Result<bool> {
+    const ROUTE_TYPE: usize = 16 + 7;
+    const LOCAL: u8 = 2;
+    let answer = netlink::ask(libc::RTM_GETROUTE, &route_to(address))?;
+    match answer.get(4..6) {
+        // What can't be reached at all is not local either.
+        Some(kind) if kind == (libc::NLMSG_ERROR as u16).to_ne_bytes() => Ok(false),
+        _ => Ok(answer.get(ROUTE_TYPE) == Some(&LOCAL)),
+    }
+}
+
+/// rtnetlink(7): an rtmsg, and the destination as its only attribute.
+fn route_to(address: IpAddr) -> Vec<u8> {
+    let (family, bytes) = match address {
+        IpAddr::V4(v4) => (libc::AF_INET, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (libc::AF_INET6, v6.octets().to_vec()),
+    };
+    let mut message = vec![family as u8, bytes.len() as u8 * 8];
+    message.resize(12, 0);
+    message.extend((bytes.len() as u16 + 4).to_ne_bytes());
+    message.extend(libc::RTA_DST.to_ne_bytes());
+    message.extend(bytes);
+    message
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +71,15 @@ mod tests {
             [("[::1]:0", true), ("127.0.0.9:0", true), ("[2001:db8::9]:0", false)]
         {
             assert_eq!(check_source(address.parse().unwrap()).is_ok(), is_ours, "{address}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_local_and_the_documentation_prefix_is_not() {
+        for (address, is_ours) in
+            [("::1", true), ("127.9.9.9", true), ("2001:db8::9", false), ("192.0.2.1", false)]
+        {
+            assert_eq!(is_local(address.parse().unwrap()).unwrap(), is_ours, "{address}");
         }
     }
 

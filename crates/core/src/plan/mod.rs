@@ -140,6 +140,11 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// True where a connection may carry more than one request.
+    pub fn lasting(&self) -> bool {
+        self.keep_alive && self.requests.is_none_or(|most| most.get() > 1)
+    }
+
     /// How many connections `in_flight` exchanges are best served by. A place whose turn it is to
     /// send to one family may find idle connections of the other only, so each of `families` can
     /// need one.

@@ -75,12 +75,7 @@ fn start(
     let crew = Crew { prepared, stop, slices, begin };
     match plan.load.driver {
         plan::Driver::Epoll => crew.work(epolls(plan)?),
-        plan::Driver::Uring => crew.work(urings(plan).map_err(no_uring)?),
-        plan::Driver::Auto => match urings(plan) {
-            Ok(drivers) => crew.work(drivers),
-            // Old kernels and many containers don't have it; the result says which one it was.
-            Err(_) => crew.work(epolls(plan)?),
-        },
+        plan::Driver::Uring | plan::Driver::Auto => crew.work(urings(plan)?),
     }
 }
 
@@ -90,13 +85,8 @@ fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
 
 fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
     let workers = plan.load.threads.get();
-    // The ratio may give one worker's connections all to one family, but never more in all.
-    let most = plan.connection.most_open.get().div_ceil(workers).max(plan.load.connections.get());
+    let most = plan.connection.most_open.get().div_ceil(workers);
     (0..workers).map(|_| Uring::new(most)).collect()
-}
-
-fn no_uring(error: io::Error) -> io::Error {
-    io::Error::other(format!("io_uring can't be used here ({error}); --driver epoll does without"))
 }
 
 /// What all workers are given.

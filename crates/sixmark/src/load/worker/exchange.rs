@@ -183,7 +183,7 @@ fn note_first(state: &mut State, exchange: &mut Exchange, at: u64) {
 }
 
 /// True where request number `number` of a connection is its last.
-pub(super) fn is_last(connection: &plan::Connection, number: u32) -> bool {
+fn is_last(connection: &plan::Connection, number: u32) -> bool {
     !connection.keep_alive || connection.requests.is_some_and(|most| number >= most.get())
 }
 

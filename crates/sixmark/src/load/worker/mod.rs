@@ -224,14 +224,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.connections.get(slot).exchange =
             Exchange { counted, start: now, ..Exchange::default() };
         let from = self.sources.next(family);
-        let lasting = !self.is_only_request();
+        let lasting = self.prepared.plan.connection.lasting();
         let way = Way { to: target.address, from, no_delay: target.no_delay, lasting };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
-    }
-
-    /// True where connections carry one request each.
-    fn is_only_request(&self) -> bool {
-        exchange::is_last(&self.prepared.plan.connection, 1)
     }
 
     fn usual_close(&self) -> Close {
