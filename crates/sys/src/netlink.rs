@@ -1,0 +1,49 @@
+//! Questions to the kernel over rtnetlink(7), one message each way.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+
+use crate::check;
+
+/// The kernel's answer to a question of kind `kind`, its header of 16 bytes included.
+pub(crate) fn ask(kind: u16, payload: &[u8]) -> io::Result<Vec<u8>> {
+    let fd = open()?;
+    let question = message(kind, payload);
+    let mut answer = vec![0; 4096];
+    crate::socket::send(&fd, &question)?;
+    let length = crate::socket::receive(&fd, &mut answer)?;
+    answer.truncate(length);
+    Ok(answer)
+}
+
+fn open() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    // SAFETY: socket takes no pointers.
+    let fd = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
+    // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    connect_to_kernel(&fd)?;
+    Ok(fd)
+}
+
+/// So that what is sent goes to the kernel and only it may answer.
+fn connect_to_kernel(fd: &OwnedFd) -> io::Result<()> {
+    // SAFETY: sockaddr_nl is a struct of integers, for which all zeros is a valid value.
+    let mut kernel: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
+    kernel.nl_family = libc::AF_NETLINK as libc::sa_family_t;
+    let size = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
+    // SAFETY: `kernel` is a valid address of `size` bytes.
+    check(unsafe { libc::connect(fd.as_raw_fd(), (&raw const kernel).cast(), size) }).map(drop)
+}
+
+/// An nlmsghdr and what follows it.
+fn message(kind: u16, payload: &[u8]) -> Vec<u8> {
+    let length = 16 + payload.len() as u32;
+    let mut bytes = length.to_ne_bytes().to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend((libc::NLM_F_REQUEST as u16).to_ne_bytes());
+    // Sequence and port: there is one question and one answer.
+    bytes.extend([0; 8]);
+    bytes.extend(payload);
+    bytes
+}
