@@ -3,6 +3,7 @@
 //! Each worker is a thread with its own connections, schedule and tally; nothing is shared while the
 //! load runs but a flag that says stop and whether anything was ever reached.
 
+mod arrivals;
 mod connection;
 mod errno;
 mod hope;

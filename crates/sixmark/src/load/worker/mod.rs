@@ -16,10 +16,10 @@ use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::{Close, Driver, Slot, Way};
 
+use super::arrivals::{Arrivals, Turn};
 use super::connection::{Connections, Exchange};
 use super::prepare::Prepared;
 use super::record::Record;
-use super::schedule::Schedule;
 use super::source::Sources;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
@@ -38,8 +38,7 @@ pub struct Worker<'a, D> {
     driver: D,
     prepared: &'a Prepared,
     connections: Connections,
-    schedule: Schedule,
-    warm_up: Schedule,
+    arrivals: Arrivals,
     sources: Sources,
     record: Record,
     /// Places without an exchange, and those of them that rest until these times.
@@ -81,10 +80,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         let places = part(load.connections.get().into());
         let measure_from = begin + load.warmup.as_nanos() as u64;
         let lasts = |duration: std::time::Duration| duration.as_nanos() as u64;
+        let end = load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration));
         Worker {
             connections: Connections::new(prepared.endpoints.len()),
-            schedule: Schedule::measured(prepared, number),
-            warm_up: Schedule::warm_up(prepared, number),
+            arrivals: Arrivals::new(prepared, number, measure_from, end),
             sources: Sources::new(&plan.sources, number, workers),
             record: Record::new(measure_from),
             free: places as usize,
@@ -92,7 +91,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             most_connections: part(plan.connection.most_open.get().into()).max(places) as usize,
             begin,
             measure_from,
-            end: load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration)),
+            end,
             timeout: lasts(load.timeout),
             established: 0,
             unestablished: 0,
@@ -127,14 +126,14 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     fn is_over(&mut self, stop: &AtomicBool) -> Option<Ended> {
         let now = self.driver.woke();
-        let done = self.schedule.is_over() && self.connections.longest_in_flight().is_none();
+        let in_flight = self.connections.longest_in_flight().is_some();
         if self.hoping && self.established == 0 && self.unestablished >= self.hopeless_after {
             self.hoping = false;
             self.prepared.hope.lose();
         }
         match () {
             () if stop.load(Ordering::Relaxed) => Some(Ended::Interrupted),
-            () if done || now >= self.end => Some(Ended::Complete),
+            () if self.arrivals.is_over(now, in_flight) => Some(Ended::Complete),
             () if !self.hoping && self.prepared.hope.is_lost() => Some(Ended::Hopeless),
             () => None,
         }
@@ -143,7 +142,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// When the worker must look at the clock again, if nothing happens before.
     fn next_due(&mut self) -> u64 {
         let now = self.driver.woke();
-        if self.may_begin() {
+        if self.free > 0 && self.arrivals.may_begin(now) {
             return now;
         }
         let timeout = self.connections.longest_in_flight().map(|slot| self.deadline(slot));
@@ -175,39 +174,29 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    fn measuring(&self) -> bool {
-        self.driver.woke() >= self.measure_from
-    }
-
-    fn may_begin(&self) -> bool {
-        let left = !self.measuring() || !self.schedule.is_over();
-        self.free > 0 && left && self.driver.woke() < self.end
-    }
-
-    /// Begins an exchange if a place is free for one.
+    /// Begins an exchange if a place is free for one and one may begin.
     fn begin(&mut self) {
-        if !self.may_begin() {
+        let now = self.driver.woke();
+        if self.free == 0 || !self.arrivals.may_begin(now) {
             return;
         }
         self.free -= 1;
-        let counted = self.measuring();
-        let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        let endpoint = schedule.draw(self.prepared);
-        match self.connections.reuse(endpoint) {
+        let turn = self.arrivals.take(self.prepared, now);
+        match self.connections.reuse(turn.endpoint) {
             Some(slot) => {
-                let start = self.driver.woke();
                 let connection = self.connections.get(slot);
-                connection.exchange = Exchange { counted, start, ..Exchange::default() };
-                if counted {
+                connection.exchange =
+                    Exchange { counted: turn.counted, start: now, ..Exchange::default() };
+                if turn.counted {
                     self.record.sent(connection.family);
                 }
                 self.send(slot, true);
             }
-            None => self.open(endpoint, counted),
+            None => self.open(turn),
         }
     }
 
-    fn open(&mut self, endpoint: usize, counted: bool) {
+    fn open(&mut self, Turn { endpoint, counted }: Turn) {
         let target = &self.prepared.endpoints[endpoint];
         let family = target.family;
         if counted {
