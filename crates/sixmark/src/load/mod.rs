@@ -28,6 +28,10 @@ use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::Epoll;
 use sixmark_sys::usage::{Usage, usage};
 
+/// An exchange that starts later after it was due, in nanoseconds, though a place was free, tells of
+/// a generator that can't keep up.
+const LATE: u64 = 1_000_000;
+
 /// What all workers together counted.
 #[derive(Debug)]
 pub struct Loaded {
@@ -81,6 +85,9 @@ fn start(
             let (prepared, stop, slices) = (Arc::clone(prepared), Arc::clone(stop), slices.clone());
             // Dropping the sender is how the collector learns that the worker is done.
             let work = move || {
+                if prepared.plan.load.pace.open().is_some() {
+                    sixmark_sys::clock::wake_precisely();
+                }
                 let send = |slice| drop(slices.send(slice));
                 Worker::new(driver, &prepared, number, begin).run(&stop, send)
             };

@@ -1,5 +1,7 @@
 //! Which endpoint a worker's next exchange goes to, and whether there is a next one.
 
+use std::num::NonZeroU64;
+
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::mix::{Deal, Mix, share};
 
@@ -35,6 +37,13 @@ impl Schedule {
         Schedule::at(prepared, worker.into(), None)
     }
 
+    /// Every so many-th of the run's from `position` on, all workers taking turns.
+    pub(super) fn in_turn(prepared: &Prepared, position: u64, left: Option<u64>) -> Schedule {
+        let workers = NonZeroU64::from(prepared.plan.load.threads);
+        let mix = Mix::every(prepared.plan.ratio, position, workers);
+        Schedule { mix, ..Schedule::at(prepared, position, left) }
+    }
+
     fn at(prepared: &Prepared, position: u64, left: Option<u64>) -> Schedule {
         let deal = |family: Family| {
             let weights: Vec<f64> = prepared.of_family[family].iter().map(|&(_, w)| w).collect();
@@ -53,8 +62,13 @@ impl Schedule {
 
     /// The number of the endpoint of the next exchange; not to be called when the schedule is over.
     pub(super) fn draw(&mut self, prepared: &Prepared) -> usize {
-        self.left = self.left.map(|left| left.saturating_sub(1));
-        let family = self.mix.draw();
+        let family = self.leave_out();
         prepared.of_family[family][self.deals[family].draw()].0
+    }
+
+    /// The family of the next exchange, which is not to be.
+    pub(super) fn leave_out(&mut self) -> Family {
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        self.mix.draw()
     }
 }

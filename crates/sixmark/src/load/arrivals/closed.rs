@@ -6,7 +6,7 @@ use crate::load::schedule::Schedule;
 
 /// Arrivals that come when a place does.
 #[derive(Debug)]
-pub(super) struct Closed {
+pub(in crate::load) struct Closed {
     schedule: Schedule,
     warm_up: Schedule,
     measure_from: u64,
@@ -27,7 +27,11 @@ impl Closed {
     pub(super) fn take(&mut self, prepared: &Prepared, now: u64) -> Turn {
         let counted = now >= self.measure_from;
         let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        Turn { endpoint: schedule.draw(prepared), counted }
+        Turn { endpoint: schedule.draw(prepared), counted, due: None, waited: false }
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.end
     }
 
     /// What is in flight at the end of the time is cut off.
