@@ -39,7 +39,11 @@ pub(super) fn wait(
     unsafe { told.set_len(count.max(0) as usize) };
 }
 
-fn wait_precisely(epoll: &OwnedFd, told: &mut Vec<libc::epoll_event>, patience: u64) -> libc::c_long {
+fn wait_precisely(
+    epoll: &OwnedFd,
+    told: &mut Vec<libc::epoll_event>,
+    patience: u64,
+) -> libc::c_long {
     let (fd, start, room) = (epoll.as_raw_fd(), told.as_mut_ptr(), BATCH as libc::c_int);
     let patience = KernelTimespec {
         seconds: (patience / 1_000_000_000) as i64,
