@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::num::NonZeroU64;
 
 use crate::family::Family;
 use crate::plan::ratio::Ratio;
@@ -14,43 +13,31 @@ pub struct Mix {
     ratio: Ratio,
     /// The line's error in units of one part of the ratio, below the ratio's sum.
     error: u64,
-    /// What the error grows by over the positions that are left out after each draw.
-    left_out: u64,
 }
 
 impl Mix {
     /// The schedule that begins at draw number `position` of the run's one long schedule. Workers
     /// that take adjoining stretches of it draw, together, exactly what a single one would.
     pub fn at(ratio: Ratio, position: u64) -> Mix {
-        Mix::every(ratio, position, NonZeroU64::MIN)
+        let sum = ratio.sum();
+        let walked = u128::from(position) * u128::from(ratio.v6()) + u128::from(sum / 2);
+        Mix { ratio, error: (walked % u128::from(sum)) as u64 }
     }
 
-    /// The schedule that draws every `step`-th position of the one long schedule, from `position`
-    /// on. Workers that take turns draw, together, exactly what a single one would.
-    pub fn every(ratio: Ratio, position: u64, step: NonZeroU64) -> Mix {
-        let sum = ratio.sum();
-        let climb = |by: u64, from: u64| {
-            let walked = u128::from(by) * u128::from(ratio.v6()) + u128::from(from);
-            (walked % u128::from(sum)) as u64
-        };
-        Mix { ratio, error: climb(position, sum / 2), left_out: climb(step.get() - 1, 0) }
+    /// The family at draw number `position` of the one long schedule, for those who don't draw in
+    /// a row.
+    pub fn family_at(ratio: Ratio, position: u64) -> Family {
+        Mix::at(ratio, position).draw()
     }
 
     /// The next family.
     pub fn draw(&mut self) -> Family {
-        let is_v6 = self.climb(self.ratio.v6());
-        self.climb(self.left_out);
-        if is_v6 { Family::Ipv6 } else { Family::Ipv4 }
-    }
-
-    /// True where the line passes a whole number on the way.
-    fn climb(&mut self, by: u64) -> bool {
-        self.error += by;
-        let passes = self.error >= self.ratio.sum();
-        if passes {
+        self.error += self.ratio.v6();
+        if self.error >= self.ratio.sum() {
             self.error -= self.ratio.sum();
+            return Family::Ipv6;
         }
-        passes
+        Family::Ipv4
     }
 }
 
@@ -154,23 +141,6 @@ mod tests {
                     .map(|(at, n)| count(&mut Mix::at(Ratio::new(v6, v4).unwrap(), at), n))
                     .sum();
                 assert_eq!(drawn, expected, "{v6}:{v4} over {workers}");
-            }
-        }
-    }
-
-    #[test]
-    fn workers_that_take_turns_draw_what_one_would() {
-        for (v6, v4) in [(4, 1), (1, 1), (1, 0), (0, 1), (997, 13), (u32::MAX, u32::MAX)] {
-            let ratio = Ratio::new(v6, v4).unwrap();
-            for (workers, from) in [(1u64, 0u64), (2, 0), (3, 5), (7, 1_000_003)] {
-                let step = NonZeroU64::new(workers).unwrap();
-                let mut turns: Vec<Mix> =
-                    (0..workers).map(|worker| Mix::every(ratio, from + worker, step)).collect();
-                let mut alone = Mix::at(ratio, from);
-                for k in 0..2_000 {
-                    let drawn = turns[k % workers as usize].draw();
-                    assert_eq!(drawn, alone.draw(), "{v6}:{v4} at {k} of {workers}");
-                }
             }
         }
     }

@@ -4,9 +4,11 @@ use super::{Curve, Open, Process, Random};
 
 /// One worker's arrivals, in the order of their times: nanoseconds from the start of the load.
 ///
-/// Constant arrivals are dealt out in turn, so that all workers' together are evenly spaced. Poisson
-/// ones are independent processes of a worker's part of the rate each, which together are one of the
-/// whole rate.
+/// Of as many constant arrivals in a row as there are workers each takes one, so that all workers'
+/// together are evenly spaced. Which one is left to the seed: were it always the same, and at 1:1 two
+/// workers, each would have a family to itself, and a slow worker would look like a slow family.
+/// Poisson arrivals are independent processes of a worker's part of the rate each, which together are
+/// one of the whole rate.
 #[derive(Clone, Debug)]
 pub struct Dues {
     curve: Curve,
@@ -17,15 +19,26 @@ pub struct Dues {
 /// What says how much has arrived, over all workers, when the next one is due.
 #[derive(Clone, Debug)]
 enum Next {
-    Constant { number: u64, step: u64 },
+    Constant { seed: u64, row: u64, worker: u64, workers: u64 },
     Poisson { amount: f64, step: f64, random: Random },
+}
+
+/// One arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// When, in nanoseconds from the start of the load.
+    pub at: u64,
+    /// Its number among all workers' constant arrivals, from 0; Poisson ones have none.
+    pub number: Option<u64>,
 }
 
 impl Dues {
     /// The arrivals of worker number `worker` of `workers`, from the start of the load.
     pub fn new(open: &Open, curve: Curve, seed: u64, worker: u32, workers: u32) -> Dues {
         let next = match open.arrivals {
-            Process::Constant => Next::Constant { number: worker.into(), step: workers.into() },
+            Process::Constant => {
+                Next::Constant { seed, row: 0, worker: worker.into(), workers: workers.into() }
+            }
             Process::Poisson => {
                 let random = Random::new(seed, worker.into());
                 Next::Poisson { amount: 0.0, step: workers.into(), random }
@@ -36,21 +49,23 @@ impl Dues {
 }
 
 impl Iterator for Dues {
-    type Item = u64;
+    type Item = Due;
 
-    fn next(&mut self) -> Option<u64> {
-        let amount = match &mut self.next {
-            Next::Constant { number, step } => {
-                let amount = *number as f64;
-                *number = number.saturating_add(*step);
-                amount
+    fn next(&mut self) -> Option<Due> {
+        let (amount, number) = match &mut self.next {
+            Next::Constant { seed, row, worker, workers } => {
+                let turn = Random::new(*seed, *row).bits() % *workers;
+                let number = (*row * *workers).saturating_add((*worker + turn) % *workers);
+                *row += 1;
+                (number as f64, Some(number))
             }
             Next::Poisson { amount, step, random } => {
                 *amount += *step * random.exponential();
-                *amount
+                (*amount, None)
             }
         };
-        self.curve.time_of(amount, &mut self.piece)
+        let at = self.curve.time_of(amount, &mut self.piece)?;
+        Some(Due { at, number })
     }
 }
 
@@ -73,7 +88,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::family::Family;
+    use crate::mix::Mix;
     use crate::pace::{Rate, Stage};
+    use crate::plan::ratio::Ratio;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -86,12 +104,18 @@ mod tests {
         Dues::new(open, Curve::new(open, Duration::ZERO), seed, worker, workers)
     }
 
+    fn until(dues: Dues, end: u64) -> impl Iterator<Item = u64> {
+        dues.map(|due| due.at).take_while(move |&at| at < end)
+    }
+
     /// The due time of one constant arrival, far from the beginning too.
     fn due(per_s: f64, number: u64) -> u64 {
         let open = open(per_s, Process::Constant);
         let mut dues = dues(&open, 0, 0, 1);
-        dues.next = Next::Constant { number, step: 1 };
-        dues.next().unwrap()
+        dues.next = Next::Constant { seed: 0, row: number, worker: 0, workers: 1 };
+        let due = dues.next().unwrap();
+        assert_eq!(due.number, Some(number));
+        due.at
     }
 
     #[test]
@@ -114,7 +138,7 @@ mod tests {
     fn constant_arrivals_of_all_workers_are_evenly_spaced() {
         let open = open(300.0, Process::Constant);
         for workers in [1, 2, 3, 7] {
-            let of = |worker| dues(&open, 0, worker, workers).take_while(|&due| due < 2 * SECOND);
+            let of = |worker| until(dues(&open, 5, worker, workers), 2 * SECOND);
             let mut all: Vec<u64> = (0..workers).flat_map(of).collect();
             all.sort_unstable();
             assert_eq!(all.len(), 600, "{workers} workers");
@@ -128,8 +152,25 @@ mod tests {
     fn a_time_holds_as_many_arrivals_as_its_rate_says() {
         for per_s in [0.1, 1.0, 3.0, 200.0, 1_000.0, 99_991.0] {
             let open = open(per_s, Process::Constant);
-            let count = dues(&open, 0, 0, 1).take_while(|&due| due < 10 * SECOND).count();
+            let count = until(dues(&open, 0, 0, 1), 10 * SECOND).count();
             assert_eq!(count as f64, per_s * 10.0, "{per_s}/s");
+        }
+    }
+
+    #[test]
+    fn every_worker_has_its_part_of_each_family() {
+        let open = open(1_000.0, Process::Constant);
+        for (v6, v4) in [(1, 1), (3, 1), (1, 4), (1, 7)] {
+            let ratio = Ratio::new(v6, v4).unwrap();
+            for workers in [2, 3, 4, 8] {
+                for worker in 0..workers {
+                    let numbers = dues(&open, 1, worker, workers).filter_map(|due| due.number);
+                    let is_v6 = |&number: &u64| Mix::family_at(ratio, number) == Family::Ipv6;
+                    let found = numbers.take(10_000).filter(is_v6).count() as f64 / 10_000.0;
+                    let part = f64::from(v6) / f64::from(v6 + v4);
+                    assert!((found - part).abs() < 0.025, "{ratio} {worker} of {workers}: {found}");
+                }
+            }
         }
     }
 
@@ -142,8 +183,7 @@ mod tests {
             let mut counts = vec![0f64; windows as usize];
             for worker in 0..workers {
                 let all = dues(&open, seed, worker, workers);
-                all.take_while(|&due| due < windows * window)
-                    .for_each(|due| counts[(due / window) as usize] += 1.0);
+                until(all, windows * window).for_each(|due| counts[(due / window) as usize] += 1.0);
             }
             let mean = counts.iter().sum::<f64>() / windows as f64;
             let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
@@ -172,7 +212,7 @@ mod tests {
         };
         for arrivals in [Process::Constant, Process::Poisson] {
             let open = Open { arrivals, ..Open::new(vec![stage]).unwrap() };
-            let all: Vec<u64> = dues(&open, 5, 0, 1).collect();
+            let all: Vec<u64> = until(dues(&open, 5, 0, 1), u64::MAX).collect();
             assert!(all.is_sorted());
             for (until, expected) in [(25, 6_250.0), (50, 25_000.0), (100, 100_000.0f64)] {
                 let found = all.iter().filter(|&&due| due < until * SECOND).count() as f64;

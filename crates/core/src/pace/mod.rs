@@ -9,7 +9,7 @@ mod random;
 mod rate;
 
 pub use curve::Curve;
-pub use dues::{Dues, first_at};
+pub use dues::{Due, Dues, first_at};
 pub use random::Random;
 pub use rate::Rate;
 

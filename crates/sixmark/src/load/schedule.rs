@@ -1,7 +1,5 @@
 //! Which endpoint a worker's next exchange goes to, and whether there is a next one.
 
-use std::num::NonZeroU64;
-
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::mix::{Deal, Mix, share};
 
@@ -37,13 +35,6 @@ impl Schedule {
         Schedule::at(prepared, worker.into(), None)
     }
 
-    /// Every so many-th of the run's from `position` on, all workers taking turns.
-    pub(super) fn in_turn(prepared: &Prepared, position: u64, left: Option<u64>) -> Schedule {
-        let workers = NonZeroU64::from(prepared.plan.load.threads);
-        let mix = Mix::every(prepared.plan.ratio, position, workers);
-        Schedule { mix, ..Schedule::at(prepared, position, left) }
-    }
-
     fn at(prepared: &Prepared, position: u64, left: Option<u64>) -> Schedule {
         let deal = |family: Family| {
             let weights: Vec<f64> = prepared.of_family[family].iter().map(|&(_, w)| w).collect();
@@ -63,6 +54,11 @@ impl Schedule {
     /// The number of the endpoint of the next exchange; not to be called when the schedule is over.
     pub(super) fn draw(&mut self, prepared: &Prepared) -> usize {
         let family = self.leave_out();
+        self.endpoint(prepared, family)
+    }
+
+    /// The number of the next endpoint of a family that was not drawn here.
+    pub(super) fn endpoint(&mut self, prepared: &Prepared, family: Family) -> usize {
         prepared.of_family[family][self.deals[family].draw()].0
     }
 

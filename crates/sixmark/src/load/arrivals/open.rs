@@ -3,8 +3,10 @@
 //! What could not begin in time needs no queue: the next due time then lies in the past.
 
 use sixmark_core::family::Family;
+use sixmark_core::mix::Mix;
 use sixmark_core::pace::{self, Curve, Dues, Overload, Process, first_at};
 use sixmark_core::plan::Plan;
+use sixmark_core::plan::ratio::Ratio;
 
 use super::Turn;
 use crate::load::LATE;
@@ -21,8 +23,13 @@ const LONG: u64 = 1_000_000;
 #[derive(Debug)]
 pub(in crate::load) struct Open {
     dues: Dues,
-    /// When the next one is due, on the driver's clock.
+    /// When the next one is due, on the driver's clock, and its number where it has one.
     next: u64,
+    number: Option<u64>,
+    ratio: Ratio,
+    /// The numbers of the first that is measured and the first after.
+    first: u64,
+    last: u64,
     schedule: Schedule,
     warm_up: Schedule,
     begin: u64,
@@ -45,11 +52,21 @@ impl Open {
     ) -> Open {
         let plan = &prepared.plan;
         let curve = Curve::new(open, plan.load.warmup);
+        let [first, last] = measured(plan, open, &curve);
+        let schedule = match open.arrivals {
+            // Only the endpoints come from it: the run's one schedule has the families.
+            Process::Constant => Schedule::warm_up(prepared, worker),
+            Process::Poisson => Schedule::measured(prepared, worker),
+        };
         let (workers, seed) = (plan.load.threads.get(), plan.seed);
         let mut arrivals = Open {
-            schedule: schedule(prepared, open, &curve, worker),
+            ratio: plan.ratio,
+            first,
+            last,
+            schedule,
             dues: Dues::new(open, curve, seed, worker, workers),
             next: begin,
+            number: None,
             warm_up: Schedule::warm_up(prepared, worker),
             begin,
             measure_from,
@@ -64,7 +81,9 @@ impl Open {
     }
 
     fn turn_to_next(&mut self) {
-        self.next = self.dues.next().map_or(NEVER, |due| self.begin.saturating_add(due));
+        let due = self.dues.next();
+        self.next = due.map_or(NEVER, |due| self.begin.saturating_add(due.at));
+        self.number = due.and_then(|due| due.number);
     }
 
     pub(super) fn may_begin(&self, now: u64) -> bool {
@@ -73,25 +92,37 @@ impl Open {
 
     /// There is a next one in the time of the run.
     fn pending(&self) -> bool {
-        self.next < self.end && !self.shut && !self.schedule.is_over()
+        self.next < self.end && !self.shut && !self.is_exhausted()
     }
 
     pub(super) fn take(&mut self, prepared: &Prepared) -> Turn {
         let (due, counted) = (self.next, self.next >= self.measure_from);
-        let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        let endpoint = schedule.draw(prepared);
+        let family = self.family(counted);
+        let endpoint = self.schedule(counted).endpoint(prepared, family);
         self.turn_to_next();
         Turn { endpoint, counted, due: Some(due), waited: due <= self.full_until }
     }
 
+    fn schedule(&mut self, counted: bool) -> &mut Schedule {
+        if counted { &mut self.schedule } else { &mut self.warm_up }
+    }
+
+    /// The family of the next one.
+    fn family(&mut self, counted: bool) -> Family {
+        match self.number {
+            Some(number) if counted => Mix::family_at(self.ratio, number - self.first.min(number)),
+            Some(number) => Mix::family_at(self.ratio, number),
+            None => self.schedule(counted).leave_out(),
+        }
+    }
+
     /// The family of an arrival due before `until` that does not begin; none where it doesn't count.
     fn leave_out(&mut self, until: u64) -> Option<Option<Family>> {
-        if self.next >= until.min(self.end) || self.schedule.is_over() {
+        if self.next >= until.min(self.end) || self.is_exhausted() {
             return None;
         }
         let counted = self.next >= self.measure_from;
-        let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        let family = schedule.leave_out();
+        let family = self.family(counted);
         self.turn_to_next();
         Some(counted.then_some(family))
     }
@@ -136,9 +167,9 @@ impl Open {
         self.end
     }
 
-    /// As many as were asked for have begun.
+    /// As many as were asked for have begun, or been left out.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.schedule.is_over()
+        self.schedule.is_over() || self.number.is_some_and(|number| number >= self.last)
     }
 
     /// What is in flight at the end of the time is waited for.
@@ -156,19 +187,12 @@ fn approach(now: u64, due: u64) -> u64 {
     }
 }
 
-/// Which families and endpoints the measured arrivals of a worker have, and how many there are.
-fn schedule(prepared: &Prepared, open: &pace::Open, curve: &Curve, worker: u32) -> Schedule {
-    if open.arrivals == Process::Poisson {
-        return Schedule::measured(prepared, worker);
-    }
-    let Plan { load, .. } = &prepared.plan;
-    let (worker, workers) = (u64::from(worker), u64::from(load.threads.get()));
+/// Which of the constant arrivals are measured: the number of the first, and of the first after.
+fn measured(plan: &Plan, open: &pace::Open, curve: &Curve) -> [u64; 2] {
+    let load = &plan.load;
     let about = open.first_rate().per_s() * load.warmup.as_secs_f64();
     let first = first_at(curve, load.warmup.as_nanos() as u64, about);
-    // The first of this worker's that is measured, counted from the first that is.
-    let position = (worker + workers - first % workers) % workers;
-    let left = load.requests.map(|total| total.get().saturating_sub(position).div_ceil(workers));
-    Schedule::in_turn(prepared, position, left)
+    [first, load.requests.map_or(NEVER, |total| first.saturating_add(total.get()))]
 }
 
 #[cfg(test)]
