@@ -70,6 +70,14 @@ fn wrong_usage_is_one_line_and_status_2() {
 }
 
 #[test]
+fn an_origin_that_would_always_stand_still_is_refused() {
+    for (pause, part) in [("5s/1s", "shorter"), ("500ms", "500ms/5s"), ("0s/5s", "longer than 0")] {
+        let said = complaint(&sixmark(&["origin", "--pause", pause]), 2);
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
 fn a_file_that_can_not_be_read_or_written_is_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().to_str().unwrap();

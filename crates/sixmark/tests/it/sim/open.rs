@@ -272,6 +272,19 @@ fn spinning_looks_at_the_clock_and_changes_nothing_else() {
     }
 }
 
+/// Each call costs a fifth of a millisecond: too much for ten thousand exchanges a second.
+#[test]
+fn a_worker_that_can_not_keep_up_is_late_by_its_own_doing() {
+    let plan = connections(at_rate(10_000.0, Duration::from_millis(200)), 1_000);
+    let ran = Sim { cost: 200 * MICRO, ..Sim::new(plan) }.run(after(MILLI));
+    balance::check(&ran);
+    let (late, waited) = (both(&ran, |tally| tally.late), both(&ran, |tally| tally.waited));
+    assert!(late > sent(&ran) / 2 && waited == 0, "{late} late, {waited} waited");
+    // The end is not put off: what is left is unsent.
+    assert_eq!(sent(&ran) + both(&ran, |tally| tally.unsent), 2_000);
+    assert!(both(&ran, |tally| tally.unsent) > 1_000);
+}
+
 #[test]
 fn a_peer_that_refuses_is_asked_at_the_rate_and_no_more() {
     let dial = |way: &sixmark_sys::driver::Way, _: &mut Random| match Family::of(way.to.ip()) {
