@@ -6,6 +6,7 @@ pub mod family;
 pub mod http1;
 pub mod mix;
 pub mod outcome;
+pub mod pace;
 pub mod plan;
 pub mod report;
 pub mod result;

@@ -24,6 +24,12 @@ impl Mix {
         Mix { ratio, error: (walked % u128::from(sum)) as u64 }
     }
 
+    /// The family at draw number `position` of the one long schedule, for those who don't draw in
+    /// a row.
+    pub fn family_at(ratio: Ratio, position: u64) -> Family {
+        Mix::at(ratio, position).draw()
+    }
+
     /// The next family.
     pub fn draw(&mut self) -> Family {
         self.error += self.ratio.v6();

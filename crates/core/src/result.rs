@@ -181,8 +181,14 @@ pub struct FamilyResult {
     pub wait_us: Summary,
     /// From the response's first byte to its last.
     pub transfer_us: Summary,
-    /// From the exchange's start to the response's last byte.
+    /// From when the exchange was due, in a closed loop its start, to the response's last byte.
     pub response_us: Summary,
+    /// From the exchange's start to the response's last byte, where it may not be when it was due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_us: Option<Summary>,
+    /// From when the exchange was due to its start, in an open loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slip_us: Option<Summary>,
     /// From connected to closed.
     pub lifetime_us: Summary,
 }
@@ -194,6 +200,12 @@ pub struct Requests {
     pub sent: u64,
     /// With a whole response.
     pub completed: u64,
+    /// Not begun, because no more might be in flight when they fell due (`--overload drop`).
+    pub dropped: u64,
+    /// Not begun, because the run ended before they could.
+    pub unsent: u64,
+    /// Begun later than due, because no more might be in flight before.
+    pub waited: u64,
 }
 
 /// How often one thing went wrong.
@@ -271,20 +283,23 @@ pub struct Generator {
     pub peak_rss_bytes: u64,
     /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
+    /// Exchanges that began more than a millisecond later than due though a place was free.
+    pub late: u64,
     /// True where the generator, not the server, may have been the bottleneck.
     pub saturated: bool,
 }
 
-/// The figures of one family from what was counted in `elapsed_s` seconds.
+/// The figures of one family from what was counted in `elapsed_s` seconds of an open or closed loop.
 pub fn family_result(
     tally: &FamilyTally,
     addresses: Vec<SocketAddr>,
     elapsed_s: f64,
+    open: bool,
 ) -> FamilyResult {
     let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
     FamilyResult {
         addresses,
-        requests: Requests { sent: tally.sent, completed: tally.completed() },
+        requests: requests(tally),
         outcomes: outcomes(tally),
         failures: failures(tally),
         connections: connection_counts(tally),
@@ -296,7 +311,19 @@ pub fn family_result(
         wait_us: tally.phases.wait.summary(),
         transfer_us: tally.phases.transfer.summary(),
         response_us: tally.phases.response.summary(),
+        service_us: open.then(|| tally.phases.service.summary()),
+        slip_us: open.then(|| tally.phases.slip.summary()),
         lifetime_us: tally.phases.lifetime.summary(),
+    }
+}
+
+fn requests(tally: &FamilyTally) -> Requests {
+    Requests {
+        sent: tally.sent,
+        completed: tally.completed(),
+        dropped: tally.dropped,
+        unsent: tally.unsent,
+        waited: tally.waited,
     }
 }
 
@@ -328,18 +355,19 @@ fn byte_counts(tally: &FamilyTally) -> ByteCounts {
 
 /// The figures of the families in use and of both together.
 pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, FamilyResult) {
+    let open = plan.load.pace.open().is_some();
     let addresses =
         |family| plan.endpoints(family).into_iter().map(|e| e.address).collect::<Vec<_>>();
     let of = |family: Family| {
         let used = plan.ratio.uses(family) || tally[family].sent > 0;
-        used.then(|| family_result(&tally[family], addresses(family), elapsed_s))
+        used.then(|| family_result(&tally[family], addresses(family), elapsed_s, open))
     };
     let mut both = tally.ipv6.clone();
     both += &tally.ipv4;
     let everywhere = plan.families().flat_map(addresses).collect();
     (
         Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
-        family_result(&both, everywhere, elapsed_s),
+        family_result(&both, everywhere, elapsed_s, open),
     )
 }
 

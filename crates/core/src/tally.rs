@@ -15,6 +15,14 @@ pub type Tally = PerFamily<FamilyTally>;
 pub struct FamilyTally {
     /// Exchanges begun, those included whose connection failed.
     pub sent: u64,
+    /// Exchanges that fell due while no more might be in flight, and were left out.
+    pub dropped: u64,
+    /// Exchanges that fell due and had not begun when the run ended.
+    pub unsent: u64,
+    /// Exchanges that began later than due because no more might be in flight before.
+    pub waited: u64,
+    /// Exchanges that began more than a millisecond later than due though they might.
+    pub late: u64,
     /// How the exchanges that received a whole response answered.
     pub status: Counts<u16>,
     /// How the others ended. Together with the whole ones they make up `sent`.
@@ -50,6 +58,10 @@ impl FamilyTally {
 impl AddAssign<&FamilyTally> for FamilyTally {
     fn add_assign(&mut self, other: &FamilyTally) {
         self.sent += other.sent;
+        self.dropped += other.dropped;
+        self.unsent += other.unsent;
+        self.waited += other.waited;
+        self.late += other.late;
         self.status += &other.status;
         self.failures += &other.failures;
         self.connections += &other.connections;
@@ -153,8 +165,13 @@ pub struct Phases {
     pub wait: Timing,
     /// From the response's first byte to its last.
     pub transfer: Timing,
-    /// From the exchange's start to the response's last byte.
+    /// From when the exchange was due to the response's last byte; in a closed loop it is due when
+    /// it starts.
     pub response: Timing,
+    /// From the exchange's start to the response's last byte; of open loops alone.
+    pub service: Timing,
+    /// From when the exchange was due to its start; of all exchanges of open loops.
+    pub slip: Timing,
     /// From connected to closed.
     pub lifetime: Timing,
 }
@@ -165,6 +182,8 @@ impl AddAssign<&Phases> for Phases {
         self.wait += &other.wait;
         self.transfer += &other.transfer;
         self.response += &other.response;
+        self.service += &other.service;
+        self.slip += &other.slip;
         self.lifetime += &other.lifetime;
     }
 }

@@ -34,7 +34,8 @@ fn driver(wanted: Driver) -> Result<Driver, Error> {
     match wanted {
         Driver::Epoll => Ok(Driver::Epoll),
         Driver::Uring => works().map(|()| Driver::Uring).map_err(|error| {
-            let line = format!("io_uring can't be used here ({error}); --driver epoll does without");
+            let line =
+                format!("io_uring can't be used here ({error}); --driver epoll does without");
             Error::Measure(line)
         }),
         // Old kernels and many containers don't have it; the result says which one it was.
@@ -73,7 +74,7 @@ fn too_many(plan: &Plan, allowed: u64) -> Error {
     let listed = plan.load.driver == Driver::Uring && plan.connection.lasting();
     Error::Measure(match listed {
         true => format!(
-            "{in_flight} connections over {} threads need more than the {allowed} files that each \
+            "{in_flight} connections over {} threads need more than the {allowed} open files that each \
              may hold; give it at least {} threads (-t), raise the limit (ulimit -Hn) or lower -c",
             plan.load.threads,
             u64::from(in_flight).div_ceil(allowed.max(1)),

@@ -10,14 +10,14 @@ use sixmark_core::plan::Plan;
 use sixmark_core::result::{
     self, Generator, Lookup, RatioResult, Route, RunResult, SCHEMA, Tool, Warning,
 };
-use sixmark_core::tally::Slice;
+use sixmark_core::tally::{FamilyTally, Slice, Tally};
 
 use crate::load::{self, Loaded};
 use crate::{Error, environment, preflight, warning};
 
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
 /// close to it.
-const BUSY: f64 = 0.95;
+pub(crate) const BUSY: f64 = 0.95;
 /// Shorter slices say nothing about how busy a worker is, in nanoseconds.
 const SHORT: u64 = 100_000_000;
 
@@ -107,9 +107,13 @@ fn assemble(plan: Plan, loaded: Loaded, started: String) -> RunResult {
 }
 
 fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
-    let long_enough = loaded.slices.iter().filter(|slice| slice.length_ns >= SHORT);
+    let open = plan.load.pace.open().is_some();
+    // In an open loop a second in which nothing fell due can't make anything late.
+    let idle = |slice: &Slice| open && slice.families.iter().all(|(_, family)| family.sent == 0);
+    let long_enough = loaded.slices.iter().filter(|slice| slice.length_ns >= SHORT && !idle(slice));
     let busy = long_enough.map(|slice| slice.busy_ns as f64 / slice.length_ns as f64);
     let busiest = busy.fold(0.0, f64::max);
+    let (late, too_late) = late(&loaded.tally);
     Generator {
         driver: loaded.driver.to_owned(),
         threads: plan.load.threads.get(),
@@ -117,6 +121,16 @@ fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
         cpu_sys_s: loaded.usage.system_s,
         peak_rss_bytes: loaded.usage.peak_rss_bytes,
         busiest,
-        saturated: busiest > BUSY,
+        late,
+        saturated: busiest > BUSY || too_late,
     }
+}
+
+/// How many exchanges of an open loop began too late though they had not to wait for a place, and
+/// whether that is more than one of a hundred: p99 of their slip is then above a millisecond.
+fn late(tally: &Tally) -> (u64, bool) {
+    let of = |number: fn(&FamilyTally) -> u64| number(&tally.ipv6) + number(&tally.ipv4);
+    let free = of(|tally| tally.phases.slip.count()) - of(|tally| tally.waited);
+    let late = of(|tally| tally.late);
+    (late, late * 100 > free)
 }

@@ -9,6 +9,8 @@ use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::report::count;
 use sixmark_core::result::{Ended, FamilyResult, RunResult, Warning};
 
+use crate::run::BUSY;
+
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;
 
@@ -59,11 +61,18 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
 }
 
 fn saturated(result: &RunResult) -> Option<Warning> {
-    let busy = result.generator.busiest * 100.0;
-    result.generator.saturated.then(|| {
+    let generator = &result.generator;
+    let sign = match generator.busiest > BUSY {
+        true => format!("a worker was busy {:.0} % of a second", generator.busiest * 100.0),
+        false => format!(
+            "{} exchanges began over 1 ms late though a connection was free for them",
+            count(generator.late)
+        ),
+    };
+    generator.saturated.then(|| {
         let message = format!(
-            "a worker was busy {busy:.0} % of a second: the generator may have been the \
-             bottleneck; give it more threads (-t) or cores of its own"
+            "{sign}: the generator may have been the bottleneck; give it more threads (-t) or \
+             cores of its own"
         );
         warning("generator_saturated", message)
     })
@@ -93,6 +102,9 @@ fn of_family(family: Family, figures: &FamilyResult) -> Vec<Warning> {
     let doubts = [
         fell_away(family, figures),
         failed(family, figures),
+        overloaded(family, figures),
+        dropped(family, figures),
+        unsent(family, figures),
         no_port(family, figures),
         local(family, figures),
         bad_status(family, figures),
@@ -125,6 +137,41 @@ fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> {
             count(figures.requests.sent)
         );
         warning("failures", message)
+    })
+}
+
+fn overloaded(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let waited = figures.requests.waited;
+    (waited > 0).then(|| {
+        let message = format!(
+            "{} exchanges over {family} waited for a connection: raise -c or lower the rate",
+            count(waited)
+        );
+        warning("overloaded", message)
+    })
+}
+
+fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let dropped = figures.requests.dropped;
+    (dropped > 0).then(|| {
+        let message = format!(
+            "{} exchanges over {family} were dropped, -c being in flight when they were due: raise \
+             -c or lower the rate; the times are of the others",
+            count(dropped)
+        );
+        warning("dropped", message)
+    })
+}
+
+fn unsent(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let unsent = figures.requests.unsent;
+    (unsent > 0).then(|| {
+        let message = format!(
+            "{} exchanges over {family} were due before the end and never began: the rate was not \
+             kept up, and the longest waits are missing from the times",
+            count(unsent)
+        );
+        warning("unsent", message)
     })
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::family::{Family, PerFamily};
+use crate::pace::Pace;
 use ratio::Ratio;
 
 /// A run, resolved and checked: every family that the ratio uses has an endpoint.
@@ -28,7 +29,7 @@ pub struct Plan {
     pub connection: Connection,
     /// Where connections come from; the kernel's choice for a family without any.
     pub sources: PerFamily<Vec<Source>>,
-    /// Decides where the schedules over several addresses begin.
+    /// Decides where the schedules over several addresses begin, and Poisson arrivals.
     pub seed: u64,
 }
 
@@ -81,7 +82,7 @@ pub struct Endpoint {
     pub weight: f64,
 }
 
-/// How much load, and for how long. A closed loop.
+/// How much load, and for how long.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Load {
     /// How many exchanges to begin; as many as fit the duration where absent.
@@ -90,7 +91,9 @@ pub struct Load {
     pub duration: Option<Duration>,
     /// Load before the measurement, not counted.
     pub warmup: Duration,
-    /// Exchanges in flight, over both families together.
+    /// What decides when an exchange begins.
+    pub pace: Pace,
+    /// Exchanges in flight, over both families together; in an open loop the most of them.
     pub connections: NonZeroU32,
     /// Worker threads, at most one for each exchange in flight.
     pub threads: NonZeroU32,

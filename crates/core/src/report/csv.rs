@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::outcome::Outcome;
-use crate::result::{FamilyResult, RunResult};
+use crate::result::{FamilyResult, Requests, RunResult};
 use crate::timing::Summary;
 
 use super::{Figure, PHASES};
@@ -31,7 +31,7 @@ pub fn lines(result: &RunResult) -> String {
 }
 
 fn header() -> String {
-    let mut text = String::from("family,elapsed_s,sent,completed");
+    let mut text = String::from("family,elapsed_s,sent,completed,dropped,unsent,waited");
     Outcome::ALL.iter().for_each(|outcome| write_to(&mut text, outcome.name()));
     for name in ["opened", "closed", "received_bytes", "body_bytes", "sent_bytes"] {
         write_to(&mut text, name);
@@ -48,8 +48,8 @@ fn header() -> String {
 fn row(text: &mut String, name: &str, result: &RunResult, figures: &FamilyResult) {
     text.push_str(name);
     write_to(text, result.elapsed_s);
-    write_to(text, figures.requests.sent);
-    write_to(text, figures.requests.completed);
+    let Requests { sent, completed, dropped, unsent, waited } = figures.requests;
+    [sent, completed, dropped, unsent, waited].iter().for_each(|number| write_to(text, number));
     for outcome in Outcome::ALL {
         write_to(text, figures.outcomes.get(outcome.name()).copied().unwrap_or(0));
     }
@@ -65,10 +65,12 @@ fn row(text: &mut String, name: &str, result: &RunResult, figures: &FamilyResult
     text.push_str("\r\n");
 }
 
-fn summary(text: &mut String, summary: &Summary) {
-    write_to(text, summary.count);
+/// Empty fields where there is none.
+fn summary(text: &mut String, summary: Option<&Summary>) {
+    write_to(text, summary.map_or(String::new(), |summary| summary.count.to_string()));
     for (_, figure) in FIGURES {
-        write_to(text, figure(summary).map_or(String::new(), |value| value.to_string()));
+        let value = summary.and_then(figure);
+        write_to(text, value.map_or(String::new(), |value| value.to_string()));
     }
 }
 

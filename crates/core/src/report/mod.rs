@@ -10,16 +10,18 @@ use crate::timing::Summary;
 /// A named figure of something.
 type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
 
-/// A phase's name and its durations.
-type Phase = (&'static str, fn(&FamilyResult) -> &Summary);
+/// A phase's name and its durations, where the kind of load has them.
+type Phase = (&'static str, fn(&FamilyResult) -> Option<&Summary>);
 
-/// The phases in the order of an exchange, and the connection's lifetime.
-const PHASES: [Phase; 5] = [
-    ("connect", |f| &f.connect_us),
-    ("wait", |f| &f.wait_us),
-    ("transfer", |f| &f.transfer_us),
-    ("response", |f| &f.response_us),
-    ("lifetime", |f| &f.lifetime_us),
+/// The phases in the order of an exchange, an open loop's times, and the connection's lifetime.
+const PHASES: [Phase; 7] = [
+    ("connect", |f| Some(&f.connect_us)),
+    ("wait", |f| Some(&f.wait_us)),
+    ("transfer", |f| Some(&f.transfer_us)),
+    ("slip", |f| f.slip_us.as_ref()),
+    ("service", |f| f.service_us.as_ref()),
+    ("response", |f| Some(&f.response_us)),
+    ("lifetime", |f| Some(&f.lifetime_us)),
 ];
 
 pub use number::{bytes, count, duration_us};

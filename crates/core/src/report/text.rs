@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use crate::family::Family;
 use crate::outcome::Outcome;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::result::{Ended, FamilyResult, Lookup, RunResult};
 use crate::timing::Summary;
@@ -19,6 +20,13 @@ const RATES: [Rate; 3] = [
     (("connections opened", |f| Some(f.connections.opened as f64)), whole),
     (("requests/s", |f| Some(f.requests_per_s)), |n| count(n.round() as u64)),
     (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
+];
+
+/// What an open loop did not send, or not in time; shown where there is any.
+const LEFT_OUT: [Figure<FamilyResult>; 3] = [
+    ("requests dropped", |f| Some(f.requests.dropped as f64)),
+    ("requests unsent", |f| Some(f.requests.unsent as f64)),
+    ("requests that waited", |f| Some(f.requests.waited as f64)),
 ];
 
 /// Targets named at the top.
@@ -63,15 +71,21 @@ fn headline(result: &RunResult) -> String {
         result.elapsed_s,
         ended(result.ended),
     );
-    let (threads, driver) = (result.generator.threads, &result.generator.driver);
-    let _ = writeln!(
-        text,
-        "closed loop, {} in flight, IPv6:IPv4 {}, {threads} {}, {driver}\n",
-        result.plan.load.connections,
-        result.plan.ratio,
-        if threads == 1 { "thread" } else { "threads" },
-    );
+    let _ = writeln!(text, "{}\n", setting(result));
     text
+}
+
+/// What was loaded how, on one line or, for an open loop, two.
+fn setting(result: &RunResult) -> String {
+    let load = &result.plan.load;
+    let in_flight = count(load.connections.get().into());
+    let (threads, driver) = (result.generator.threads, &result.generator.driver);
+    let pace = match &load.pace {
+        Pace::Closed => format!("closed loop, {in_flight} in flight, "),
+        Pace::Open(open) => format!("open loop, {open}, at most {in_flight} in flight\n"),
+    };
+    let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
+    format!("{pace}IPv6:IPv4 {}, {threads}, {driver}", result.plan.ratio)
 }
 
 /// What resolving names took: it is part of no other time.
@@ -116,6 +130,11 @@ impl Columns<'_> {
 
     fn counts(&self, text: &mut String) {
         self.row(text, "requests sent", |f| Some(f.requests.sent as f64), whole, false);
+        for (label, number) in LEFT_OUT {
+            if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
+                self.row(text, label, number, whole, false);
+            }
+        }
         for outcome in Outcome::ALL {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
             if self.sides.iter().flatten().any(|f| number(f).is_some()) {
@@ -144,13 +163,14 @@ impl Columns<'_> {
 
     fn phases(&self, text: &mut String) {
         for (phase, of) in PHASES {
-            if self.sides.iter().flatten().all(|f| of(f).count == 0) {
+            let counts = self.sides.iter().flatten().map(|f| of(f).map_or(0, |s| s.count));
+            let (fewest, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
+            if most == 0 {
                 continue;
             }
-            let fewest = self.sides.iter().flatten().map(|f| of(f).count).min().unwrap_or(0);
             for (at, ((name, quantile), needed)) in QUANTILES.into_iter().enumerate() {
                 let label = format!("{:<10}{name}", if at == 0 { phase } else { "" });
-                self.row(text, &label, |f| quantile(of(f)), duration_us, fewest >= needed);
+                self.row(text, &label, |f| of(f).and_then(quantile), duration_us, fewest >= needed);
             }
         }
     }

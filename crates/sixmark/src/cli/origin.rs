@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::out::print;
 use super::stop_flag;
 use crate::Error;
-use crate::origin::{Options, Origin};
+use crate::origin::{Options, Origin, Pause};
 
 /// Serve HTTP on both families to test against: sizes, delays, resets, stalls, uploads.
 ///
@@ -21,6 +21,10 @@ pub(super) struct Args {
     /// Threads that serve [default: one a core]
     #[arg(short, long, value_name = "N", default_value = "0", hide_default_value = true)]
     threads: usize,
+
+    /// Stand still for LENGTH at the end of every EVERY: answers due in it are held until it ends
+    #[arg(long, value_name = "LENGTH/EVERY")]
+    pause: Option<Pause>,
 
     /// Print the addresses as JSON
     #[arg(long)]
@@ -41,7 +45,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
 }
 
 fn start(args: &Args) -> Result<Origin, Error> {
-    let mut options = Options { threads: args.threads, ..Options::default() };
+    let mut options = Options { threads: args.threads, pause: args.pause, ..Options::default() };
     if !args.listen.is_empty() {
         options.listen.clone_from(&args.listen);
     }

@@ -29,6 +29,10 @@ pub(super) struct Connection {
 pub(super) struct Exchange {
     /// Begun during the measurement, so that it counts.
     pub(super) counted: bool,
+    /// When it was to start, in an open loop.
+    pub(super) due: Option<u64>,
+    /// It was due while no place was free.
+    pub(super) waited: bool,
     pub(super) start: u64,
     /// When the request's last byte was handed to the kernel.
     pub(super) sent: u64,

@@ -3,6 +3,7 @@
 //! Each worker is a thread with its own connections, schedule and tally; nothing is shared while the
 //! load runs but a flag that says stop and whether anything was ever reached.
 
+mod arrivals;
 mod connection;
 mod errno;
 mod hope;
@@ -26,6 +27,10 @@ use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::{Driver, Epoll, Uring};
 use sixmark_sys::usage::{Usage, usage};
+
+/// An exchange that starts later after it was due, in nanoseconds, though a place was free, tells of
+/// a generator that can't keep up.
+const LATE: u64 = 1_000_000;
 
 /// What all workers together counted.
 #[derive(Debug)]
@@ -108,6 +113,9 @@ impl Crew<'_> {
         // Dropping the sender is how the collector learns that the worker is done.
         let (slices, begin) = (self.slices.clone(), self.begin);
         let work = move || {
+            if prepared.plan.load.pace.open().is_some() {
+                sixmark_sys::clock::wake_precisely();
+            }
             let send = |slice| drop(slices.send(slice));
             Worker::new(driver, &prepared, number, begin).run(&stop, send)
         };

@@ -6,6 +6,7 @@ use sixmark_core::outcome::Failure;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::Close;
 
+use super::LATE;
 use super::connection::{Connection, Exchange};
 
 /// Nanoseconds of a slice.
@@ -63,6 +64,16 @@ impl Record {
         tally.phases.lifetime.record(now.saturating_sub(connection.connected));
     }
 
+    /// An exchange fell due while no more might be in flight, and was left out.
+    pub(super) fn dropped(&mut self, family: Family) {
+        self.tally[family].dropped += 1;
+    }
+
+    /// An exchange fell due and the run ended before it began.
+    pub(super) fn unsent(&mut self, family: Family) {
+        self.tally[family].unsent += 1;
+    }
+
     /// A whole response came.
     pub(super) fn completed(
         &mut self,
@@ -77,18 +88,35 @@ impl Record {
         tally.bytes.body += with.body;
         tally.phases.wait.record(first.saturating_sub(exchange.sent));
         tally.phases.transfer.record(end.saturating_sub(first));
-        let response = end.saturating_sub(exchange.start);
+        let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
         tally.phases.response.record(response);
         let slice = &mut self.slice.families[family];
         slice.completed += 1;
         slice.body += with.body;
         slice.response.record(response);
+        if let Some(due) = exchange.due {
+            tally.phases.service.record(end.saturating_sub(exchange.start));
+            self.slipped(family, exchange, due);
+        }
     }
 
     /// An exchange ended otherwise.
-    pub(super) fn failed(&mut self, family: Family, failure: Failure) {
+    pub(super) fn failed(&mut self, family: Family, exchange: &Exchange, failure: Failure) {
         self.tally[family].failures.add(failure, 1);
         self.slice.families[family].failed += 1;
+        if let Some(due) = exchange.due {
+            self.slipped(family, exchange, due);
+        }
+    }
+
+    /// How much later than due an exchange of an open loop began, and by whose fault. Counted when
+    /// it ends, since its family may not be known before.
+    fn slipped(&mut self, family: Family, exchange: &Exchange, due: u64) {
+        let slip = exchange.start.saturating_sub(due);
+        let tally = &mut self.tally[family];
+        tally.phases.slip.record(slip);
+        tally.waited += u64::from(exchange.waited);
+        tally.late += u64::from(!exchange.waited && slip > LATE);
     }
 
     /// When the current slice ends.

@@ -53,8 +53,18 @@ impl Schedule {
 
     /// The number of the endpoint of the next exchange; not to be called when the schedule is over.
     pub(super) fn draw(&mut self, prepared: &Prepared) -> usize {
-        self.left = self.left.map(|left| left.saturating_sub(1));
-        let family = self.mix.draw();
+        let family = self.leave_out();
+        self.endpoint(prepared, family)
+    }
+
+    /// The number of the next endpoint of a family that was not drawn here.
+    pub(super) fn endpoint(&mut self, prepared: &Prepared, family: Family) -> usize {
         prepared.of_family[family][self.deals[family].draw()].0
+    }
+
+    /// The family of the next exchange, which is not to be.
+    pub(super) fn leave_out(&mut self) -> Family {
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        self.mix.draw()
     }
 }

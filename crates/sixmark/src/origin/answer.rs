@@ -30,14 +30,17 @@ const RESET_SENT: u64 = 1024;
 
 /// Answers one request.
 pub(super) async fn answer(request: Request<Incoming>, session: Arc<Session>) -> Outcome {
-    match Route::parse(request.uri().path()) {
+    let pauses = session.pauses;
+    let answer = match Route::parse(request.uri().path()) {
         Ok(route) if route.methods().contains(request.method()) => {
             respond(route, request, session).await
         }
         Ok(route) => Ok(not_allowed(route.methods())),
         Err(Refusal::Unknown(line)) => Ok(text(StatusCode::NOT_FOUND, line)),
         Err(Refusal::Bad(line)) => Ok(text(StatusCode::BAD_REQUEST, line)),
-    }
+    };
+    pauses.hold().await;
+    answer
 }
 
 async fn respond(route: Route, request: Request<Incoming>, session: Arc<Session>) -> Outcome {

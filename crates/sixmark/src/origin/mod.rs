@@ -9,6 +9,7 @@ mod answer;
 mod body;
 mod dynamic;
 mod listen;
+mod pause;
 mod route;
 mod serve;
 mod wire;
@@ -16,11 +17,14 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use pause::Pause;
+
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
+use pause::Pauses;
 use serde_json::{Value, json};
 use sixmark_core::family::Family;
 use tokio::runtime::{Builder, Runtime};
@@ -34,13 +38,15 @@ pub struct Options {
     pub listen: Vec<SocketAddr>,
     /// Worker threads; 0 means one for each core.
     pub threads: usize,
+    /// Stands still now and then: every answer that is due in a pause is held until its end.
+    pub pause: Option<Pause>,
 }
 
 impl Default for Options {
     /// Loopback of both families, ports chosen by the kernel, a thread for each core.
     fn default() -> Self {
         let listen = vec![(Ipv6Addr::LOCALHOST, 0).into(), (Ipv4Addr::LOCALHOST, 0).into()];
-        Options { listen, threads: 0 }
+        Options { listen, threads: 0, pause: None }
     }
 }
 
@@ -68,7 +74,7 @@ impl Origin {
         // the owner of an Origin may well be asynchronous code.
         let thread = thread::Builder::new()
             .name("origin".into())
-            .spawn(move || run(listeners, options.threads, &ready, stopped))?;
+            .spawn(move || run(listeners, &options, &ready, stopped))?;
         outcome.recv().unwrap_or_else(|_| Err(io::Error::other("the origin's thread ended")))?;
         Ok(Origin { addresses, stop: Some(stop), thread: Some(thread) })
     }
@@ -102,11 +108,11 @@ impl Drop for Origin {
 
 fn run(
     listeners: Vec<TcpListener>,
-    threads: usize,
+    options: &Options,
     ready: &mpsc::Sender<io::Result<()>>,
     stopped: oneshot::Receiver<()>,
 ) {
-    let (runtime, outcome) = match launch(listeners, threads) {
+    let (runtime, outcome) = match launch(listeners, options) {
         Ok(runtime) => (Some(runtime), Ok(())),
         Err(error) => (None, Err(error)),
     };
@@ -116,16 +122,17 @@ fn run(
     }
 }
 
-fn launch(listeners: Vec<TcpListener>, threads: usize) -> io::Result<Runtime> {
+fn launch(listeners: Vec<TcpListener>, options: &Options) -> io::Result<Runtime> {
     let mut builder = Builder::new_multi_thread();
-    if threads > 0 {
-        builder.worker_threads(threads);
+    if options.threads > 0 {
+        builder.worker_threads(options.threads);
     }
     let runtime = builder.thread_name("origin-worker").enable_all().build()?;
     {
         let _context = runtime.enter();
+        let pauses = Pauses::start(options.pause);
         for listener in listeners {
-            runtime.spawn(serve::accept(tokio::net::TcpListener::from_std(listener)?));
+            runtime.spawn(serve::accept(tokio::net::TcpListener::from_std(listener)?, pauses));
         }
     }
     Ok(runtime)

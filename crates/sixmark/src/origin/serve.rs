@@ -11,6 +11,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::answer::answer;
+use super::pause::Pauses;
 use super::wire::{Session, Wire};
 
 /// Long enough not to spin while no descriptor is free, short enough to go unnoticed after.
@@ -18,20 +19,20 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Accepts until the runtime ends. No error is final: out of descriptors (EMFILE, ENFILE) or of
 /// memory, the connections wait in the backlog for a while.
-pub(super) async fn accept(listener: TcpListener) {
+pub(super) async fn accept(listener: TcpListener, pauses: Pauses) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => drop(tokio::spawn(serve(stream, peer))),
+            Ok((stream, peer)) => drop(tokio::spawn(serve(stream, peer, pauses))),
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }
 }
 
-async fn serve(stream: TcpStream, peer: SocketAddr) {
+async fn serve(stream: TcpStream, peer: SocketAddr, pauses: Pauses) {
     // The option is an optimisation; a socket already reset by its client refuses it.
     let _ = stream.set_nodelay(true);
-    let session = Arc::new(Session::new(peer));
+    let session = Arc::new(Session::new(peer, pauses));
     let wire = Wire::new(stream, Arc::clone(&session));
     let service = service_fn(move |request| answer(request, Arc::clone(&session)));
     // hyper's pipeline_flush stays off: it holds a response back while another request is

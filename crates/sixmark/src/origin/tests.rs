@@ -361,7 +361,9 @@ fn its_ports_are_free_once_it_has_stopped() {
     let listen = first.addresses().to_vec();
     first.addresses().iter().for_each(|&address| drop(get(address, "/health")));
     first.stop();
-    let second = Origin::start(Options { listen: listen.clone(), threads: 1 }).unwrap();
+    let second =
+        Origin::start(Options { listen: listen.clone(), threads: 1, ..Options::default() })
+            .unwrap();
     assert_eq!(second.addresses(), listen);
 }
 

@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::pause::Pauses;
+
 /// How a connection ends once the bytes handed to it so far are in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
@@ -26,12 +28,14 @@ pub(super) enum Ending {
 pub(super) struct Session {
     /// The client's address, as the kernel gave it to accept.
     pub(super) peer: SocketAddr,
+    /// When answers are held.
+    pub(super) pauses: Pauses,
     ending: OnceLock<Ending>,
 }
 
 impl Session {
-    pub(super) fn new(peer: SocketAddr) -> Self {
-        Session { peer, ending: OnceLock::new() }
+    pub(super) fn new(peer: SocketAddr, pauses: Pauses) -> Self {
+        Session { peer, pauses, ending: OnceLock::new() }
     }
 
     /// Ends the connection at the next flush. The first call decides.

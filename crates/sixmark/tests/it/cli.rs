@@ -6,6 +6,7 @@ mod connections;
 mod ending;
 mod outcomes;
 mod output;
+mod pace;
 mod ratio;
 mod refusals;
 mod request;

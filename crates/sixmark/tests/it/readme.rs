@@ -23,6 +23,8 @@ fn here(command: &str, origin: &Origin) -> String {
         .replace("http://www.example.net/sink", &both("/sink"))
         .replace("http://www.example.net/", &both("/bytes/100"))
         .replace("-d 10s", "-d 100ms")
+        .replace(":1m ", ":100ms ")
+        .replace("100:10s,200:10s,400:10s", "100:50ms,200:50ms,400:50ms")
         .replace("--warmup 1s", "--warmup 50ms")
         .replace("-n 10000 -c 1000", "-n 200 -c 20")
         .replace("run http", "run -n 20 http")

@@ -18,6 +18,13 @@ fn sample() -> Value {
     json(&["-n", "3000", "-c", "8", "--source", "127.0.0.2", "-H", "A: b", &v6, &v4])
 }
 
+/// The same of an open loop.
+fn open_sample() -> Value {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    json(&["--steps", "10k:100ms,20k:100ms", "--spin", "5us", "-c", "8", &v6, &v4])
+}
+
 #[test]
 fn the_schema_refuses_what_is_not_a_result() {
     let (schema, validator) = schema();
@@ -43,27 +50,41 @@ fn the_schema_refuses_what_is_not_a_result() {
         ("/ratio/sent", value!([1, 2, 3])),
         ("/plan/load/timeout", value!("5s")),
         ("/generator/busiest", value!(95)),
+        ("/plan/load/pace", value!({"mode": "open"})),
+        ("/total/slip_us", good["total"]["wait_us"].clone()),
     ] {
         let mut bad = good.clone();
-        *bad.pointer_mut(path).unwrap() = wrong;
+        put(&mut bad, path, wrong);
         assert!(!validator.is_valid(&bad), "{path}");
+    }
+}
+
+/// Puts a value where there is one, or where one might be.
+fn put(document: &mut Value, path: &str, value: Value) {
+    let (parent, field) = path.rsplit_once('/').unwrap();
+    match document.pointer_mut(path) {
+        Some(place) => *place = value,
+        None => document.pointer_mut(parent).unwrap()[field] = value,
     }
 }
 
 /// Takes each field of each object away, and adds one.
 #[test]
 fn the_schema_knows_every_field() {
+    [sample(), open_sample()].iter().for_each(is_known);
+}
+
+fn is_known(good: &Value) {
     let (_, validator) = schema();
-    let good = sample();
     let mut paths = Vec::new();
-    objects("", &good, &mut paths);
+    objects("", good, &mut paths);
     for path in paths {
         let free = ["/sysctls", "/families", "/status"].iter().any(|end| path.ends_with(end));
         if free && !path.contains("/intervals/") {
             continue;
         }
         let of = |document: &Value| document.pointer(&path).unwrap().as_object().unwrap().clone();
-        for field in of(&good).keys() {
+        for field in of(good).keys() {
             let mut bad = good.clone();
             bad.pointer_mut(&path).unwrap().as_object_mut().unwrap().remove(field);
             assert!(!validator.is_valid(&bad), "{path}/{field} may be left out");
@@ -91,9 +112,10 @@ fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn a_document_survives_being_read() {
-    let document = sample();
-    let result: RunResult = serde_json::from_value(document.clone()).unwrap();
-    assert_eq!(serde_json::to_value(result).unwrap(), document);
+    for document in [sample(), open_sample()] {
+        let result: RunResult = serde_json::from_value(document.clone()).unwrap();
+        assert_eq!(serde_json::to_value(result).unwrap(), document);
+    }
 }
 
 #[test]

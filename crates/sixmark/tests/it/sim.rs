@@ -11,6 +11,7 @@ mod connections;
 mod driver;
 mod harness;
 mod ledger;
+mod open;
 mod outcomes;
 mod phases;
 mod random;

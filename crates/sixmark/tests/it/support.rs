@@ -85,9 +85,14 @@ pub(crate) fn check(document: &Value) {
         .collect();
     assert!(wrong.is_empty(), "not of the published form: {wrong:#?}");
     let families = document["families"].as_object().unwrap().iter();
+    let open = document["plan"]["load"]["pace"]["mode"] == "open";
     let mut sums = [0, 0];
     for (name, figures) in families {
         let [sent, completed] = accounted(name, figures);
+        if open {
+            let counts = ["slip_us", "service_us"].map(|what| &figures[what]["count"]);
+            assert_eq!(counts, [&Value::from(sent), &Value::from(completed)], "{name}");
+        }
         let of_seconds = |what: &str| -> u64 {
             let seconds = document["intervals"].as_array().unwrap().iter();
             seconds.map(|second| second["families"][name][what].as_u64().unwrap()).sum()

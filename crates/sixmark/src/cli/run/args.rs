@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sixmark_core::http1::request::{check_method, parse_header};
+use sixmark_core::pace::{Overload, Process, Rate, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Driver};
 
@@ -16,7 +17,8 @@ use crate::resolve::Override;
 /// Load a web server over IPv6 and IPv4 at once and show both side by side.
 ///
 /// Every exchange is counted under the family of the peer it was connected to. Without -n and -d
-/// the run lasts 10 s.
+/// the run lasts 10 s. Without --rate, --ramp and --steps it is a closed loop: each exchange begins
+/// when another one has ended.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// What to load: http://HOST[:PORT]/PATH; an IPv6 address stands in brackets
@@ -61,7 +63,7 @@ pub(in crate::cli) struct Args {
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load")]
     pub(super) duration: Option<Duration>,
 
-    /// Exchanges in flight, over both families together
+    /// Exchanges in flight, over both families together; in an open loop the most of them
     #[arg(short, long, value_name = "N", default_value = "50",
           value_parser = positive::<NonZeroU32>, help_heading = "Load")]
     pub(super) connections: NonZeroU32,
@@ -75,7 +77,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time, help_heading = "Load")]
     pub(super) warmup: Duration,
 
-    /// The longest an exchange may last from its start, connecting included
+    /// The longest an exchange may last from its start (in an open loop too), connecting included
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = positive_time,
           help_heading = "Load")]
     pub(super) timeout: Duration,
@@ -84,6 +86,37 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "auto|uring|epoll", default_value = "auto", value_parser = driver,
           help_heading = "Load")]
     pub(super) driver: Driver,
+
+    /// Begin so many exchanges a second (200, 10k/s, 12000/m), over all threads and both families,
+    /// whatever the server does; response times then count from when an exchange was due
+    #[arg(long, value_name = "N/s", conflicts_with_all = ["ramp", "steps"],
+          help_heading = "Open loop")]
+    pub(super) rate: Option<Rate>,
+
+    /// Let the rate change evenly, and end then (0:1000/s:1m)
+    #[arg(long, value_name = "FROM:TO:DURATION", value_parser = super::pace::ramp,
+          conflicts_with_all = ["steps", "duration"], help_heading = "Open loop")]
+    pub(super) ramp: Option<Stage>,
+
+    /// One rate after the other, and end then (100:10s,200:10s)
+    #[arg(long, value_name = "RATE:DURATION,…", value_parser = super::pace::step,
+          value_delimiter = ',', conflicts_with = "duration", help_heading = "Open loop")]
+    pub(super) steps: Vec<Stage>,
+
+    /// Evenly spaced, or at random as those of many users are [default: constant]
+    #[arg(long, value_name = "constant|poisson", value_parser = super::pace::process,
+          help_heading = "Open loop")]
+    pub(super) arrivals: Option<Process>,
+
+    /// What becomes of an exchange that is due when -c are in flight: it waits, its response time
+    /// counting from when it was due, or it is dropped and counted [default: wait]
+    #[arg(long, value_name = "wait|drop", value_parser = super::pace::overload,
+          help_heading = "Open loop")]
+    pub(super) overload: Option<Overload>,
+
+    /// Don't sleep in this last time before an exchange is due (50us); costs a core a thread
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Open loop")]
+    pub(super) spin: Option<Duration>,
 
     /// One connection a request
     #[arg(long, conflicts_with = "requests_per_connection", help_heading = "Connections")]
@@ -128,7 +161,7 @@ pub(in crate::cli) struct Args {
     #[arg(short, long, help_heading = "Output")]
     pub(super) quiet: bool,
 
-    /// Where schedules over several addresses begin [default: random]
+    /// Where schedules over several addresses begin, and Poisson arrivals [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(super) seed: Option<u64>,
 }
@@ -150,7 +183,7 @@ fn time(text: &str) -> Result<Duration, String> {
     if time <= longest { Ok(time) } else { Err("longer than 100 years".to_owned()) }
 }
 
-fn positive_time(text: &str) -> Result<Duration, String> {
+pub(super) fn positive_time(text: &str) -> Result<Duration, String> {
     match time(text)? {
         Duration::ZERO => Err("must be above 0".to_owned()),
         time => Ok(time),

@@ -2,6 +2,7 @@
 
 mod args;
 mod live;
+mod pace;
 mod plan;
 mod source;
 mod text;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
+use sixmark_core::pace::Open;
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::url::Url;
@@ -13,6 +14,7 @@ use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
 use sixmark_core::result::Warning;
 
 use super::args::Args;
+use super::pace;
 use super::source;
 use crate::resolve::Resolver;
 use crate::run::Planned;
@@ -32,7 +34,7 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let warnings = alone(&args, ratio).into_iter().chain(left_out).collect();
     let plan = Plan {
         ratio,
-        load: load(&args),
+        load: load(&args)?,
         request: request(&mut args)?,
         connection: Connection {
             keep_alive: !args.no_keep_alive,
@@ -143,18 +145,22 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
     before - targets.len()
 }
 
-fn load(args: &Args) -> Load {
+fn load(args: &Args) -> Result<Load, Error> {
+    let pace = pace::pace(args)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let threads = args.threads.or(NonZeroU32::new(cores)).unwrap_or(NonZeroU32::MIN);
-    Load {
+    let of_stages = pace.open().and_then(Open::duration);
+    let usual = args.requests.is_none().then_some(DURATION);
+    Ok(Load {
         requests: args.requests,
-        duration: args.duration.or((args.requests.is_none()).then_some(DURATION)),
+        duration: args.duration.or(of_stages).or(usual),
         warmup: args.warmup,
+        pace,
         connections: args.connections,
         threads: threads.min(args.connections),
         timeout: args.timeout,
         driver: args.driver,
-    }
+    })
 }
 
 fn request(args: &mut Args) -> Result<Request, Error> {

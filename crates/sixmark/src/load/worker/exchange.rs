@@ -9,7 +9,7 @@ use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan;
 use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Slot};
 
-use super::{REST, Worker};
+use super::Worker;
 use crate::load::connection::{Connection, Exchange, State};
 use crate::load::errno;
 use crate::load::prepare::Prepared;
@@ -144,13 +144,14 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.connections.get(slot);
         let State::Busy(phase) = connection.state else { return };
         if connection.exchange.counted {
-            self.record.failed(connection.family, Failure { outcome, phase, errno });
+            let failure = Failure { outcome, phase, errno };
+            self.record.failed(connection.family, &connection.exchange, failure);
             self.last_end = self.last_end.max(self.driver.woke());
         }
         match phase {
             Phase::Connect => {
                 self.unestablished += 1;
-                self.resting.push_back(self.driver.woke() + REST);
+                self.rest();
             }
             _ => self.free += 1,
         }

@@ -1,8 +1,8 @@
-//! One worker: a closed loop over a driver.
+//! One worker: a loop over a driver.
 //!
-//! A *place* is the right to have one exchange in flight. A worker has a fixed number of them; a
-//! place that becomes free takes the schedule's next endpoint and an idle connection to it, or
-//! opens one.
+//! A *place* is the right to have one exchange in flight. A worker has a fixed number of them. A
+//! place that is free takes the next exchange that may begin, at once in a closed loop, when it is
+//! due in an open one, and an idle connection to its endpoint, or opens one.
 
 mod exchange;
 
@@ -16,10 +16,10 @@ use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::{Close, Driver, Slot, Way};
 
+use super::arrivals::{Arrivals, Turn};
 use super::connection::{Connections, Exchange};
 use super::prepare::Prepared;
 use super::record::Record;
-use super::schedule::Schedule;
 use super::source::Sources;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
@@ -38,8 +38,7 @@ pub struct Worker<'a, D> {
     driver: D,
     prepared: &'a Prepared,
     connections: Connections,
-    schedule: Schedule,
-    warm_up: Schedule,
+    arrivals: Arrivals,
     sources: Sources,
     record: Record,
     /// Places without an exchange, and those of them that rest until these times.
@@ -48,7 +47,6 @@ pub struct Worker<'a, D> {
     most_connections: usize,
     begin: u64,
     measure_from: u64,
-    end: u64,
     timeout: u64,
     /// Connections established, and attempts that failed, warm-up included.
     established: u64,
@@ -81,10 +79,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         let places = part(load.connections.get().into());
         let measure_from = begin + load.warmup.as_nanos() as u64;
         let lasts = |duration: std::time::Duration| duration.as_nanos() as u64;
+        let end = load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration));
         Worker {
             connections: Connections::new(prepared.endpoints.len()),
-            schedule: Schedule::measured(prepared, number),
-            warm_up: Schedule::warm_up(prepared, number),
+            arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, workers),
             record: Record::new(measure_from),
             free: places as usize,
@@ -92,7 +90,6 @@ impl<'a, D: Driver> Worker<'a, D> {
             most_connections: part(plan.connection.most_open.get().into()).max(places) as usize,
             begin,
             measure_from,
-            end: load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration)),
             timeout: lasts(load.timeout),
             established: 0,
             unestablished: 0,
@@ -110,12 +107,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         // The driver last woke before the run: what began now would be taken for warm-up.
         self.driver.wait(self.begin);
         let ended = loop {
-            (0..BURST).for_each(|_| self.begin());
+            self.begin_some();
             if let Some(ended) = self.is_over(stop) {
                 break ended;
             }
             let due = self.next_due();
             self.driver.wait(due);
+            self.note_full();
             while let Some(event) = self.driver.next() {
                 self.handle(event);
                 self.begin();
@@ -127,14 +125,14 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     fn is_over(&mut self, stop: &AtomicBool) -> Option<Ended> {
         let now = self.driver.woke();
-        let done = self.schedule.is_over() && self.connections.longest_in_flight().is_none();
+        let in_flight = self.connections.longest_in_flight().is_some();
         if self.hoping && self.established == 0 && self.unestablished >= self.hopeless_after {
             self.hoping = false;
             self.prepared.hope.lose();
         }
         match () {
             () if stop.load(Ordering::Relaxed) => Some(Ended::Interrupted),
-            () if done || now >= self.end => Some(Ended::Complete),
+            () if self.arrivals.is_over(now, in_flight) => Some(Ended::Complete),
             () if !self.hoping && self.prepared.hope.is_lost() => Some(Ended::Hopeless),
             () => None,
         }
@@ -143,11 +141,12 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// When the worker must look at the clock again, if nothing happens before.
     fn next_due(&mut self) -> u64 {
         let now = self.driver.woke();
-        if self.may_begin() {
+        let look = if self.free > 0 { self.arrivals.look(now) } else { None };
+        if look.is_some_and(|look| look <= now) {
             return now;
         }
         let timeout = self.connections.longest_in_flight().map(|slot| self.deadline(slot));
-        let soonest = [timeout, self.resting.front().copied(), Some(self.end)];
+        let soonest = [look, timeout, self.resting.front().copied(), self.arrivals.closing(now)];
         let soonest = soonest.into_iter().flatten().fold(now + PATIENCE, u64::min);
         soonest.min(self.record.slice_end())
     }
@@ -156,9 +155,18 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.connections.get(slot).exchange.start.saturating_add(self.timeout)
     }
 
+    /// Where all places were taken until now, what fell due had to wait for one.
+    fn note_full(&mut self) {
+        if self.free == 0 {
+            let now = self.driver.woke();
+            self.arrivals.all_taken(now, |family| self.record.dropped(family));
+        }
+    }
+
     /// Does what is due by the clock.
     fn keep_time(&mut self, slices: &mut impl FnMut(Slice)) {
         let now = self.driver.woke();
+        self.arrivals.keep_time(now);
         while let Some(slot) = self.connections.longest_in_flight()
             && self.deadline(slot) <= now
         {
@@ -175,42 +183,46 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    fn measuring(&self) -> bool {
-        self.driver.woke() >= self.measure_from
+    fn begin_some(&mut self) {
+        for _ in 0..BURST {
+            if !self.begin() {
+                return;
+            }
+        }
     }
 
-    fn may_begin(&self) -> bool {
-        let left = !self.measuring() || !self.schedule.is_over();
-        self.free > 0 && left && self.driver.woke() < self.end
-    }
-
-    /// Begins an exchange if a place is free for one.
-    fn begin(&mut self) {
-        if !self.may_begin() {
-            return;
+    /// Begins an exchange if a place is free for one and one may begin; true where it did.
+    fn begin(&mut self) -> bool {
+        if self.free == 0 {
+            return false;
+        }
+        // What falls due while a batch is dealt with does not wait for its end.
+        let timed = self.arrivals.are_timed();
+        let now = if timed { self.driver.now() } else { self.driver.woke() };
+        if !self.arrivals.may_begin(now) {
+            return false;
         }
         self.free -= 1;
-        let counted = self.measuring();
-        let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        let endpoint = schedule.draw(self.prepared);
-        match self.connections.reuse(endpoint) {
+        let turn = self.arrivals.take(self.prepared, now);
+        match self.connections.reuse(turn.endpoint) {
             Some(slot) => {
-                let start = self.driver.woke();
                 let connection = self.connections.get(slot);
-                connection.exchange = Exchange { counted, start, ..Exchange::default() };
-                if counted {
+                connection.exchange = exchange(&turn, now);
+                if turn.counted {
                     self.record.sent(connection.family);
                 }
                 self.send(slot, true);
             }
-            None => self.open(endpoint, counted),
+            None => self.open(&turn),
         }
+        true
     }
 
-    fn open(&mut self, endpoint: usize, counted: bool) {
+    fn open(&mut self, turn: &Turn) {
+        let endpoint = turn.endpoint;
         let target = &self.prepared.endpoints[endpoint];
         let family = target.family;
-        if counted {
+        if turn.counted {
             self.record.sent(family);
         }
         // Idle connections to where nothing goes just now make room.
@@ -221,12 +233,20 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
         let now = self.driver.now();
         let slot = self.connections.open(endpoint, family, now);
-        self.connections.get(slot).exchange =
-            Exchange { counted, start: now, ..Exchange::default() };
+        self.connections.get(slot).exchange = exchange(turn, now);
         let from = self.sources.next(family);
         let lasting = self.prepared.plan.connection.lasting();
         let way = Way { to: target.address, from, no_delay: target.no_delay, lasting };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
+    }
+
+    /// Sets a place aside whose connection could not be established. In an open loop the clock keeps
+    /// a peer that refuses from being flooded.
+    fn rest(&mut self) {
+        match self.arrivals.are_timed() {
+            true => self.free += 1,
+            false => self.resting.push_back(self.driver.woke() + REST),
+        }
     }
 
     fn usual_close(&self) -> Close {
@@ -248,14 +268,15 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Cuts off what is in flight, closes what is idle, and counts it all.
     fn finish(mut self, ended: Ended, mut slices: impl FnMut(Slice)) -> Report {
         let now = self.driver.woke();
-        let cut_off = ended != Ended::Complete || now >= self.end;
+        self.arrivals.leave_rest(now, |family| self.record.unsent(family));
         while let Some(slot) = self.connections.longest_in_flight() {
             self.fail(slot, Outcome::Abandoned, None);
         }
         while let Some(slot) = self.connections.longest_idle() {
             self.close(slot, self.usual_close());
         }
-        let last = if cut_off { now } else { self.last_end };
+        let whole = ended == Ended::Complete;
+        let last = if whole { self.arrivals.ended_at(now, self.last_end) } else { now };
         if now >= self.measure_from {
             slices(self.record.cut(last.max(self.measure_from), self.driver.waited()));
         }
@@ -266,4 +287,9 @@ impl<'a, D: Driver> Worker<'a, D> {
             driver: self.driver.name(),
         }
     }
+}
+
+fn exchange(turn: &Turn, now: u64) -> Exchange {
+    let Turn { counted, due, waited, .. } = *turn;
+    Exchange { counted, due, waited, start: now, ..Exchange::default() }
 }

@@ -27,6 +27,25 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["https://127.0.0.1:1/"], "not supported yet"),
     (&["127.0.0.1"], "http://127.0.0.1"),
     (&["http://[fe80::1%nowhere0]/"], "nowhere0"),
+    (&["--rate", "fast", URL], "200/s"),
+    (&["--rate", "0", URL], "above 0"),
+    (&["--rate", "2000M", URL], "1,000,000,000"),
+    (&["--rate", "5", "--ramp", "1:2:3s", URL], "cannot be used with"),
+    (&["--ramp", "1:2:3s", "--steps", "1:2s", URL], "cannot be used with"),
+    (&["--ramp", "1:2:3s", "-d", "3s", URL], "cannot be used with"),
+    (&["--steps", "1:2s", "-d", "3s", URL], "cannot be used with"),
+    (&["--ramp", "1:2", URL], "FROM:TO:DURATION"),
+    (&["--ramp", "0:0:1s", URL], "above 0"),
+    (&["--ramp", "0:1:0s", URL], "above 0"),
+    (&["--ramp", "0:9:1s", "--warmup", "1s", URL], "--warmup"),
+    (&["--steps", "100,200", URL], "RATE:DURATION"),
+    (&["--steps", "100:0s", URL], "above 0"),
+    (&["--steps", "0:1s,0:2s", URL], "above 0"),
+    (&["--arrivals", "poisson", URL], "--rate, --ramp or --steps"),
+    (&["--overload", "drop", URL], "--rate, --ramp or --steps"),
+    (&["--spin", "50us", URL], "--rate, --ramp or --steps"),
+    (&["--rate", "5", "--arrivals", "uniform", URL], "constant or poisson"),
+    (&["--rate", "5", "--overload", "queue", URL], "wait or drop"),
     (&["--source", "127.0.0.1/40", URL], "32 bits"),
     (&["--source", "nowhere0", URL], "nowhere0"),
     (&["--resolve", "a:b", URL], "HOST:PORT:ADDR"),
@@ -48,6 +67,14 @@ fn refused(arguments: &[&str], part: &str) {
 #[test]
 fn wrong_usage_is_one_line_and_status_2() {
     WRONG.iter().for_each(|(arguments, part)| refused(arguments, part));
+}
+
+#[test]
+fn an_origin_that_would_always_stand_still_is_refused() {
+    for (pause, part) in [("5s/1s", "shorter"), ("500ms", "500ms/5s"), ("0s/5s", "longer than 0")] {
+        let said = complaint(&sixmark(&["origin", "--pause", pause]), 2);
+        assert!(said.contains(part), "{said}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 use sixmark::load::{Prepared, Report, Worker};
 use sixmark_core::family::PerFamily;
 use sixmark_core::mix::share;
+use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Target};
 use sixmark_core::tally::{Slice, Tally};
@@ -39,6 +40,7 @@ pub(crate) fn plan() -> Plan {
             requests: NonZeroU64::new(100),
             duration: None,
             warmup: Duration::ZERO,
+            pace: Pace::Closed,
             connections: NonZeroU32::new(4).unwrap(),
             threads: NonZeroU32::MIN,
             timeout: Duration::from_secs(5),
@@ -64,6 +66,18 @@ pub(crate) fn lasting(duration: Duration) -> Plan {
     plan
 }
 
+/// As [`lasting`], as an open loop of so many a second.
+pub(crate) fn at_rate(per_s: f64, duration: Duration) -> Plan {
+    let stage = Stage::endless(Rate::new(per_s).unwrap());
+    opened(lasting(duration), Open::new(vec![stage]).unwrap())
+}
+
+/// The plan at this pace.
+pub(crate) fn opened(mut plan: Plan, open: Open) -> Plan {
+    plan.load.pace = Pace::Open(open);
+    plan
+}
+
 /// A simulated run of one worker.
 pub(crate) struct Sim {
     pub(crate) plan: Plan,
@@ -81,6 +95,8 @@ pub(crate) struct Ran {
     pub(crate) slices: Vec<Slice>,
     pub(crate) ledger: Ledger,
     pub(crate) measured_from: u64,
+    /// An exchange that was due in the warm-up, and does not count, may have begun after it.
+    pub(crate) backlog: bool,
 }
 
 impl Sim {
@@ -100,7 +116,8 @@ impl Sim {
         let report = worker.run(&stop, |slice| slices.push(slice));
         let ledger = std::mem::take(&mut world.borrow_mut().ledger);
         let measured_from = BEGIN + self.plan.load.warmup.as_nanos() as u64;
-        Ran { report, slices, ledger, measured_from }
+        let backlog = self.plan.load.pace != Pace::Closed && !self.plan.load.warmup.is_zero();
+        Ran { report, slices, ledger, measured_from, backlog }
     }
 
     fn rules(&self, stop: &Arc<AtomicBool>) -> Rules {

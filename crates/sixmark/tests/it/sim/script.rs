@@ -61,6 +61,8 @@ pub(crate) struct Request {
     pub(crate) family: Family,
     /// It says `Connection: close`.
     pub(crate) last: bool,
+    /// When it came.
+    pub(crate) at: u64,
 }
 
 /// How the kernel takes a request, and what comes then, each step that long after the one before.

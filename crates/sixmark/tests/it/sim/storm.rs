@@ -6,6 +6,7 @@ use std::time::Duration;
 use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
+use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Plan};
 use sixmark_core::result::Ended;
@@ -126,7 +127,29 @@ fn any_plan(random: &mut Random) -> Plan {
     plan.connection.close = random.pick(&[Close::Fin, Close::Rst]);
     plan.targets[0].addresses.push("[fd00::2]:80".parse().unwrap());
     plan.seed = random.next();
+    if random.chance(50) {
+        plan.load.pace = Pace::Open(any_pace(&mut plan, random));
+    }
     plan
+}
+
+/// Any open loop; its stages may give the plan its duration.
+fn any_pace(plan: &mut Plan, random: &mut Random) -> Open {
+    let mut rate = || Rate::new(random.pick(&[0.0, 1.0, 50.0, 333.3, 3_000.0])).unwrap();
+    let (from, to) = (rate(), rate());
+    let some = Rate::new(1.0 + random.below(1_000) as f64).unwrap();
+    let part = Duration::from_nanos(1 + random.below(2 * SECOND));
+    let stages = match random.below(3) {
+        0 => vec![Stage { from, to: some, duration: Some(part) }],
+        1 => vec![Stage::level(from, part), Stage::level(some, part), Stage::level(to, part)],
+        _ => vec![Stage::endless(some)],
+    };
+    let open = Open::new(stages).unwrap();
+    plan.load.duration = open.duration().or(plan.load.duration);
+    let arrivals = random.pick(&[Process::Constant, Process::Poisson]);
+    let overload = random.pick(&[Overload::Wait, Overload::Drop]);
+    let spin = Duration::from_nanos(random.pick(&[0, 0, 50 * MICRO]));
+    Open { arrivals, overload, spin, ..open }
 }
 
 fn storm(seed: u64) -> (Ran, Plan) {
@@ -135,6 +158,10 @@ fn storm(seed: u64) -> (Ran, Plan) {
     let mut sim = Sim::new(plan.clone());
     (sim.seed, sim.drops) = (seed, random.pick(&[0, 50, 100]));
     sim.cost = random.pick(&[0, 0, 300, 20 * MICRO]);
+    if plan.load.pace.open().is_some_and(|open| !open.spin.is_zero()) {
+        // A clock that stands still while it is looked at would never get to the due moment.
+        sim.cost = 20 * MICRO;
+    }
     if random.chance(30) {
         sim.stop_at = BEGIN + random.below(SECOND);
     }
@@ -152,7 +179,7 @@ fn a_run_of_so_many_requests_that_ends_by_itself_sends_so_many() {
         let (ran, plan) = storm(seed);
         let (Some(requests), None) = (plan.load.requests, plan.load.duration) else { return };
         if ran.report.ended == Ended::Complete {
-            let sent: u64 = ran.tally().iter().map(|(_, tally)| tally.sent).sum();
+            let sent: u64 = ran.tally().iter().map(|(_, tally)| tally.sent + tally.dropped).sum();
             assert_eq!(sent, requests.get());
         }
     });

@@ -116,7 +116,7 @@ impl World {
         let last = contains(&bytes[..bytes.len().min(1_024)], b"\r\nConnection: close\r\n");
         let (length, received) = (bytes.len(), 0);
         page.requests.push(Asked { begun, length, taken: false, last, received, answered: false });
-        let request = Request { family: page.family, last };
+        let request = Request { family: page.family, last, at };
         if !goes_on {
             self.begin(number);
         }

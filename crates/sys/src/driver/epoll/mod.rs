@@ -5,6 +5,7 @@
 //! one is needed to learn that.
 
 mod connection;
+mod wait;
 
 use std::collections::VecDeque;
 use std::io;
@@ -42,6 +43,8 @@ pub struct Epoll {
     unfinished: VecDeque<Token>,
     /// How many of those get a turn before the next wait.
     turns: usize,
+    /// The kernel can wait to the nanosecond.
+    precise: bool,
     buffer: Box<[u8]>,
     received: usize,
     woke: u64,
@@ -77,6 +80,7 @@ impl Epoll {
             ready: VecDeque::new(),
             unfinished: VecDeque::new(),
             turns: 0,
+            precise: true,
             buffer: vec![0; BUFFER].into(),
             received: 0,
             woke: clock::now(),
@@ -193,12 +197,12 @@ impl Epoll {
         }
     }
 
-    /// Milliseconds until `until`, rounded up, for `epoll_wait`.
-    fn patience(&self, now: u64, until: u64) -> i32 {
+    /// Nanoseconds to wait.
+    fn patience(&self, now: u64, until: u64) -> u64 {
         if !self.ready.is_empty() || !self.unfinished.is_empty() {
             return 0;
         }
-        until.saturating_sub(now).div_ceil(1_000_000).min(i32::MAX as u64) as i32
+        until.saturating_sub(now)
     }
 }
 
@@ -285,12 +289,8 @@ impl Driver for Epoll {
 
     fn wait(&mut self, until: u64) {
         let before = self.now();
-        let timeout = self.patience(before, until);
-        let (start, room) = (self.told.as_mut_ptr(), BATCH as i32);
-        // SAFETY: `start` points at room for BATCH events, which the vector was made with.
-        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), start, room, timeout) };
-        // SAFETY: the kernel has written `count` events, none where it was interrupted.
-        unsafe { self.told.set_len(count.max(0) as usize) };
+        let patience = self.patience(before, until);
+        wait::wait(&self.epoll, &mut self.told, patience, &mut self.precise);
         self.next_told = 0;
         self.turns = self.unfinished.len();
         self.woke = self.now();

@@ -1,0 +1,154 @@
+//! A rate over time, inverted: when has so much arrived?
+
+use std::time::Duration;
+
+use super::{Open, Rate, Stage};
+
+/// The integral of a rate over time, ready to be inverted. Times are nanoseconds from the start of
+/// the load.
+#[derive(Clone, Debug)]
+pub struct Curve(Vec<Piece>);
+
+/// One stage.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    begins_ns: u64,
+    /// Infinite where it has no end.
+    lasts_s: f64,
+    /// Exchanges a second at its begin and at its end.
+    from: f64,
+    to: f64,
+    /// How much has arrived when it begins, and arrives in it.
+    before: f64,
+    arrives: f64,
+}
+
+impl Curve {
+    /// The rate of `open`, its first rate being kept up for `warmup` before.
+    pub fn new(open: &Open, warmup: Duration) -> Curve {
+        let before = Stage::level(open.first_rate(), warmup);
+        let before = (!warmup.is_zero()).then_some(&before);
+        let mut curve = Curve(Vec::new());
+        let mut begins = Duration::ZERO;
+        for stage in before.into_iter().chain(&open.stages) {
+            curve.push(stage, begins);
+            begins = begins.saturating_add(stage.duration.unwrap_or(Duration::MAX));
+        }
+        curve
+    }
+
+    fn push(&mut self, stage: &Stage, begins: Duration) {
+        let lasts_s = stage.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+        let [from, to] = [stage.from, stage.to].map(Rate::per_s);
+        let before = self.0.last().map_or(0.0, |piece| piece.before + piece.arrives);
+        let arrives = (from + to) / 2.0 * lasts_s;
+        let begins_ns = begins.as_nanos().try_into().unwrap_or(u64::MAX);
+        self.0.push(Piece { begins_ns, lasts_s, from, to, before, arrives });
+    }
+
+    /// When `amount` has arrived; none where so much never does. `at` is the piece to begin looking
+    /// at, and is moved on: amounts must not get smaller from call to call.
+    pub(super) fn time_of(&self, amount: f64, at: &mut usize) -> Option<u64> {
+        while let Some(piece) = self.0.get(*at) {
+            if amount < piece.before + piece.arrives {
+                let offset_ns = piece.offset_s((amount - piece.before).max(0.0)) * 1e9;
+                return Some(piece.begins_ns.saturating_add(offset_ns.round() as u64));
+            }
+            *at += 1;
+        }
+        None
+    }
+}
+
+impl Piece {
+    /// Seconds until `amount`, less than all, has arrived: the root of
+    /// `from t + (to - from) t^2 / (2 lasts) = amount`, in the form that loses no digits.
+    fn offset_s(&self, amount: f64) -> f64 {
+        let slope = (self.to - self.from) / self.lasts_s;
+        match () {
+            () if self.from == self.to => amount / self.from,
+            () if self.to > self.from => root(self.from, slope, amount),
+            // Seen from its end, a ramp down is one up.
+            () => self.lasts_s - root(self.to, -slope, self.arrives - amount),
+        }
+    }
+}
+
+/// When `rate t + slope t^2 / 2 = amount`, `slope` being above 0 and the others not below.
+fn root(rate: f64, slope: f64, amount: f64) -> f64 {
+    if amount == 0.0 {
+        return 0.0;
+    }
+    2.0 * amount / (rate + (rate * rate + 2.0 * slope * amount).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn ramp(from: f64, to: f64, seconds: u64) -> Stage {
+        let [from, to] = [from, to].map(|rate| Rate::new(rate).unwrap());
+        Stage { from, to, duration: Some(Duration::from_secs(seconds)) }
+    }
+
+    fn curve(stages: &[Stage]) -> Curve {
+        Curve::new(&Open::new(stages.to_vec()).unwrap(), Duration::ZERO)
+    }
+
+    fn time(curve: &Curve, amount: f64) -> Option<u64> {
+        curve.time_of(amount, &mut 0)
+    }
+
+    #[test]
+    fn a_ramp_is_the_inverse_of_its_integral() {
+        for (from, to, seconds) in [
+            (0.0, 100.0, 10),
+            (100.0, 0.0, 10),
+            (10.0, 1e7, 100),
+            (1e7, 0.001, 3_600),
+            (1.0, 2.0, 1),
+        ] {
+            let curve = curve(&[ramp(from, to, seconds)]);
+            let (length, total) = (seconds as f64, (from + to) / 2.0 * seconds as f64);
+            for part in 0..1_000 {
+                let amount = total * f64::from(part) / 1_000.0;
+                let t = time(&curve, amount).unwrap() as f64 / 1e9;
+                let back = from * t + (to - from) * t * t / (2.0 * length);
+                // A nanosecond's worth at the fastest, and what 53 bits of the total leave open.
+                let error = from.max(to) * 1e-9 + total * 1e-15;
+                assert!((back - amount).abs() <= error, "{from}:{to} {amount} {back}");
+            }
+            assert_eq!(time(&curve, total), None);
+        }
+    }
+
+    #[test]
+    fn a_ramp_ends_where_it_is_to() {
+        let up = curve(&[ramp(0.0, 100.0, 10)]);
+        assert_eq!(time(&up, 0.0), Some(0));
+        assert_eq!(time(&up, 125.0), Some(5 * SECOND));
+        let down = curve(&[ramp(100.0, 0.0, 10)]);
+        assert_eq!(time(&down, 375.0), Some(5 * SECOND));
+        // The last of a ramp down to nothing: sqrt(2 * 1 * 10 / 100) before its end.
+        assert_eq!(time(&down, 499.0), Some(10 * SECOND - 447_213_595));
+    }
+
+    #[test]
+    fn steps_follow_one_another_and_a_pause_has_none() {
+        let steps = curve(&[ramp(2.0, 2.0, 2), ramp(0.0, 0.0, 3), ramp(1.0, 1.0, 2)]);
+        let times: Vec<_> = (0..7).map(|k| time(&steps, f64::from(k))).collect();
+        let halves = [0, 1, 2, 3, 10, 12].map(|halves| Some(halves * SECOND / 2));
+        assert_eq!((&times[..6], times[6]), (&halves[..], None));
+    }
+
+    #[test]
+    fn a_warm_up_keeps_up_the_first_rate() {
+        let open = Open::new(vec![ramp(10.0, 20.0, 10)]).unwrap();
+        let curve = Curve::new(&open, Duration::from_secs(3));
+        assert_eq!(time(&curve, 29.0), Some(29 * SECOND / 10));
+        assert_eq!(time(&curve, 30.0), Some(3 * SECOND));
+        assert_eq!(time(&curve, 180.0), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! Chance that a seed repeats.
+
+/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+/// The step of the sequence: 2^64 over the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Random {
+    /// Stream number `stream` of `seed`. Streams begin at places of the one long sequence that have
+    /// nothing to do with one another.
+    pub fn new(seed: u64, stream: u64) -> Random {
+        Random(mix(mix(seed) ^ stream.wrapping_add(1).wrapping_mul(STEP)))
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// An exponential variate of mean 1: from 0 to 37.
+    pub fn exponential(&mut self) -> f64 {
+        // From above 0 to 1, in steps of 2^-53: its logarithm is finite.
+        let uniform = ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        -uniform.ln()
+    }
+}
+
+fn mix(bits: u64) -> u64 {
+    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean, variance and the share above each whole number, over several seeds and streams.
+    #[test]
+    fn exponentials_have_their_moments_and_their_tail() {
+        for (seed, stream) in [(0, 0), (0, 1), (1, 0), (u64::MAX, 63)] {
+            let mut random = Random::new(seed, stream);
+            let n = 1_000_000;
+            let drawn: Vec<f64> = (0..n).map(|_| random.exponential()).collect();
+            let mean = drawn.iter().sum::<f64>() / f64::from(n);
+            let squares = drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+            let variance = squares / f64::from(n - 1);
+            // Five standard errors: 1/sqrt(n) of the mean, sqrt(8/n) of the variance.
+            assert!((mean - 1.0).abs() < 0.005, "{seed} {stream}: mean {mean}");
+            assert!((variance - 1.0).abs() < 0.015, "{seed} {stream}: variance {variance}");
+            for above in 1..6 {
+                let share = drawn.iter().filter(|&&x| x > f64::from(above)).count() as f64;
+                let exact = (-f64::from(above)).exp();
+                let error = (exact / f64::from(n)).sqrt();
+                let found = share / f64::from(n);
+                assert!((found - exact).abs() < 5.0 * error, "{above}: {found} is not {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_repeats_and_streams_differ() {
+        let first = |seed, stream| Random::new(seed, stream).bits();
+        assert_eq!(first(7, 3), first(7, 3));
+        let mut all: Vec<u64> =
+            (0..100).flat_map(|seed| (0..100).map(move |stream| first(seed, stream))).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 10_000);
+    }
+}

@@ -1,0 +1,79 @@
+//! The options of the open loop.
+
+use std::time::Duration;
+
+use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
+
+use super::args::{Args, positive_time};
+use crate::Error;
+
+/// What decides when exchanges begin.
+pub(super) fn pace(args: &Args) -> Result<Pace, Error> {
+    let Some((option, stages)) = stages(args) else {
+        return alone(args).map_or(Ok(Pace::Closed), |line| Err(Error::Usage(line)));
+    };
+    let open = Open::new(stages).map_err(|error| Error::Usage(format!("{option}: {error}")))?;
+    if open.first_rate().is_zero() && !args.warmup.is_zero() {
+        let line =
+            "--warmup keeps up the first rate, and that is 0; leave it out, or begin above 0";
+        return Err(Error::Usage(line.into()));
+    }
+    Ok(Pace::Open(Open {
+        arrivals: args.arrivals.unwrap_or(Process::Constant),
+        overload: args.overload.unwrap_or(Overload::Wait),
+        spin: args.spin.unwrap_or(Duration::ZERO),
+        ..open
+    }))
+}
+
+/// The rate over time, and the option that says it.
+fn stages(args: &Args) -> Option<(&'static str, Vec<Stage>)> {
+    let rate = args.rate.map(|rate| ("--rate", vec![Stage::endless(rate)]));
+    let ramp = || args.ramp.map(|stage| ("--ramp", vec![stage]));
+    let steps = || (!args.steps.is_empty()).then(|| ("--steps", args.steps.clone()));
+    rate.or_else(ramp).or_else(steps)
+}
+
+/// An option that says nothing in a closed loop.
+fn alone(args: &Args) -> Option<String> {
+    let given = [
+        ("--arrivals", args.arrivals.is_some()),
+        ("--overload", args.overload.is_some()),
+        ("--spin", args.spin.is_some()),
+    ];
+    let (option, _) = given.into_iter().find(|&(_, given)| given)?;
+    Some(format!("{option} is for an open loop; give it a rate with --rate, --ramp or --steps"))
+}
+
+/// `FROM:TO:DURATION`.
+pub(super) fn ramp(text: &str) -> Result<Stage, String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let [from, to, duration] = parts[..] else {
+        return Err(format!("'{text}' is not FROM:TO:DURATION, as in 0:1000/s:1m"));
+    };
+    let duration = Some(positive_time(duration)?);
+    Ok(Stage { from: from.parse()?, to: to.parse()?, duration })
+}
+
+/// `RATE:DURATION`.
+pub(super) fn step(text: &str) -> Result<Stage, String> {
+    let wrong = || format!("'{text}' is not RATE:DURATION, as in 100:10s,200:10s");
+    let (rate, duration) = text.split_once(':').ok_or_else(wrong)?;
+    Ok(Stage::level(rate.parse::<Rate>()?, positive_time(duration)?))
+}
+
+pub(super) fn process(text: &str) -> Result<Process, String> {
+    match text {
+        "constant" => Ok(Process::Constant),
+        "poisson" => Ok(Process::Poisson),
+        _ => Err("say constant or poisson".to_owned()),
+    }
+}
+
+pub(super) fn overload(text: &str) -> Result<Overload, String> {
+    match text {
+        "wait" => Ok(Overload::Wait),
+        "drop" => Ok(Overload::Drop),
+        _ => Err("say wait or drop".to_owned()),
+    }
+}

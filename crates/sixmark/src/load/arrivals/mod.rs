@@ -1,0 +1,118 @@
+//! When a worker's exchanges may begin, and where each goes.
+
+mod closed;
+mod open;
+
+use sixmark_core::family::Family;
+use sixmark_core::pace::Pace;
+
+use super::prepare::Prepared;
+use closed::Closed;
+use open::Open;
+
+/// Says what may begin now and when to look again.
+#[derive(Debug)]
+pub(super) enum Arrivals {
+    Closed(Closed),
+    Open(Box<Open>),
+}
+
+/// One exchange whose turn it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub(super) endpoint: usize,
+    /// It belongs to the measurement, not to the warm-up.
+    pub(super) counted: bool,
+    /// When it was to begin; in a closed loop it begins when it can.
+    pub(super) due: Option<u64>,
+    /// It had to wait for a place.
+    pub(super) waited: bool,
+}
+
+impl Arrivals {
+    /// Those of worker number `worker`, whose load begins, is measured and ends at these times.
+    pub(super) fn new(prepared: &Prepared, worker: u32, times: [u64; 3]) -> Arrivals {
+        let [_, measure_from, end] = times;
+        match &prepared.plan.load.pace {
+            Pace::Closed => Arrivals::Closed(Closed::new(prepared, worker, measure_from, end)),
+            Pace::Open(open) => Arrivals::Open(Box::new(Open::new(prepared, open, worker, times))),
+        }
+    }
+
+    /// True where the clock says when to begin: then it matters what time it is exactly.
+    pub(super) fn are_timed(&self) -> bool {
+        matches!(self, Arrivals::Open(_))
+    }
+
+    /// True where an exchange may begin at `now`, a place being free.
+    pub(super) fn may_begin(&self, now: u64) -> bool {
+        match self {
+            Arrivals::Closed(closed) => closed.may_begin(now),
+            Arrivals::Open(open) => open.may_begin(now),
+        }
+    }
+
+    /// The exchange that begins at `now`; to be called only where one may.
+    pub(super) fn take(&mut self, prepared: &Prepared, now: u64) -> Turn {
+        match self {
+            Arrivals::Closed(closed) => closed.take(prepared, now),
+            Arrivals::Open(open) => open.take(prepared),
+        }
+    }
+
+    /// When to ask again whether an exchange may begin, a place being free; none where not before
+    /// something else happens.
+    pub(super) fn look(&self, now: u64) -> Option<u64> {
+        match self {
+            Arrivals::Closed(closed) => closed.may_begin(now).then_some(now),
+            Arrivals::Open(open) => open.look(now),
+        }
+    }
+
+    /// When the time for beginning anything ends.
+    pub(super) fn closing(&self, now: u64) -> Option<u64> {
+        match self {
+            Arrivals::Closed(closed) => Some(closed.end()),
+            Arrivals::Open(open) => open.closing(now),
+        }
+    }
+
+    /// No place is free at `now`, before it is dealt with what has happened by then. Tells of each
+    /// measured arrival that is dropped.
+    pub(super) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family)) {
+        if let Arrivals::Open(open) = self {
+            open.all_taken(now, dropped);
+        }
+    }
+
+    /// Does what is to be done by the clock.
+    pub(super) fn keep_time(&mut self, now: u64) {
+        if let Arrivals::Open(open) = self {
+            open.keep_time(now);
+        }
+    }
+
+    /// Tells of each measured arrival that fell due before `until` and did not begin: the last call.
+    pub(super) fn leave_rest(&mut self, until: u64, unsent: impl FnMut(Family)) {
+        if let Arrivals::Open(open) = self {
+            open.leave_rest(until, unsent);
+        }
+    }
+
+    /// True where the worker has done what it was to do.
+    pub(super) fn is_over(&self, now: u64, in_flight: bool) -> bool {
+        match self {
+            Arrivals::Closed(closed) => closed.is_over(now, in_flight),
+            Arrivals::Open(open) => open.is_over(now, in_flight),
+        }
+    }
+
+    /// When a load that was over at `now`, its last exchange having ended at `last_end`, was over.
+    pub(super) fn ended_at(&self, now: u64, last_end: u64) -> u64 {
+        match self {
+            Arrivals::Closed(closed) if now >= closed.end() => now,
+            Arrivals::Open(open) if !open.is_exhausted() => last_end.max(open.end()),
+            _ => last_end,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A server that stands still for a while, again and again.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Standing still for `length` at the end of every `every`, counted from the origin's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    length: Duration,
+    every: Duration,
+}
+
+impl Pause {
+    /// `length` above 0 and shorter than `every`; the error says what is wrong.
+    pub fn new(length: Duration, every: Duration) -> Result<Pause, String> {
+        match length > Duration::ZERO && length < every {
+            true => Ok(Pause { length, every }),
+            false => {
+                Err("a pause lasts longer than 0 and shorter than from one to the next".into())
+            }
+        }
+    }
+
+    /// How long what is due `since` the start is held.
+    fn holds(&self, since: Duration) -> Duration {
+        let into = Duration::from_nanos((since.as_nanos() % self.every.as_nanos()) as u64);
+        match into + self.length >= self.every {
+            true => self.every - into,
+            false => Duration::ZERO,
+        }
+    }
+}
+
+/// `LENGTH/EVERY`, as in `500ms/5s`.
+impl FromStr for Pause {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Pause, String> {
+        let wrong = || format!("'{text}' is not LENGTH/EVERY, as in 500ms/5s");
+        let (length, every) = text.split_once('/').ok_or_else(wrong)?;
+        let time = |text: &str| humantime::parse_duration(text).map_err(|_| wrong());
+        // Longer ones would not fit the arithmetic, and nobody waits for them.
+        let every = time(every)?.min(Duration::from_secs(365 * 24 * 3600));
+        Pause::new(time(length)?, every)
+    }
+}
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [length, every] = [self.length, self.every].map(humantime::format_duration);
+        write!(f, "{length}/{every}")
+    }
+}
+
+/// The pauses of an origin, if it has any, and when it started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pauses {
+    pause: Option<Pause>,
+    start: Instant,
+}
+
+impl Pauses {
+    /// They count from now.
+    pub(super) fn start(pause: Option<Pause>) -> Pauses {
+        Pauses { pause, start: Instant::now() }
+    }
+
+    /// Waits for the end of a pause, where there is one now.
+    pub(super) async fn hold(&self) {
+        if let Some(pause) = self.pause {
+            let hold = pause.holds(self.start.elapsed());
+            if !hold.is_zero() {
+                tokio::time::sleep(hold).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_in_a_pause_is_held_until_its_end() {
+        let pause: Pause = "500ms/5s".parse().unwrap();
+        for (since, holds) in
+            [(0, 0), (4_499, 0), (4_500, 500), (4_999, 1), (5_000, 0), (9_750, 250)]
+        {
+            let found = pause.holds(Duration::from_millis(since));
+            assert_eq!(found, Duration::from_millis(holds), "{since} ms");
+        }
+        assert_eq!(pause.to_string(), "500ms/5s");
+    }
+
+    #[test]
+    fn what_is_no_pause_is_refused() {
+        for text in ["", "500ms", "5s/5s", "6s/5s", "0s/5s", "a/b", "1s/0s"] {
+            assert!(text.parse::<Pause>().is_err(), "{text}");
+        }
+    }
+}

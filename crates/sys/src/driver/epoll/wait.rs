@@ -1,0 +1,87 @@
+//! Waiting for epoll, to the nanosecond where the kernel can (Linux 5.11).
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use super::BATCH;
+
+/// The kernel's struct of this name: 64 bits each on every architecture.
+#[repr(C)]
+struct KernelTimespec {
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+/// Waits for up to `patience` nanoseconds and puts what happened into `told`. `precise` is cleared
+/// where the kernel has no epoll_pwait2, or a sandbox forbids it: waits are then rounded up to
+/// milliseconds.
+pub(super) fn wait(
+    epoll: &OwnedFd,
+    told: &mut Vec<libc::epoll_event>,
+    patience: u64,
+    precise: &mut bool,
+) {
+    told.clear();
+    told.reserve(BATCH);
+    let mut count = -1;
+    if *precise {
+        count = wait_precisely(epoll, told, patience);
+        if count < 0 {
+            let errno = io::Error::last_os_error().raw_os_error();
+            *precise = !matches!(errno, Some(libc::ENOSYS | libc::EPERM));
+        }
+    }
+    if !*precise {
+        count = wait_roughly(epoll, told, patience);
+    }
+    // SAFETY: the kernel has written `count` events, none where it was interrupted, and no more than
+    // there is room for.
+    unsafe { told.set_len(count.max(0) as usize) };
+}
+
+fn wait_precisely(
+    epoll: &OwnedFd,
+    told: &mut Vec<libc::epoll_event>,
+    patience: u64,
+) -> libc::c_long {
+    let (fd, start, room) = (epoll.as_raw_fd(), told.as_mut_ptr(), BATCH as libc::c_int);
+    let patience = KernelTimespec {
+        seconds: (patience / 1_000_000_000) as i64,
+        nanoseconds: (patience % 1_000_000_000) as i64,
+    };
+    let (timeout, no_mask) = (&raw const patience, std::ptr::null::<libc::sigset_t>());
+    let (call, mask_size) = (libc::SYS_epoll_pwait2, 8usize);
+    // SAFETY: `start` points at room for BATCH events, `timeout` at a time that the call reads, and
+    // there is no mask to read.
+    unsafe { libc::syscall(call, fd, start, room, timeout, no_mask, mask_size) }
+}
+
+fn wait_roughly(epoll: &OwnedFd, told: &mut Vec<libc::epoll_event>, patience: u64) -> libc::c_long {
+    let milliseconds = patience.div_ceil(1_000_000).min(i32::MAX as u64) as i32;
+    let (start, room) = (told.as_mut_ptr(), BATCH as libc::c_int);
+    // SAFETY: `start` points at room for BATCH events.
+    unsafe { libc::epoll_wait(epoll.as_raw_fd(), start, room, milliseconds) }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{check, clock};
+    use std::os::fd::FromRawFd;
+
+    #[test]
+    fn a_wait_lasts_as_long_as_asked_for_in_either_way() {
+        // SAFETY: epoll_create1 takes no pointers.
+        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).unwrap();
+        // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+        let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
+        for mut precise in [true, false] {
+            for patience in [0, 1, 300_000, 2_000_001] {
+                let (before, mut told) = (clock::now(), Vec::new());
+                wait(&epoll, &mut told, patience, &mut precise);
+                assert!(told.is_empty());
+                assert!(clock::now() - before >= patience, "{precise} {patience}");
+            }
+        }
+    }
+}
