@@ -51,6 +51,11 @@ impl Timing {
         self.histogram.len()
     }
 
+    /// The shortest, in nanoseconds.
+    pub fn min(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.min)
+    }
+
     /// The duration in nanoseconds that a share `q` (0 to 1) of all durations does not exceed, right
     /// to three digits and never above the maximum nor below the minimum. None of nothing.
     pub fn quantile(&self, q: f64) -> Option<u64> {

@@ -30,9 +30,8 @@ pub trait Driver {
     /// How long all waits together lasted.
     fn waited(&self) -> u64;
 
-    /// Allows what happened to be held back for so many nanoseconds, where that lets the driver learn
-    /// of more at once. What is held back is stamped late by as much.
-    fn linger(&mut self, _longest: u64) {}
+    /// Says how exactly things must be done at their time. Loose at first.
+    fn keep_to(&mut self, _grain: Grain) {}
 
     /// Begins a connection in a vacant slot; ends in [`Kind::Connected`] or [`Kind::Failed`].
     /// Returns when the attempt itself began, its socket having been made.
@@ -56,6 +55,16 @@ pub trait Driver {
 
     /// The bytes that the [`Kind::Received`] just returned speaks of; gone with the next call.
     fn bytes(&self) -> &[u8];
+}
+
+/// How far a driver may put things off to do more of them at once. What is put off is stamped wrong
+/// by as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grain {
+    /// Requests that may be handed over together, the first ones when the last one is; 1 for none.
+    pub sends: usize,
+    /// Nanoseconds that what happened may be held back for to learn of more.
+    pub linger: u64,
 }
 
 /// Where a connection goes, and from where.

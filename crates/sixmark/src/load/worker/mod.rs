@@ -14,7 +14,7 @@ use sixmark_core::outcome::Outcome;
 use sixmark_core::plan;
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
-use sixmark_sys::driver::{Close, Driver, Slot, Way};
+use sixmark_sys::driver::{Close, Driver, Grain, Slot, Way};
 
 use super::arrivals::{Arrivals, Turn};
 use super::connection::{Connections, Exchange};
@@ -25,6 +25,11 @@ use super::source::Sources;
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
 /// ones' responses look late.
 const BURST: usize = 8;
+/// Requests handed to the kernel together in a closed loop: more would save little and stamp the
+/// last ones earlier than they leave.
+const TOGETHER: usize = 8;
+/// The longest that anything is put off in a closed loop, in nanoseconds.
+const LONGEST_LINGER: u64 = 200_000;
 /// How long a place rests after a connection could not be established, in nanoseconds: a peer that
 /// refuses must not turn the closed loop into a busy one.
 const REST: u64 = 50_000_000;
@@ -104,6 +109,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Loads until the plan is done, `stop` is set or nothing can be reached. Each second's counts
     /// go to `slices` when it ends.
     pub fn run(mut self, stop: &AtomicBool, mut slices: impl FnMut(Slice)) -> Report {
+        self.driver.keep_to(self.grain(&Slice::default()));
         // The driver last woke before the run: what began now would be taken for warm-up.
         self.driver.wait(self.begin);
         let ended = loop {
@@ -177,10 +183,22 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.free += 1;
         }
         if now >= self.record.slice_end() {
-            slices(self.record.cut(now, self.driver.waited()));
+            let slice = self.record.cut(now, self.driver.waited());
+            self.driver.keep_to(self.grain(&slice));
+            slices(slice);
         } else if now < self.measure_from {
             self.record.begin_waiting(self.driver.waited());
         }
+    }
+
+    /// How loosely the driver may work after a second like this one. Where the clock rules it may
+    /// not; in a closed loop nothing is put off by more than a hundredth of the shortest response.
+    fn grain(&self, slice: &Slice) -> Grain {
+        if self.arrivals.are_timed() {
+            return Grain { sends: 1, linger: 0 };
+        }
+        let shortest = slice.families.iter().filter_map(|(_, family)| family.response.min()).min();
+        Grain { sends: TOGETHER, linger: (shortest.unwrap_or(0) / 100).min(LONGEST_LINGER) }
     }
 
     fn begin_some(&mut self) {

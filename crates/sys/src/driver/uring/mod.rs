@@ -29,12 +29,9 @@ use self::mark::Operation;
 use self::ring::{Completion, Ring};
 use self::socket::{Ear, File, Socket};
 use super::begin::{Begun, begin, number};
-use super::{Close, Driver, Event, Handed, Kind, Slot, Way};
+use super::{Close, Driver, Event, Grain, Handed, Kind, Slot, Way};
 use crate::{clock, socket as tcp};
 
-/// Sends handed to the kernel together. More would save little and stamp the last ones earlier
-/// than they leave.
-const TOGETHER: usize = 8;
 /// Fewer bytes than this are received rather than dropped: changing over costs two submissions.
 const WORTH_DROPPING: u64 = 128 * 1024;
 /// The most that one submission drops.
@@ -58,15 +55,14 @@ pub struct Uring {
     received: Option<(u16, usize)>,
     /// Sends queued since the kernel was last called.
     sends: usize,
-    /// How long what happened may be held back to learn of more at once.
-    linger: Duration,
+    grain: Grain,
     woke: u64,
     waited: u64,
 }
 
 impl Uring {
     /// A driver without connections, whose ring's own table has room for `most`, or for as many as
-    /// the process may open. It belongs to the thread that waits first.
+    /// the process may open. It belongs to the thread that uses it first.
     ///
     /// # Errors
     /// Where the kernel is too old (Linux 6.1 has all that is needed) or its owner forbids io_uring.
@@ -81,7 +77,7 @@ impl Uring {
             current: None,
             received: None,
             sends: 0,
-            linger: Duration::ZERO,
+            grain: Grain { sends: 1, linger: 0 },
             woke: clock::now(),
             waited: 0,
         })
@@ -245,8 +241,8 @@ impl Driver for Uring {
         self.waited
     }
 
-    fn linger(&mut self, longest: u64) {
-        self.linger = Duration::from_nanos(longest);
+    fn keep_to(&mut self, grain: Grain) {
+        self.grain = grain;
     }
 
     fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
@@ -276,7 +272,7 @@ impl Driver for Uring {
         }
         self.push(&entry);
         self.sends += 1;
-        if self.sends >= TOGETHER {
+        if self.sends >= self.grain.sends {
             self.flush();
         }
         if kept { Handed::Whole(at) } else { Handed::Later }
@@ -314,13 +310,14 @@ impl Driver for Uring {
         self.queue_last();
         self.sends = 0;
         // What the kernel does for us here is work, not waiting.
-        let done = self.ring.enable().and_then(|()| self.ring.submit_and_look());
+        let done = self.ring.submit_and_look();
         self.woke = self.take_note(done);
         if !self.told.is_empty() || !self.ready.is_empty() || until <= self.woke {
             return;
         }
         let before = self.woke;
-        let done = self.ring.wait(Duration::from_nanos(until - before), self.linger);
+        let linger = Duration::from_nanos(self.grain.linger);
+        let done = self.ring.wait(Duration::from_nanos(until - before), linger);
         self.woke = self.take_note(done);
         self.waited += self.woke - before;
     }

@@ -62,7 +62,7 @@ impl Ring {
     }
 
     /// Makes this thread the ring's only user, once.
-    pub(super) fn enable(&mut self) -> io::Result<()> {
+    fn enable(&mut self) -> io::Result<()> {
         if !self.enabled {
             self.ring.submitter().register_enable_rings()?;
             self.enabled = true;
@@ -98,6 +98,7 @@ impl Ring {
     /// Hands what is queued to the kernel, which tries each at once. Deals with nothing that came
     /// in meanwhile, so that it takes no longer than that.
     pub(super) fn submit(&mut self) -> io::Result<()> {
+        self.enable()?;
         let queued = self.queued() as u32;
         // SAFETY: no flags and no argument: nothing is waited for and nothing is read but the queue.
         let done = unsafe { self.ring.submitter().enter::<()>(queued, 0, 0, None) };
@@ -106,6 +107,7 @@ impl Ring {
 
     /// Hands what is queued to the kernel and lets it deal with what came in.
     pub(super) fn submit_and_look(&mut self) -> io::Result<()> {
+        self.enable()?;
         self.buffers.publish();
         let (queued, flags) = (self.queued() as u32, EnterFlags::GETEVENTS.bits());
         // SAFETY: no argument, and waiting for none returns at once.
