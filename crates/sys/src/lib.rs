@@ -8,6 +8,7 @@ pub mod interface;
 pub mod limit;
 pub mod route;
 mod socket;
+pub mod turbo;
 pub mod usage;
 
 use std::io;

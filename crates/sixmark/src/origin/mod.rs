@@ -11,10 +11,13 @@ mod dynamic;
 mod listen;
 mod route;
 mod serve;
+mod turbo;
 mod wire;
 
 #[cfg(test)]
 mod tests;
+
+pub use turbo::Turbo;
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -81,7 +84,7 @@ impl Origin {
     /// What a program needs to find the origin: `{"addresses":[{"family":"ipv6","address":"::1",
     /// "port":1,"url":"http://[::1]:1/"}]}`, in the order of [`Options::listen`].
     pub fn describe(&self) -> Value {
-        json!({ "addresses": self.addresses.iter().map(describe).collect::<Vec<_>>() })
+        describe_all(&self.addresses)
     }
 
     /// Closes the listening sockets and every connection; the ports are free on return.
@@ -129,6 +132,10 @@ fn launch(listeners: Vec<TcpListener>, threads: usize) -> io::Result<Runtime> {
         }
     }
     Ok(runtime)
+}
+
+fn describe_all(addresses: &[SocketAddr]) -> Value {
+    json!({ "addresses": addresses.iter().map(describe).collect::<Vec<_>>() })
 }
 
 fn describe(address: &SocketAddr) -> Value {
