@@ -10,3 +10,4 @@ mod ratio;
 mod refusals;
 mod request;
 mod source;
+mod turbo;

@@ -83,3 +83,13 @@ impl<M: Default> Slot<M> {
         self.queue.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_takes_little_memory_beside_what_the_talk_remembers() {
+        assert!(size_of::<Slot<()>>() <= 104, "{}", size_of::<Slot<()>>());
+    }
+}

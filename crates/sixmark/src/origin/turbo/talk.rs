@@ -208,3 +208,13 @@ fn says(request: &Request<'_, '_>, name: &str, word: &str) -> bool {
 fn values<'a>(request: &'a Request<'_, '_>, name: &str) -> impl Iterator<Item = &'a [u8]> {
     request.headers.iter().filter(move |f| f.name.eq_ignore_ascii_case(name)).map(|f| f.value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_takes_little_memory() {
+        assert!(size_of::<Memory>() <= 64, "{}", size_of::<Memory>());
+    }
+}
