@@ -92,7 +92,8 @@ impl Ring {
         unsafe { self.push(&asked) };
     }
 
-    /// The same, and closes where that went well.
+    /// The same, and closes where that went well: what is held back until then leaves in one segment
+    /// with the FIN.
     pub(super) fn send_now_and_close(
         &mut self,
         index: u32,
@@ -103,7 +104,8 @@ impl Ring {
         // A link reaches no further than one submission.
         self.make_room(2);
         let linked = Flags::SKIP_SUCCESS | Flags::IO_LINK;
-        let asked = sending(index, bytes, NOW).user_data(token).flags(linked);
+        let flags = NOW | libc::MSG_MORE;
+        let asked = sending(index, bytes, flags).user_data(token).flags(linked);
         // SAFETY: the bytes live for ever.
         unsafe { self.push(&asked) };
         self.close(index, closing);
