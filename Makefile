@@ -4,15 +4,16 @@ CARGO ?= cargo
 SECONDS ?= 60
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
-SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-test-packages
+SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-oha \
+	scripts/install-test-packages
 
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck fuzz bench
+.PHONY: help demo build test lint shellcheck fuzz bench instructions
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: build ## build sixmark, start a server on ::1 and 127.0.0.1, compare them (needs only Rust)
 	$(SIXMARK) demo
@@ -41,6 +42,11 @@ fuzz: ## every fuzz target for SECONDS (60), with a nightly toolchain
 	scripts/install-cargo-tools cargo-fuzz
 	scripts/fuzz $(SECONDS)
 
-bench: build ## against wrk and ab, with nginx as the server; BENCH="--only keep-alive --json FILE"
+bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only keep-alive --json FILE"
 	scripts/install-test-packages bench
+	scripts/install-oha $(TARGET_DIR)/peers
 	benches/peers/run --sixmark $(SIXMARK) $(BENCH)
+
+instructions: build ## instructions a request, one thread and server against two, under valgrind
+	scripts/install-test-packages instructions
+	benches/instructions --sixmark $(SIXMARK) $(INSTRUCTIONS)

@@ -14,6 +14,10 @@ class Load:
     keep_alive: bool
     seconds: int | None = None
     requests: int | None = None
+    # A file that each request carries; the case is then an upload.
+    body: str | None = None
+    # One connection after another would do: what copies files can take part.
+    files: bool = False
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,8 @@ class Answer:
     """What a client says it did."""
 
     requests: int
-    elapsed_s: float
+    # None where the client doesn't say: its whole life is taken.
+    elapsed_s: float | None
     failed: int
 
 
@@ -32,9 +37,11 @@ class Unreadable(Exception):
 class Wrk:
     name = "wrk"
     program = "wrk"
+    version = ["wrk", "-v"]
+    records = "a histogram of whole responses; it reads every byte"
 
     def can(self, load):
-        return load.seconds is not None
+        return load.seconds is not None and load.body is None
 
     def command(self, load, family, url, folder):
         close = [] if load.keep_alive else ["-H", "Connection: close"]
@@ -58,9 +65,11 @@ class Wrk:
 class Ab:
     name = "ab"
     program = "ab"
+    version = ["ab", "-V"]
+    records = "start, connect, first byte and end of each request, sorted at the end; counts bytes"
 
     def can(self, load):
-        return True
+        return not load.files or load.body is not None
 
     def command(self, load, family, url, folder):
         keep_alive = ["-k"] if load.keep_alive else []
@@ -69,7 +78,9 @@ class Ab:
         else:
             # -t sets -n to 50,000, so -n comes after it. ab keeps 32 bytes for each.
             until = ["-t", str(load.seconds), "-n", "2000000"]
-        return [self.program, "-q", *keep_alive, *until, "-c", str(load.connections), url]
+        upload = ["-p", load.body, "-T", "application/octet-stream"] if load.body else []
+        shape = ["-c", str(load.connections), *upload]
+        return [self.program, "-q", *keep_alive, *until, *shape, url]
 
     def read(self, text, family, folder):
         elapsed_s = float(find(r"Time taken for tests:\s+([\d.]+) seconds", text)[0])
@@ -80,10 +91,17 @@ class Ab:
 
 
 class Sixmark:
-    name = "sixmark"
+    version_of = "--version"
+    records = (
+        "connect, wait, transfer, response and lifetime histograms by family, seconds, outcomes;"
+        " checks every head, counts bytes"
+    )
 
-    def __init__(self, program):
+    def __init__(self, program, driver=None):
+        self.name = f"sixmark {driver}" if driver else "sixmark"
         self.program = program
+        self.version = [program, "--version"]
+        self.driver = ["--driver", driver] if driver else []
 
     def can(self, load):
         return True
@@ -94,8 +112,9 @@ class Sixmark:
         else:
             until = ["-d", f"{load.seconds}s"]
         keep_alive = [] if load.keep_alive else ["--no-keep-alive"]
+        upload = ["-X", "POST", "--body-file", load.body] if load.body else []
         flag = {"ipv6": "-6", "ipv4": "-4"}[family]
-        shape = ["-t1", f"-c{load.connections}", *until, *keep_alive]
+        shape = ["-t1", f"-c{load.connections}", *until, *keep_alive, *upload, *self.driver]
         return [self.program, "run", *shape, "--json", str(result_in(folder)), flag, url]
 
     def read(self, text, family, folder):

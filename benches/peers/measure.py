@@ -28,6 +28,8 @@ class Sample:
     server_busy: float
     # Share of both CPUs that went to neither.
     others_busy: float
+    # What was carried, without heads.
+    gigabytes: float
 
     @property
     def per_s(self):
@@ -37,16 +39,22 @@ class Sample:
     def per_cpu_s(self):
         return self.requests / self.client_cpu_s
 
+    @property
+    def cpu_s_per_gb(self):
+        return self.client_cpu_s / self.gigabytes
+
     def as_dict(self):
-        return asdict(self) | {"per_s": self.per_s, "per_cpu_s": self.per_cpu_s}
+        names = ("per_s", "per_cpu_s", "cpu_s_per_gb")
+        return asdict(self) | {name: getattr(self, name) for name in names}
 
 
-def measure(client, load, family, url, nginx, cpus):
+def measure(client, case, family, url, server, cpus):
+    load = case.load
     with tempfile.TemporaryDirectory(prefix="sixmark-peers-") as folder:
         command = client.command(load, family, url, folder)
-        began, all_before, server_before = time.monotonic(), busy(cpus), nginx.cpu_seconds()
+        began, all_before, server_before = time.monotonic(), busy(cpus), server.cpu_seconds()
         text, usage = run(["taskset", "-c", str(cpus[0]), *command], folder, load.seconds or 0)
-        server_s = nginx.cpu_seconds() - server_before
+        server_s = server.cpu_seconds() - server_before
         all_s = busy(cpus) - all_before
         wall_s = time.monotonic() - began
         try:
@@ -59,11 +67,12 @@ def measure(client, load, family, url, nginx, cpus):
     return Sample(
         requests=answer.requests,
         failed=answer.failed,
-        elapsed_s=answer.elapsed_s,
+        elapsed_s=answer.elapsed_s or wall_s,
         client_cpu_s=client_s,
         client_busy=client_s / wall_s,
         server_busy=server_s / wall_s,
         others_busy=max(0.0, all_s - server_s - client_s) / wall_s / len(cpus),
+        gigabytes=answer.requests * case.bytes / 1e9,
     )
 
 

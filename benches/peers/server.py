@@ -47,6 +47,8 @@ http {{
 class Nginx:
     """Serves /hello (13 bytes from memory) and /4k (a file) while the `with` block runs."""
 
+    name = "nginx"
+
     def __init__(self, cpu):
         self.cpu = cpu
         self.folder = None

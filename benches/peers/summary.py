@@ -2,7 +2,7 @@
 
 from statistics import median
 
-METRICS = ("per_s", "per_cpu_s")
+METRICS = ("per_s", "per_cpu_s", "cpu_s_per_gb")
 
 # Above this share of the two CPUs, somebody else's work is part of the figures.
 DISTURBED = 0.1
@@ -29,19 +29,18 @@ def summary_of(runs):
 
 
 def ratios_of(peers):
-    """sixmark over each other peer, round by round: what disturbs a round disturbs both."""
-    ours = peers.get("sixmark")
-    if ours is None:
-        return {}
+    """Each sixmark over each other peer, round by round: what disturbs a round disturbs both."""
     return {
-        peer: {
+        f"{name}/{peer}": {
             metric: spread(
                 [getattr(a, metric) / getattr(b, metric) for a, b in zip(ours, theirs)]
             )
             for metric in METRICS
         }
+        for name, ours in peers.items()
+        if name.startswith("sixmark")
         for peer, theirs in peers.items()
-        if peer != "sixmark"
+        if not peer.startswith("sixmark")
     }
 
 
@@ -50,30 +49,44 @@ def spread(values):
 
 
 def table(case, summary):
+    metric, word = cost(case)
     lines = [
-        f"{case.name}: {case.says}",
-        f"  {'':6}{'':9}{'requests/s':>10}  {'min - max':>19}"
-        f"  {'per client CPU-s':>16}  {'min - max':>19}  {'client, nginx busy':>18}  {'failed':>6}",
+        f"{case.name}: {case.says}; server {case.server}",
+        f"  {'':6}{'':15}{'requests/s':>10}  {'min - max':>19}"
+        f"  {word:>16}  {'min - max':>19}  {'client, server busy':>19}  {'failed':>6}",
     ]
+    for family, peer, one in rows(summary):
+        lines.append(
+            f"  {family:6}{peer:15}{number(one['per_s']['median']):>10}"
+            f"  {between(one['per_s']):>19}  {number(one[metric]['median']):>16}"
+            f"  {between(one[metric]):>19}  {shares(one):>19}  {one['failed']:>6,}"
+        )
+    for family, part in summary.items():
+        for pair, ratio in part["ratios"].items():
+            lines.append(
+                f"  {family:6}{pair}: requests/s {times(ratio['per_s'])},"
+                f" {word} {times(ratio[metric])}"
+            )
+    return "\n".join(lines + [f"  doubtful: {doubt}" for doubt in doubts(summary)])
+
+
+def cost(case):
+    """The measure of a client's effort, and its name."""
+    if case.load.files:
+        return "cpu_s_per_gb", "client CPU-s/GB"
+    return "per_cpu_s", "per client CPU-s"
+
+
+def rows(summary):
     for family, part in summary.items():
         for peer, one in part["peers"].items():
-            lines.append(
-                f"  {family:6}{peer:9}{one['per_s']['median']:>10,.0f}  {between(one['per_s'])}"
-                f"  {one['per_cpu_s']['median']:>16,.0f}  {between(one['per_cpu_s'])}"
-                f"  {shares(one):>18}  {one['failed']:>6,}"
-            )
-    for family, part in summary.items():
-        for peer, ratio in part["ratios"].items():
-            lines.append(
-                f"  {family:6}sixmark/{peer}: requests/s {times(ratio['per_s'])},"
-                f" per client CPU-s {times(ratio['per_cpu_s'])}"
-            )
-    disturbance = max(
-        one["others_busy"] for part in summary.values() for one in part["peers"].values()
-    )
+            yield family, peer, one
+
+
+def doubts(summary):
+    disturbance = max(one["others_busy"] for _, _, one in rows(summary))
     if disturbance > DISTURBED:
-        lines.append(f"  doubtful: other programs took up to {disturbance:.0%} of the two CPUs")
-    return "\n".join(lines)
+        yield f"other programs took up to {disturbance:.0%} of the two CPUs"
 
 
 def shares(one):
@@ -81,7 +94,11 @@ def shares(one):
 
 
 def between(values):
-    return f"{values['min']:,.0f} - {values['max']:,.0f}".rjust(19)
+    return f"{number(values['min'])} - {number(values['max'])}"
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def times(values):

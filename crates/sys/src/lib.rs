@@ -9,6 +9,7 @@ pub mod limit;
 mod netlink;
 pub mod route;
 mod socket;
+pub mod turbo;
 pub mod usage;
 
 use std::io;

@@ -7,7 +7,13 @@ use std::time::Duration;
 use super::out::print;
 use super::stop_flag;
 use crate::Error;
-use crate::origin::{Options, Origin, Pause};
+use crate::origin::{Options, Origin, Pause, Turbo};
+
+/// Open files that are asked for.
+const MOST: u64 = 1 << 20;
+
+/// Connections of a turbo thread, each of which is some memory whether there is one or not.
+const ROOM: u64 = 1 << 16;
 
 /// Serve HTTP on both families to test against: sizes, delays, resets, stalls, uploads.
 ///
@@ -23,12 +29,22 @@ pub(super) struct Args {
     threads: usize,
 
     /// Stand still for LENGTH at the end of every EVERY: answers due in it are held until it ends
-    #[arg(long, value_name = "LENGTH/EVERY")]
+    #[arg(long, value_name = "LENGTH/EVERY", conflicts_with = "turbo")]
     pause: Option<Pause>,
+
+    /// Answer little and fast, over io_uring: /, /bytes/N and uploads to /sink, for benchmarks
+    #[arg(long)]
+    turbo: bool,
 
     /// Print the addresses as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Whichever origin was asked for.
+enum Any {
+    Full(Origin),
+    Turbo(Turbo),
 }
 
 /// Serves until a signal comes.
@@ -40,24 +56,33 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
         // A signal cuts the sleep short only in its own thread, so it is kept brief.
         std::thread::sleep(Duration::from_millis(50));
     }
-    origin.stop();
+    drop(origin);
     Ok(0)
 }
 
-fn start(args: &Args) -> Result<Origin, Error> {
+fn start(args: &Args) -> Result<Any, Error> {
     let mut options = Options { threads: args.threads, pause: args.pause, ..Options::default() };
     if !args.listen.is_empty() {
         options.listen.clone_from(&args.listen);
     }
     // As many connections as the system lets us hold; fewer are no error here.
-    let _ = sixmark_sys::limit::raise_open_files(1 << 20);
-    Origin::start(options).map_err(|error| Error::Measure(error.to_string()))
+    let files = sixmark_sys::limit::raise_open_files(MOST).unwrap_or(1024);
+    let started = if args.turbo {
+        Turbo::start(&options, files.min(ROOM) as u32).map(Any::Turbo)
+    } else {
+        Origin::start(options).map(Any::Full)
+    };
+    started.map_err(|error| Error::Measure(error.to_string()))
 }
 
-fn announcement(origin: &Origin, json: bool) -> String {
+fn announcement(origin: &Any, json: bool) -> String {
+    let (addresses, description) = match origin {
+        Any::Full(origin) => (origin.addresses(), origin.describe()),
+        Any::Turbo(turbo) => (turbo.addresses(), turbo.describe()),
+    };
     if json {
-        return format!("{}\n", origin.describe());
+        return format!("{description}\n");
     }
-    let urls = origin.addresses().iter().map(|address| format!("http://{address}/\n"));
+    let urls = addresses.iter().map(|address| format!("http://{address}/\n"));
     urls.collect::<String>() + "Ctrl-C ends it.\n"
 }

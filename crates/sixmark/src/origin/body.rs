@@ -16,7 +16,7 @@ const BLOCK_LEN: usize = 64 * 1024;
 
 /// Pseudo-random, so that nothing on the way can compress it much, and the same in every build,
 /// so that a client can check it.
-static BLOCK: [u8; BLOCK_LEN] = block();
+pub(super) static BLOCK: [u8; BLOCK_LEN] = block();
 
 /// Fills the block with the top bytes of a 32-bit linear congruential generator (Numerical
 /// Recipes' constants).

@@ -17,7 +17,34 @@ pub(super) fn bind_all(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>>
     addresses.iter().map(|&address| bind(address).map_err(|e| explain(address, &e))).collect()
 }
 
+/// The same for each of several threads, which share the connections by the kernel's hash: a
+/// listener at each address for each thread.
+pub(super) fn bind_all_shared(
+    addresses: &[SocketAddr],
+    threads: usize,
+) -> io::Result<Vec<Vec<TcpListener>>> {
+    // Sharing must be among us. Whoever else listens there is found by not sharing at first.
+    let first = bind_all(addresses)?;
+    if threads == 1 {
+        return Ok(vec![first]);
+    }
+    let bound = first.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
+    drop(first);
+    let shared = |&address| bind_shared(address).map_err(|e| explain(address, &e));
+    (0..threads).map(|_| bound.iter().map(shared).collect()).collect()
+}
+
 fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    listen(open(address)?, address)
+}
+
+fn bind_shared(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = open(address)?;
+    socket.set_reuse_port(true)?;
+    listen(socket, address)
+}
+
+fn open(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
         // Linux lets [::] take IPv4 as well, which would hide the family and forbid a 0.0.0.0
@@ -27,6 +54,12 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     // A restart must not wait for the TIME_WAITs that the last run left behind.
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
+    // What is accepted inherits it.
+    socket.set_tcp_nodelay(true)?;
+    Ok(socket)
+}
+
+fn listen(socket: Socket, address: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())

@@ -12,12 +12,14 @@ mod listen;
 mod pause;
 mod route;
 mod serve;
+mod turbo;
 mod wire;
 
 #[cfg(test)]
 mod tests;
 
 pub use pause::Pause;
+pub use turbo::Turbo;
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -87,7 +89,7 @@ impl Origin {
     /// What a program needs to find the origin: `{"addresses":[{"family":"ipv6","address":"::1",
     /// "port":1,"url":"http://[::1]:1/"}]}`, in the order of [`Options::listen`].
     pub fn describe(&self) -> Value {
-        json!({ "addresses": self.addresses.iter().map(describe).collect::<Vec<_>>() })
+        describe_all(&self.addresses)
     }
 
     /// Closes the listening sockets and every connection; the ports are free on return.
@@ -136,6 +138,10 @@ fn launch(listeners: Vec<TcpListener>, options: &Options) -> io::Result<Runtime>
         }
     }
     Ok(runtime)
+}
+
+fn describe_all(addresses: &[SocketAddr]) -> Value {
+    json!({ "addresses": addresses.iter().map(describe).collect::<Vec<_>>() })
 }
 
 fn describe(address: &SocketAddr) -> Value {

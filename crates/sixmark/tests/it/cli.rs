@@ -11,3 +11,4 @@ mod ratio;
 mod refusals;
 mod request;
 mod source;
+mod turbo;

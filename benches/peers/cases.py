@@ -1,0 +1,49 @@
+"""What is asked of every client."""
+
+from dataclasses import dataclass
+
+from clients import Load
+
+FILE = 100_000_000
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    says: str
+    server: str
+    path: str
+    load: Load
+    # Of a request's content, whichever way it goes.
+    bytes: int
+
+
+MANY = Load(connections=64, keep_alive=True, seconds=2)
+SINGLE = Load(connections=64, keep_alive=False, seconds=2)
+
+CASES = (
+    Case("keep-alive", "64 connections kept open, 13 bytes", "turbo", "/", MANY, 13),
+    Case("keep-alive-nginx", "64 connections kept open, 13 bytes", "nginx", "/hello", MANY, 13),
+    Case("close", "64 connections, each for one request, 13 bytes", "turbo", "/", SINGLE, 13),
+    Case(
+        "close-nginx", "64 connections, each for one request, 13 bytes", "nginx", "/hello",
+        SINGLE, 13,
+    ),
+    Case(
+        "anma", "10,000 requests, 1,000 connections, each for one request, a file of 4,096 bytes",
+        "nginx", "/4k", Load(connections=1000, keep_alive=False, requests=10_000), 4096,
+    ),
+    Case(
+        "download", "20 downloads of 100 MB, one after another", "turbo", f"/bytes/{FILE}",
+        Load(connections=1, keep_alive=True, requests=20, files=True), FILE,
+    ),
+    Case(
+        "download-wrk", "100 MB again and again, beside wrk, which can't stop after a number",
+        "turbo", f"/bytes/{FILE}",
+        Load(connections=1, keep_alive=True, seconds=2, files=True), FILE,
+    ),
+    Case(
+        "upload", "10 uploads of 100 MB (POST), one after another", "turbo", "/sink",
+        Load(connections=1, keep_alive=True, requests=10, files=True, body="upload"), FILE,
+    ),
+)

@@ -1,0 +1,53 @@
+"""The report that is kept in the tree."""
+
+from summary import between, cost, doubts, number, rows, shares, times
+
+ABOUT = """\
+# Benchmarks
+
+Made by `{command}`, which wrote this page: don't edit it.
+
+One CPU for the client, one for the server, loopback, both families. Clients take turns within a round, in another order
+each round, families too. Figures are medians of {rounds} rounds, with the least and the most; ratios are taken round by
+round. A client's CPU time is that of its finished process, user and system, start and summary included. A server that
+is less busy than the client leaves the client as what limits the rate.
+
+"""
+
+
+def markdown(report, cases):
+    text = ABOUT.format(**report["environment"]) + facts(report["environment"])
+    for case in cases:
+        summary = report["cases"].get(case.name)
+        if summary:
+            text += section(case, summary["families"])
+    return text
+
+
+def facts(environment):
+    lines = ["| | |", "|---|---|"]
+    lines += [f"| {name} | {environment[name]} |" for name in ("date", "kernel", "cpu")]
+    lines += [f"| {name} | {version} |" for name, version in environment["versions"].items()]
+    lines += ["", "What a client records costs CPU time. For each request:", "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {records} |" for name, records in environment["records"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def section(case, summary):
+    metric, word = cost(case)
+    lines = [
+        f"\n## {case.name}\n",
+        f"{case.says}; server: {case.server}.\n",
+        f"| | | requests/s | min - max | {word} | min - max | client, server busy | failed |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for family, peer, one in rows(summary):
+        cells = [family, peer, number(one["per_s"]["median"]), between(one["per_s"])]
+        cells += [number(one[metric]["median"]), between(one[metric]), shares(one)]
+        lines.append(f"| {' | '.join(cells)} | {one['failed']:,} |")
+    lines += ["", f"| ratio | | requests/s | {word} |", "|---|---|--:|--:|"]
+    for family, part in summary.items():
+        for pair, ratio in part["ratios"].items():
+            lines.append(f"| {pair} | {family} | {times(ratio['per_s'])} | {times(ratio[metric])} |")
+    lines += [f"\nDoubtful: {doubt}." for doubt in doubts(summary)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,96 @@
+"""More clients: two load generators and two that copy files."""
+
+import json
+from urllib.parse import urlsplit
+
+from clients import Answer, Unreadable, find
+
+
+class H2load:
+    name = "h2load"
+    program = "h2load"
+    version = ["h2load", "--version"]
+    records = "request, connect and first-byte times of each request, kept to the end; reads heads"
+
+    def can(self, load):
+        # Over HTTP/1.1 it keeps its connections.
+        return load.keep_alive and not load.files and load.body is None
+
+    def command(self, load, family, url, folder):
+        until = ["-n", str(load.requests)] if load.requests else ["-D", str(load.seconds)]
+        # Of itself it leaves the brackets of an IPv6 address out, which nginx refuses.
+        host = ["-H", f":authority: {urlsplit(url).netloc}"]
+        return [self.program, "--h1", "-t1", f"-c{load.connections}", *until, *host, url]
+
+    def read(self, text, family, folder):
+        rate = float(find(r"finished in [\d.]+\w+, ([\d.]+) req/s", text)[0])
+        done, failed = map(int, find(r"(\d+) done, \d+ succeeded, (\d+) failed", text))
+        return Answer(done, done / rate if rate else None, failed)
+
+
+class Oha:
+    name = "oha"
+    program = "oha"
+    version = ["oha", "--version"]
+    records = "start, connect, first byte and end of each request, kept to the end; reads every byte"
+
+    def can(self, load):
+        return load.body is None
+
+    def command(self, load, family, url, folder):
+        until = ["-n", str(load.requests)] if load.requests else ["-z", f"{load.seconds}s"]
+        keep_alive = [] if load.keep_alive else ["--disable-keepalive"]
+        shape = ["--worker-threads", "1", "-c", str(load.connections), *until, *keep_alive]
+        return [self.program, "--no-tui", "--output-format", "json", *shape, url]
+
+    def read(self, text, family, folder):
+        try:
+            result = json.loads(text[text.index("{"):])
+            statuses = result["statusCodeDistribution"]
+            done = sum(statuses.values())
+            good = sum(count for status, count in statuses.items() if status.startswith("2"))
+            # What the end of the run cut off did not fail.
+            errors = result["errorDistribution"].items()
+            failed = sum(count for error, count in errors if error != "aborted due to deadline")
+            return Answer(done, result["summary"]["total"], done - good + failed)
+        except (ValueError, KeyError, TypeError) as error:
+            raise Unreadable(f"{type(error).__name__}: {error}") from error
+
+
+class Curl:
+    name = "curl"
+    program = "curl"
+    version = ["curl", "--version"]
+    records = "nothing; hands every byte to /dev/null"
+
+    def can(self, load):
+        return load.files and load.requests is not None
+
+    def command(self, load, family, url, folder):
+        # It asks for the same address so often as it has numbers for the query.
+        many = f"{url}?[1-{load.requests}]"
+        upload = ["-X", "POST", "-T", load.body] if load.body else []
+        told = ["-o", "/dev/null", "-w", "%{stderr}status=%{http_code}\\n"]
+        return [self.program, "-q", "-sS", *upload, *told, many]
+
+    def read(self, text, family, folder):
+        statuses = [line for line in text.splitlines() if line.startswith("status=")]
+        return Answer(len(statuses), None, sum(one != "status=200" for one in statuses))
+
+
+class Wget:
+    name = "wget"
+    program = "wget"
+    version = ["wget", "--version"]
+    records = "nothing; hands every byte to /dev/null"
+
+    def can(self, load):
+        return load.files and load.requests is not None and load.body is None
+
+    def command(self, load, family, url, folder):
+        urls = [f"{url}?{number}" for number in range(load.requests)]
+        return [self.program, "--no-config", "-nv", "-O", "/dev/null", *urls]
+
+    def read(self, text, family, folder):
+        done = sum('-> "/dev/null"' in line for line in text.splitlines())
+        return Answer(done, None, 0)

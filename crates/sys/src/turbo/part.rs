@@ -1,0 +1,71 @@
+//! Something to say.
+
+/// Bytes to send, repeated until a length is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    block: &'static [u8],
+    sent: u64,
+    length: u64,
+}
+
+impl Part {
+    /// These bytes, once.
+    pub fn once(bytes: &'static [u8]) -> Part {
+        Part { block: bytes, sent: 0, length: bytes.len() as u64 }
+    }
+
+    /// `length` bytes, repeating `block`, which must not be empty.
+    pub fn repeated(block: &'static [u8], length: u64) -> Part {
+        let length = if block.is_empty() { 0 } else { length };
+        Part { block, sent: 0, length }
+    }
+
+    /// The bytes to hand over next; none where all were sent.
+    pub(super) fn next(&self) -> &'static [u8] {
+        let size = self.block.len() as u64;
+        if self.sent >= self.length {
+            return &[];
+        }
+        // Both are within the block, whose length is a usize.
+        let from = (self.sent % size) as usize;
+        let count = (self.length - self.sent).min(size - from as u64) as usize;
+        &self.block[from..from + count]
+    }
+
+    /// Remembers that so many bytes were sent.
+    pub(super) fn advance(&mut self, count: u64) {
+        self.sent = self.length.min(self.sent.saturating_add(count));
+    }
+
+    /// True where one send can do.
+    pub(super) fn is_one_piece(&self) -> bool {
+        self.next().len() as u64 == self.length - self.sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_repeated_until_the_length_however_it_is_cut() {
+        for step in 1..9 {
+            let mut part = Part::repeated(b"abc", 8);
+            let mut sent = Vec::new();
+            while !part.next().is_empty() {
+                let count = part.next().len().min(step);
+                sent.extend_from_slice(&part.next()[..count]);
+                part.advance(count as u64);
+            }
+            assert_eq!(sent, b"abcabcab");
+        }
+    }
+
+    #[test]
+    fn one_piece_is_what_one_send_can_carry() {
+        assert!(Part::once(b"abc").is_one_piece());
+        assert!(Part::repeated(b"abc", 2).is_one_piece());
+        assert!(!Part::repeated(b"abc", 4).is_one_piece());
+        assert!(Part::repeated(b"", 4).next().is_empty());
+    }
+}

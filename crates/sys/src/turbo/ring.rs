@@ -1,0 +1,216 @@
+//! The ring: what may be asked of it, each without a chance to be wrong about memory.
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::net::TcpListener;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{CancelBuilder, Fd, Fixed, Timespec};
+use io_uring::{IoUring, cqueue, opcode};
+
+use super::buffers::{Buffers, GROUP};
+
+/// Entries that may wait to be submitted.
+const SUBMISSIONS: u32 = 4096;
+/// Completions that fit; more wait in the kernel.
+const COMPLETIONS: u32 = 16 * 1024;
+
+/// A completion.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    /// What was asked.
+    pub(super) token: u64,
+    /// How it went: a count, an index, or an error number below zero.
+    pub(super) result: i32,
+    /// More will be told of the same asking.
+    pub(super) more: bool,
+    /// The buffer that bytes were put into.
+    pub(super) buffer: Option<u16>,
+}
+
+/// A ring with a table of descriptors and buffers of its own, for the thread that made it.
+pub(super) struct Ring {
+    // Dropped by hand: the buffers only where the kernel can't write to them any more.
+    ring: ManuallyDrop<IoUring>,
+    buffers: ManuallyDrop<Buffers>,
+}
+
+impl Ring {
+    /// A ring whose table has room for `room` connections.
+    pub(super) fn new(room: u32) -> io::Result<Ring> {
+        let ring = build()?;
+        ring.submitter().register_files_sparse(room)?;
+        // SAFETY: Drop frees the buffers only after everything under way was cancelled.
+        let buffers = unsafe { Buffers::register(&ring.submitter()) }?;
+        let mut ring = ring;
+        // Saves a look-up of the descriptor in each call; nothing is lost where it is refused.
+        let _ = ring_descriptor(&mut ring);
+        Ok(Ring { ring: ManuallyDrop::new(ring), buffers: ManuallyDrop::new(buffers) })
+    }
+
+    /// Accepts into the table until told otherwise.
+    pub(super) fn accept(&mut self, listener: &TcpListener, token: u64) {
+        let asked = opcode::AcceptMulti::new(Fd(listener.as_raw_fd())).allocate_file_index(true);
+        // SAFETY: no memory is involved.
+        unsafe { self.push(&asked.build().user_data(token)) };
+    }
+
+    /// Tells once when there is something to read, or no writer any more.
+    pub(super) fn watch(&mut self, file: BorrowedFd<'_>, token: u64) {
+        let asked = opcode::PollAdd::new(Fd(file.as_raw_fd()), libc::POLLIN as u32);
+        // SAFETY: no memory is involved.
+        unsafe { self.push(&asked.build().user_data(token)) };
+    }
+
+    /// Receives once into one of the buffers.
+    pub(super) fn receive(&mut self, index: u32, token: u64) {
+        let nowhere = std::ptr::null_mut();
+        let asked = opcode::Recv::new(Fixed(index), nowhere, 0).buf_group(GROUP).build();
+        // SAFETY: the kernel writes to the registered buffers, which outlive the asking.
+        unsafe { self.push(&asked.flags(Flags::BUFFER_SELECT).user_data(token)) };
+    }
+
+    /// Receives into the buffers until the connection ends.
+    pub(super) fn receive_on(&mut self, index: u32, token: u64) {
+        let asked = opcode::RecvMulti::new(Fixed(index), GROUP).build();
+        // SAFETY: the kernel writes to the registered buffers, which outlive the asking.
+        unsafe { self.push(&asked.user_data(token)) };
+    }
+
+    /// Sends all bytes, waiting for room where there is none, and tells how many were sent.
+    pub(super) fn send(&mut self, index: u32, bytes: &'static [u8], token: u64) {
+        let asked = sending(index, bytes, libc::MSG_WAITALL).user_data(token);
+        // SAFETY: the bytes live for ever.
+        unsafe { self.push(&asked) };
+    }
+
+    /// Sends all bytes while submitting, and tells only where it could not.
+    pub(super) fn send_now(&mut self, index: u32, bytes: &'static [u8], token: u64) {
+        let asked = sending(index, bytes, NOW).user_data(token).flags(Flags::SKIP_SUCCESS);
+        // SAFETY: the bytes live for ever.
+        unsafe { self.push(&asked) };
+    }
+
+    /// The same, and closes where that went well: what is held back until then leaves in one segment
+    /// with the FIN.
+    pub(super) fn send_now_and_close(
+        &mut self,
+        index: u32,
+        bytes: &'static [u8],
+        token: u64,
+        closing: u64,
+    ) {
+        // A link reaches no further than one submission.
+        self.make_room(2);
+        let linked = Flags::SKIP_SUCCESS | Flags::IO_LINK;
+        let flags = NOW | libc::MSG_MORE;
+        let asked = sending(index, bytes, flags).user_data(token).flags(linked);
+        // SAFETY: the bytes live for ever.
+        unsafe { self.push(&asked) };
+        self.close(index, closing);
+    }
+
+    /// Ends a connection's direction, or both (`libc::SHUT_WR`, `libc::SHUT_RDWR`).
+    pub(super) fn shut(&mut self, index: u32, how: i32, token: u64) {
+        let asked = opcode::Shutdown::new(Fixed(index), how).build();
+        // SAFETY: no memory is involved.
+        unsafe { self.push(&asked.user_data(token).flags(Flags::SKIP_SUCCESS)) };
+    }
+
+    /// Closes a connection and frees its place in the table.
+    pub(super) fn close(&mut self, index: u32, token: u64) {
+        let asked = opcode::Close::new(Fixed(index)).build();
+        // SAFETY: no memory is involved.
+        unsafe { self.push(&asked.user_data(token).flags(Flags::SKIP_SUCCESS)) };
+    }
+
+    /// Submits, waits for something to be told if `idle`, and appends all that was told.
+    pub(super) fn turn(&mut self, idle: bool, told: &mut Vec<Told>) -> io::Result<()> {
+        self.buffers.publish();
+        match self.ring.submit_and_wait(usize::from(idle)) {
+            // Interrupted, or more completions than the kernel likes to keep: they are told first.
+            Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY)) => {
+                return Err(error);
+            }
+            _ => {}
+        }
+        told.extend(self.ring.completion().map(|entry| Told {
+            token: entry.user_data(),
+            result: entry.result(),
+            more: cqueue::more(entry.flags()),
+            buffer: cqueue::buffer_select(entry.flags()),
+        }));
+        Ok(())
+    }
+
+    /// The bytes in a buffer that was told of.
+    pub(super) fn read(&self, buffer: u16, length: usize) -> &[u8] {
+        self.buffers.read(buffer, length)
+    }
+
+    /// Gives a buffer that was told of back.
+    pub(super) fn give(&mut self, buffer: u16) {
+        self.buffers.give(buffer);
+    }
+
+    /// # Safety
+    /// Memory that the entry names must be valid until its completion.
+    unsafe fn push(&mut self, entry: &Entry) {
+        self.make_room(1);
+        // SAFETY: passed on to the caller. There is room, so that it can't be refused.
+        let _ = unsafe { self.ring.submission().push(entry) };
+    }
+
+    fn make_room(&mut self, count: usize) {
+        let full = |ring: &mut IoUring| {
+            let queue = ring.submission();
+            queue.capacity() - queue.len() < count
+        };
+        while full(&mut self.ring) && self.ring.submit().is_ok() {}
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        let patience = Timespec::new().sec(5);
+        let cancelled =
+            self.ring.submitter().register_sync_cancel(Some(patience), CancelBuilder::any());
+        let nothing_left = match &cancelled {
+            Ok(()) => true,
+            Err(error) => error.raw_os_error() == Some(libc::ENOENT),
+        };
+        // SAFETY: dropped once, here.
+        unsafe { ManuallyDrop::drop(&mut self.ring) };
+        // Memory that the kernel might still write to is left to it.
+        if nothing_left {
+            // SAFETY: dropped once, here, with nothing under way.
+            unsafe { ManuallyDrop::drop(&mut self.buffers) };
+        }
+    }
+}
+
+/// Without waiting for room; all bytes or an error, never a short count told as success.
+const NOW: i32 = libc::MSG_DONTWAIT | libc::MSG_WAITALL;
+
+fn sending(index: u32, bytes: &'static [u8], flags: i32) -> Entry {
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    opcode::Send::new(Fixed(index), bytes.as_ptr(), length).flags(flags).build()
+}
+
+/// The best ring that this kernel has: deferred work came with 6.1, the rest with 6.0.
+fn build() -> io::Result<IoUring> {
+    let mut best = IoUring::builder();
+    common(&mut best).setup_defer_taskrun();
+    let mut plain = IoUring::builder();
+    common(&mut plain).setup_coop_taskrun();
+    best.build(SUBMISSIONS).or_else(|_| plain.build(SUBMISSIONS))
+}
+
+fn common(builder: &mut io_uring::Builder) -> &mut io_uring::Builder {
+    builder.setup_single_issuer().setup_submit_all().setup_cqsize(COMPLETIONS)
+}
+
+fn ring_descriptor(ring: &mut IoUring) -> io::Result<()> {
+    ring.submitter().register_ring_fd()
+}
