@@ -277,7 +277,7 @@ fn its_connections_end_and_its_ports_are_free_once_it_has_stopped() {
             let end = stream.read(&mut [0; 1]).map_err(|error| error.kind());
             assert!(matches!(end, Ok(0) | Err(ErrorKind::ConnectionReset)), "{end:?}");
         }
-        let options = Options { listen: listen.clone(), threads };
+        let options = Options { listen: listen.clone(), threads, ..Options::default() };
         let second = Turbo::start(&options, 256).unwrap();
         assert_eq!(second.addresses(), listen);
         let taken = Turbo::start(&options, 256).unwrap_err();
