@@ -2,6 +2,7 @@
 //! come out, so that everything here can be tested with a table, a seed or a fuzzer.
 
 pub mod chain;
+pub mod clocks;
 pub mod family;
 pub mod http1;
 pub mod mix;
@@ -10,4 +11,5 @@ pub mod plan;
 pub mod report;
 pub mod result;
 pub mod tally;
+pub mod tcp;
 pub mod timing;

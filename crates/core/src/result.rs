@@ -5,10 +5,12 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clocks::TimestampResult;
 use crate::family::{Family, PerFamily};
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::tally::{FamilyTally, Slice, SliceTally, Tally};
+use crate::tcp::TcpResult;
 use crate::timing::Summary;
 
 /// The name and version of the document's form.
@@ -185,6 +187,8 @@ pub struct FamilyResult {
     pub response_us: Summary,
     /// From connected to closed.
     pub lifetime_us: Summary,
+    /// What TCP knew of connections closed.
+    pub tcp: TcpResult,
 }
 
 /// How many requests.
@@ -273,6 +277,8 @@ pub struct Generator {
     pub busiest: f64,
     /// True where the generator, not the server, may have been the bottleneck.
     pub saturated: bool,
+    /// Whose clock the times are from, and what speaks against them.
+    pub timestamps: TimestampResult,
 }
 
 /// The figures of one family from what was counted in `elapsed_s` seconds.
@@ -297,6 +303,7 @@ pub fn family_result(
         transfer_us: tally.phases.transfer.summary(),
         response_us: tally.phases.response.summary(),
         lifetime_us: tally.phases.lifetime.summary(),
+        tcp: tally.tcp.result(),
     }
 }
 

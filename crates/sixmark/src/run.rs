@@ -118,5 +118,6 @@ fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
         peak_rss_bytes: loaded.usage.peak_rss_bytes,
         busiest,
         saturated: busiest > BUSY,
+        timestamps: loaded.clocks.result(plan.load.timestamps),
     }
 }

@@ -6,8 +6,11 @@ pub mod clock;
 pub mod driver;
 pub mod interface;
 pub mod limit;
+mod path;
+mod realtime;
 pub mod route;
 mod socket;
+mod stamp;
 pub mod usage;
 
 use std::io;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clocks::Timestamps;
 use crate::family::{Family, PerFamily};
 use ratio::Ratio;
 
@@ -96,6 +97,8 @@ pub struct Load {
     pub threads: NonZeroU32,
     /// The longest an exchange may last from its start.
     pub timeout: Duration,
+    /// Who takes the times of sending and receiving.
+    pub timestamps: Timestamps,
 }
 
 /// What each exchange sends.

@@ -153,6 +153,7 @@ fn load(args: &Args) -> Load {
         connections: args.connections,
         threads: threads.min(args.connections),
         timeout: args.timeout,
+        timestamps: args.timestamps,
     }
 }
 
