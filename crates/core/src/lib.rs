@@ -1,6 +1,7 @@
 //! The pure part of sixmark: no sockets, files, threads or clock. Bytes and time go in, decisions
 //! come out, so that everything here can be tested with a table, a seed or a fuzzer.
 
+pub mod calibration;
 pub mod chain;
 pub mod clocks;
 pub mod family;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::Calibration;
 use crate::clocks::TimestampResult;
 use crate::family::{Family, PerFamily};
 use crate::outcome::{Failure, Outcome};
@@ -50,6 +51,8 @@ pub struct RunResult {
     pub intervals: Vec<Interval>,
     /// What the load generator itself did.
     pub generator: Generator,
+    /// What it adds to the times, where that was measured before.
+    pub calibration: Option<Calibration>,
 }
 
 /// The program that made a result.

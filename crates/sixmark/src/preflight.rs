@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::num::NonZeroU32;
 
+use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
 use sixmark_core::plan::{Plan, Source};
 use sixmark_core::result::{Route, Warning};
+use sixmark_sys::driver::Epoll;
 use sixmark_sys::{limit, route};
 
 use crate::{Error, warning};
@@ -17,6 +19,7 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out, and lowers the number of idle connections to what this
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
+    stamps(plan)?;
     let few_files = open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let routes =
@@ -24,6 +27,15 @@ pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error
     let few_ports = plan.families().filter_map(|family| ports(plan, family));
     let doubts = few_files.into_iter().chain(few_ports).collect();
     Ok((routes.concat(), doubts))
+}
+
+/// Stamps of the kernel's that are asked for must be had: no other clock takes their place unasked.
+fn stamps(plan: &Plan) -> Result<(), Error> {
+    if plan.load.timestamps == Timestamps::User {
+        return Ok(());
+    }
+    let cannot = |error| Error::Measure(format!("--timestamps kernel: {error}"));
+    Epoll::with_kernel_stamps().map(drop).map_err(cannot)
 }
 
 /// Raises the limit on open files to what the plan is best served by. Where that can't be had, idle
