@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::family::{Family, PerFamily};
+use crate::result::FamilyResult;
 use crate::tally::FamilyTally;
 use crate::timing::{Summary, Timing};
 
@@ -100,6 +101,34 @@ impl Leg {
     }
 }
 
+/// A phase in which a run's families differ by less than its noise floor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Below {
+    /// Its name.
+    pub phase: &'static str,
+    /// How far the medians of the run are apart, microseconds.
+    pub run_us: f64,
+    /// How far they were over loopback, microseconds.
+    pub floor_us: f64,
+}
+
+impl Leg {
+    /// The phases in which these families' medians differ by less than over loopback.
+    pub fn below(&self, v6: &FamilyResult, v4: &FamilyResult) -> Vec<Below> {
+        let floor = self.difference_us;
+        let phases = [
+            ("connect", &v6.connect_us, &v4.connect_us, floor.connect),
+            ("wait", &v6.wait_us, &v4.wait_us, floor.wait),
+            ("response", &v6.response_us, &v4.response_us, floor.response),
+        ];
+        let below = phases.into_iter().filter_map(|(phase, v6, v4, floor)| {
+            let (run_us, floor_us) = ((v6.p50? - v4.p50?).abs(), floor?);
+            (run_us < floor_us).then_some(Below { phase, run_us, floor_us })
+        });
+        below.collect()
+    }
+}
+
 fn apart(
     halves: &[PerFamily<Option<FamilyTally>>],
     of: impl Fn(&FamilyTally) -> &Timing,
@@ -115,6 +144,7 @@ fn apart(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::family_result;
 
     fn tally(waits: &[u64]) -> Option<FamilyTally> {
         let mut tally = FamilyTally::default();
@@ -132,6 +162,17 @@ mod tests {
         let Difference { connect, wait, response } = leg.difference_us;
         assert_eq!((connect, wait, response), (None, Some(0.4), None));
         assert_eq!(leg.families.of(Family::Ipv6).unwrap().wait_us.count, 18);
+    }
+
+    #[test]
+    fn a_difference_smaller_than_over_loopback_is_below_the_floor() {
+        let halves = [PerFamily { ipv6: tally(&[1_000; 9]), ipv4: tally(&[1_200; 9]) }];
+        let leg = Leg::new(7, &halves);
+        let of = |wait| family_result(&tally(&[wait; 9]).unwrap(), Vec::new(), 1.0);
+        assert_eq!(leg.below(&of(5_000), &of(5_300)), []);
+        let below = leg.below(&of(5_100), &of(5_000));
+        assert_eq!(below.iter().map(|below| below.phase).collect::<Vec<_>>(), ["wait"]);
+        assert!((below[0].run_us - 0.1).abs() < 0.01 && below[0].floor_us == 0.2, "{below:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use sixmark_core::calibration::Below;
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Close;
@@ -143,18 +144,13 @@ fn retransmissions(result: &RunResult) -> Option<Warning> {
 fn below_noise_floor(result: &RunResult) -> Option<Warning> {
     let leg = result.calibration.as_ref()?.at(result.plan.load.connections.get())?;
     let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
-    let floor = leg.difference_us;
-    let phases = [
-        ("connect", &v6.connect_us, &v4.connect_us, floor.connect),
-        ("wait", &v6.wait_us, &v4.wait_us, floor.wait),
-        ("response", &v6.response_us, &v4.response_us, floor.response),
-    ];
-    let below = phases.into_iter().filter_map(|(phase, v6, v4, floor)| {
-        let (apart, floor) = ((v6.p50? - v4.p50?).abs(), floor?);
-        let (apart, floor) = (apart < floor).then_some((duration_us(apart), duration_us(floor)))?;
-        Some(format!("{phase} by {apart} (there {floor})"))
-    });
-    let below: Vec<String> = below.collect();
+    let below: Vec<String> = leg
+        .below(v6, v4)
+        .into_iter()
+        .map(|Below { phase, run_us, floor_us }| {
+            format!("{phase} by {} (there {})", duration_us(run_us), duration_us(floor_us))
+        })
+        .collect();
     (!below.is_empty()).then(|| {
         let message = format!(
             "the families' medians differ by less than over loopback, where they should not: {}",

@@ -31,6 +31,7 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["--source", "nowhere0", URL], "nowhere0"),
     (&["--resolve", "a:b", URL], "HOST:PORT:ADDR"),
     (&["--close", "maybe", URL], "fin or rst"),
+    (&["--timestamps", "hardware", URL], "user or kernel"),
     (&["-X", "A B", URL], "method"),
     (&["-H", "no colon", URL], "colon"),
     (&["--no-keep-alive", "--requests-per-connection", "2", URL], "cannot be used with"),
@@ -144,6 +145,20 @@ fn a_family_that_the_host_lacks_is_one_line() {
     // The other way round: a fresh namespace has no IPv4 until lo is up.
     let output = script(&wrapper, "exec \"$1\" run -n 1 -4 http://127.0.0.1:1/");
     assert!(complaint(&output, 3).contains("over IPv4"));
+}
+
+/// fd00::2 can be loaded, but nothing can listen on ::1.
+#[test]
+fn a_calibration_that_can_not_be_is_one_line() {
+    if skipped("netns") {
+        return;
+    }
+    let without_localhost = "ip link set lo up && ip addr add fd00::2/128 dev lo && \
+                             ip addr del ::1/128 dev lo || exit 99
+                             exec \"$1\" run -n 1 --calibrate 'http://[fd00::2]:1/'";
+    let output = script(&["unshare", "-n", "sh"], without_localhost);
+    let said = complaint(&output, 3);
+    assert!(said.contains("--calibrate: cannot listen on [::1]:0"), "{said}");
 }
 
 /// The ports that one worker takes must not make another one give its requests up.
