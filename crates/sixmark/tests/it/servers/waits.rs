@@ -62,7 +62,7 @@ fn agree(connections: &str) {
     for _ in 0..RUNS {
         medians("user", connections);
         for (family, &[ours, wire]) in medians("kernel", connections).iter() {
-            excess[family].push((ours - wire).abs() - (5.0 + wire * 0.05));
+            excess[family].push((ours - wire).abs() - (5.0 + wire * 0.01));
         }
     }
     for family in Family::BOTH {
