@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::calibration::{Calibration, Difference, Floor, Leg};
+use crate::clocks::Timestamps;
 use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -77,12 +78,14 @@ fn headline(result: &RunResult) -> String {
         ended(result.ended),
     );
     let (threads, driver) = (result.generator.threads, &result.generator.driver);
+    let clock = result.generator.timestamps.mode;
     let _ = writeln!(
         text,
-        "closed loop, {} in flight, IPv6:IPv4 {}, {threads} {}, {driver}\n",
+        "closed loop, {} in flight, IPv6:IPv4 {}, {threads} {}, {driver}{}\n",
         result.plan.load.connections,
         result.plan.ratio,
         if threads == 1 { "thread" } else { "threads" },
+        if clock == Timestamps::Kernel { ", kernel time" } else { "" },
     );
     text
 }
