@@ -155,6 +155,7 @@ fn a_calibration_that_can_not_be_is_one_line() {
     }
     let without_localhost = "ip link set lo up && ip addr add fd00::2/128 dev lo && \
                              ip addr del ::1/128 dev lo || exit 99
+                             while ip -6 addr show dev lo tentative | grep -q fd00; do :; done
                              exec \"$1\" run -n 1 --calibrate 'http://[fd00::2]:1/'";
     let output = script(&["unshare", "-n", "sh"], without_localhost);
     let said = complaint(&output, 3);
