@@ -1,7 +1,9 @@
 //! The pure part of sixmark: no sockets, files, threads or clock. Bytes and time go in, decisions
 //! come out, so that everything here can be tested with a table, a seed or a fuzzer.
 
+pub mod calibration;
 pub mod chain;
+pub mod clocks;
 pub mod condition;
 pub mod family;
 pub mod http1;
@@ -13,4 +15,5 @@ pub mod report;
 pub mod result;
 pub mod search;
 pub mod tally;
+pub mod tcp;
 pub mod timing;

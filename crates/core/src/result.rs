@@ -5,10 +5,13 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::Calibration;
+use crate::clocks::TimestampResult;
 use crate::family::{Family, PerFamily};
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::tally::{FamilyTally, Slice, SliceTally, Tally};
+use crate::tcp::TcpResult;
 use crate::timing::Summary;
 
 /// The name and version of the document's form.
@@ -48,6 +51,8 @@ pub struct RunResult {
     pub intervals: Vec<Interval>,
     /// What the load generator itself did.
     pub generator: Generator,
+    /// What it adds to the times, where that was measured before.
+    pub calibration: Option<Calibration>,
 }
 
 /// The program that made a result.
@@ -191,6 +196,8 @@ pub struct FamilyResult {
     pub slip_us: Option<Summary>,
     /// From connected to closed.
     pub lifetime_us: Summary,
+    /// What TCP knew of connections closed.
+    pub tcp: TcpResult,
 }
 
 /// How many requests.
@@ -287,6 +294,8 @@ pub struct Generator {
     pub late: u64,
     /// True where the generator, not the server, may have been the bottleneck.
     pub saturated: bool,
+    /// Whose clock the times are from, and what speaks against them.
+    pub timestamps: TimestampResult,
 }
 
 /// The figures of one family from what was counted in `elapsed_s` seconds of an open or closed loop.
@@ -314,6 +323,7 @@ pub fn family_result(
         service_us: open.then(|| tally.phases.service.summary()),
         slip_us: open.then(|| tally.phases.slip.summary()),
         lifetime_us: tally.phases.lifetime.summary(),
+        tcp: tally.tcp.result(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use crate::family::PerFamily;
 use crate::outcome::{Failure, Outcome};
+use crate::tcp::TcpTally;
 use crate::timing::Timing;
 
 /// Everything counted over a run, for each family.
@@ -33,6 +34,8 @@ pub struct FamilyTally {
     pub bytes: Bytes,
     /// How long it took.
     pub phases: Phases,
+    /// What TCP knew of connections closed.
+    pub tcp: TcpTally,
 }
 
 impl FamilyTally {
@@ -67,6 +70,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.connections += &other.connections;
         self.bytes += &other.bytes;
         self.phases += &other.phases;
+        self.tcp += &other.tcp;
     }
 }
 

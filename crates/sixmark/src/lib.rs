@@ -4,6 +4,7 @@
 //! report. [`cli`] makes the plan and shows the report, [`run`] turns a plan into a result,
 //! [`load`] holds the workers.
 
+mod calibrate;
 pub mod cli;
 mod environment;
 mod error;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::num::NonZeroU32;
 
+use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
 use sixmark_core::plan::{Driver, Plan, Source};
 use sixmark_core::result::{Route, Warning};
-use sixmark_sys::driver::Uring;
+use sixmark_sys::driver::{Epoll, Uring};
 use sixmark_sys::{limit, route};
 
 use crate::{Error, warning};
@@ -18,7 +19,7 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out, and lowers the number of idle connections to what this
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
-    plan.load.driver = driver(plan.load.driver)?;
+    plan.load.driver = driver(plan)?;
     let few_files = open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let routes =
@@ -28,19 +29,30 @@ pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error
     Ok((routes.concat(), doubts))
 }
 
-/// The driver that will be used.
-fn driver(wanted: Driver) -> Result<Driver, Error> {
+/// The driver that will be used: of those that work here, and can do what is asked for.
+fn driver(plan: &Plan) -> Result<Driver, Error> {
     let works = || Uring::new(1).map(drop);
-    match wanted {
-        Driver::Epoll => Ok(Driver::Epoll),
-        Driver::Uring => works().map(|()| Driver::Uring).map_err(|error| {
+    match (plan.load.driver, plan.load.timestamps) {
+        (Driver::Uring, Timestamps::Kernel) => {
+            let line = "--timestamps kernel needs the epoll driver; leave --driver uring out";
+            Err(Error::Usage(line.into()))
+        }
+        (_, Timestamps::Kernel) => stamps(),
+        (Driver::Epoll, _) => Ok(Driver::Epoll),
+        (Driver::Uring, _) => works().map(|()| Driver::Uring).map_err(|error| {
             let line =
                 format!("io_uring can't be used here ({error}); --driver epoll does without");
             Error::Measure(line)
         }),
         // Old kernels and many containers don't have it; the result says which one it was.
-        Driver::Auto => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
+        (Driver::Auto, _) => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
     }
+}
+
+/// Stamps of the kernel's that are asked for must be had: no other clock takes their place unasked.
+fn stamps() -> Result<Driver, Error> {
+    let cannot = |error| Error::Measure(format!("--timestamps kernel: {error}"));
+    Epoll::with_kernel_stamps().map(|_| Driver::Epoll).map_err(cannot)
 }
 
 /// Raises the limit on open files to what the plan is best served by. Where that can't be had, idle

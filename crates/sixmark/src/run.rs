@@ -13,7 +13,7 @@ use sixmark_core::result::{
 use sixmark_core::tally::{FamilyTally, Slice, Tally};
 
 use crate::load::{self, Loaded};
-use crate::{Error, environment, preflight, warning};
+use crate::{Error, calibrate, environment, preflight, warning};
 
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
 /// close to it.
@@ -30,6 +30,8 @@ pub struct Planned {
     pub dns: Vec<Lookup>,
     /// Doubts about it.
     pub warnings: Vec<Warning>,
+    /// Measure first what sixmark itself adds.
+    pub calibrate: bool,
 }
 
 /// A plan that has been found possible to carry out.
@@ -64,12 +66,14 @@ pub fn run(
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> Result<RunResult, Error> {
-    let Planned { plan, dns, warnings } = ready.planned;
+    let Planned { plan, dns, warnings, calibrate } = ready.planned;
     let environment = environment::environment(ready.routes);
+    let calibration = if calibrate { calibrate::calibrate(&plan, stop)? } else { None };
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
     let mut result = assemble(plan, loaded, started);
     result.dns = dns;
+    result.calibration = calibration;
     result.environment = environment;
     let found = warning::of_result(&result);
     result.warnings = [ready.doubts, warnings, found].concat();
@@ -102,6 +106,7 @@ fn assemble(plan: Plan, loaded: Loaded, started: String) -> RunResult {
         total,
         intervals: result::intervals(&loaded.slices),
         generator: generator(&plan, &loaded),
+        calibration: None,
         plan,
     }
 }
@@ -123,6 +128,7 @@ fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
         busiest,
         late,
         saturated: busiest > BUSY || too_late,
+        timestamps: loaded.clocks.result(plan.load.timestamps),
     }
 }
 

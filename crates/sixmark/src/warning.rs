@@ -2,17 +2,21 @@
 
 use std::num::NonZeroU32;
 
+use sixmark_core::calibration::Below;
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Close;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::report::count;
+use sixmark_core::report::{count, duration_us};
 use sixmark_core::result::{Ended, FamilyResult, RunResult, Warning};
 
 use crate::run::BUSY;
 
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;
+
+/// A larger part of the segments sent again tells of a path that loses packets.
+const MANY: f64 = 0.001;
 
 fn warning(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
@@ -55,7 +59,15 @@ pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
 
 /// After the run: everything that the result itself gives reason to doubt.
 pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
-    let of_run = [saturated(result), ended(result), resets(result)];
+    let of_run = [
+        saturated(result),
+        ended(result),
+        resets(result),
+        clock_stepped(result),
+        missing_stamps(result),
+        retransmissions(result),
+        below_noise_floor(result),
+    ];
     let families = result.families.iter().flat_map(|(family, figures)| of_family(family, figures));
     of_run.into_iter().flatten().chain(families).collect()
 }
@@ -95,6 +107,65 @@ fn resets(result: &RunResult) -> Option<Warning> {
         let message = "connections were closed with a reset, which servers see as an error and \
                        which leaves them no TIME-WAIT";
         warning("close_rst", message.to_owned())
+    })
+}
+
+fn clock_stepped(result: &RunResult) -> Option<Warning> {
+    let steps = result.generator.timestamps.clock_steps;
+    (steps > 0).then(|| {
+        let message = "the system's clock was set during the run: times that the kernel took then \
+                       are wrong; repeat the run, or use --timestamps user";
+        warning("clock_stepped", message.to_owned())
+    })
+}
+
+fn missing_stamps(result: &RunResult) -> Option<Warning> {
+    let missing = result.generator.timestamps.missing;
+    (missing > 0).then(|| {
+        let message = format!(
+            "{} times were taken by sixmark, since the kernel gave no stamp for them",
+            count(missing)
+        );
+        warning("missing_stamps", message)
+    })
+}
+
+/// Segments sent again are more than a few, or more over one family than chance explains.
+fn retransmissions(result: &RunResult) -> Option<Warning> {
+    let tcp = |family| Some(&result.families.of(family)?.tcp);
+    let share = |family| Some((family, tcp(family)?.retransmitted_share()?));
+    let shares: Vec<_> = Family::BOTH.into_iter().filter_map(share).collect();
+    let unlike = matches!((tcp(Family::Ipv6), tcp(Family::Ipv4)),
+        (Some(v6), Some(v4)) if v6.retransmits_unlike(v4));
+    let many = shares.iter().any(|&(_, share)| share > MANY);
+    (many || unlike).then(|| {
+        let each =
+            shares.iter().map(|(family, share)| format!("{:.2} % over {family}", share * 1e2));
+        let message = format!(
+            "TCP had to send segments again ({}): packets were lost, and times hold the repair",
+            each.collect::<Vec<_>>().join(", ")
+        );
+        warning("retransmissions", message)
+    })
+}
+
+/// The families differ by less than they do over loopback, where they should not.
+fn below_noise_floor(result: &RunResult) -> Option<Warning> {
+    let leg = result.calibration.as_ref()?.at(result.plan.load.connections.get())?;
+    let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
+    let below: Vec<String> = leg
+        .below(v6, v4)
+        .into_iter()
+        .map(|Below { phase, run_us, floor_us }| {
+            format!("{phase} by {} (there {})", duration_us(run_us), duration_us(floor_us))
+        })
+        .collect();
+    (!below.is_empty()).then(|| {
+        let message = format!(
+            "the families' medians differ by less than over loopback, where they should not: {}",
+            below.join(", ")
+        );
+        warning("below_noise_floor", message)
     })
 }
 

@@ -1,10 +1,20 @@
-//! The monotonic clock.
+//! The clocks.
 
 /// Nanoseconds of CLOCK_MONOTONIC: the same for all threads, never set back.
 pub fn now() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds of CLOCK_REALTIME since 1970, which anybody may set: only to make sense of the
+/// kernel's stamps.
+pub(crate) fn real() -> u64 {
+    read(libc::CLOCK_REALTIME)
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec that the call may write; CLOCK_MONOTONIC always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    // SAFETY: `time` is a valid timespec that the call may write; both clocks always exist.
+    unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

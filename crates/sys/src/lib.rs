@@ -7,8 +7,11 @@ pub mod driver;
 pub mod interface;
 pub mod limit;
 mod netlink;
+mod path;
+mod realtime;
 pub mod route;
 mod socket;
+mod stamp;
 pub mod turbo;
 pub mod usage;
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clocks::Timestamps;
 use crate::family::{Family, PerFamily};
 use crate::pace::Pace;
 use ratio::Ratio;
@@ -101,6 +102,8 @@ pub struct Load {
     pub timeout: Duration,
     /// How the kernel is to be spoken to.
     pub driver: Driver,
+    /// Who takes the times of sending and receiving.
+    pub timestamps: Timestamps,
 }
 
 /// How the kernel is spoken to.

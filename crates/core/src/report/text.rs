@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use crate::calibration::{Calibration, Difference, Floor, Leg};
+use crate::clocks::Timestamps;
 use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::result::{Ended, FamilyResult, Lookup, RunResult};
+use crate::tcp::TcpResult;
 use crate::timing::Summary;
 
 use super::number::{bytes, count, duration_us};
@@ -29,6 +32,15 @@ const LEFT_OUT: [Figure<FamilyResult>; 3] = [
     ("requests that waited", |f| Some(f.requests.waited as f64)),
 ];
 
+/// A phase of the noise floor, and how far the families are apart in it.
+type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
+
+const FLOOR: [FloorPhase; 3] = [
+    ("connect", |floor| &floor.connect_us, |apart| apart.connect),
+    ("wait", |floor| &floor.wait_us, |apart| apart.wait),
+    ("response", |floor| &floor.response_us, |apart| apart.response),
+];
+
 /// Targets named at the top.
 const SHOWN_TARGETS: usize = 4;
 
@@ -44,12 +56,14 @@ const QUANTILES: [(Figure<Summary>, u64); 4] = [
 /// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
 pub fn table(result: &RunResult) -> String {
     let mut text = headline(result);
+    noise_floor(&mut text, result.calibration.as_ref());
     let columns = Columns { sides: Family::BOTH.map(|family| result.families.of(family)) };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
     columns.rates(&mut text);
     columns.phases(&mut text);
+    columns.tcp(&mut text);
     columns.failures(&mut text);
     text
 }
@@ -85,7 +99,30 @@ fn setting(result: &RunResult) -> String {
         Pace::Open(open) => format!("open loop, {open}, at most {in_flight} in flight\n"),
     };
     let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
-    format!("{pace}IPv6:IPv4 {}, {threads}, {driver}", result.plan.ratio)
+    let kernel = result.generator.timestamps.mode == Timestamps::Kernel;
+    let clock = if kernel { ", kernel time" } else { "" };
+    format!("{pace}IPv6:IPv4 {}, {threads}, {driver}{clock}", result.plan.ratio)
+}
+
+/// What the generator adds to the times, in the table's columns: p50 and p99.
+fn noise_floor(text: &mut String, calibration: Option<&Calibration>) {
+    let Some(calibration) = calibration else { return };
+    line(text, "noise floor: loopback", "IPv6 p50/p99", "IPv4 p50/p99", "p50 apart by");
+    for Leg { connections, families, difference_us: apart } in &calibration.legs {
+        for (phase, of, difference) in FLOOR {
+            let [v6, v4] = Family::BOTH.map(|family| {
+                let summary = families.of(family).map(of);
+                summary.and_then(both_quantiles).unwrap_or_default()
+            });
+            let apart = difference(apart).map_or(String::new(), duration_us);
+            line(text, &format!("-c {connections:<6} {phase}"), &v6, &v4, &apart);
+        }
+    }
+    text.push('\n');
+}
+
+fn both_quantiles(summary: &Summary) -> Option<String> {
+    Some(format!("{}/{}", duration_us(summary.p50?), duration_us(summary.p99?)))
 }
 
 /// What resolving names took: it is part of no other time.
@@ -175,6 +212,19 @@ impl Columns<'_> {
         }
     }
 
+    /// What TCP knew of the connections that were read.
+    fn tcp(&self, text: &mut String) {
+        if self.sides.iter().flatten().all(|f| f.tcp.read == 0) {
+            return;
+        }
+        let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
+        self.row(text, "tcp       rtt p50", rtt, duration_us, false);
+        let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
+        self.row(text, "          retransmits", again, whole, false);
+        let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), |f| segment(&f.tcp)));
+        line(text, "          mss", &v6, &v4, "");
+    }
+
     /// One line for each way to fail, with the phase and the kernel's word for it.
     fn failures(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
@@ -207,6 +257,16 @@ impl Columns<'_> {
             _ => String::new(),
         };
         line(text, label, &v6, &v4, &change);
+    }
+}
+
+/// The segment size that most connections had, and how many others there were.
+fn segment(tcp: &TcpResult) -> String {
+    let most = tcp.mss.iter().max_by_key(|(_, connections)| **connections);
+    match (most, tcp.mss.len()) {
+        (None, _) => String::new(),
+        (Some((size, _)), 1) => size.to_string(),
+        (Some((size, _)), sizes) => format!("{size}, {} more", sizes - 1),
     }
 }
 

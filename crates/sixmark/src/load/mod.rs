@@ -9,6 +9,7 @@ mod errno;
 mod hope;
 mod prepare;
 mod record;
+mod sampling;
 mod schedule;
 mod source;
 mod worker;
@@ -22,6 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use sixmark_core::clocks::{Clocks, Timestamps};
 use sixmark_core::plan::{self, Plan};
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
@@ -45,6 +47,8 @@ pub struct Loaded {
     pub ended: Ended,
     /// How the kernel was spoken to.
     pub driver: &'static str,
+    /// What speaks against the times.
+    pub clocks: Clocks,
     /// Processor time that this process used meanwhile, and its memory.
     pub usage: Usage,
 }
@@ -85,7 +89,11 @@ fn start(
 }
 
 fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
-    (0..plan.load.threads.get()).map(|_| Epoll::new()).collect()
+    let make = || match plan.load.timestamps {
+        Timestamps::Kernel => Epoll::with_kernel_stamps(),
+        Timestamps::User => Epoll::new(),
+    };
+    (0..plan.load.threads.get()).map(|_| make()).collect()
 }
 
 fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
@@ -136,7 +144,11 @@ fn join(workers: Vec<Handle>) -> io::Result<Vec<Report>> {
 
 fn merge(reports: Vec<Report>, slices: Vec<Slice>, before: Usage) -> Loaded {
     let mut tally = Tally::default();
-    reports.iter().for_each(|report| tally += &report.tally);
+    let mut clocks = Clocks::default();
+    for report in &reports {
+        tally += &report.tally;
+        clocks += &report.clocks;
+    }
     let after = usage();
     Loaded {
         tally,
@@ -144,6 +156,7 @@ fn merge(reports: Vec<Report>, slices: Vec<Slice>, before: Usage) -> Loaded {
         elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
         ended: worst(reports.iter().map(|report| report.ended)),
         driver: reports.first().map_or("none", |report| report.driver),
+        clocks,
         usage: Usage {
             user_s: after.user_s - before.user_s,
             system_s: after.system_s - before.system_s,

@@ -1,13 +1,16 @@
 //! What a worker counts, for the run and for the current second.
 
+use sixmark_core::clocks::Clocks;
 use sixmark_core::family::Family;
 use sixmark_core::http1::Complete;
 use sixmark_core::outcome::Failure;
 use sixmark_core::tally::{Slice, Tally};
-use sixmark_sys::driver::Close;
+use sixmark_core::tcp;
+use sixmark_sys::driver::{Close, Path};
 
 use super::LATE;
 use super::connection::{Connection, Exchange};
+use super::sampling::Sampling;
 
 /// Nanoseconds of a slice.
 const SECOND: u64 = 1_000_000_000;
@@ -16,6 +19,9 @@ const SECOND: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) tally: Tally,
+    pub(super) clocks: Clocks,
+    /// Which connections are asked about their path.
+    pub(super) sampling: Sampling,
     slice: Slice,
     /// When the measurement begins.
     begin: u64,
@@ -28,7 +34,16 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn new(begin: u64) -> Record {
         let (tally, slice) = (Tally::default(), Slice::default());
-        Record { tally, slice, begin, second: 0, slice_start: begin, waited: 0 }
+        Record {
+            tally,
+            clocks: Clocks::default(),
+            sampling: Sampling::default(),
+            slice,
+            begin,
+            second: 0,
+            slice_start: begin,
+            waited: 0,
+        }
     }
 
     /// An exchange began.
@@ -74,6 +89,13 @@ impl Record {
         self.tally[family].unsent += 1;
     }
 
+    /// What TCP knew of a connection that is about to be closed.
+    pub(super) fn path(&mut self, family: Family, path: &Path) {
+        let &Path { rtt, min_rtt, retransmitted, delivered, mss } = path;
+        let path = tcp::Path { rtt, min_rtt, retransmitted, delivered, mss };
+        self.tally[family].tcp.record(&path);
+    }
+
     /// A whole response came.
     pub(super) fn completed(
         &mut self,
@@ -84,6 +106,8 @@ impl Record {
     ) {
         let tally = &mut self.tally[family];
         let first = exchange.first.unwrap_or(end);
+        // The differences below are 0 then.
+        self.clocks.inverted += u64::from(first < exchange.sent || end < first);
         tally.status.add(with.status, 1);
         tally.bytes.body += with.body;
         tally.phases.wait.record(first.saturating_sub(exchange.sent));

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod body;
+mod clocks;
 mod connections;
 mod ending;
 mod outcomes;

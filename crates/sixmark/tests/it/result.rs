@@ -15,7 +15,8 @@ use crate::support::{Origin, json, schema};
 fn sample() -> Value {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1000");
-    json(&["-n", "3000", "-c", "8", "--source", "127.0.0.2", "-H", "A: b", &v6, &v4])
+    let load = ["-n", "3000", "-c", "8", "--source", "127.0.0.2", "-H", "A: b", "--calibrate"];
+    json(&[&load[..], &[&v6, &v4]].concat())
 }
 
 /// The same of an open loop.
@@ -52,6 +53,9 @@ fn the_schema_refuses_what_is_not_a_result() {
         ("/generator/busiest", value!(95)),
         ("/plan/load/pace", value!({"mode": "open"})),
         ("/total/slip_us", good["total"]["wait_us"].clone()),
+        ("/generator/timestamps/mode", value!("hardware")),
+        ("/families/ipv6/tcp/mss", value!({"big": 1})),
+        ("/calibration/legs/0/difference_us/wait", value!(-1)),
     ] {
         let mut bad = good.clone();
         put(&mut bad, path, wrong);
@@ -79,7 +83,8 @@ fn is_known(good: &Value) {
     let mut paths = Vec::new();
     objects("", good, &mut paths);
     for path in paths {
-        let free = ["/sysctls", "/families", "/status"].iter().any(|end| path.ends_with(end));
+        let free =
+            ["/sysctls", "/families", "/status", "/mss"].iter().any(|end| path.ends_with(end));
         if free && !path.contains("/intervals/") {
             continue;
         }
@@ -126,6 +131,8 @@ fn the_histograms_hold_what_the_summaries_say() {
         for kind in ["connect_us", "wait_us", "transfer_us", "response_us", "lifetime_us"] {
             agrees(&figures[kind]);
         }
+        agrees(&figures["tcp"]["rtt_us"]);
+        agrees(&figures["tcp"]["min_rtt_us"]);
     }
     let seconds = result["intervals"].as_array().unwrap().iter();
     seconds.for_each(|second| agrees(&second["families"]["ipv6"]["response_us"]));

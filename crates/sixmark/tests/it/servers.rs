@@ -14,6 +14,7 @@ mod packets;
 mod process;
 mod server;
 mod tcpdump;
+mod waits;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -7,6 +7,7 @@ mod begin;
 mod epoll;
 mod uring;
 
+pub use crate::path::Path;
 pub use epoll::Epoll;
 pub use uring::Uring;
 
@@ -44,6 +45,10 @@ pub trait Driver {
     /// [`Kind::Dropped`], if the driver can, or as [`Kind::Received`].
     fn drop_next(&mut self, slot: Slot, count: u64);
 
+    /// What TCP knows of the slot's connection, established or ended by whomever but not closed yet;
+    /// none where the kernel would not tell.
+    fn path(&mut self, slot: Slot) -> Option<Path>;
+
     /// Closes the slot's connection at once. No more is told of it and the slot is vacant.
     fn close(&mut self, slot: Slot, close: Close);
 
@@ -55,6 +60,20 @@ pub trait Driver {
 
     /// The bytes that the [`Kind::Received`] just returned speaks of; gone with the next call.
     fn bytes(&self) -> &[u8];
+
+    /// What went wrong with the kernel's stamps; nothing where they were not asked for.
+    fn stamps(&self) -> Stamps {
+        Stamps::default()
+    }
+}
+
+/// What went wrong with the kernel's stamps so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamps {
+    /// Times that had to be taken from this process's clock, there being no stamp to believe.
+    pub missing: u64,
+    /// How often somebody set the clock of the stamps.
+    pub steps: u64,
 }
 
 /// How far a driver may put things off to do more of them at once. What is put off is stamped wrong
@@ -92,7 +111,8 @@ pub struct From {
 /// How far a send went before it returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// The kernel has all bytes; it began to take the last ones at this time.
+    /// The kernel has all bytes; it began to take the last ones at this time. With the kernel's
+    /// stamps the time at which the last byte left for the interface, if it has left.
     Whole(u64),
     /// [`Kind::Sent`] or [`Kind::Failed`] tells later.
     Later,
@@ -113,7 +133,8 @@ pub struct Event {
     /// The connection's slot.
     pub slot: Slot,
     /// When the kernel told. For several things told at once it is the time of the telling, so that
-    /// dealing with one does not make the next one look late.
+    /// dealing with one does not make the next one look late. With the kernel's stamps, received
+    /// bytes have the time at which the last of them came.
     pub at: u64,
     /// What.
     pub kind: Kind,
@@ -126,6 +147,9 @@ pub enum Kind {
     Connected(IpAddr),
     /// The kernel has the last byte of what was to be sent.
     Sent,
+    /// The last byte of what was sent left for the interface at [`Event::at`], which corrects what
+    /// was told of it. Told before what is received after, and only with the kernel's stamps.
+    Left,
     /// That many bytes came: see [`Driver::bytes`].
     Received(usize),
     /// That many bytes came and were dropped, as [`Driver::drop_next`] allowed.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sixmark_core::clocks::Timestamps;
 use sixmark_core::http1::request::{check_method, parse_header};
 use sixmark_core::pace::{Overload, Process, Rate, Stage};
 use sixmark_core::plan::ratio::Ratio;
@@ -149,6 +150,15 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub(super) body_file: Option<PathBuf>,
 
+    /// Whose clock times sending and receiving: kernel leaves this program's own delays out
+    #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,
+          help_heading = "Measurement")]
+    pub(super) timestamps: Timestamps,
+
+    /// Measure first what sixmark itself adds, against a server of its own on loopback
+    #[arg(long, help_heading = "Measurement")]
+    pub(super) calibrate: bool,
+
     /// Write the result document (sixmark.result/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) json: Option<Place>,
@@ -204,6 +214,14 @@ fn driver(text: &str) -> Result<Driver, String> {
         "uring" => Ok(Driver::Uring),
         "epoll" => Ok(Driver::Epoll),
         _ => Err("say auto, uring or epoll".to_owned()),
+    }
+}
+
+fn timestamps(text: &str) -> Result<Timestamps, String> {
+    match text {
+        "user" => Ok(Timestamps::User),
+        "kernel" => Ok(Timestamps::Kernel),
+        _ => Err("say user or kernel".to_owned()),
     }
 }
 

@@ -50,7 +50,8 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
         seed: args.seed.unwrap_or_else(random_seed),
         targets,
     };
-    Ok(Planned { plan, dns: resolver.into_lookups(), warnings })
+    let calibrate = args.calibrate;
+    Ok(Planned { plan, dns: resolver.into_lookups(), warnings, calibrate })
 }
 
 /// The URLs of the command line, then those of the list.
@@ -160,6 +161,7 @@ fn load(args: &Args) -> Result<Load, Error> {
         threads: threads.min(args.connections),
         timeout: args.timeout,
         driver: args.driver,
+        timestamps: args.timestamps,
     })
 }
 

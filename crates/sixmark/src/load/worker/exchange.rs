@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
 use sixmark_core::http1::Complete;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
@@ -44,11 +45,20 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
+    /// When the request really left, told before anything of its response.
+    fn left(&mut self, slot: Slot, at: u64) {
+        let connection = self.connections.get(slot);
+        if connection.state == State::Busy(Phase::Wait) {
+            connection.exchange.sent = at;
+        }
+    }
+
     pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
         let busy = matches!(self.connections.get(slot).state, State::Busy(_));
         match kind {
             Kind::Connected(peer) => self.connected(slot, at, peer),
             Kind::Sent => self.sent(slot, at),
+            Kind::Left => self.left(slot, at),
             Kind::Received(count) if busy => self.received(slot, at, count),
             Kind::Dropped(count) if busy => self.dropped(slot, at, count),
             Kind::Ended if busy => self.ended(slot, at),
@@ -129,7 +139,12 @@ impl<D: Driver> Worker<'_, D> {
     /// The peer sent its FIN in the middle of an exchange.
     pub(super) fn ended(&mut self, slot: Slot, at: u64) {
         match self.connections.get(slot).reader.finish() {
-            Ok(complete) => self.complete(slot, at, complete, false),
+            Ok(complete) => {
+                // No end has a stamp of the kernel's.
+                let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
+                self.record.clocks.missing += u64::from(kernel);
+                self.complete(slot, at, complete, false);
+            }
             Err(_) => self.fail(slot, Outcome::Truncated, None),
         }
     }

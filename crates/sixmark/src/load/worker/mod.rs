@@ -9,6 +9,7 @@ mod exchange;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sixmark_core::clocks::Clocks;
 use sixmark_core::mix::share;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan;
@@ -72,6 +73,8 @@ pub struct Report {
     pub ended: Ended,
     /// The driver's name.
     pub driver: &'static str,
+    /// What speaks against the times.
+    pub clocks: Clocks,
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
@@ -278,6 +281,12 @@ impl<'a, D: Driver> Worker<'a, D> {
         let connection = self.connections.get(slot);
         if connection.counted {
             self.record.closed(connection, self.driver.woke(), close);
+            let family = connection.family;
+            if self.record.sampling.takes(family)
+                && let Some(path) = self.driver.path(slot)
+            {
+                self.record.path(family, &path);
+            }
         }
         self.driver.close(slot, close);
         self.connections.vacate(slot);
@@ -298,7 +307,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         if now >= self.measure_from {
             slices(self.record.cut(last.max(self.measure_from), self.driver.waited()));
         }
+        let stamps = self.driver.stamps();
+        let Clocks { missing, inverted, .. } = self.record.clocks;
         Report {
+            clocks: Clocks { missing: missing + stamps.missing, inverted, steps: stamps.steps },
             tally: self.record.tally,
             elapsed_ns: last.saturating_sub(self.measure_from),
             ended,

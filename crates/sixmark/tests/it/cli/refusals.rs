@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use sixmark_core::family::Family;
 
-use crate::support::{Origin, complaint, document, finish, refusing, sixmark, skipped};
+use crate::support::{Origin, check, complaint, document, finish, refusing, sixmark, skipped};
 
 const URL: &str = "http://127.0.0.1:1/";
 
@@ -50,6 +50,7 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["--source", "nowhere0", URL], "nowhere0"),
     (&["--resolve", "a:b", URL], "HOST:PORT:ADDR"),
     (&["--close", "maybe", URL], "fin or rst"),
+    (&["--timestamps", "hardware", URL], "user or kernel"),
     (&["-X", "A B", URL], "method"),
     (&["-H", "no colon", URL], "colon"),
     (&["--no-keep-alive", "--requests-per-connection", "2", URL], "cannot be used with"),
@@ -173,6 +174,21 @@ fn a_family_that_the_host_lacks_is_one_line() {
     assert!(complaint(&output, 3).contains("over IPv4"));
 }
 
+/// fd00::2 can be loaded, but nothing can listen on ::1.
+#[test]
+fn a_calibration_that_can_not_be_is_one_line() {
+    if skipped("netns") {
+        return;
+    }
+    let without_localhost = "ip link set lo up && ip addr add fd00::2/128 dev lo && \
+                             ip addr del ::1/128 dev lo || exit 99
+                             while ip -6 addr show dev lo tentative | grep -q fd00; do :; done
+                             exec \"$1\" run -n 1 --calibrate 'http://[fd00::2]:1/'";
+    let output = script(&["unshare", "-n", "sh"], without_localhost);
+    let said = complaint(&output, 3);
+    assert!(said.contains("--calibrate: cannot listen on [::1]:0"), "{said}");
+}
+
 /// The ports that one worker takes must not make another one give its requests up.
 #[test]
 fn ports_that_run_out_are_counted_and_the_run_goes_on() {
@@ -192,6 +208,39 @@ fn ports_that_run_out_are_counted_and_the_run_goes_on() {
     assert!(result["total"]["outcomes"]["NO_PORT"].as_u64() > Some(0), "{}", result["total"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("[few_ports]") && said.contains("[no_port]"), "{said}");
+}
+
+/// A queue before the interface that has no room for what eight connections send at once.
+#[test]
+fn what_tcp_sends_again_is_counted_and_said() {
+    if skipped("netns") {
+        return;
+    }
+    let narrow = "ip link set lo mtu 1500 up && \
+                  tc qdisc add dev lo root tbf rate 200mbit burst 20kb limit 30000 || exit 99
+                  head -c 100000 /dev/zero >\"$2/body\"
+                  \"$1\" origin --json --listen 127.0.0.1:81 --listen '[::1]:81' >\"$2/up\" &
+                  until [ -s \"$2/up\" ]; do :; done
+                  for clock in user kernel; do
+                      \"$1\" run -n 400 -c 8 --timeout 60s --quiet --timestamps $clock --json \"$2/$clock\" \\
+                          --body-file \"$2/body\" http://127.0.0.1:81/sink 'http://[::1]:81/sink' || exit 99
+                  done
+                  kill $!; printf '[%s,%s]' \"$(cat \"$2/user\")\" \"$(cat \"$2/kernel\")\"";
+    let output = script(&["unshare", "-n", "sh"], narrow);
+    let results: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for result in results.as_array().unwrap() {
+        check(result);
+        for family in ["ipv6", "ipv4"] {
+            let (tcp, mss) =
+                (&result["families"][family]["tcp"], if family == "ipv6" { 1_428 } else { 1_448 });
+            assert!(tcp["retransmitted"].as_u64() > Some(0), "{family}: {tcp}");
+            assert_eq!(tcp["mss"][mss.to_string()], tcp["read"], "{tcp}");
+        }
+        // Each stamp is that of the first time, and none got lost.
+        let stamps = &result["generator"]["timestamps"];
+        assert_eq!((&stamps["missing"], &stamps["inverted"]), (&0.into(), &0.into()));
+    }
+    assert!(String::from_utf8_lossy(&output.stderr).contains("[retransmissions]"));
 }
 
 #[test]

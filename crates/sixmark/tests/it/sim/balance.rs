@@ -56,6 +56,16 @@ fn connections(ran: &Ran, family: Family) {
     assert_eq!(found, (opened, opened, reset), "{family}: opened, closed, reset");
     let phases = &ran.tally()[family].phases;
     assert_eq!((phases.connect.count(), phases.lifetime.count()), (opened, opened), "{family}");
+    paths(ran, family);
+}
+
+fn paths(ran: &Ran, family: Family) {
+    let found = &ran.tally()[family].tcp;
+    let asked = || ran.ledger.established(family, ran.measured_from).filter_map(|page| page.path);
+    let again = asked().map(|path| u64::from(path.retransmitted)).sum::<u64>();
+    assert_eq!((found.read, found.retransmitted), (asked().count() as u64, again), "{family}");
+    let shortest = asked().filter(|path| path.min_rtt.is_some()).count() as u64;
+    assert_eq!((found.rtt.count(), found.min_rtt.count()), (found.read, shortest), "{family}");
 }
 
 fn tally_of(ran: &Ran, family: Family) -> (u64, u64, u64) {

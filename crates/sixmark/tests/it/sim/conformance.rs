@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Way};
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Stamps, Way};
 
-use super::real::{OverEpoll, OverUring, OverUringOnce};
+use super::real::{OverEpoll, OverStampedEpoll, OverUring, OverUringOnce};
 use super::script::SECOND;
 use super::simulated::InSimulation;
 
@@ -41,8 +41,17 @@ pub(crate) trait Stage {
 const DEADLINE: u64 = 30 * SECOND;
 const SLOT: u32 = 3;
 
-/// The next thing that happens.
+/// The next thing that happens, but that what was sent has left: not every driver tells that.
 fn next(driver: &mut impl Driver) -> Event {
+    loop {
+        let event = next_of_all(driver);
+        if event.kind != Kind::Left {
+            return event;
+        }
+    }
+}
+
+fn next_of_all(driver: &mut impl Driver) -> Event {
     let deadline = driver.now() + DEADLINE;
     loop {
         if let Some(event) = driver.next() {
@@ -182,6 +191,47 @@ fn a_wait_ends_when_it_is_to<S: Stage>(family: Family) {
     assert!(driver.woke() >= until && driver.waited() > waited);
 }
 
+fn a_path_is_told_until_the_close<S: Stage>(family: Family) {
+    for scene in [Scene::Answers(100), Scene::Closes, Scene::Resets] {
+        let mut stage = S::set(scene, family);
+        connected(&mut stage);
+        ask(&mut stage);
+        match scene {
+            Scene::Answers(size) => drop(receive(stage.parts().0, size)),
+            _ => drop(next(stage.parts().0)),
+        }
+        let (driver, _) = stage.parts();
+        let path = driver.path(SLOT).unwrap();
+        assert!(path.mss >= 500 && path.rtt.is_some_and(|rtt| rtt > 0), "{path:?}");
+        driver.close(SLOT, Close::Orderly);
+    }
+}
+
+/// Sent, first byte, last byte: each not before the one before, whoever takes the time.
+fn times_are_in_order<S: Stage>(family: Family) {
+    for size in [1, 100, 1_000_000] {
+        let mut stage = S::set(Scene::Answers(size), family);
+        let mut latest = stage.parts().0.now();
+        connected(&mut stage);
+        for _ in 0..20 {
+            let (driver, _) = stage.parts();
+            let Handed::Whole(sent) = driver.send(SLOT, &Arc::from(*b"request")) else {
+                panic!("no room for a request")
+            };
+            assert!(latest <= sent && sent <= driver.now(), "sent {sent}, before {latest}");
+            latest = sent;
+            let mut left = size;
+            while left > 0 {
+                let event = next(driver);
+                let Kind::Received(count) = event.kind else { panic!("{event:?}") };
+                assert!(latest <= event.at, "received {}, before {latest}", event.at);
+                (latest, left) = (event.at, left - count);
+            }
+            assert_eq!(driver.stamps(), Stamps::default());
+        }
+    }
+}
+
 macro_rules! held_to {
     ($($stage:ident: $module:ident),*; $scenarios:tt) => {
         $(mod $module {
@@ -199,7 +249,8 @@ macro_rules! held_to {
 }
 
 held_to! {
-    OverEpoll: epoll, OverUring: uring, OverUringOnce: uring_once, InSimulation: simulation;
+    OverEpoll: epoll, OverStampedEpoll: epoll_with_kernel_stamps,
+    OverUring: uring, OverUringOnce: uring_once, InSimulation: simulation;
     (
         a_refusal_is_told,
         a_connection_carries_several_exchanges,
@@ -209,5 +260,7 @@ held_to! {
         what_there_is_no_room_for_is_sent_later,
         nothing_is_told_of_a_slots_former_connection,
         a_wait_ends_when_it_is_to,
+        a_path_is_told_until_the_close,
+        times_are_in_order,
     )
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Slot, Way};
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Path, Slot, Way};
 
 use super::world::World;
 
@@ -47,6 +47,10 @@ impl Driver for Simulated {
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.world.borrow_mut().drop_next(slot, count);
+    }
+
+    fn path(&mut self, slot: Slot) -> Option<Path> {
+        self.world.borrow_mut().path(slot)
     }
 
     fn close(&mut self, slot: Slot, close: Close) {

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sixmark::load::{Prepared, Report, Worker};
+use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::PerFamily;
 use sixmark_core::mix::share;
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
@@ -45,6 +46,7 @@ pub(crate) fn plan() -> Plan {
             threads: NonZeroU32::MIN,
             timeout: Duration::from_secs(5),
             driver: Driver::Auto,
+            timestamps: Timestamps::User,
         },
         request: Request { method: "GET".into(), headers: Vec::new(), body: None },
         connection: Connection {

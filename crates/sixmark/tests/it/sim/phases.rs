@@ -144,3 +144,23 @@ fn a_response_before_the_end_of_its_request_was_not_waited_for() {
         all(&tally.phases.transfer, 5, transfer, "transfer");
     }
 }
+
+#[test]
+fn a_request_is_waited_for_from_when_it_left() {
+    let held_back = 5 * MILLI + 5;
+    let ran = run(
+        ten(),
+        script(move |request, _| {
+            let mut reply = timed(request);
+            reply.steps.insert(0, (held_back, Step::Left));
+            reply
+        }),
+    );
+    for (family, tally) in ran.tally().iter() {
+        let Times { connect, wait, transfer } = times(family);
+        all(&tally.phases.wait, 5, wait, "wait");
+        let longest = connect + held_back + wait + transfer;
+        assert_eq!(tally.phases.response.quantile(1.0), Some(longest));
+    }
+    assert_eq!(ran.report.clocks.inverted, 0);
+}

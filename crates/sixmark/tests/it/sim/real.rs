@@ -56,6 +56,26 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
     }
 }
 
+/// The same with the kernel's stamps.
+pub(crate) struct OverStampedEpoll(OverEpoll);
+
+impl Stage for OverStampedEpoll {
+    type Driver = Epoll;
+
+    fn set(scene: Scene, family: Family) -> OverStampedEpoll {
+        let driver = Epoll::with_kernel_stamps().unwrap();
+        OverStampedEpoll(OverEpoll { driver, peer: Peer::start(scene, family) })
+    }
+
+    fn parts(&mut self) -> (&mut Epoll, Way) {
+        self.0.parts()
+    }
+
+    fn go_on(&mut self) {
+        self.0.go_on();
+    }
+}
+
 /// A server on a port of its own. Its threads end when their connections do; the one that accepts
 /// ends with the process.
 struct Peer {

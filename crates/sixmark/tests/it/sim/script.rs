@@ -85,6 +85,8 @@ pub(crate) enum Take {
 pub(crate) enum Step {
     Connected(IpAddr),
     Sent,
+    /// The last byte sent left for the interface.
+    Left,
     Bytes(Vec<u8>),
     /// The same, and with them the response is whole.
     LastBytes(Vec<u8>),

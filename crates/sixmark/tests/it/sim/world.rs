@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Event, Handed, Kind, Slot, Way};
+use sixmark_sys::driver::{Close, Event, Handed, Kind, Path, Slot, Way};
 
 use super::ledger::{Asked, Begun, Connection, Ledger};
 use super::random::Random;
@@ -89,7 +89,13 @@ impl World {
         self.slots[index] =
             Some(Held { number, established: false, busy: true, over: false, droppable: 0, begun });
         let family = Family::of(way.to.ip());
-        let page = Connection { family, established: None, closed: None, requests: Vec::new() };
+        let page = Connection {
+            family,
+            established: None,
+            closed: None,
+            requests: Vec::new(),
+            path: None,
+        };
         self.ledger.connections.push(page);
         self.begin(number);
         match (self.script.dial)(way, &mut self.random) {
@@ -135,6 +141,22 @@ impl World {
 
     pub(crate) fn drop_next(&mut self, slot: Slot, count: u64) {
         self.held(slot).droppable = count;
+    }
+
+    /// Each connection's own: its number says how much it sent again. Every fourth is not told.
+    pub(crate) fn path(&mut self, slot: Slot) -> Option<Path> {
+        let held = self.held(slot);
+        assert!(held.established, "slot {slot} has no path");
+        let index = held.number;
+        let (number, page) = (index as u64, &mut self.ledger.connections[index]);
+        page.path = (number % 4 != 3).then_some(Path {
+            rtt: Some(1_000 + number),
+            min_rtt: (number % 2 == 0).then_some(1_000),
+            retransmitted: (number % 3) as u32,
+            delivered: Some(number as u32),
+            mss: if page.family == Family::Ipv6 { 1_428 } else { 1_448 },
+        });
+        page.path
     }
 
     pub(crate) fn close(&mut self, slot: Slot, close: Close) {
@@ -188,6 +210,7 @@ impl World {
                 self.asked(slot).taken = true;
                 Kind::Sent
             }
+            Step::Left => Kind::Left,
             Step::Bytes(bytes) => self.tell_bytes(at, slot, bytes, false),
             Step::LastBytes(bytes) => self.tell_bytes(at, slot, bytes, true),
             Step::Fin => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
+use super::stamped::Track;
 use crate::driver::Kind;
 use crate::driver::begin::outcome;
 use crate::socket;
@@ -25,13 +26,18 @@ pub(super) struct Socket {
     pub(super) asks_writable: bool,
     pub(super) sending: Option<(Arc<[u8]>, usize)>,
     pub(super) droppable: u64,
+    /// What is known of the kernel's stamps, where they are asked for.
+    pub(super) track: Option<Track>,
 }
 
 impl Socket {
     /// Takes note of what epoll says.
     pub(super) fn note(&mut self, events: i32) {
-        self.ending |= events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) != 0;
-        self.readable |= self.ending || events & EPOLLIN != 0;
+        // A stamp in the error queue is told like an error, but is no end.
+        let stamped = self.track.is_some() && !self.connecting;
+        let error = if stamped { 0 } else { EPOLLERR };
+        self.ending |= events & (EPOLLRDHUP | EPOLLHUP | error) != 0;
+        self.readable |= self.ending || events & (EPOLLIN | EPOLLERR) != 0;
         self.writable |= self.ending || events & EPOLLOUT != 0;
     }
 

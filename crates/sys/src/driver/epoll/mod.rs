@@ -5,6 +5,7 @@
 //! one is needed to learn that.
 
 mod connection;
+mod stamped;
 mod wait;
 
 use std::collections::VecDeque;
@@ -15,9 +16,10 @@ use std::sync::Arc;
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin, number};
-use super::{Close, Driver, Event, Handed, Kind, Slot, Way};
-use crate::{check, clock, socket};
+use super::{Close, Driver, Event, Handed, Kind, Path, Slot, Stamps, Way};
+use crate::{check, clock, path, socket};
 use connection::Socket;
+use stamped::Stamped;
 
 /// Bytes received at once. Larger ones would leave the processor's second-level cache.
 const BUFFER: usize = 128 * 1024;
@@ -49,6 +51,10 @@ pub struct Epoll {
     received: usize,
     woke: u64,
     waited: u64,
+    /// Takes times from the kernel's stamps, where they are asked for.
+    stamped: Option<Stamped>,
+    /// The stamp of what is just being told.
+    stamp: Option<u64>,
 }
 
 /// A slot and the generation of the connection in it, so that nothing late is taken for a
@@ -85,13 +91,23 @@ impl Epoll {
             received: 0,
             woke: clock::now(),
             waited: 0,
+            stamped: None,
+            stamp: None,
         })
+    }
+
+    /// A driver whose times of sending and receiving are the kernel's. Fails, with the reason and a
+    /// way out, where the kernel gives no stamps.
+    pub fn with_kernel_stamps() -> io::Result<Epoll> {
+        Ok(Epoll { stamped: Some(Stamped::new()?), ..Epoll::new()? })
     }
 
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
         let Begun { fd, called, returned, peer } = begin(way)?;
+        let track = self.stamped.as_ref().and_then(|_| stamped::track(&fd));
         let socket = &mut self.sockets[slot as usize];
+        socket.track = track;
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
@@ -158,6 +174,12 @@ impl Epoll {
         {
             return Some(kind);
         }
+        if self.stamped.is_some()
+            && let Some(kind) = self.left(current.token.slot)
+        {
+            return Some(kind);
+        }
+        let socket = &mut self.sockets[current.token.slot as usize];
         if !socket.readable {
             return None;
         }
@@ -174,11 +196,23 @@ impl Epoll {
         let fd = socket.fd.as_ref()?;
         let asked = socket.droppable.min(DROP) as usize;
         let dropping = asked > 0;
-        let received = match dropping {
-            true => socket::discard(fd, asked),
-            false => socket::receive(fd, &mut self.buffer),
+        let room = match &socket.track {
+            _ if dropping => asked,
+            Some(track) => track.room(BUFFER),
+            None => BUFFER,
         };
-        let room = if dropping { asked } else { BUFFER };
+        let received = match (dropping, &mut self.stamped) {
+            (_, Some(stamped)) => {
+                let buffer = (!dropping).then(|| &mut self.buffer[..room]);
+                let received = stamped.receive(socket, buffer, asked);
+                received.map(|(count, at)| {
+                    self.stamp = Some(at);
+                    count
+                })
+            }
+            (true, None) => socket::discard(fd, asked),
+            (false, None) => socket::receive(fd, &mut self.buffer),
+        };
         match received {
             Ok(0) => socket.ended(Kind::Ended),
             Ok(count) => {
@@ -195,6 +229,13 @@ impl Epoll {
                 errno => socket.ended(Kind::Failed(errno.unwrap_or(libc::EIO))),
             },
         }
+    }
+
+    /// That the last byte sent has left, where that was not known yet.
+    fn left(&mut self, slot: Slot) -> Option<Kind> {
+        let stamped = self.stamped.as_mut()?;
+        self.stamp = Some(stamped.left(&mut self.sockets[slot as usize])?);
+        Some(Kind::Left)
     }
 
     /// Nanoseconds to wait.
@@ -249,8 +290,15 @@ impl Driver for Epoll {
     fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
         let at = self.now();
         let socket = &mut self.sockets[slot as usize];
-        let kind = match socket.hand(bytes, 0) {
-            Ok(end) if end == bytes.len() => return Handed::Whole(at),
+        let handed = socket.hand(bytes, 0);
+        if let Some(track) = &mut socket.track {
+            track.send(bytes.len());
+        }
+        let kind = match handed {
+            Ok(end) if end == bytes.len() => {
+                let left = self.stamped.as_mut().and_then(|stamped| stamped.left(socket));
+                return Handed::Whole(left.unwrap_or(at));
+            }
             Ok(end) => {
                 socket.sending = Some((Arc::clone(bytes), end));
                 socket.writable = false;
@@ -270,6 +318,10 @@ impl Driver for Epoll {
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.sockets[slot as usize].droppable = count;
+    }
+
+    fn path(&mut self, slot: Slot) -> Option<Path> {
+        path::read(self.sockets.get(slot as usize)?.fd.as_ref()?)
     }
 
     fn close(&mut self, slot: Slot, close: Close) {
@@ -295,6 +347,9 @@ impl Driver for Epoll {
         self.turns = self.unfinished.len();
         self.woke = self.now();
         self.waited += self.woke - before;
+        if let Some(stamped) = &mut self.stamped {
+            stamped.keep(self.woke);
+        }
     }
 
     fn next(&mut self) -> Option<Event> {
@@ -306,6 +361,7 @@ impl Driver for Epoll {
                 let (slot, at) = (current.token.slot, current.at);
                 if let Some(kind) = self.step(&mut current) {
                     self.current = Some(current);
+                    let at = self.stamp.take().unwrap_or(at);
                     return Some(Event { slot, at, kind });
                 }
             }
@@ -315,5 +371,9 @@ impl Driver for Epoll {
 
     fn bytes(&self) -> &[u8] {
         &self.buffer[..self.received]
+    }
+
+    fn stamps(&self) -> Stamps {
+        self.stamped.as_ref().map_or(Stamps::default(), Stamped::stamps)
     }
 }

@@ -29,8 +29,8 @@ use self::mark::Operation;
 use self::ring::{Completion, Ring};
 use self::socket::{Ear, File, Socket};
 use super::begin::{Begun, begin, number};
-use super::{Close, Driver, Event, Grain, Handed, Kind, Slot, Way};
-use crate::{clock, socket as tcp};
+use super::{Close, Driver, Event, Grain, Handed, Kind, Path, Slot, Way};
+use crate::{clock, path, socket as tcp};
 
 /// Fewer bytes than this are received rather than dropped: changing over costs two submissions.
 const WORTH_DROPPING: u64 = 128 * 1024;
@@ -115,7 +115,7 @@ impl Uring {
 
     /// Asks something of a socket that only a descriptor of the process can be asked.
     fn ask<T>(&mut self, slot: Slot, what: impl FnOnce(&OwnedFd) -> T) -> Option<T> {
-        let socket = &self.sockets[slot as usize];
+        let socket = self.sockets.get(slot as usize)?;
         match socket.file.as_ref()? {
             File::Open(fd) => Some(what(fd)),
             File::Listed => {
@@ -280,6 +280,10 @@ impl Driver for Uring {
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.sockets[slot as usize].droppable = count;
+    }
+
+    fn path(&mut self, slot: Slot) -> Option<Path> {
+        self.ask(slot, path::read).flatten()
     }
 
     fn close(&mut self, slot: Slot, close: Close) {

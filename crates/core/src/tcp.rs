@@ -1,0 +1,180 @@
+//! What TCP knew of connections when they were closed: round trips, what was sent again, sizes.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tally::Counts;
+use crate::timing::{Summary, Timing};
+
+/// One connection as its kernel saw it; absent is what that does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// The smoothed round trip time, nanoseconds.
+    pub rtt: Option<u64>,
+    /// The shortest round trip, nanoseconds.
+    pub min_rtt: Option<u64>,
+    /// Segments sent again.
+    pub retransmitted: u32,
+    /// Segments that the peer acknowledged.
+    pub delivered: Option<u32>,
+    /// The largest segment that is sent, in bytes without headers.
+    pub mss: u32,
+}
+
+/// The connections of one family that were read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TcpTally {
+    /// How many were read.
+    pub read: u64,
+    /// Their smoothed round trips.
+    pub rtt: Timing,
+    /// Their shortest round trips.
+    pub min_rtt: Timing,
+    /// Segments that they sent again.
+    pub retransmitted: u64,
+    /// How many of them sent any again.
+    pub retransmitting: u64,
+    /// Segments that their peers acknowledged; absent where no kernel told.
+    pub delivered: Option<u64>,
+    /// How many had which largest segment, in bytes.
+    pub mss: Counts<u32>,
+}
+
+impl TcpTally {
+    /// Counts a connection.
+    pub fn record(&mut self, path: &Path) {
+        self.read += 1;
+        path.rtt.into_iter().for_each(|nanos| self.rtt.record(nanos));
+        path.min_rtt.into_iter().for_each(|nanos| self.min_rtt.record(nanos));
+        self.retransmitted += u64::from(path.retransmitted);
+        self.retransmitting += u64::from(path.retransmitted > 0);
+        self.delivered = sum(self.delivered, path.delivered.map(u64::from));
+        self.mss.add(path.mss, 1);
+    }
+
+    /// The figures of a result document.
+    pub fn result(&self) -> TcpResult {
+        TcpResult {
+            read: self.read,
+            rtt_us: self.rtt.summary(),
+            min_rtt_us: self.min_rtt.summary(),
+            retransmitted: self.retransmitted,
+            connections_retransmitting: self.retransmitting,
+            delivered: self.delivered,
+            mss: self.mss.sorted(),
+        }
+    }
+}
+
+impl AddAssign<&TcpTally> for TcpTally {
+    fn add_assign(&mut self, other: &TcpTally) {
+        self.read += other.read;
+        self.rtt += &other.rtt;
+        self.min_rtt += &other.min_rtt;
+        self.retransmitted += other.retransmitted;
+        self.retransmitting += other.retransmitting;
+        self.delivered = sum(self.delivered, other.delivered);
+        self.mss += &other.mss;
+    }
+}
+
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The connections of one family that were read, in a result document.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TcpResult {
+    /// How many of those closed were read.
+    pub read: u64,
+    /// Their smoothed round trip times.
+    pub rtt_us: Summary,
+    /// Their shortest round trip times.
+    pub min_rtt_us: Summary,
+    /// Segments that they sent again, SYNs included.
+    pub retransmitted: u64,
+    /// How many of them sent any again.
+    pub connections_retransmitting: u64,
+    /// Segments that their peers acknowledged, SYNs included.
+    pub delivered: Option<u64>,
+    /// How many of them had which largest segment to send, bytes without headers.
+    pub mss: BTreeMap<u32, u64>,
+}
+
+impl TcpResult {
+    /// The part of the segments that was sent again; none where nothing was delivered.
+    pub fn retransmitted_share(&self) -> Option<f64> {
+        let delivered = self.delivered.filter(|&delivered| delivered > 0)?;
+        Some(self.retransmitted as f64 / delivered as f64)
+    }
+
+    /// The parts sent again differ by more than chance: more than three standard errors, each
+    /// segment having its own luck.
+    pub fn retransmits_unlike(&self, other: &TcpResult) -> bool {
+        let both = [self, other].map(|tcp| (tcp.retransmitted as f64, tcp.delivered.unwrap_or(0)));
+        let [(again, of), (other_again, other_of)] = both.map(|(again, of)| (again, of as f64));
+        if of == 0.0 || other_of == 0.0 {
+            return false;
+        }
+        let pooled = (again + other_again) / (of + other_of);
+        let error = (pooled * (1.0 - pooled).max(0.0) * (1.0 / of + 1.0 / other_of)).sqrt();
+        (again / of - other_again / other_of).abs() > 3.0 * error && again + other_again > 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(retransmitted: u32, delivered: Option<u32>) -> Path {
+        Path {
+            rtt: Some(30_000),
+            min_rtt: Some(20_000),
+            retransmitted,
+            delivered,
+            mss: if retransmitted > 0 { 1_428 } else { 1_440 },
+        }
+    }
+
+    fn of(paths: &[Path]) -> TcpTally {
+        let mut tally = TcpTally::default();
+        paths.iter().for_each(|path| tally.record(path));
+        tally
+    }
+
+    #[test]
+    fn connections_are_summed_and_merging_does_not_depend_on_order() {
+        let (a, b) = (of(&[path(0, Some(10)), path(3, Some(7))]), of(&[path(2, None)]));
+        let (mut one, mut other) = (a.clone(), b.clone());
+        one += &b;
+        other += &a;
+        assert_eq!(one, other);
+        let result = one.result();
+        let counts = (result.read, result.retransmitted, result.connections_retransmitting);
+        assert_eq!((counts, result.delivered), ((3, 5, 2), Some(17)));
+        assert_eq!(result.mss, [(1_428, 2), (1_440, 1)].into());
+        assert_eq!((result.rtt_us.p50, result.min_rtt_us.count), (Some(30.0), 3));
+    }
+
+    #[test]
+    fn what_no_kernel_told_is_absent() {
+        let result = of(&[Path { mss: 536, ..Path::default() }]).result();
+        assert_eq!((result.rtt_us.count, result.delivered), (0, None));
+        assert_eq!(result.retransmitted_share(), None);
+    }
+
+    #[test]
+    fn shares_differ_only_by_more_than_chance() {
+        let share = |again, delivered| of(&[path(again, Some(delivered))]).result();
+        assert!(share(100, 100_000).retransmits_unlike(&share(10, 100_000)));
+        assert!(!share(100, 100_000).retransmits_unlike(&share(95, 100_000)));
+        assert!(!share(2, 1_000).retransmits_unlike(&share(0, 1_000)));
+        assert!(!share(0, 1_000).retransmits_unlike(&share(0, 1_000)));
+        assert!(!share(5, 1_000).retransmits_unlike(&share(0, 0)));
+    }
+}

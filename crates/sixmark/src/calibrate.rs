@@ -1,0 +1,134 @@
+//! Measures what sixmark itself adds to the times, against an origin of its own on loopback.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sixmark_core::calibration::{Calibration, Leg};
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::pace::Pace;
+use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
+use sixmark_core::tally::FamilyTally;
+use sixmark_sys::limit;
+
+use crate::origin::{Options, Origin};
+use crate::{Error, load};
+
+/// How long each family is loaded at a time, and before that without being measured.
+const TURN: Duration = Duration::from_millis(200);
+const WARM_UP: Duration = Duration::from_millis(20);
+const PATH: &str = "/bytes/1";
+/// Requests on a connection where the run sets no limit: there must be some connects to time.
+const REQUESTS: NonZeroU32 = NonZeroU32::new(32).unwrap();
+/// Descriptors beside the connections.
+const OTHER_FILES: u64 = 128;
+
+/// The noise floor of `plan`; none where `stop` came in between. Fails where this host can't serve
+/// itself over a family of the plan.
+pub(crate) fn calibrate(plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Option<Calibration>, Error> {
+    open_files(plan)?;
+    let origin = start(plan)?;
+    let mut in_flight = vec![NonZeroU32::MIN, plan.load.connections];
+    in_flight.dedup();
+    let legs = in_flight.into_iter().map(|number| leg(plan, &origin, number, stop));
+    let legs = legs.collect::<Result<Vec<_>, _>>();
+    origin.stop();
+    // What a signal cut off is no floor, nor a failure.
+    if stop.load(Ordering::Relaxed) { Ok(None) } else { Ok(Some(Calibration { legs: legs? })) }
+}
+
+/// Both ends of each connection are ours.
+fn open_files(plan: &Plan) -> Result<(), Error> {
+    let needed = 2 * u64::from(plan.load.connections.get()) + OTHER_FILES;
+    let allowed = limit::raise_open_files(needed).unwrap_or(0);
+    if allowed >= needed {
+        return Ok(());
+    }
+    Err(Error::Measure(format!(
+        "--calibrate needs {needed} open files, but only {allowed} are allowed; raise the limit \
+         (ulimit -Hn), lower -c, or leave it out"
+    )))
+}
+
+fn start(plan: &Plan) -> Result<Origin, Error> {
+    let loopback = |family| match family {
+        Family::Ipv6 => SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+        Family::Ipv4 => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+    };
+    let listen = plan.families().map(loopback).collect();
+    Origin::start(Options { listen, ..Options::default() })
+        .map_err(|error| Error::Measure(format!("--calibrate: {error}; or leave it out")))
+}
+
+/// Each family twice, in the order A B B A, so that what drifts hits both alike.
+fn leg(
+    plan: &Plan,
+    origin: &Origin,
+    in_flight: NonZeroU32,
+    stop: &Arc<AtomicBool>,
+) -> Result<Leg, Error> {
+    let mut order: Vec<Family> = plan.families().collect();
+    let mut halves = Vec::new();
+    for _ in 0..2 {
+        let mut half = PerFamily::default();
+        for &family in &order {
+            let turn = turn(plan, origin, family, in_flight);
+            half[family] = Some(measure(&turn, family, stop)?);
+        }
+        halves.push(half);
+        order.reverse();
+    }
+    Ok(Leg::new(in_flight.get(), &halves))
+}
+
+fn measure(turn: &Plan, family: Family, stop: &Arc<AtomicBool>) -> Result<FamilyTally, Error> {
+    let cannot = |error| Error::Measure(format!("--calibrate can't start its workers ({error})"));
+    let mut loaded = load::run(turn, stop, |_| {}).map_err(cannot)?;
+    let tally = std::mem::take(&mut loaded.tally[family]);
+    if tally.completed() > 0 || stop.load(Ordering::Relaxed) {
+        return Ok(tally);
+    }
+    Err(Error::Measure(format!(
+        "--calibrate got no answer from its own server over {family}: check the loopback \
+         interface, or leave it out"
+    )))
+}
+
+/// The run's ways, but to the origin, with its smallest response, over one family.
+fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> Plan {
+    let of_family = |address: &&SocketAddr| Family::of(address.ip()) == family;
+    let addresses: Vec<SocketAddr> = origin.addresses().iter().filter(of_family).copied().collect();
+    let authority = addresses.first().map_or(String::new(), SocketAddr::to_string);
+    let limit = plan.connection.requests.map_or(REQUESTS, |requests| requests.min(REQUESTS));
+    let keep_alive = plan.connection.keep_alive;
+    Plan {
+        targets: vec![Target {
+            url: format!("http://{authority}{PATH}"),
+            authority,
+            path: PATH.to_owned(),
+            weight: 1,
+            addresses,
+        }],
+        ratio: Ratio::only(family),
+        load: Load {
+            requests: None,
+            duration: Some(TURN),
+            warmup: WARM_UP,
+            pace: Pace::Closed,
+            connections: in_flight,
+            threads: plan.load.threads.min(in_flight),
+            ..plan.load.clone()
+        },
+        request: Request { method: "GET".to_owned(), headers: Vec::new(), body: None },
+        connection: Connection {
+            requests: keep_alive.then_some(limit),
+            most_open: Connection::enough(in_flight, keep_alive, 1),
+            ..plan.connection.clone()
+        },
+        sources: PerFamily::default(),
+        seed: plan.seed,
+    }
+}

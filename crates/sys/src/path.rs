@@ -1,0 +1,108 @@
+//! What TCP knows of a connection's path (tcp(7), TCP_INFO).
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::check;
+
+/// A connection as the kernel saw it from its beginning until it was asked. What the kernel does
+/// not tell, being too old or having had no occasion, is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// The smoothed round trip time, nanoseconds.
+    pub rtt: Option<u64>,
+    /// The shortest round trip of the last minutes (net.ipv4.tcp_min_rtt_wlen), nanoseconds.
+    pub min_rtt: Option<u64>,
+    /// Segments sent again, the SYN included.
+    pub retransmitted: u32,
+    /// Segments that the peer acknowledged, the SYN included.
+    pub delivered: Option<u32>,
+    /// The largest segment that is sent, in bytes without headers.
+    pub mss: u32,
+}
+
+/// Bytes of struct tcp_info that are asked for: up to the last field used. The kernel may know
+/// more, or less.
+const SIZE: usize = 196;
+
+/// Where the fields are in struct tcp_info (linux/tcp.h), which only grows at its end.
+const SND_MSS: usize = 16;
+const RTT: usize = 68;
+const TOTAL_RETRANS: usize = 100;
+const MIN_RTT: usize = 148;
+const DELIVERED: usize = 192;
+
+/// Asks for a connection's path; none where the kernel would not tell.
+pub(crate) fn read(fd: &OwnedFd) -> Option<Path> {
+    let mut bytes = [0; SIZE];
+    let length = info(fd, &mut bytes).ok()?;
+    parse(&bytes[..length.min(SIZE)])
+}
+
+fn info(fd: &OwnedFd, bytes: &mut [u8; SIZE]) -> io::Result<usize> {
+    let mut size = size_of::<[u8; SIZE]>() as libc::socklen_t;
+    let start = bytes.as_mut_ptr().cast();
+    let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+    // SAFETY: `start` points at `size` bytes that we may write.
+    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, start, &mut size) })?;
+    Ok(size as usize)
+}
+
+/// The fields of as much of a struct tcp_info as the kernel gave.
+fn parse(info: &[u8]) -> Option<Path> {
+    let field = |at: usize| {
+        let bytes = info.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_ne_bytes(bytes))
+    };
+    // Without a sample the one is 0, the other all ones.
+    let nanos = |us: u32| (us != 0 && us != u32::MAX).then_some(u64::from(us) * 1_000);
+    Some(Path {
+        rtt: field(RTT).and_then(nanos),
+        min_rtt: field(MIN_RTT).and_then(nanos),
+        retransmitted: field(TOTAL_RETRANS)?,
+        delivered: field(DELIVERED),
+        mss: field(SND_MSS)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(fields: &[(usize, u32)], length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; SIZE];
+        for (at, value) in fields {
+            bytes[*at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        }
+        bytes.truncate(length);
+        bytes
+    }
+
+    const FULL: [(usize, u32); 5] =
+        [(SND_MSS, 1_428), (RTT, 250), (TOTAL_RETRANS, 3), (MIN_RTT, 200), (DELIVERED, 17)];
+
+    #[test]
+    fn every_field_is_read_from_its_place() {
+        let path = parse(&of(&FULL, SIZE)).unwrap();
+        let (rtt, min_rtt) = (Some(250_000), Some(200_000));
+        let expected = Path { rtt, min_rtt, retransmitted: 3, delivered: Some(17), mss: 1_428 };
+        assert_eq!(path, expected);
+    }
+
+    /// Linux 4.6 had min_rtt and not yet delivered, 3.15 neither.
+    #[test]
+    fn what_an_older_kernel_leaves_out_is_absent() {
+        let path = parse(&of(&FULL, 160)).unwrap();
+        assert_eq!((path.min_rtt, path.delivered), (Some(200_000), None));
+        let path = parse(&of(&FULL, 104)).unwrap();
+        assert_eq!((path.rtt, path.min_rtt, path.retransmitted), (Some(250_000), None, 3));
+        assert_eq!(parse(&of(&FULL, 60)), None);
+    }
+
+    #[test]
+    fn no_sample_is_no_round_trip() {
+        let path = parse(&of(&[(MIN_RTT, u32::MAX)], SIZE)).unwrap();
+        assert_eq!((path.rtt, path.min_rtt), (None, None));
+    }
+}

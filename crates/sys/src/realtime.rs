@@ -1,0 +1,141 @@
+//! From the clock of the kernel's stamps, CLOCK_REALTIME, to ours, CLOCK_MONOTONIC.
+//!
+//! Both run on one timekeeper and are slewed alike, so that the offset between them stays as it is
+//! until somebody sets the clock. It is measured again all the same, to notice that.
+
+use crate::clock;
+
+/// Nanoseconds between two measurements of the offset.
+const PERIOD: u64 = 100_000_000;
+/// Readings of a measurement; the one that took least time counts.
+const READINGS: usize = 8;
+/// An offset that moves further within a second was set, in nanoseconds.
+const STEP: u64 = 50_000;
+
+/// The offset between the clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Realtime {
+    /// Real time less monotonic time, nanoseconds.
+    offset: i128,
+    measured: u64,
+    steps: u64,
+}
+
+/// Both clocks read as nearly at once as can be.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    before: u64,
+    real: u64,
+    after: u64,
+}
+
+impl Realtime {
+    /// Measured now.
+    pub(crate) fn new() -> Realtime {
+        let reading = read();
+        Realtime { offset: reading.offset(), measured: reading.after, steps: 0 }
+    }
+
+    /// Measures again where the last time is long ago.
+    pub(crate) fn keep(&mut self, now: u64) {
+        if now.saturating_sub(self.measured) >= PERIOD {
+            self.take(read());
+        }
+    }
+
+    /// The monotonic time of a stamp; 0 of one from before the machine's start.
+    pub(crate) fn monotonic(&self, real: u64) -> u64 {
+        u64::try_from(i128::from(real) - self.offset).unwrap_or(0)
+    }
+
+    /// How often the clock was set.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn take(&mut self, reading: Reading) {
+        let (offset, seconds) = (reading.offset(), (reading.after - self.measured) / 1_000_000_000);
+        let moved = (offset - self.offset).unsigned_abs();
+        // A reading that something came between says less than the one before.
+        let doubt = u128::from(reading.after - reading.before) / 2;
+        if moved > u128::from(STEP * (seconds + 1)) + doubt {
+            self.steps += 1;
+        } else if doubt > u128::from(STEP) {
+            return;
+        }
+        (self.offset, self.measured) = (offset, reading.after);
+    }
+}
+
+impl Reading {
+    fn offset(self) -> i128 {
+        i128::from(self.real) - i128::from(self.before + (self.after - self.before) / 2)
+    }
+}
+
+fn read() -> Reading {
+    let once = || {
+        let before = clock::now();
+        let real = clock::real();
+        Reading { before, real, after: clock::now() }
+    };
+    let first = once();
+    let others = (1..READINGS).map(|_| once());
+    others.fold(first, |best, next| {
+        if next.after - next.before < best.after - best.before { next } else { best }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn at(before: u64, real: u64, after: u64) -> Reading {
+        Reading { before, real, after }
+    }
+
+    fn started() -> Realtime {
+        Realtime { offset: i128::from(100 * SECOND), measured: SECOND, steps: 0 }
+    }
+
+    #[test]
+    fn a_stamp_is_as_long_ago_by_either_clock() {
+        let realtime = started();
+        assert_eq!(realtime.monotonic(103 * SECOND), 3 * SECOND);
+        assert_eq!(realtime.monotonic(SECOND), 0);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_noticed_and_followed() {
+        for real in [102 * SECOND + 60_000, 102 * SECOND - 60_000, 7 * SECOND] {
+            let mut realtime = started();
+            realtime.take(at(2 * SECOND - 20, real, 2 * SECOND + 20));
+            let steps = realtime.steps();
+            // 60 us in a second and a bit are below what two seconds allow.
+            assert_eq!(steps, u64::from(real == 7 * SECOND), "{real}");
+            assert_eq!(realtime.monotonic(real), 2 * SECOND);
+        }
+        let mut realtime = started();
+        realtime.take(at(SECOND + 100, 101 * SECOND + 60_100, SECOND + 100));
+        assert_eq!(realtime.steps(), 1);
+    }
+
+    #[test]
+    fn a_reading_that_something_came_between_changes_nothing() {
+        let mut realtime = started();
+        realtime.take(at(2 * SECOND, 102 * SECOND + 400_000, 2 * SECOND + 500_000));
+        assert_eq!((realtime.steps(), realtime.offset), (0, i128::from(100 * SECOND)));
+    }
+
+    #[test]
+    fn the_clocks_of_this_machine_agree_with_themselves() {
+        let mut realtime = Realtime::new();
+        realtime.keep(clock::now() + PERIOD);
+        let (before, stamp, after) = (clock::now(), clock::real(), clock::now());
+        // The offset is out by no more than half the bracket it was measured in.
+        let found = realtime.monotonic(stamp);
+        assert!((before - STEP..=after + STEP).contains(&found), "{before} {found} {after}");
+    }
+}
