@@ -168,7 +168,7 @@ mod tests {
     fn a_difference_smaller_than_over_loopback_is_below_the_floor() {
         let halves = [PerFamily { ipv6: tally(&[1_000; 9]), ipv4: tally(&[1_200; 9]) }];
         let leg = Leg::new(7, &halves);
-        let of = |wait| family_result(&tally(&[wait; 9]).unwrap(), Vec::new(), 1.0);
+        let of = |wait| family_result(&tally(&[wait; 9]).unwrap(), Vec::new(), 1.0, false);
         assert_eq!(leg.below(&of(5_000), &of(5_300)), []);
         let below = leg.below(&of(5_100), &of(5_000));
         assert_eq!(below.iter().map(|below| below.phase).collect::<Vec<_>>(), ["wait"]);

@@ -29,12 +29,14 @@
 
 mod chunked;
 mod head;
+mod known;
 mod reader;
 pub mod request;
 #[cfg(test)]
 mod tests;
 mod violation;
 
+pub use known::Known;
 pub use reader::{Complete, Early, Fed, Reader, RequestKind};
 pub use violation::Violation;
 

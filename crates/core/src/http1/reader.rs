@@ -2,7 +2,8 @@
 
 use super::Violation;
 use super::chunked::Chunked;
-use super::head::{self, Coding, Head, Length, Split};
+use super::head::{Coding, Head, Length, Split};
+use super::known::Known;
 
 /// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
 const MAX_INTERIM: u8 = 64;
@@ -108,10 +109,19 @@ impl Reader {
     /// # Errors
     /// The peer's first breach of HTTP, again on every later call.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Fed, Violation> {
+        self.feed_knowing(bytes, &mut Known::default())
+    }
+
+    /// As [`feed`](Reader::feed), sparing the reading of a head that is the one in `known`, which then
+    /// holds the head just read.
+    ///
+    /// # Errors
+    /// As for [`feed`](Reader::feed).
+    pub fn feed_knowing(&mut self, bytes: &[u8], known: &mut Known) -> Result<Fed, Violation> {
         let mut rest = bytes;
         let mut complete = None;
         while !rest.is_empty() && self.state != State::Done {
-            let used = self.step(rest).inspect_err(|&violation| self.fail(violation))?;
+            let used = self.step(rest, known).inspect_err(|&violation| self.fail(violation))?;
             rest = &rest[used..];
             complete = self.completed();
         }
@@ -160,9 +170,9 @@ impl Reader {
     }
 
     /// Reads some of `bytes`, which are not empty.
-    fn step(&mut self, bytes: &[u8]) -> Result<usize, Violation> {
+    fn step(&mut self, bytes: &[u8], known: &mut Known) -> Result<usize, Violation> {
         match &mut self.state {
-            State::Head if self.split.is_empty() => self.start(bytes),
+            State::Head if self.split.is_empty() => self.start(bytes, known),
             State::Head => self.resume(bytes),
             State::Sized(_) | State::UntilClose => Ok(self.drop_body(bytes.len())),
             State::Chunked(chunked) => {
@@ -177,7 +187,7 @@ impl Reader {
         }
     }
 
-    fn start(&mut self, bytes: &[u8]) -> Result<usize, Violation> {
+    fn start(&mut self, bytes: &[u8], known: &mut Known) -> Result<usize, Violation> {
         let skipped = self.skip_empty_lines(bytes)?;
         if skipped > 0 {
             return Ok(skipped);
@@ -185,7 +195,7 @@ impl Reader {
         self.begun = true;
         // Nearly every head comes in one piece. What goes wrong here is left to the slow path,
         // so that one place decides what is told.
-        match head::parse(bytes) {
+        match known.parse(bytes) {
             Ok(Some((head, length))) => self.accept(head).map(|()| length),
             Ok(None) | Err(_) => self.resume(bytes),
         }

@@ -4,7 +4,9 @@ mod corpus;
 mod illegal;
 mod legal;
 
-use super::{Complete, Early, Fed, Reader, RequestKind, Violation};
+use std::cell::RefCell;
+
+use super::{Complete, Early, Fed, Known, Reader, RequestKind, Violation};
 
 /// How a response ended, and the bytes that it took.
 type Outcome = Result<(usize, Result<Complete, Early>), Violation>;
@@ -37,9 +39,17 @@ fn read_piece(reader: &mut Reader, piece: &[u8], discard: bool) -> Result<Fed, V
         let complete = reader.discarded(droppable);
         return Ok(Fed { consumed: droppable as usize, complete });
     }
-    let fed = reader.feed(piece)?;
+    let fed = if discard { read_knowing(reader, piece)? } else { reader.feed(piece)? };
     assert!(fed.consumed == piece.len() || fed.complete.is_some(), "bytes left behind");
     Ok(fed)
+}
+
+/// Reads with the heads of all that was read before in mind, which must make no difference.
+fn read_knowing(reader: &mut Reader, piece: &[u8]) -> Result<Fed, Violation> {
+    thread_local! {
+        static KNOWN: RefCell<Known> = RefCell::default();
+    }
+    KNOWN.with_borrow_mut(|known| reader.feed_knowing(piece, known))
 }
 
 /// Asserts that `bytes` read as `expected` however they are cut.

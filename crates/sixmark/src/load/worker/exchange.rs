@@ -95,7 +95,7 @@ impl<D: Driver> Worker<'_, D> {
         if connection.exchange.counted {
             self.record.tally[connection.family].bytes.received += count as u64;
         }
-        match connection.reader.feed(self.driver.bytes()) {
+        match connection.reader.feed_knowing(self.driver.bytes(), &mut self.known) {
             Ok(fed) => match fed.complete {
                 Some(complete) => self.complete(slot, at, complete, fed.consumed < count),
                 None => self.driver.drop_next(slot, connection.reader.discardable()),

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::clocks::Clocks;
+use sixmark_core::http1::Known;
 use sixmark_core::mix::share;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan;
@@ -47,6 +48,7 @@ pub struct Worker<'a, D> {
     arrivals: Arrivals,
     sources: Sources,
     record: Record,
+    known: Known,
     /// Places without an exchange, and those of them that rest until these times.
     free: usize,
     resting: VecDeque<u64>,
@@ -93,6 +95,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, workers),
             record: Record::new(measure_from),
+            known: Known::default(),
             free: places as usize,
             resting: VecDeque::new(),
             most_connections: part(plan.connection.most_open.get().into()).max(places) as usize,

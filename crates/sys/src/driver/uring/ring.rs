@@ -42,18 +42,8 @@ pub(super) struct Completion {
 impl Ring {
     /// A ring that is not enabled yet, so that the thread which enables it becomes its only user.
     pub(super) fn new(files: u32) -> io::Result<Ring> {
-        let ring = IoUring::builder()
-            .setup_single_issuer()
-            // What arrives is dealt with when this thread asks for it, not in the middle of
-            // whatever it does.
-            .setup_defer_taskrun()
-            .setup_taskrun_flag()
-            // One submission that can't be made does not hold up those behind it.
-            .setup_submit_all()
-            .setup_cqsize(COMPLETIONS)
-            .setup_r_disabled()
-            .dontfork()
-            .build(SUBMISSIONS)?;
+        // Without the indirection that nobody needs, from Linux 6.6 on.
+        let ring = build(true).or_else(|_| build(false))?;
         let can_linger = ring.params().is_feature_min_timeout();
         check(ring.params())?;
         let buffers = Buffers::register(&ring)?;
@@ -156,6 +146,25 @@ impl Ring {
 
 /// Completions worth lingering for.
 const MANY: usize = 32;
+
+fn build(direct: bool) -> io::Result<IoUring> {
+    let mut builder = IoUring::builder();
+    if direct {
+        builder.setup_no_sqarray();
+    }
+    builder
+        .setup_single_issuer()
+        // What arrives is dealt with when this thread asks for it, not in the middle of whatever it
+        // does.
+        .setup_defer_taskrun()
+        .setup_taskrun_flag()
+        // One submission that can't be made does not hold up those behind it.
+        .setup_submit_all()
+        .setup_cqsize(COMPLETIONS)
+        .setup_r_disabled()
+        .dontfork()
+        .build(SUBMISSIONS)
+}
 
 /// A table of sockets with so many places, or as many as the process may open files: how many.
 fn make_table(ring: &IoUring, wanted: u32) -> u32 {

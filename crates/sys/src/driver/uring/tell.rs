@@ -11,7 +11,8 @@ impl Uring {
     /// What came of a submission, if that is worth telling.
     pub(super) fn tell(&mut self, completion: Completion) -> Option<(Slot, Kind)> {
         let Mark { slot, generation, operation } = Mark::unpack(completion.mark);
-        let lent = self.lent.release(completion.mark);
+        let sent = operation == Operation::Send;
+        let lent = sent.then(|| self.lent.release(completion.mark)).flatten();
         let known = self.sockets.get(slot as usize);
         if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
             completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(buffer));
