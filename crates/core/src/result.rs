@@ -236,6 +236,8 @@ pub struct ConnectionCounts {
     pub reset_sent: u64,
     /// Closed because of bytes that no request had asked for.
     pub unsolicited: u64,
+    /// That were to be opened before the load began and could not be.
+    pub unopened: u64,
 }
 
 /// Bytes above TCP.
@@ -356,6 +358,7 @@ fn connection_counts(tally: &FamilyTally) -> ConnectionCounts {
         closed: counted.closed,
         reset_sent: counted.reset_sent,
         unsolicited: counted.unsolicited,
+        unopened: counted.unopened,
     }
 }
 

@@ -129,6 +129,8 @@ pub struct Connections {
     pub reset_sent: u64,
     /// Closed because bytes came that no request had asked for.
     pub unsolicited: u64,
+    /// That were to be opened before the load began and could not be.
+    pub unopened: u64,
 }
 
 impl AddAssign<&Connections> for Connections {
@@ -137,6 +139,7 @@ impl AddAssign<&Connections> for Connections {
         self.closed += other.closed;
         self.reset_sent += other.reset_sent;
         self.unsolicited += other.unsolicited;
+        self.unopened += other.unopened;
     }
 }
 

@@ -126,6 +126,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
         connection: Connection {
             requests: keep_alive.then_some(limit),
             most_open: Connection::enough(in_flight, keep_alive, 1),
+            preopen: false,
             ..plan.connection.clone()
         },
         sources: PerFamily::default(),

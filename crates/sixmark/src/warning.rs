@@ -181,6 +181,7 @@ fn of_family(family: Family, figures: &FamilyResult) -> Vec<Warning> {
         bad_status(family, figures),
         few_samples(family, figures),
         unsolicited(family, figures),
+        unopened(family, figures),
     ];
     doubts.into_iter().flatten().collect()
 }
@@ -302,5 +303,16 @@ fn unsolicited(family: Family, figures: &FamilyResult) -> Option<Warning> {
             count(times)
         );
         warning("unsolicited", message)
+    })
+}
+
+fn unopened(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let missing = figures.connections.unopened;
+    (missing > 0).then(|| {
+        let message = format!(
+            "{} connections over {family} that --preopen was to open could not be opened",
+            count(missing)
+        );
+        warning("unopened", message)
     })
 }

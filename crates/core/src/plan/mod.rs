@@ -143,6 +143,9 @@ pub struct Connection {
     /// How many may be open at once, those included that are idle; at least as many as exchanges
     /// may be in flight.
     pub most_open: NonZeroU32,
+    /// Whether as many as exchanges may be in flight are opened before the load begins. All of them
+    /// are then used in turn.
+    pub preopen: bool,
 }
 
 impl Connection {

@@ -104,6 +104,14 @@ impl Connections {
         Some(slot)
     }
 
+    /// The idle connection to `endpoint` that was not used for longest, now in flight.
+    pub(super) fn reuse_oldest(&mut self, endpoint: usize) -> Option<Slot> {
+        let slot = self.idle_at[endpoint].oldest()?;
+        self.remove_idle(slot);
+        self.in_flight.push(&mut self.links, slot);
+        Some(slot)
+    }
+
     /// Sets a connection in flight aside for later.
     pub(super) fn rest(&mut self, slot: Slot) {
         self.in_flight.remove(&mut self.links, slot);

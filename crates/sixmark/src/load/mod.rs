@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod connection;
+mod crew;
 mod errno;
 mod hope;
 mod prepare;
@@ -20,14 +21,12 @@ pub use worker::{Report, Worker};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, channel};
 
-use sixmark_core::clocks::{Clocks, Timestamps};
-use sixmark_core::plan::{self, Plan};
+use sixmark_core::clocks::Clocks;
+use sixmark_core::plan::Plan;
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
-use sixmark_sys::driver::{Driver, Epoll, Uring};
 use sixmark_sys::usage::{Usage, usage};
 
 /// An exchange that starts later after it was due, in nanoseconds, though a place was free, tells of
@@ -63,73 +62,10 @@ pub fn run(
     let before = usage();
     let prepared = Arc::new(Prepared::new(plan));
     let (sender, receiver) = channel();
-    let workers = start(plan, &prepared, stop, sender)?;
+    let workers = crew::start(plan, &prepared, stop, sender)?;
     let slices = collect(&receiver, &mut watch);
     let reports = join(workers)?;
     Ok(merge(reports, slices, before))
-}
-
-type Handle = JoinHandle<Report>;
-
-/// Starts the workers over the driver that the plan wants.
-fn start(
-    plan: &Plan,
-    prepared: &Arc<Prepared>,
-    stop: &Arc<AtomicBool>,
-    slices: Sender<Slice>,
-) -> io::Result<Vec<Handle>> {
-    // Before the drivers, whose clocks begin when they are made: what a worker does before the
-    // beginning is warm-up.
-    let begin = sixmark_sys::clock::now();
-    let crew = Crew { prepared, stop, slices, begin };
-    match plan.load.driver {
-        plan::Driver::Epoll => crew.work(epolls(plan)?),
-        plan::Driver::Uring | plan::Driver::Auto => crew.work(urings(plan)?),
-    }
-}
-
-fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
-    let make = || match plan.load.timestamps {
-        Timestamps::Kernel => Epoll::with_kernel_stamps(),
-        Timestamps::User => Epoll::new(),
-    };
-    (0..plan.load.threads.get()).map(|_| make()).collect()
-}
-
-fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
-    let workers = plan.load.threads.get();
-    let most = plan.connection.most_open.get().div_ceil(workers);
-    (0..workers).map(|_| Uring::new(most)).collect()
-}
-
-/// What all workers are given.
-struct Crew<'a> {
-    prepared: &'a Arc<Prepared>,
-    stop: &'a Arc<AtomicBool>,
-    slices: Sender<Slice>,
-    begin: u64,
-}
-
-impl Crew<'_> {
-    /// A thread for each driver.
-    fn work<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
-        drivers.into_iter().zip(0..).map(|(driver, number)| self.hire(driver, number)).collect()
-    }
-
-    fn hire<D: Driver + Send + 'static>(&self, driver: D, number: u32) -> io::Result<Handle> {
-        let (prepared, stop) = (Arc::clone(self.prepared), Arc::clone(self.stop));
-        // Dropping the sender is how the collector learns that the worker is done.
-        let (slices, begin) = (self.slices.clone(), self.begin);
-        let work = move || {
-            if prepared.plan.load.pace.open().is_some() {
-                sixmark_sys::clock::wake_precisely();
-            }
-            let send = |slice| drop(slices.send(slice));
-            Worker::new(driver, &prepared, number, begin).run(&stop, send)
-        };
-        let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(work);
-        thread.map_err(|error| io::Error::other(format!("no thread to be had ({error}); lower -t")))
-    }
 }
 
 /// Gathers slices until every worker has dropped its sender.
@@ -137,7 +73,7 @@ fn collect(receiver: &Receiver<Slice>, watch: &mut impl FnMut(&Slice)) -> Vec<Sl
     receiver.iter().inspect(|slice| watch(slice)).collect()
 }
 
-fn join(workers: Vec<Handle>) -> io::Result<Vec<Report>> {
+fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
     let died = |_| io::Error::other("a worker thread died; this is a defect of sixmark");
     workers.into_iter().map(|worker| worker.join().map_err(died)).collect()
 }

@@ -46,6 +46,11 @@ impl Record {
         }
     }
 
+    /// The measurement begins at another time than it was to.
+    pub(super) fn begin_at(&mut self, begin: u64) {
+        (self.begin, self.slice_start) = (begin, begin);
+    }
+
     /// An exchange began.
     pub(super) fn sent(&mut self, family: Family) {
         self.tally[family].sent += 1;

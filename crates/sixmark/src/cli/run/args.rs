@@ -123,6 +123,11 @@ pub(in crate::cli) struct Args {
     #[arg(long, conflicts_with = "requests_per_connection", help_heading = "Connections")]
     pub(super) no_keep_alive: bool,
 
+    /// Open -c connections before the load begins, and use them in turn
+    #[arg(long, conflicts_with_all = ["no_keep_alive", "requests_per_connection"],
+          help_heading = "Connections")]
+    pub(super) preopen: bool,
+
     /// Close a connection after this many requests
     #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Connections")]

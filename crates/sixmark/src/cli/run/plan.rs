@@ -40,6 +40,7 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
             keep_alive: !args.no_keep_alive,
             requests: args.requests_per_connection,
             close: args.close,
+            preopen: args.preopen,
             most_open: Connection::enough(
                 args.connections,
                 !args.no_keep_alive,

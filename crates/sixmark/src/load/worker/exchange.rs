@@ -74,7 +74,7 @@ impl<D: Driver> Worker<'_, D> {
             self.prepared.hope.reach();
         }
         self.established += 1;
-        let counted = at >= self.measure_from;
+        let counted = at >= self.measure_from || self.opening.is_some();
         let connection = self.connections.get(slot);
         connection.connected = at;
         connection.counted = counted;
@@ -86,7 +86,10 @@ impl<D: Driver> Worker<'_, D> {
         if expected != found && connection.exchange.counted {
             self.record.moved(expected);
         }
-        self.send(slot, false);
+        match self.opening {
+            Some(_) => self.opened(slot),
+            None => self.send(slot, false),
+        }
     }
 
     pub(super) fn received(&mut self, slot: Slot, at: u64, count: usize) {

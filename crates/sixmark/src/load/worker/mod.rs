@@ -5,6 +5,7 @@
 //! due in an open one, and an idle connection to its endpoint, or opens one.
 
 mod exchange;
+mod opening;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +54,9 @@ pub struct Worker<'a, D> {
     free: usize,
     resting: VecDeque<u64>,
     most_connections: usize,
+    number: u32,
+    /// Connections under way before the load begins, while that lasts.
+    opening: Option<usize>,
     begin: u64,
     measure_from: u64,
     timeout: u64,
@@ -98,6 +102,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             known: Known::default(),
             free: places as usize,
             resting: VecDeque::new(),
+            number,
+            opening: None,
             most_connections: part(plan.connection.most_open.get().into()).max(places) as usize,
             begin,
             measure_from,
@@ -110,6 +116,19 @@ impl<'a, D: Driver> Worker<'a, D> {
             driver,
             prepared,
         }
+    }
+
+    /// Puts the beginning off to a later time, nothing having been sent yet.
+    pub fn begin_at(&mut self, begin: u64) {
+        let put_off = begin.saturating_sub(self.begin);
+        let load = &self.prepared.plan.load;
+        self.begin = begin;
+        self.measure_from += put_off;
+        self.last_end = self.measure_from;
+        let end = load.duration.map(|duration| self.measure_from + duration.as_nanos() as u64);
+        let times = [begin, self.measure_from, end.unwrap_or(u64::MAX)];
+        self.arrivals = Arrivals::new(self.prepared, self.number, times);
+        self.record.begin_at(self.measure_from);
     }
 
     /// Loads until the plan is done, `stop` is set or nothing can be reached. Each second's counts
@@ -138,16 +157,21 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn is_over(&mut self, stop: &AtomicBool) -> Option<Ended> {
         let now = self.driver.woke();
         let in_flight = self.connections.longest_in_flight().is_some();
+        match () {
+            () if stop.load(Ordering::Relaxed) => Some(Ended::Interrupted),
+            () if self.arrivals.is_over(now, in_flight) => Some(Ended::Complete),
+            () if self.is_hopeless() => Some(Ended::Hopeless),
+            () => None,
+        }
+    }
+
+    /// True where no worker ever got a connection and all have tried often enough.
+    fn is_hopeless(&mut self) -> bool {
         if self.hoping && self.established == 0 && self.unestablished >= self.hopeless_after {
             self.hoping = false;
             self.prepared.hope.lose();
         }
-        match () {
-            () if stop.load(Ordering::Relaxed) => Some(Ended::Interrupted),
-            () if self.arrivals.is_over(now, in_flight) => Some(Ended::Complete),
-            () if !self.hoping && self.prepared.hope.is_lost() => Some(Ended::Hopeless),
-            () => None,
-        }
+        !self.hoping && self.prepared.hope.is_lost()
     }
 
     /// When the worker must look at the clock again, if nothing happens before.
@@ -179,11 +203,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn keep_time(&mut self, slices: &mut impl FnMut(Slice)) {
         let now = self.driver.woke();
         self.arrivals.keep_time(now);
-        while let Some(slot) = self.connections.longest_in_flight()
-            && self.deadline(slot) <= now
-        {
-            self.fail(slot, Outcome::Timeout, None);
-        }
+        self.time_out();
         while self.resting.front().is_some_and(|&until| until <= now) {
             self.resting.pop_front();
             self.free += 1;
@@ -207,6 +227,16 @@ impl<'a, D: Driver> Worker<'a, D> {
         Grain { sends: TOGETHER, linger: (shortest.unwrap_or(0) / 100).min(LONGEST_LINGER) }
     }
 
+    /// Ends what has lasted too long.
+    fn time_out(&mut self) {
+        let now = self.driver.woke();
+        while let Some(slot) = self.connections.longest_in_flight()
+            && self.deadline(slot) <= now
+        {
+            self.fail(slot, Outcome::Timeout, None);
+        }
+    }
+
     fn begin_some(&mut self) {
         for _ in 0..BURST {
             if !self.begin() {
@@ -228,7 +258,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
         self.free -= 1;
         let turn = self.arrivals.take(self.prepared, now);
-        match self.connections.reuse(turn.endpoint) {
+        match self.reuse(turn.endpoint) {
             Some(slot) => {
                 let connection = self.connections.get(slot);
                 connection.exchange = exchange(&turn, now);
@@ -240,6 +270,15 @@ impl<'a, D: Driver> Worker<'a, D> {
             None => self.open(&turn),
         }
         true
+    }
+
+    /// An idle connection to `endpoint`: the one used last, or, where all were opened to be used, the
+    /// one used least recently.
+    fn reuse(&mut self, endpoint: usize) -> Option<Slot> {
+        match self.prepared.plan.connection.preopen {
+            true => self.connections.reuse_oldest(endpoint),
+            false => self.connections.reuse(endpoint),
+        }
     }
 
     fn open(&mut self, turn: &Turn) {

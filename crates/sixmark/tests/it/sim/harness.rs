@@ -54,6 +54,7 @@ pub(crate) fn plan() -> Plan {
             requests: None,
             close: Close::Fin,
             most_open: NonZeroU32::new(8).unwrap(),
+            preopen: false,
         },
         sources: PerFamily::default(),
         seed: 0,

@@ -1,0 +1,128 @@
+//! The workers of a run, each on a thread of its own over a driver of its own.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use sixmark_core::clocks::Timestamps;
+use sixmark_core::plan::{self, Plan};
+use sixmark_core::tally::Slice;
+use sixmark_sys::clock;
+use sixmark_sys::driver::{Driver, Epoll, Uring};
+
+use super::prepare::Prepared;
+use super::worker::{Report, Worker};
+
+pub(super) type Handle = JoinHandle<Report>;
+
+/// Starts the workers over the driver that the plan wants.
+pub(super) fn start(
+    plan: &Plan,
+    prepared: &Arc<Prepared>,
+    stop: &Arc<AtomicBool>,
+    slices: Sender<Slice>,
+) -> io::Result<Vec<Handle>> {
+    // Before the drivers, whose clocks begin when they are made: what a worker does before the
+    // beginning is warm-up.
+    let begin = clock::now();
+    let crew = Crew { prepared, stop, slices, begin };
+    match plan.load.driver {
+        plan::Driver::Epoll => crew.work(epolls(plan)?),
+        plan::Driver::Uring | plan::Driver::Auto => crew.work(urings(plan)?),
+    }
+}
+
+fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
+    let make = || match plan.load.timestamps {
+        Timestamps::Kernel => Epoll::with_kernel_stamps(),
+        Timestamps::User => Epoll::new(),
+    };
+    (0..plan.load.threads.get()).map(|_| make()).collect()
+}
+
+fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
+    let workers = plan.load.threads.get();
+    let most = plan.connection.most_open.get().div_ceil(workers);
+    (0..workers).map(|_| Uring::new(most)).collect()
+}
+
+/// What all workers are given.
+struct Crew<'a> {
+    prepared: &'a Arc<Prepared>,
+    stop: &'a Arc<AtomicBool>,
+    slices: Sender<Slice>,
+    begin: u64,
+}
+
+/// Where a worker that has opened its connections waits for the others.
+struct Line {
+    ready: Sender<()>,
+    begin: Receiver<u64>,
+}
+
+impl Crew<'_> {
+    /// A thread for each driver.
+    fn work<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
+        if !self.prepared.plan.connection.preopen {
+            let numbered = drivers.into_iter().zip(0..);
+            return numbered.map(|(driver, number)| self.hire(driver, number, None)).collect();
+        }
+        let (ready, told) = channel();
+        let (mut workers, mut starts) = (Vec::new(), Vec::new());
+        for (driver, number) in drivers.into_iter().zip(0..) {
+            let (start, begin) = channel();
+            let line = Line { ready: ready.clone(), begin };
+            workers.push(self.hire(driver, number, Some(line))?);
+            starts.push(start);
+        }
+        drop(ready);
+        start_together(&told, &starts);
+        Ok(workers)
+    }
+
+    fn hire<D: Driver + Send + 'static>(
+        &self,
+        driver: D,
+        number: u32,
+        line: Option<Line>,
+    ) -> io::Result<Handle> {
+        let (prepared, stop) = (Arc::clone(self.prepared), Arc::clone(self.stop));
+        // Dropping the sender is how the collector learns that the worker is done.
+        let (slices, begin) = (self.slices.clone(), self.begin);
+        let work = move || {
+            if prepared.plan.load.pace.open().is_some() {
+                clock::wake_precisely();
+            }
+            let mut worker = Worker::new(driver, &prepared, number, begin);
+            if let Some(line) = line {
+                worker.open_first(&stop);
+                worker.begin_at(line.wait());
+            }
+            worker.run(&stop, |slice| drop(slices.send(slice)))
+        };
+        let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(work);
+        thread.map_err(|error| io::Error::other(format!("no thread to be had ({error}); lower -t")))
+    }
+}
+
+/// Lets all workers begin at the same moment, when each is ready or gone.
+fn start_together(ready: &Receiver<()>, starts: &[Sender<u64>]) {
+    ready.iter().take(starts.len()).for_each(drop);
+    let begin = clock::now();
+    // A worker that is gone has nothing to begin.
+    for start in starts {
+        let _ = start.send(begin);
+    }
+}
+
+impl Line {
+    /// When to begin. Where the others are gone, now.
+    fn wait(self) -> u64 {
+        let _ = self.ready.send(());
+        // So that it is known when all have told or are gone.
+        drop(self.ready);
+        self.begin.recv().unwrap_or_else(|_| clock::now())
+    }
+}

@@ -1,0 +1,72 @@
+//! Connections opened before the load begins (`--preopen`), so that it finds them there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sixmark_sys::driver::{Close, Driver, Slot};
+
+use super::{PATIENCE, Worker};
+use crate::load::arrivals::Turn;
+use crate::load::schedule::Schedule;
+
+/// Connections that a worker opens at a time: more would only overflow the server's queue.
+const AT_ONCE: usize = 64;
+
+impl<D: Driver> Worker<'_, D> {
+    /// Opens as many connections as exchanges may be in flight, spread over the endpoints as the
+    /// exchanges will be. What can't be opened is counted, not tried again.
+    pub fn open_first(&mut self, stop: &AtomicBool) {
+        let mut schedule = Schedule::warm_up(self.prepared, self.number);
+        let mut left = self.free;
+        self.opening = Some(0);
+        self.driver.wait(self.begin);
+        while !stop.load(Ordering::Relaxed) && !self.is_hopeless() {
+            while left > 0 && self.opening.is_some_and(|under_way| under_way < AT_ONCE) {
+                left -= 1;
+                self.open_one(schedule.draw(self.prepared));
+            }
+            if self.opening == Some(0) {
+                break;
+            }
+            let until = self.soonest_timeout();
+            self.driver.wait(until);
+            while let Some(event) = self.driver.next() {
+                self.handle(event);
+            }
+            self.time_out();
+        }
+        self.give_up_opening();
+        self.opening = None;
+    }
+
+    fn open_one(&mut self, endpoint: usize) {
+        self.opening = self.opening.map(|under_way| under_way + 1);
+        self.open(&Turn { endpoint, counted: false, due: None, waited: false });
+    }
+
+    /// A connection is there, without anything to do yet.
+    pub(super) fn opened(&mut self, slot: Slot) {
+        self.opening = self.opening.map(|under_way| under_way - 1);
+        self.connections.rest(slot);
+    }
+
+    /// A connection could not be opened.
+    pub(super) fn unopened(&mut self, slot: Slot) {
+        self.opening = self.opening.map(|under_way| under_way - 1);
+        self.unestablished += 1;
+        let family = self.connections.get(slot).family;
+        self.record.tally[family].connections.unopened += 1;
+        self.close(slot, Close::Reset);
+    }
+
+    fn soonest_timeout(&mut self) -> u64 {
+        let latest = self.driver.woke() + PATIENCE;
+        let oldest = self.connections.longest_in_flight();
+        oldest.map_or(latest, |slot| self.deadline(slot).min(latest))
+    }
+
+    fn give_up_opening(&mut self) {
+        while let Some(slot) = self.connections.longest_in_flight() {
+            self.unopened(slot);
+        }
+    }
+}
