@@ -12,6 +12,7 @@ mod driver;
 mod harness;
 mod ledger;
 mod open;
+mod opening;
 mod outcomes;
 mod phases;
 mod random;

@@ -126,6 +126,22 @@ pub(crate) fn complaint(output: &Output, status: i32) -> String {
     lines[0].to_owned()
 }
 
+/// What a shell script says, run with the program as `$1` and a folder of its own as `$2`.
+pub(crate) fn script(wrapper: &[&str], text: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(wrapper[0]);
+    command
+        .args(&wrapper[1..])
+        .args(["-c", text, "sh", env!("CARGO_BIN_EXE_sixmark")])
+        .arg(folder.path());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = finish(command.spawn().unwrap());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lacking = !matches!(output.status.code(), Some(0 | 2 | 3));
+    assert!(!lacking, "{wrapper:?}: this needs root, unshare and ip, or setpriv: {said}");
+    output
+}
+
 /// An address that refuses connections for as long as the socket lives.
 pub(crate) fn refusing(family: Family) -> (Socket, SocketAddr) {
     let (domain, address) = match family {

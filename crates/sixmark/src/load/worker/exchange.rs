@@ -159,6 +159,9 @@ impl<D: Driver> Worker<'_, D> {
 
     /// An exchange came to no good end; its connection goes with it.
     pub(super) fn fail(&mut self, slot: Slot, outcome: Outcome, errno: Option<i32>) {
+        if self.opening.is_some() {
+            return self.unopened(slot);
+        }
         let connection = self.connections.get(slot);
         let State::Busy(phase) = connection.state else { return };
         if connection.exchange.counted {

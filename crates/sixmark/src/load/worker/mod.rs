@@ -138,10 +138,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         // The driver last woke before the run: what began now would be taken for warm-up.
         self.driver.wait(self.begin);
         let ended = loop {
-            self.begin_some();
             if let Some(ended) = self.is_over(stop) {
                 break ended;
             }
+            self.begin_some();
             let due = self.next_due();
             self.driver.wait(due);
             self.note_full();

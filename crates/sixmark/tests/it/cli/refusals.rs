@@ -1,10 +1,8 @@
 //! What can't be done: one line that says why, and the exit status.
 
-use std::process::{Command, Output, Stdio};
-
 use sixmark_core::family::Family;
 
-use crate::support::{Origin, check, complaint, document, finish, refusing, sixmark, skipped};
+use crate::support::{Origin, check, complaint, document, refusing, script, sixmark, skipped};
 
 const URL: &str = "http://127.0.0.1:1/";
 
@@ -140,22 +138,6 @@ fn a_family_that_refuses_fails_the_run_beside_one_that_answers() {
     assert!(last.starts_with(&format!("sixmark: no answer over IPv6 ({v6})")), "{said}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("IPv6: 10 REFUSED in connect"), "{table}");
-}
-
-/// What a shell script says, run with the program as `$1` and a folder of its own as `$2`.
-fn script(wrapper: &[&str], text: &str) -> Output {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(wrapper[0]);
-    command
-        .args(&wrapper[1..])
-        .args(["-c", text, "sh", env!("CARGO_BIN_EXE_sixmark")])
-        .arg(folder.path());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = finish(command.spawn().unwrap());
-    let said = String::from_utf8_lossy(&output.stderr);
-    let lacking = !matches!(output.status.code(), Some(0 | 2 | 3));
-    assert!(!lacking, "{wrapper:?}: this needs root, unshare and ip, or setpriv: {said}");
-    output
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Ten thousand connections at once.
+//! Very many connections at once.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -11,7 +11,7 @@ use sixmark_core::family::Family;
 use sixmark_core::result::RunResult;
 
 use super::{assert_normal, of, take_turn};
-use crate::support::{command, document, finish, signal, skipped};
+use crate::support::{command, document, finish, script, signal, skipped};
 
 /// The origin as a program, so that its memory is not the load generator's.
 struct Origin {
@@ -89,4 +89,38 @@ fn ten_thousand_connections_at_once_fit_in_64_mib() {
     }
     assert!(files >= 10_000, "only {files} files were open at once");
     assert!(memory < 64 << 20, "{memory} bytes");
+}
+
+/// In a network of its own, whose sockets can be counted: a limit of 200 open files on either side,
+/// 1,500 connections over 8 threads.
+const BEYOND: &str = "
+    ulimit -n 200 && ip link set lo up && ip -6 route add local fd00:6::/64 dev lo || exit 99
+    \"$1\" origin --turbo -t 16 --listen '[::1]:80' --listen 127.0.0.1:80 >\"$2/up\" &
+    server=$!; until [ -s \"$2/up\" ]; do kill -0 $server || exit 98; done
+    \"$1\" run -q --json - --driver uring --preopen -c 1500 -t 8 -d 30s --rate 2000/s \\
+        --source fd00:6::/112 --source 127.6.0.0/16 'http://[::1]/' http://127.0.0.1/ >\"$2/json\" &
+    run=$!; most=0
+    while [ \"$(cut -d ' ' -f 3 /proc/$run/stat)\" != Z ] && [ $most -lt 3000 ]; do
+        now=$(awk '/^TCP6?:/ { n += $3 } END { print n }' /proc/net/sockstat /proc/net/sockstat6)
+        [ $now -le $most ] || most=$now
+    done
+    kill -INT $run; wait $run; status=$?
+    kill $server; cat \"$2/json\"; echo \"most $most\" >&2; exit $status";
+
+#[test]
+fn over_io_uring_connections_go_beyond_the_limit_on_open_files() {
+    if skipped("netns") {
+        return;
+    }
+    let _turn = take_turn();
+    let output = script(&["unshare", "-n", "sh"], BEYOND);
+    let result: RunResult = serde_json::from_value(document(&output)).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    for family in Family::BOTH {
+        let connections = of(&result, family).connections;
+        assert_eq!((connections.opened, connections.unopened), (750, 0), "{family}: {said}");
+    }
+    // Both ends of each are in this network.
+    let most = said.lines().find_map(|line| line.strip_prefix("most ")).unwrap();
+    assert!(most.parse::<u64>().unwrap() >= 3_000, "{said}");
 }

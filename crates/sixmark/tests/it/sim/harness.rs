@@ -114,7 +114,12 @@ impl Sim {
         let world = World::new(script, Random::new(self.seed), BEGIN, rules);
         let world = Rc::new(RefCell::new(world));
         let prepared = Prepared::new(&self.plan);
-        let worker = Worker::new(Simulated::new(&world), &prepared, self.worker, BEGIN);
+        let mut worker = Worker::new(Simulated::new(&world), &prepared, self.worker, BEGIN);
+        if self.plan.connection.preopen {
+            worker.open_first(&stop);
+            let now = world.borrow().clock;
+            worker.begin_at(now);
+        }
         let mut slices = Vec::new();
         let report = worker.run(&stop, |slice| slices.push(slice));
         let ledger = std::mem::take(&mut world.borrow_mut().ledger);

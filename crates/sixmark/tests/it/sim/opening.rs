@@ -1,0 +1,103 @@
+//! Connections opened before the load begins.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use libc::ECONNREFUSED;
+use sixmark_core::family::Family;
+use sixmark_core::plan::Plan;
+use sixmark_core::result::Ended;
+
+use super::harness::{BEGIN, Ran, Sim, plan};
+use super::script::{Dial, MICRO, Reply, SECOND, Script};
+
+/// Forty requests over eight connections that are opened first.
+fn preopened() -> Plan {
+    let mut plan = plan();
+    plan.connection.preopen = true;
+    plan.load.connections = NonZeroU32::new(8).unwrap();
+    plan.connection.most_open = NonZeroU32::new(16).unwrap();
+    plan.load.requests = NonZeroU64::new(40);
+    plan
+}
+
+fn run(script: Script) -> Ran {
+    Sim::new(preopened()).run(script)
+}
+
+/// When the load began, an exchange being what begins without a connect.
+fn begun_at(ran: &Ran) -> u64 {
+    let connects = ran.ledger.connections.len();
+    ran.ledger.begun.get(connects).map_or(u64::MAX, |begun| begun.woke)
+}
+
+fn answers() -> impl FnMut(&super::script::Request, &mut super::random::Random) -> Reply {
+    |request, _| Reply::ok(request)
+}
+
+#[test]
+fn all_connections_are_there_before_the_first_request_and_each_has_its_turn() {
+    let ran = run(Script::of_replies(answers()));
+    let established = || ran.ledger.connections.iter().filter_map(|page| page.established);
+    assert_eq!(established().count(), 8);
+    assert!(established().all(|at| at <= begun_at(&ran)));
+    for family in Family::BOTH {
+        let carried = ran.ledger.established(family, 0).map(|page| page.requests.len());
+        assert_eq!(carried.collect::<Vec<_>>(), [5; 4], "{family}");
+        let tally = &ran.tally()[family];
+        assert_eq!((tally.sent, tally.completed()), (20, 20), "{family}");
+        let connections = tally.connections;
+        assert_eq!((connections.opened, connections.closed, connections.unopened), (4, 4, 0));
+        assert_eq!(tally.phases.connect.count(), 4);
+    }
+}
+
+#[test]
+fn what_can_not_be_opened_is_counted_and_fails_no_request() {
+    let mut dialled = 0;
+    let dial = move |way: &_, _: &mut _| {
+        dialled += 1;
+        match dialled {
+            1..=3 => Dial::Fails { after: MICRO, errno: ECONNREFUSED },
+            _ => Dial::connects(way, MICRO),
+        }
+    };
+    let ran = run(Script::new(dial, answers()));
+    let unopened: u64 = ran.tally().iter().map(|(_, tally)| tally.connections.unopened).sum();
+    assert_eq!(unopened, 3);
+    for (family, tally) in ran.tally().iter() {
+        assert_eq!((tally.sent, tally.completed()), (20, 20), "{family}");
+    }
+}
+
+#[test]
+fn a_connect_that_is_never_answered_ends_at_the_timeout() {
+    let mut dialled = 0;
+    let dial = move |way: &_, _: &mut _| {
+        dialled += 1;
+        if dialled == 1 { Dial::Silent } else { Dial::connects(way, MICRO) }
+    };
+    let ran = run(Script::new(dial, answers()));
+    let unopened: u64 = ran.tally().iter().map(|(_, tally)| tally.connections.unopened).sum();
+    assert_eq!(unopened, 1);
+    assert!(begun_at(&ran) >= BEGIN + 5 * SECOND, "the load began before the timeout");
+    assert_eq!(ran.report.ended, Ended::Complete);
+}
+
+#[test]
+fn where_nothing_can_be_opened_the_run_is_given_up() {
+    let ran = run(Script::of_failures(ECONNREFUSED, MICRO));
+    assert_eq!(ran.report.ended, Ended::Hopeless);
+    for (family, tally) in ran.tally().iter() {
+        assert_eq!((tally.connections.unopened, tally.connections.opened), (4, 0), "{family}");
+        assert_eq!(tally.sent, tally.ended(), "{family}");
+    }
+}
+
+#[test]
+fn a_run_stopped_while_it_opens_sends_nothing() {
+    let mut sim = Sim::new(preopened());
+    sim.stop_at = BEGIN + 10 * MICRO;
+    let ran = sim.run(Script::new(|_, _| Dial::Silent, answers()));
+    assert_eq!(ran.report.ended, Ended::Interrupted);
+    assert!(ran.tally().iter().all(|(_, tally)| tally.sent == 0));
+}
