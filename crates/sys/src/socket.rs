@@ -52,6 +52,24 @@ pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     length(unsafe { libc::send(fd.as_raw_fd(), start, bytes.len(), libc::MSG_NOSIGNAL) })
 }
 
+/// Hands two pieces to the kernel as if they were one.
+pub(crate) fn send_parts(fd: &OwnedFd, parts: [&[u8]; 2]) -> io::Result<usize> {
+    if parts[1].is_empty() {
+        return send(fd, parts[0]);
+    }
+    let piece = |part: &[u8]| libc::iovec {
+        iov_base: part.as_ptr().cast_mut().cast(),
+        iov_len: part.len(),
+    };
+    let mut pieces = parts.map(piece);
+    // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = pieces.as_mut_ptr();
+    message.msg_iovlen = pieces.len();
+    // SAFETY: `message` names two pieces of readable bytes; sending does not write to them.
+    length(unsafe { libc::sendmsg(fd.as_raw_fd(), &message, libc::MSG_NOSIGNAL) })
+}
+
 /// Receives into `buffer`.
 pub(crate) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     let start = buffer.as_mut_ptr().cast();

@@ -6,6 +6,7 @@ pub mod url;
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -128,7 +129,7 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// Content of the request, if it has any. The result document gives its size alone.
     #[serde(with = "body_size")]
-    pub body: Option<Vec<u8>>,
+    pub body: Option<Arc<Vec<u8>>>,
 }
 
 /// How connections are used.
@@ -189,10 +190,12 @@ pub struct Source {
 /// A request's content is written to results as its size: results must stay small and may be shown
 /// to others.
 mod body_size {
+    use std::sync::Arc;
+
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(
-        body: &Option<Vec<u8>>,
+        body: &Option<Arc<Vec<u8>>>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
         match body {
@@ -203,7 +206,7 @@ mod body_size {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
-    ) -> Result<Option<Vec<u8>>, D::Error> {
+    ) -> Result<Option<Arc<Vec<u8>>>, D::Error> {
         Option::<u64>::deserialize(from).map(|_| None)
     }
 }

@@ -1,12 +1,12 @@
 //! Everything a worker needs that can be made before the load begins.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::http1::RequestKind;
 use sixmark_core::http1::request::encode;
 use sixmark_core::plan::{Plan, Target};
+use sixmark_sys::driver::Message;
 
 use super::hope::Hope;
 
@@ -32,9 +32,9 @@ pub(super) struct Endpoint {
     pub(super) family: Family,
     pub(super) no_delay: bool,
     /// What an exchange sends on a connection that may be used again.
-    pub(super) request: Arc<[u8]>,
+    pub(super) request: Message,
     /// What the last one on a connection sends, with `Connection: close`.
-    pub(super) last_request: Arc<[u8]>,
+    pub(super) last_request: Message,
 }
 
 impl Prepared {
@@ -52,7 +52,7 @@ impl Prepared {
             for endpoint in plan.endpoints(family) {
                 let (request, last_request) = requests[endpoint.target].clone();
                 prepared.of_family[family].push((prepared.endpoints.len(), endpoint.weight));
-                let no_delay = request.len() > LONG;
+                let no_delay = request.length() > LONG;
                 let address = endpoint.address;
                 prepared.endpoints.push(Endpoint {
                     address,
@@ -71,16 +71,15 @@ fn kind(method: &str) -> RequestKind {
     if method == "HEAD" { RequestKind::Head } else { RequestKind::Ordinary }
 }
 
-/// The bytes of a target's ordinary and last request.
-fn requests(plan: &Plan, target: &Target) -> (Arc<[u8]>, Arc<[u8]>) {
+/// A target's ordinary and last request.
+fn requests(plan: &Plan, target: &Target) -> (Message, Message) {
     let request = &plan.request;
-    let body = request.body.as_deref();
-    let bytes = |close| {
+    let body = request.body.as_ref();
+    let message = |close| {
         let length = body.map(|body| body.len() as u64);
         let (method, headers) = (&request.method, &request.headers);
-        let mut bytes = encode(method, &target.path, &target.authority, headers, length, close);
-        bytes.extend_from_slice(body.unwrap_or_default());
-        Arc::from(bytes)
+        let head = encode(method, &target.path, &target.authority, headers, length, close);
+        Message::with_body(head, body)
     };
-    (bytes(false), bytes(true))
+    (message(false), message(true))
 }

@@ -5,14 +5,15 @@
 
 mod begin;
 mod epoll;
+mod message;
 mod uring;
 
 pub use crate::path::Path;
 pub use epoll::Epoll;
+pub use message::Message;
 pub use uring::Uring;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
 /// The number of a connection's place.
 pub type Slot = u32;
@@ -38,8 +39,8 @@ pub trait Driver {
     /// Returns when the attempt itself began, its socket having been made.
     fn connect(&mut self, slot: Slot, way: &Way) -> u64;
 
-    /// Hands `bytes` to a connection that has nothing left to send.
-    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed;
+    /// Hands a message to a connection that has nothing left to send.
+    fn send(&mut self, slot: Slot, message: &Message) -> Handed;
 
     /// Says that the next `count` bytes to come may be dropped unseen. They are then told as
     /// [`Kind::Dropped`], if the driver can, or as [`Kind::Received`].

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
@@ -175,6 +176,7 @@ fn request(args: &mut Args) -> Result<Request, Error> {
     };
     let usual = if body.is_some() { "POST" } else { "GET" };
     let method = args.method.take().unwrap_or_else(|| usual.to_owned());
+    let body = body.map(Arc::new);
     Ok(Request { method, headers: std::mem::take(&mut args.header), body })
 }
 

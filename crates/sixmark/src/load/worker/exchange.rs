@@ -1,14 +1,13 @@
 //! What happens to an exchange: from the connection or the request to its outcome.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
 use sixmark_core::http1::Complete;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan;
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Slot};
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Message, Slot};
 
 use super::Worker;
 use crate::load::connection::{Connection, Exchange, State};
@@ -41,7 +40,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         if connection.exchange.counted {
             let request = request(self.prepared, connection);
-            self.record.tally[connection.family].bytes.sent += request.len() as u64;
+            self.record.tally[connection.family].bytes.sent += request.length() as u64;
         }
     }
 
@@ -210,7 +209,7 @@ fn is_last(connection: &plan::Connection, number: u32) -> bool {
 }
 
 /// What the exchange on `connection` sends.
-fn request<'a>(prepared: &'a Prepared, connection: &Connection) -> &'a Arc<[u8]> {
+fn request<'a>(prepared: &'a Prepared, connection: &Connection) -> &'a Message {
     let endpoint = &prepared.endpoints[connection.endpoint];
     let last = is_last(&prepared.plan.connection, connection.requests);
     if last { &endpoint.last_request } else { &endpoint.request }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Stamps, Way};
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Message, Stamps, Way};
 
 use super::real::{OverEpoll, OverStampedEpoll, OverUring, OverUringOnce};
 use super::script::SECOND;
@@ -74,7 +74,7 @@ fn connected<S: Stage>(stage: &mut S) -> IpAddr {
 
 fn ask<S: Stage>(stage: &mut S) {
     let (driver, _) = stage.parts();
-    match driver.send(SLOT, &Arc::from(*b"request")) {
+    match driver.send(SLOT, &Message::new(*b"request")) {
         Handed::Whole(at) => assert!(at <= driver.now()),
         Handed::Later => assert_eq!(next(driver).kind, Kind::Sent),
     }
@@ -153,7 +153,8 @@ fn a_reset_is_told<S: Stage>(family: Family) {
 fn what_there_is_no_room_for_is_sent_later<S: Stage>(family: Family) {
     let mut stage = S::set(Scene::Hesitates, family);
     connected(&mut stage);
-    let bytes = Arc::from(vec![b'x'; 64 << 20]);
+    let body = Arc::new(vec![b'x'; 64 << 20]);
+    let bytes = Message::with_body(b"head".to_vec(), Some(&body));
     assert_eq!(stage.parts().0.send(SLOT, &bytes), Handed::Later);
     stage.go_on();
     assert_eq!(next(stage.parts().0).kind, Kind::Sent);
@@ -215,7 +216,7 @@ fn times_are_in_order<S: Stage>(family: Family) {
         connected(&mut stage);
         for _ in 0..20 {
             let (driver, _) = stage.parts();
-            let Handed::Whole(sent) = driver.send(SLOT, &Arc::from(*b"request")) else {
+            let Handed::Whole(sent) = driver.send(SLOT, &Message::new(*b"request")) else {
                 panic!("no room for a request")
             };
             assert!(latest <= sent && sent <= driver.now(), "sent {sent}, before {latest}");

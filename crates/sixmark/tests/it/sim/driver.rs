@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Path, Slot, Way};
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Message, Path, Slot, Way};
 
 use super::world::World;
 
@@ -41,8 +40,8 @@ impl Driver for Simulated {
         self.world.borrow_mut().connect(slot, way)
     }
 
-    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
-        self.world.borrow_mut().send(slot, bytes)
+    fn send(&mut self, slot: Slot, message: &Message) -> Handed {
+        self.world.borrow_mut().send(slot, message.head(), message.length())
     }
 
     fn drop_next(&mut self, slot: Slot, count: u64) {

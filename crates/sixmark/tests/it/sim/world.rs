@@ -106,7 +106,7 @@ impl World {
         called
     }
 
-    pub(crate) fn send(&mut self, slot: Slot, bytes: &[u8]) -> Handed {
+    pub(crate) fn send(&mut self, slot: Slot, bytes: &[u8], length: usize) -> Handed {
         let at = self.clock;
         self.work();
         let woke = self.woke;
@@ -120,7 +120,7 @@ impl World {
         let page = &mut self.ledger.connections[number];
         assert_eq!(goes_on, page.requests.is_empty(), "slot {slot} has one in flight already");
         let last = contains(&bytes[..bytes.len().min(1_024)], b"\r\nConnection: close\r\n");
-        let (length, received) = (bytes.len(), 0);
+        let received = 0;
         page.requests.push(Asked { begun, length, taken: false, last, received, answered: false });
         let request = Request { family: page.family, last, at };
         if !goes_on {

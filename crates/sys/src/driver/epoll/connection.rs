@@ -1,13 +1,12 @@
 //! One socket of the epoll driver: what epoll said of it, what is left to send.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::stamped::Track;
-use crate::driver::Kind;
 use crate::driver::begin::outcome;
+use crate::driver::{Kind, Message};
 use crate::socket;
 
 /// A slot: vacant where it has no descriptor.
@@ -24,7 +23,7 @@ pub(super) struct Socket {
     pub(super) ending: bool,
     /// Registered for EPOLLOUT.
     pub(super) asks_writable: bool,
-    pub(super) sending: Option<(Arc<[u8]>, usize)>,
+    pub(super) sending: Option<(Message, usize)>,
     pub(super) droppable: u64,
     /// What is known of the kernel's stamps, where they are asked for.
     pub(super) track: Option<Track>,
@@ -57,12 +56,12 @@ impl Socket {
 
     /// Sends what is left; none where the kernel has no room.
     pub(super) fn go_on_sending(&mut self) -> Option<Kind> {
-        let (bytes, from) = self.sending.take()?;
-        match self.hand(&bytes, from) {
-            Ok(end) if end == bytes.len() => Some(Kind::Sent),
+        let (message, from) = self.sending.take()?;
+        match self.hand(&message, from) {
+            Ok(end) if end == message.length() => Some(Kind::Sent),
             Ok(end) => {
                 self.writable = false;
-                self.sending = Some((bytes, end));
+                self.sending = Some((message, end));
                 None
             }
             Err(errno) => self.ended(Kind::Failed(errno)),
@@ -70,10 +69,10 @@ impl Socket {
     }
 
     /// Hands bytes to the kernel until it has no more room: how many of them it has.
-    pub(super) fn hand(&self, bytes: &[u8], mut from: usize) -> Result<usize, i32> {
+    pub(super) fn hand(&self, message: &Message, mut from: usize) -> Result<usize, i32> {
         let fd = self.fd.as_ref().ok_or(libc::EBADF)?;
-        while from < bytes.len() {
-            match socket::send(fd, &bytes[from..]) {
+        while from < message.length() {
+            match socket::send_parts(fd, message.rest(from)) {
                 Ok(count) => from += count,
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EINTR) => {}

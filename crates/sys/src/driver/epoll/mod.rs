@@ -11,12 +11,11 @@ mod wait;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::Arc;
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin, number};
-use super::{Close, Driver, Event, Handed, Kind, Path, Slot, Stamps, Way};
+use super::{Close, Driver, Event, Handed, Kind, Message, Path, Slot, Stamps, Way};
 use crate::{check, clock, path, socket};
 use connection::Socket;
 use stamped::Stamped;
@@ -287,20 +286,20 @@ impl Driver for Epoll {
         })
     }
 
-    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
+    fn send(&mut self, slot: Slot, message: &Message) -> Handed {
         let at = self.now();
         let socket = &mut self.sockets[slot as usize];
-        let handed = socket.hand(bytes, 0);
+        let handed = socket.hand(message, 0);
         if let Some(track) = &mut socket.track {
-            track.send(bytes.len());
+            track.send(message.length());
         }
         let kind = match handed {
-            Ok(end) if end == bytes.len() => {
+            Ok(end) if end == message.length() => {
                 let left = self.stamped.as_mut().and_then(|stamped| stamped.left(socket));
                 return Handed::Whole(left.unwrap_or(at));
             }
             Ok(end) => {
-                socket.sending = Some((Arc::clone(bytes), end));
+                socket.sending = Some((message.clone(), end));
                 socket.writable = false;
                 let asks = socket.asks_writable;
                 let asked =

@@ -17,6 +17,9 @@ const POLL_FIRST: u16 = 1;
 /// IORING_RECV_MULTISHOT.
 const AGAIN_AND_AGAIN: u16 = 2;
 
+/// The most that one submission sends: the kernel takes no more than 2 GiB.
+const MOST: usize = 1 << 30;
+
 /// Makes closing a socket send a reset at once.
 static RESET: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
 
@@ -67,14 +70,28 @@ pub(super) fn discard(socket: &Socket, slot: Slot, file: &File, most: u32) -> En
     entry.flags(libc::MSG_TRUNC).build().user_data(mark)
 }
 
-/// Send all of `bytes`, which must stay where they are until the kernel is done; without a word
-/// about it where it can't fail for want of room.
-pub(super) fn send(socket: &Socket, slot: Slot, file: &File, bytes: &[u8], quiet: bool) -> Entry {
+/// Send `bytes`, which must stay where they are until the kernel is done with them; without a word
+/// about it where all went well.
+pub(super) fn send_quietly(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
+    send(socket, slot, file, bytes).flags(Flags::SKIP_SUCCESS)
+}
+
+/// As [`send_quietly`], followed by the next entry, which must be a send too, in the same segment.
+pub(super) fn send_first(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
     let mark = socket.mark(slot, Operation::Send);
     let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
     let entry = on!(file, slot, |target| Send::new(target, start, length));
-    let entry = entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build().user_data(mark);
-    if quiet { entry.flags(Flags::SKIP_SUCCESS) } else { entry }
+    let entry = entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | libc::MSG_MORE).build();
+    entry.flags(Flags::SKIP_SUCCESS | Flags::IO_LINK).user_data(mark)
+}
+
+/// Send of `bytes` as many as the kernel takes at once, at least one; they must stay where they are
+/// until it tells how many these were.
+pub(super) fn send(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
+    let mark = socket.mark(slot, Operation::Send);
+    let (start, length) = (bytes.as_ptr(), bytes.len().min(MOST) as u32);
+    let entry = on!(file, slot, |target| Send::new(target, start, length));
+    entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build().user_data(mark)
 }
 
 /// Take back what was asked for, if that still waits.

@@ -19,7 +19,6 @@ mod tell;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
-use std::sync::Arc;
 use std::time::Duration;
 
 use io_uring::squeue::Entry;
@@ -29,7 +28,7 @@ use self::mark::Operation;
 use self::ring::{Completion, Ring};
 use self::socket::{Ear, File, Socket};
 use super::begin::{Begun, begin, number};
-use super::{Close, Driver, Event, Grain, Handed, Kind, Path, Slot, Way};
+use super::{Close, Driver, Event, Grain, Handed, Kind, Message, Path, Slot, Way};
 use crate::{clock, path, socket as tcp};
 
 /// Fewer bytes than this are received rather than dropped: changing over costs two submissions.
@@ -153,6 +152,50 @@ impl Uring {
         self.push(&entry);
     }
 
+    /// Sends a message that is kept for good.
+    fn send_kept(&mut self, slot: Slot, bytes: &[u8]) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(file) = &socket.file else { return };
+        let entry = entry::send_quietly(socket, slot, file, bytes);
+        socket.request = bytes.as_ptr() as usize;
+        self.push(&entry);
+    }
+
+    /// Sends a message that is held until the kernel has told how that went.
+    fn send_lent(&mut self, slot: Slot, message: &Message) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(file) = &socket.file else { return };
+        self.lent.hold(socket.mark(slot, Operation::Send), message);
+        let (head, tail) = (message.head(), message.tail());
+        let entries = match tail.is_empty() {
+            true => [Some(entry::send(socket, slot, file, head)), None],
+            false => [
+                Some(entry::send_first(socket, slot, file, head)),
+                Some(entry::send(socket, slot, file, tail)),
+            ],
+        };
+        socket.sending = true;
+        entries.iter().flatten().for_each(|entry| self.push(entry));
+    }
+
+    /// Goes on with a message of which `count` bytes more are sent: true where that were all.
+    fn go_on_sending(&mut self, slot: Slot, mark: u64, count: usize) -> bool {
+        let socket = &self.sockets[slot as usize];
+        let Some((part, file)) = self.lent.held(mark).zip(socket.file.as_ref()) else {
+            return true;
+        };
+        part.sent += count;
+        let told =
+            if part.message.tail().is_empty() { part.message.head() } else { part.message.tail() };
+        let rest = &told[part.sent.min(told.len())..];
+        if rest.is_empty() {
+            return true;
+        }
+        let entry = entry::send(socket, slot, file, rest);
+        self.push(&entry);
+        false
+    }
+
     /// Queues a submission; goes to the kernel first where there is no room.
     fn push(&mut self, entry: &Entry) {
         // SAFETY: entries point at nothing, or at a static, but for sends, and `lent` holds what
@@ -257,20 +300,15 @@ impl Driver for Uring {
         })
     }
 
-    fn send(&mut self, slot: Slot, bytes: &Arc<[u8]>) -> Handed {
+    fn send(&mut self, slot: Slot, message: &Message) -> Handed {
         let at = self.now();
-        let socket = &mut self.sockets[slot as usize];
-        let Some(file) = &socket.file else { return Handed::Later };
-        let address = bytes.as_ptr() as usize;
-        let kept = socket.request == address || self.lent.keep(bytes);
-        let entry = entry::send(socket, slot, file, bytes, kept);
+        let address = message.head().as_ptr() as usize;
+        let kept = self.sockets[slot as usize].request == address || self.lent.keep(message);
         if kept {
-            socket.request = address;
+            self.send_kept(slot, message.head());
         } else {
-            socket.sending = true;
-            self.lent.hold(socket.mark(slot, Operation::Send), bytes);
+            self.send_lent(slot, message);
         }
-        self.push(&entry);
         self.sends += 1;
         if self.sends >= self.grain.sends {
             self.flush();

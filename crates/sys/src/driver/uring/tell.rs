@@ -11,18 +11,19 @@ impl Uring {
     /// What came of a submission, if that is worth telling.
     pub(super) fn tell(&mut self, completion: Completion) -> Option<(Slot, Kind)> {
         let Mark { slot, generation, operation } = Mark::unpack(completion.mark);
-        let sent = operation == Operation::Send;
-        let lent = sent.then(|| self.lent.release(completion.mark)).flatten();
         let known = self.sockets.get(slot as usize);
         if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
             completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(buffer));
+            if operation == Operation::Send {
+                self.lent.release(completion.mark);
+            }
             return None;
         }
         let kind = match operation {
             Operation::Connect => self.connected(slot),
             Operation::Receive => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
-            Operation::Send => self.sent(slot, completion.result, lent),
+            Operation::Send => self.sent(slot, completion),
             Operation::Install | Operation::Quiet => None,
         };
         kind.map(|kind| (slot, kind))
@@ -81,16 +82,15 @@ impl Uring {
         }
     }
 
-    /// A send is over that was to be told of, whose length was lent, or it failed.
-    fn sent(&mut self, slot: Slot, result: i32, lent: Option<usize>) -> Option<Kind> {
-        let socket = &mut self.sockets[slot as usize];
-        let told = std::mem::take(&mut socket.sending);
+    /// A send failed, or one is over that was to be told of.
+    fn sent(&mut self, slot: Slot, Completion { mark, result, .. }: Completion) -> Option<Kind> {
+        if result >= 0 && !self.go_on_sending(slot, mark, result as usize) {
+            return None;
+        }
+        self.lent.release(mark);
+        let told = std::mem::take(&mut self.sockets[slot as usize].sending);
         match result {
             error if error < 0 => self.failed(slot, -error),
-            // It waits for room until all is sent; less means that the connection broke.
-            count if lent.is_some_and(|whole| (count as usize) < whole) => {
-                self.failed(slot, libc::EPIPE)
-            }
             _ => told.then_some(Kind::Sent),
         }
     }

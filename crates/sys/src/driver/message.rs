@@ -1,0 +1,72 @@
+//! What a connection sends: a head of its own and a body that many share.
+
+use std::sync::Arc;
+
+/// Bodies up to this length are sent from one piece with the head: copying them once, when the
+/// message is made, costs less than a second piece each time it is sent.
+const SHORT: usize = 64 * 1024;
+
+/// Bytes to be sent. Clones share them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    head: Arc<[u8]>,
+    body: Option<Arc<Vec<u8>>>,
+}
+
+impl Message {
+    /// A message of these bytes alone.
+    pub fn new(bytes: impl Into<Arc<[u8]>>) -> Message {
+        Message { head: bytes.into(), body: None }
+    }
+
+    /// A message of a head and a body. A long body is not copied.
+    pub fn with_body(head: Vec<u8>, body: Option<&Arc<Vec<u8>>>) -> Message {
+        match body {
+            Some(body) if body.len() > SHORT => {
+                Message { head: head.into(), body: Some(Arc::clone(body)) }
+            }
+            Some(body) => Message::new([head, body.to_vec()].concat()),
+            None => Message::new(head),
+        }
+    }
+
+    /// All bytes, head and body.
+    pub fn length(&self) -> usize {
+        self.head.len() + self.tail().len()
+    }
+
+    /// The bytes that are sent first; without a long body that is all.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The bytes that follow the head from another place, if there are any.
+    pub(super) fn tail(&self) -> &[u8] {
+        self.body.as_ref().map_or(&[], |body| body.as_slice())
+    }
+
+    /// What is left to be sent after `from` bytes, in its pieces.
+    pub(super) fn rest(&self, from: usize) -> [&[u8]; 2] {
+        let head = self.head.len();
+        [&self.head[from.min(head)..], &self.tail()[from.saturating_sub(head)..]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_are_the_bytes_after_those_sent_whatever_the_pieces() {
+        for size in [0, 1, SHORT, SHORT + 1, 3 * SHORT] {
+            let body: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let whole = [b"head".to_vec(), body.clone()].concat();
+            let message = Message::with_body(b"head".to_vec(), Some(&Arc::new(body)));
+            assert_eq!(message.length(), whole.len());
+            for from in [0, 1, 4, 5, whole.len() / 2, whole.len()] {
+                let from = from.min(whole.len());
+                assert_eq!(message.rest(from).concat(), whole[from..], "{from} of {size}");
+            }
+        }
+    }
+}
