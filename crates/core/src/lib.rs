@@ -2,6 +2,7 @@
 //! come out, so that everything here can be tested with a table, a seed or a fuzzer.
 
 pub mod chain;
+pub mod condition;
 pub mod family;
 pub mod http1;
 pub mod mix;
@@ -10,5 +11,6 @@ pub mod pace;
 pub mod plan;
 pub mod report;
 pub mod result;
+pub mod search;
 pub mod tally;
 pub mod timing;
