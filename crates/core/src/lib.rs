@@ -4,6 +4,7 @@
 pub mod chain;
 pub mod condition;
 pub mod family;
+pub mod find;
 pub mod http1;
 pub mod mix;
 pub mod outcome;

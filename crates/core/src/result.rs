@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::family::{Family, PerFamily};
+use crate::find::{FindMax, Found};
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::tally::{FamilyTally, Slice, SliceTally, Tally};
@@ -48,6 +49,17 @@ pub struct RunResult {
     pub intervals: Vec<Interval>,
     /// What the load generator itself did.
     pub generator: Generator,
+    /// The search for the highest rate, where it was one: the figures are then of one trial of each
+    /// family.
+    pub find_max: Option<FindMax>,
+}
+
+impl RunResult {
+    /// The seconds that a family's figures are of.
+    pub fn elapsed_s_of(&self, family: Family) -> f64 {
+        let found = self.find_max.as_ref().and_then(|found| found.families.of(family));
+        found.and_then(Found::shown).map_or(self.elapsed_s, |trial| trial.elapsed_s)
+    }
 }
 
 /// The program that made a result.
@@ -128,20 +140,20 @@ pub struct RatioResult {
     pub sent: [u64; 2],
 }
 
-/// The families that were used.
+/// Something of each of the families that were used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Families {
+pub struct Families<T = FamilyResult> {
     /// IPv6, where it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv6: Option<FamilyResult>,
+    pub ipv6: Option<T>,
     /// IPv4, where it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv4: Option<FamilyResult>,
+    pub ipv4: Option<T>,
 }
 
-impl Families {
-    /// The figures of one family.
-    pub fn of(&self, family: Family) -> Option<&FamilyResult> {
+impl<T> Families<T> {
+    /// What there is of one family.
+    pub fn of(&self, family: Family) -> Option<&T> {
         match family {
             Family::Ipv6 => self.ipv6.as_ref(),
             Family::Ipv4 => self.ipv4.as_ref(),
@@ -149,7 +161,7 @@ impl Families {
     }
 
     /// The families that were used, IPv6 first.
-    pub fn iter(&self) -> impl Iterator<Item = (Family, &FamilyResult)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
         Family::BOTH.into_iter().filter_map(|family| Some((family, self.of(family)?)))
     }
 }

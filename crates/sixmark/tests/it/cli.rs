@@ -4,6 +4,7 @@
 mod body;
 mod connections;
 mod ending;
+mod find_max;
 mod outcomes;
 mod output;
 mod pace;
