@@ -12,10 +12,19 @@ use crate::timing::Summary;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
     figure: Figure,
-    /// In microseconds, or a share of one.
-    bound: f64,
+    bound: Bound,
     strict: bool,
 }
+
+/// A bound as it was said, so that it is shown as it was said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bound {
+    number: f64,
+    unit: Unit,
+}
+
+/// A unit's name, and how many of them make a microsecond's or, of a share, a whole's worth.
+type Unit = (&'static str, f64);
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +74,10 @@ const QUANTILES: [(&str, Quantile); 6] = [
 ];
 
 /// Units of durations, the longer name first where one ends with another.
-const UNITS: [(&str, f64); 4] = [("ns", 1e-3), ("us", 1.0), ("ms", 1e3), ("s", 1e6)];
+const UNITS: [Unit; 4] = [("ns", 1e3), ("us", 1.0), ("ms", 1e-3), ("s", 1e-6)];
+
+/// The unit of shares.
+const PERCENT: Unit = ("%", 100.0);
 
 impl Condition {
     /// The figure's value: in microseconds, or a share of one. None where nothing was measured.
@@ -82,10 +94,50 @@ impl Condition {
 
     /// Whether a family kept to it. One that was not measured did not.
     pub fn holds(&self, of: &FamilyResult) -> bool {
-        self.value(of).is_some_and(|value| match self.strict {
-            true => value < self.bound,
-            false => value <= self.bound,
+        self.admits(self.value(of))
+    }
+
+    /// Whether the figure may have this value; not where there is none.
+    pub fn admits(&self, value: Option<f64>) -> bool {
+        value.is_some_and(|value| match self.strict {
+            true => value < self.bound.value(),
+            false => value <= self.bound.value(),
         })
+    }
+
+    /// What it looks at, as in `response.p99`.
+    pub fn figure(&self) -> String {
+        match self.figure {
+            Figure::Duration(phase, quantile) => {
+                format!("{}.{}", name(&PHASES, phase), name(&QUANTILES, quantile))
+            }
+            Figure::Failures => "failures".to_owned(),
+        }
+    }
+
+    /// The seconds that a response may take, where it bounds that.
+    pub fn response_bound_s(&self) -> Option<f64> {
+        match self.figure {
+            Figure::Duration(Phase::Wait | Phase::Service | Phase::Response, _) => {
+                Some(self.bound.value() / 1e6)
+            }
+            _ => None,
+        }
+    }
+
+    /// True where it looks at the opening of connections.
+    pub fn needs_connecting(&self) -> bool {
+        matches!(self.figure, Figure::Duration(Phase::Connect, _))
+    }
+
+    /// The same of the time from an exchange's start where this counts from when it was due.
+    pub fn from_start(self) -> Condition {
+        match self.figure {
+            Figure::Duration(Phase::Response, quantile) => {
+                Condition { figure: Figure::Duration(Phase::Service, quantile), ..self }
+            }
+            _ => self,
+        }
     }
 
     /// A value as a person writes it.
@@ -94,6 +146,13 @@ impl Condition {
             Figure::Duration(..) => crate::report::duration_us(value),
             Figure::Failures => format!("{:.2} %", value * 100.0),
         }
+    }
+}
+
+impl Bound {
+    /// In microseconds, or a share of one.
+    fn value(self) -> f64 {
+        self.number / self.unit.1
     }
 }
 
@@ -125,13 +184,8 @@ impl Quantile {
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.strict { "<" } else { "<=" };
-        match self.figure {
-            Figure::Duration(phase, quantile) => {
-                let (phase, quantile) = (name(&PHASES, phase), name(&QUANTILES, quantile));
-                write!(f, "{phase}.{quantile} {sign} {}us", self.bound)
-            }
-            Figure::Failures => write!(f, "failures {sign} {}%", self.bound * 100.0),
-        }
+        let Bound { number, unit: (unit, _) } = self.bound;
+        write!(f, "{} {sign} {number}{unit}", self.figure())
     }
 }
 
@@ -164,17 +218,18 @@ fn parse_figure(text: &str) -> Result<Figure, String> {
     Ok(Figure::Duration(find(&PHASES, phase, "phase")?, find(&QUANTILES, quantile, "figure")?))
 }
 
-fn parse_duration(text: &str) -> Result<f64, String> {
+fn parse_duration(text: &str) -> Result<Bound, String> {
     let wrong = || format!("'{text}' is not a time, as in 10ms, 500us or 1.5s");
-    let unit = UNITS.iter().find(|(unit, _)| text.ends_with(unit)).ok_or_else(wrong)?;
+    let unit = UNITS.into_iter().find(|(unit, _)| text.ends_with(unit)).ok_or_else(wrong)?;
     let number = text[..text.len() - unit.0.len()].trim_end();
-    positive(number).map(|number| number * unit.1).ok_or_else(wrong)
+    positive(number).map(|number| Bound { number, unit }).ok_or_else(wrong)
 }
 
-fn parse_share(text: &str) -> Result<f64, String> {
+fn parse_share(text: &str) -> Result<Bound, String> {
     let wrong = || format!("'{text}' is not a share, as in 1% or 0.1%");
     let number = text.strip_suffix('%').ok_or_else(wrong)?.trim_end();
-    positive(number).filter(|&percent| percent <= 100.0).map(|p| p / 100.0).ok_or_else(wrong)
+    let percent = positive(number).filter(|&percent| percent <= 100.0);
+    percent.map(|number| Bound { number, unit: PERCENT }).ok_or_else(wrong)
 }
 
 fn positive(text: &str) -> Option<f64> {
@@ -223,8 +278,8 @@ mod tests {
     #[test]
     fn a_condition_is_read_and_written_alike() {
         for (text, again) in [
-            ("response.p99 < 10ms", "response.p99 < 10000us"),
-            ("wait.p999<=1.5s", "wait.p999 <= 1500000us"),
+            ("response.p99 < 10ms", "response.p99 < 10ms"),
+            ("wait.p999<=1.5s", "wait.p999 <= 1.5s"),
             ("connect.mean < 800 us", "connect.mean < 800us"),
             ("failures < 0.1%", "failures < 0.1%"),
         ] {

@@ -6,6 +6,7 @@ pub mod chain;
 pub mod clocks;
 pub mod condition;
 pub mod family;
+pub mod find;
 pub mod http1;
 pub mod mix;
 pub mod outcome;

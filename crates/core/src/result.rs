@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::calibration::Calibration;
 use crate::clocks::TimestampResult;
 use crate::family::{Family, PerFamily};
+use crate::find::{FindMax, Found};
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::tally::{FamilyTally, Slice, SliceTally, Tally};
@@ -53,6 +54,17 @@ pub struct RunResult {
     pub generator: Generator,
     /// What it adds to the times, where that was measured before.
     pub calibration: Option<Calibration>,
+    /// The search for the highest rate, where it was one: the figures are then of one trial of each
+    /// family.
+    pub find_max: Option<FindMax>,
+}
+
+impl RunResult {
+    /// The seconds that a family's figures are of.
+    pub fn elapsed_s_of(&self, family: Family) -> f64 {
+        let found = self.find_max.as_ref().and_then(|found| found.families.of(family));
+        found.and_then(Found::shown).map_or(self.elapsed_s, |trial| trial.elapsed_s)
+    }
 }
 
 /// The program that made a result.
@@ -133,20 +145,20 @@ pub struct RatioResult {
     pub sent: [u64; 2],
 }
 
-/// The families that were used.
+/// Something of each of the families that were used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Families {
+pub struct Families<T = FamilyResult> {
     /// IPv6, where it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv6: Option<FamilyResult>,
+    pub ipv6: Option<T>,
     /// IPv4, where it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv4: Option<FamilyResult>,
+    pub ipv4: Option<T>,
 }
 
-impl Families {
-    /// The figures of one family.
-    pub fn of(&self, family: Family) -> Option<&FamilyResult> {
+impl<T> Families<T> {
+    /// What there is of one family.
+    pub fn of(&self, family: Family) -> Option<&T> {
         match family {
             Family::Ipv6 => self.ipv6.as_ref(),
             Family::Ipv4 => self.ipv4.as_ref(),
@@ -154,7 +166,7 @@ impl Families {
     }
 
     /// The families that were used, IPv6 first.
-    pub fn iter(&self) -> impl Iterator<Item = (Family, &FamilyResult)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
         Family::BOTH.into_iter().filter_map(|family| Some((family, self.of(family)?)))
     }
 }

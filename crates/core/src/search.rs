@@ -1,27 +1,49 @@
 //! The highest rate that holds: a bracket that closes from both sides.
 //!
 //! A rate is tried until two trials of it agree, so that one bad moment of the machine does not
-//! decide. While every rate holds, the next one is twice as high; then each next one is the
-//! geometric mean of the highest that held and the lowest that did not.
+//! decide; where the generator spoilt one that failed, it takes three. While every rate holds, the
+//! next one is twice as high; then each next one is the geometric mean of the highest that held and
+//! the lowest that did not. At the end the latter is tried again: bad moments come in a row, and one
+//! at the begin of a search would else hold it down for good. If it now holds, the search goes on
+//! above.
 
 /// How close the two sides of the bracket have to come: 5 %.
 const CLOSE: f64 = 1.05;
-/// The lowest rate worth trying, a second.
-const LOWEST: f64 = 1.0;
 /// Trials of one rate that must agree.
-const AGREE: u32 = 2;
+pub const AGREE: u32 = 2;
+/// How often a rate may hold that did not before. A server that changes all the time would else
+/// keep a search going.
+const REVISIONS: u32 = 8;
 
 /// A search under way. Rates are in exchanges a second.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The highest rate that held.
     low: Option<f64>,
-    /// The lowest rate that did not.
-    high: Option<f64>,
+    /// The rates above it that did not, the lowest last.
+    high: Vec<f64>,
+    /// The last of them did not hold a second time.
+    confirmed: bool,
+    revisions: u32,
+    lowest: f64,
     highest: f64,
     rate: f64,
     held: u32,
     failed: u32,
+    doubtful: u32,
+    given_up: bool,
+}
+
+/// What a trial says of its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It held.
+    Held,
+    /// It did not.
+    Failed,
+    /// It did not, but that may be nobody's fault but the generator's: one such trial more than of
+    /// the others is needed to decide.
+    Doubtful,
 }
 
 /// Where the highest rate lies that holds.
@@ -34,10 +56,22 @@ pub struct Bracket {
 }
 
 impl Search {
-    /// Begins at `first`, never goes beyond `highest`, exchanges a second.
-    pub fn new(first: f64, highest: f64) -> Search {
-        let rate = first.clamp(LOWEST, highest.max(LOWEST));
-        Search { low: None, high: None, highest, rate, held: 0, failed: 0 }
+    /// Begins at `first`, never goes below `lowest` or beyond `highest`, exchanges a second.
+    pub fn new(first: f64, lowest: f64, highest: f64) -> Search {
+        let rate = first.clamp(lowest, highest.max(lowest));
+        Search {
+            low: None,
+            high: Vec::new(),
+            confirmed: false,
+            revisions: 0,
+            lowest,
+            highest,
+            rate,
+            held: 0,
+            failed: 0,
+            doubtful: 0,
+            given_up: false,
+        }
     }
 
     /// The rate to try next; none when the bracket is closed.
@@ -45,42 +79,82 @@ impl Search {
         (!self.is_closed()).then_some(self.rate)
     }
 
-    /// Says whether the rate just tried held.
-    pub fn tried(&mut self, held: bool) {
-        *(if held { &mut self.held } else { &mut self.failed }) += 1;
+    /// Says what the trial of the rate showed.
+    pub fn tried(&mut self, verdict: Verdict) {
+        *(match verdict {
+            Verdict::Held => &mut self.held,
+            Verdict::Failed => &mut self.failed,
+            Verdict::Doubtful => &mut self.doubtful,
+        }) += 1;
         if self.held >= AGREE {
-            self.low = Some(self.rate);
-        } else if self.failed >= AGREE {
-            self.high = Some(self.rate);
+            self.keeps();
+        } else if self.failed >= AGREE || self.failed + self.doubtful > AGREE {
+            self.breaks();
         } else {
             return;
         }
-        (self.held, self.failed) = (0, 0);
+        (self.held, self.failed, self.doubtful) = (0, 0, 0);
         self.rate = self.after();
+    }
+
+    /// There is nothing to be found: no more trials.
+    pub fn give_up(&mut self) {
+        self.given_up = true;
     }
 
     /// What is known so far.
     pub fn bracket(&self) -> Bracket {
-        Bracket { holds: self.low, fails: self.high }
+        Bracket { holds: self.low, fails: self.high.last().copied() }
+    }
+
+    /// The rate held.
+    fn keeps(&mut self) {
+        self.low = Some(self.rate);
+        if self.high.last() == Some(&self.rate) {
+            self.high.pop();
+            self.revisions += 1;
+        }
+    }
+
+    /// The rate did not hold.
+    fn breaks(&mut self) {
+        match self.high.last() == Some(&self.rate) {
+            true => self.confirmed = true,
+            false => self.high.push(self.rate),
+        }
     }
 
     fn after(&self) -> f64 {
-        match (self.low, self.high) {
-            (Some(low), Some(high)) => (low * high).sqrt(),
+        match (self.low, self.high.last()) {
+            (_, Some(&high)) if self.is_narrow() => high,
+            (Some(low), Some(high)) => round((low * high).sqrt()),
             (Some(low), None) => (low * 2.0).min(self.highest),
-            (None, Some(high)) => (high / 4.0).max(LOWEST),
+            (None, Some(high)) => (high / 4.0).max(self.lowest),
             (None, None) => self.rate,
         }
     }
 
-    fn is_closed(&self) -> bool {
-        match (self.low, self.high) {
-            (Some(low), Some(high)) => high <= low * CLOSE,
+    /// There is no rate worth a trial between those that held and those that did not.
+    fn is_narrow(&self) -> bool {
+        match (self.low, self.high.last()) {
+            (Some(low), Some(&high)) => high <= low * CLOSE,
             (Some(low), None) => low >= self.highest,
-            (None, Some(high)) => high <= LOWEST,
+            (None, Some(&high)) => high <= self.lowest,
             (None, None) => false,
         }
     }
+
+    fn is_closed(&self) -> bool {
+        let settled = self.confirmed || self.high.is_empty() || self.revisions >= REVISIONS;
+        self.given_up || (self.is_narrow() && settled)
+    }
+}
+
+/// To three digits, for people. The sides are still more than 5 % apart, so that it stays between.
+fn round(rate: f64) -> f64 {
+    let digits = 2 - rate.log10().floor() as i32;
+    let scale = 10f64.powi(digits.abs());
+    if digits > 0 { (rate * scale).round() / scale } else { (rate / scale).round() * scale }
 }
 
 #[cfg(test)]
@@ -89,9 +163,9 @@ mod tests {
 
     /// Searches where rates up to `limit` hold: the bracket and how many trials it took.
     fn search(first: f64, highest: f64, limit: f64) -> (Bracket, u32) {
-        let (mut search, mut trials) = (Search::new(first, highest), 0);
+        let (mut search, mut trials) = (Search::new(first, 1.0, highest), 0);
         while let Some(rate) = search.next() {
-            search.tried(rate <= limit);
+            search.tried(if rate <= limit { Verdict::Held } else { Verdict::Failed });
             trials += 1;
             assert!(trials < 200, "{search:?}");
         }
@@ -119,12 +193,66 @@ mod tests {
 
     #[test]
     fn one_odd_trial_does_not_decide() {
-        let mut search = Search::new(100.0, 1e6);
+        let mut search = Search::new(100.0, 1.0, 1e6);
         let rate = search.next().unwrap();
-        search.tried(true);
-        search.tried(false);
+        search.tried(Verdict::Held);
+        search.tried(Verdict::Failed);
         assert_eq!(search.next(), Some(rate));
-        search.tried(true);
+        search.tried(Verdict::Held);
         assert_eq!(search.bracket().holds, Some(rate));
+    }
+
+    #[test]
+    fn what_the_generator_spoilt_takes_three_trials_to_decide() {
+        use Verdict::{Doubtful, Failed, Held};
+        for (trials, holds, fails) in [
+            (&[Doubtful, Doubtful][..], None, None),
+            (&[Doubtful, Doubtful, Held, Held], Some(100.0), None),
+            (&[Doubtful, Doubtful, Doubtful], None, Some(100.0)),
+            (&[Doubtful, Held, Failed, Doubtful], None, Some(100.0)),
+            (&[Failed, Failed], None, Some(100.0)),
+        ] {
+            let mut search = Search::new(100.0, 1.0, 1e6);
+            trials.iter().for_each(|&verdict| search.tried(verdict));
+            assert_eq!(search.bracket(), Bracket { holds, fails }, "{trials:?}");
+        }
+    }
+
+    #[test]
+    fn rates_that_failed_in_a_bad_moment_are_tried_again() {
+        for (bad, limit) in [(6, 3_000.0), (10, 60_000.0), (14, 3_000.0)] {
+            let (mut search, mut trials) = (Search::new(5_000.0, 1.0, 1e7), 0);
+            while let Some(rate) = search.next() {
+                trials += 1;
+                let held = trials > bad && rate <= limit;
+                search.tried(if held { Verdict::Held } else { Verdict::Failed });
+            }
+            let Bracket { holds, fails } = search.bracket();
+            assert!(holds <= Some(limit) && Some(limit) < fails, "{search:?}");
+            assert!(fails.unwrap() / holds.unwrap() <= CLOSE, "{search:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_never_does_the_same_twice_does_not_keep_a_search_going() {
+        let (mut search, mut trials) = (Search::new(100.0, 1.0, 1e9), 0u32);
+        while search.next().is_some() {
+            trials += 1;
+            let good = trials.wrapping_mul(2_654_435_761) >> 30 != 0;
+            search.tried(if good { Verdict::Held } else { Verdict::Failed });
+            assert!(trials < 500, "{search:?}");
+        }
+    }
+
+    #[test]
+    fn a_search_that_was_given_up_has_no_next_rate() {
+        let mut search = Search::new(100.0, 1.0, 1e6);
+        search.give_up();
+        assert_eq!((search.next(), search.bracket().holds), (None, None));
+    }
+
+    #[test]
+    fn rates_in_between_have_three_digits() {
+        assert_eq!([1.7321, 173.21, 12_345.6, 1e9].map(round), [1.73, 173.0, 12_300.0, 1e9]);
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! The way a number travels: arguments -> `Plan` -> run -> worker -> `Tally` -> `RunResult` ->
 //! report. [`cli`] makes the plan and shows the report, [`run`] turns a plan into a result,
-//! [`load`] holds the workers.
+//! [`find`] many trials of one, [`load`] holds the workers.
 
 mod calibrate;
 pub mod cli;
 mod environment;
 mod error;
+pub mod find;
 pub mod load;
 pub mod origin;
 mod preflight;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use sixmark_core::condition::Condition;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{
@@ -26,6 +27,9 @@ const SHORT: u64 = 100_000_000;
 pub struct Planned {
     /// What to run.
     pub plan: Plan,
+    /// What must hold at the highest rate, where that is to be found; the plan's load is then that
+    /// of the first trial, but for its family.
+    pub find_max: Vec<Condition>,
     /// The names looked up for it.
     pub dns: Vec<Lookup>,
     /// Doubts about it.
@@ -54,6 +58,16 @@ impl Ready {
         &self.planned.plan
     }
 
+    /// What must hold at the highest rate, where that is to be found.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.planned.find_max
+    }
+
+    /// True where the highest rate is to be found: see [`find::run`](crate::find::run).
+    pub fn searches(&self) -> bool {
+        !self.conditions().is_empty()
+    }
+
     /// What may go wrong in the run; the result's warnings begin with this.
     pub fn doubts(&self) -> &[Warning] {
         &self.doubts
@@ -66,32 +80,48 @@ pub fn run(
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> Result<RunResult, Error> {
-    let Planned { plan, dns, warnings, calibrate } = ready.planned;
-    let environment = environment::environment(ready.routes);
-    let calibration = if calibrate { calibrate::calibrate(&plan, stop)? } else { None };
-    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
-    let mut result = assemble(plan, loaded, started);
-    result.dns = dns;
-    result.calibration = calibration;
-    result.environment = environment;
-    let found = warning::of_result(&result);
-    result.warnings = [ready.doubts, warnings, found].concat();
-    Ok(result)
+    let calibration = match ready.planned.calibrate {
+        true => calibrate::calibrate(&ready.planned.plan, stop)?,
+        false => None,
+    };
+    ready.carry_out(|plan, _| {
+        let loaded = load::run(&plan, stop, watch)?;
+        Ok(RunResult { calibration, ..assemble(plan, loaded) })
+    })
+}
+
+impl Ready {
+    /// Loads, and adds to the result what is known without it.
+    pub(crate) fn carry_out(
+        self,
+        load: impl FnOnce(Plan, Vec<Condition>) -> io::Result<RunResult>,
+    ) -> Result<RunResult, Error> {
+        let Planned { plan, find_max, dns, warnings, .. } = self.planned;
+        let environment = environment::environment(self.routes);
+        let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let mut result = load(plan, find_max).map_err(cannot_start)?;
+        result.started = started;
+        result.dns = dns;
+        result.environment = environment;
+        let found = warning::of_result(&result);
+        result.warnings = [self.doubts, warnings, found].concat();
+        Ok(result)
+    }
 }
 
 fn cannot_start(error: io::Error) -> Error {
     Error::Measure(format!("can't start the workers: {error}"))
 }
 
-fn assemble(plan: Plan, loaded: Loaded, started: String) -> RunResult {
+/// The result without what was known before the load.
+pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
     let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
     let (families, total) = result::families(&plan, &loaded.tally, elapsed_s);
     let sent = |family: Family| loaded.tally[family].sent;
     RunResult {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
-        started,
+        started: String::new(),
         elapsed_s,
         ended: loaded.ended,
         seed: plan.seed,
@@ -107,11 +137,13 @@ fn assemble(plan: Plan, loaded: Loaded, started: String) -> RunResult {
         intervals: result::intervals(&loaded.slices),
         generator: generator(&plan, &loaded),
         calibration: None,
+        find_max: None,
         plan,
     }
 }
 
-fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
+/// What the generator did.
+pub(crate) fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
     let open = plan.load.pace.open().is_some();
     // In an open loop a second in which nothing fell due can't make anything late.
     let idle = |slice: &Slice| open && slice.families.iter().all(|(_, family)| family.sent == 0);

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use sixmark_core::calibration::Below;
 use sixmark_core::family::Family;
+use sixmark_core::find::{FindMax, Found, Limit};
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Close;
 use sixmark_core::plan::ratio::Ratio;
@@ -14,6 +15,8 @@ use crate::run::BUSY;
 
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;
+/// A bound that is longer than this part of a trial lets a queue grow that a longer trial would not.
+const GROWTH: f64 = 0.05;
 
 /// A larger part of the segments sent again tells of a path that loses packets.
 const MANY: f64 = 0.001;
@@ -69,7 +72,52 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
         below_noise_floor(result),
     ];
     let families = result.families.iter().flat_map(|(family, figures)| of_family(family, figures));
-    of_run.into_iter().flatten().chain(families).collect()
+    let found = result.find_max.iter().flat_map(|found| of_search(result, found));
+    of_run.into_iter().flatten().chain(found).chain(families).collect()
+}
+
+/// What set the highest rate, where that was not the server.
+fn of_search(result: &RunResult, found: &FindMax) -> Vec<Warning> {
+    let limits = found.families.iter().map(|(family, found)| limited(result, family, found));
+    short_trials(found).into_iter().chain(limits.flatten()).collect()
+}
+
+/// A server that gets a part more than it can do, even for as long as a trial, is late by no more
+/// than that part of the trial.
+fn short_trials(found: &FindMax) -> Option<Warning> {
+    let bounds = found.conditions.iter().filter_map(|c| Some((c, c.response_bound_s()?)));
+    let (condition, bound_s) = bounds.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let part = bound_s / found.trial_s;
+    (part > GROWTH).then(|| {
+        let message = format!(
+            "with '{condition}' a queue may grow through a trial of {} s and still hold: the rates \
+             may be {:.0} % too high; lengthen -d",
+            found.trial_s,
+            part * 100.0
+        );
+        warning("short_trials", message)
+    })
+}
+
+fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning> {
+    let connections = result.plan.load.connections;
+    match found.limited_by? {
+        Limit::Generator => Some(warning(
+            "generator_limited",
+            format!(
+                "sixmark itself could not keep up with more over {family}: the server may sustain a \
+                 higher rate; give sixmark more threads (-t) or cores of its own"
+            ),
+        )),
+        Limit::Connections | Limit::Unsent => Some(warning(
+            "connections_limited",
+            format!(
+                "all {connections} connections were in flight at the rate that did not hold over \
+                 {family}: a higher one may hold with more (-c)"
+            ),
+        )),
+        Limit::Condition | Limit::Failures | Limit::Interrupted => None,
+    }
 }
 
 fn saturated(result: &RunResult) -> Option<Warning> {

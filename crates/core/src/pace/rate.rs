@@ -19,6 +19,9 @@ impl Rate {
     /// Nothing at all.
     pub const ZERO: Rate = Rate(0.0);
 
+    /// A hundred a second.
+    pub const HUNDRED: Rate = Rate(100.0);
+
     /// So many a second; the error says what is wrong.
     pub fn new(per_s: f64) -> Result<Rate, String> {
         match (0.0..=HIGHEST).contains(&per_s) {

@@ -24,9 +24,10 @@ const FIGURES: [Figure<Summary>; 8] = [
 pub fn lines(result: &RunResult) -> String {
     let mut text = header();
     for (family, figures) in result.families.iter() {
-        row(&mut text, &family.to_string().to_lowercase(), result, figures);
+        let elapsed_s = result.elapsed_s_of(family);
+        row(&mut text, &family.to_string().to_lowercase(), elapsed_s, figures);
     }
-    row(&mut text, "total", result, &result.total);
+    row(&mut text, "total", result.elapsed_s, &result.total);
     text
 }
 
@@ -45,9 +46,9 @@ fn header() -> String {
     text + "\r\n"
 }
 
-fn row(text: &mut String, name: &str, result: &RunResult, figures: &FamilyResult) {
+fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
     text.push_str(name);
-    write_to(text, result.elapsed_s);
+    write_to(text, elapsed_s);
     let Requests { sent, completed, dropped, unsent, waited } = figures.requests;
     [sent, completed, dropped, unsent, waited].iter().for_each(|number| write_to(text, number));
     for outcome in Outcome::ALL {

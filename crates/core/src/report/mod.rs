@@ -1,6 +1,7 @@
 //! Results as text and CSV. Each report is a function from a result to a string.
 
 pub mod csv;
+pub mod find;
 mod number;
 pub mod text;
 

@@ -9,10 +9,11 @@ use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
 use crate::plan::Plan;
-use crate::result::{Ended, FamilyResult, Lookup, RunResult};
+use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
 
+use super::find;
 use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
 
@@ -57,7 +58,9 @@ const QUANTILES: [(Figure<Summary>, u64); 4] = [
 pub fn table(result: &RunResult) -> String {
     let mut text = headline(result);
     noise_floor(&mut text, result.calibration.as_ref());
-    let columns = Columns { sides: Family::BOTH.map(|family| result.families.of(family)) };
+    let sides = Family::BOTH.map(|family| result.families.of(family));
+    // The trials of a search have rates of their own: a difference in time would say nothing.
+    let columns = Columns { sides, comparable: result.find_max.is_none() };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
@@ -78,6 +81,9 @@ fn headline(result: &RunResult) -> String {
     }
     targets(&mut text, &result.plan);
     lookups(&mut text, &result.dns);
+    if let Some(found) = &result.find_max {
+        text.push_str(&find::summary(found, result.plan.load.connections));
+    }
     let _ = writeln!(
         text,
         "{} requests in {:.2} s{}",
@@ -93,15 +99,25 @@ fn headline(result: &RunResult) -> String {
 fn setting(result: &RunResult) -> String {
     let load = &result.plan.load;
     let in_flight = count(load.connections.get().into());
-    let (threads, driver) = (result.generator.threads, &result.generator.driver);
+    let ratio = result.plan.ratio;
     let pace = match &load.pace {
-        Pace::Closed => format!("closed loop, {in_flight} in flight, "),
-        Pace::Open(open) => format!("open loop, {open}, at most {in_flight} in flight\n"),
+        Pace::Open(open) if result.find_max.is_some() => {
+            format!("open loop, {}, at most {in_flight} in flight", open.arrivals)
+        }
+        Pace::Closed => format!("closed loop, {in_flight} in flight, IPv6:IPv4 {ratio}"),
+        Pace::Open(open) => {
+            format!("open loop, {open}, at most {in_flight} in flight\nIPv6:IPv4 {ratio}")
+        }
     };
-    let threads = format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
-    let kernel = result.generator.timestamps.mode == Timestamps::Kernel;
-    let clock = if kernel { ", kernel time" } else { "" };
-    format!("{pace}IPv6:IPv4 {}, {threads}, {driver}{clock}", result.plan.ratio)
+    format!("{pace}, {}", generator(&result.generator))
+}
+
+/// How many threads loaded, by what driver and whose clock.
+fn generator(generator: &Generator) -> String {
+    let Generator { threads, driver, .. } = generator;
+    let noun = if *threads == 1 { "thread" } else { "threads" };
+    let kernel = generator.timestamps.mode == Timestamps::Kernel;
+    format!("{threads} {noun}, {driver}{}", if kernel { ", kernel time" } else { "" })
 }
 
 /// What the generator adds to the times, in the table's columns: p50 and p99.
@@ -154,6 +170,7 @@ fn ended(ended: Ended) -> &'static str {
 /// Both families' figures, either absent where it was not used.
 struct Columns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
+    comparable: bool,
 }
 
 impl Columns<'_> {
@@ -161,7 +178,7 @@ impl Columns<'_> {
         let title =
             |family: Family, used: bool| if used { family.to_string() } else { String::new() };
         let [v6, v4] = self.sides.map(|side| side.is_some());
-        let both = if v6 && v4 { "IPv6 to IPv4" } else { "" };
+        let both = if v6 && v4 && self.comparable { "IPv6 to IPv4" } else { "" };
         line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), both);
     }
 
@@ -251,7 +268,7 @@ impl Columns<'_> {
         let values = self.sides.map(|side| side.and_then(&figure));
         let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
         let change = match values {
-            [Some(v6), Some(v4)] if compared && v4 > 0.0 => {
+            [Some(v6), Some(v4)] if compared && self.comparable && v4 > 0.0 => {
                 format!("{:+.1} %", (v6 / v4 - 1.0) * 100.0)
             }
             _ => String::new(),

@@ -54,6 +54,10 @@ async fn respond(route: Route, request: Request<Incoming>, session: Arc<Session>
             tokio::time::sleep(time).await;
             ok(TEXT, Payload::text(format!("waited {} ms\n", time.as_millis())))
         }
+        Route::Capacity(service) => {
+            session.queue.serve(service).await;
+            ok(TEXT, Payload::text("served\n"))
+        }
         Route::Status(code) => status(code),
         Route::Dynamic => ok(HTML, Payload::text(dynamic::page(&request, session.peer))),
         Route::Sink => sink(request.into_body()).await?,

@@ -10,6 +10,7 @@ mod body;
 mod dynamic;
 mod listen;
 mod pause;
+mod queue;
 mod route;
 mod serve;
 mod turbo;

@@ -12,6 +12,7 @@ sixmark origin
 /chunked/N      N bytes in chunked coding
 /drip/N/MS      N bytes, one each MS milliseconds
 /delay/MS       waits MS milliseconds, then answers 200; MS up to 86400000
+/capacity/N     200, N a second at the most over each listening address, one after the other
 /status/CODE    that status; CODE from 200 to 599
 /dynamic        an HTML page computed for each request
 /sink           PUT or POST: reads the body, answers {\"received\":BYTES}
@@ -26,10 +27,11 @@ sixmark origin
 Query strings are ignored, except that /dynamic shows them.
 ";
 
-const PATHS: &str = "/bytes/N /chunked/N /drip/N/MS /delay/MS /status/CODE /dynamic /sink /reset \
+const PATHS: &str = "/bytes/N /chunked/N /drip/N/MS /delay/MS /capacity/N /status/CODE /dynamic /sink /reset \
                      /truncate/N /close /stall /stall/BYTES /health /";
 
 const MAX_BYTES: u64 = 1 << 40;
+const MAX_PER_SECOND: u64 = 1_000_000;
 const MAX_MILLISECONDS: u64 = 86_400_000;
 
 /// What a path asks for. Byte counts are at most 2^40, durations at most a day.
@@ -39,8 +41,13 @@ pub(super) enum Route {
     Health,
     Bytes(u64),
     Chunked(u64),
-    Drip { bytes: u64, every: Duration },
+    Drip {
+        bytes: u64,
+        every: Duration,
+    },
     Delay(Duration),
+    /// The time that each request takes, alone.
+    Capacity(Duration),
     Status(StatusCode),
     Dynamic,
     Sink,
@@ -90,6 +97,7 @@ impl Route {
             "chunked" => number("/chunked/N", "N", rest, 0, MAX_BYTES).map(Route::Chunked),
             "drip" => drip(rest),
             "delay" => milliseconds("/delay/MS", rest, 0).map(Route::Delay),
+            "capacity" => capacity(rest),
             "status" => status(rest),
             // An empty body cannot be cut short.
             "truncate" => number("/truncate/N", "N", rest, 1, MAX_BYTES).map(Route::Truncate),
@@ -113,6 +121,11 @@ fn drip(rest: &str) -> Result<Route, Refusal> {
     let bytes = number(FORM, "N", bytes, 0, MAX_BYTES)?;
     let every = milliseconds(FORM, every.unwrap_or(""), 1)?;
     Ok(Route::Drip { bytes, every })
+}
+
+fn capacity(rest: &str) -> Result<Route, Refusal> {
+    let per_s = number("/capacity/N", "N", rest, 1, MAX_PER_SECOND)?;
+    Ok(Route::Capacity(Duration::from_nanos(1_000_000_000 / per_s)))
 }
 
 /// A 1xx is no final response (RFC 9110, 15.2), so it would leave the client waiting.
@@ -158,6 +171,7 @@ mod tests {
             ("/drip/3/1", Route::Drip { bytes: 3, every: ms(1) }),
             ("/delay/0", Route::Delay(ms(0))),
             ("/delay/86400000", Route::Delay(ms(86_400_000))),
+            ("/capacity/400", Route::Capacity(Duration::from_micros(2_500))),
             ("/status/204", Route::Status(StatusCode::NO_CONTENT)),
             ("/dynamic", Route::Dynamic),
             ("/sink", Route::Sink),
@@ -186,6 +200,8 @@ mod tests {
             "/drip/3/0",
             "/drip/x/1",
             "/delay/86400001",
+            "/capacity/0",
+            "/capacity/1000001",
             "/status/100",
             "/status/600",
             "/truncate/0",

@@ -143,6 +143,16 @@ fn drip_spaces_its_bytes() {
 }
 
 #[test]
+fn a_capacity_is_each_address_s_own() {
+    on_both_families(|address| {
+        let start = Instant::now();
+        (0..3).for_each(|_| assert_eq!(get(address, "/capacity/100").1, b"served\n"));
+        // The lower bound is the server's own: three times 10 ms.
+        assert!(start.elapsed() >= Duration::from_millis(30));
+    });
+}
+
+#[test]
 fn status_answers_with_that_code() {
     on_both_families(|address| {
         for code in [200, 204, 205, 301, 304, 404, 418, 500, 503, 599] {

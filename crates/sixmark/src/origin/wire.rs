@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::pause::Pauses;
+use super::queue::Queue;
 
 /// How a connection ends once the bytes handed to it so far are in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +31,14 @@ pub(super) struct Session {
     pub(super) peer: SocketAddr,
     /// When answers are held.
     pub(super) pauses: Pauses,
+    /// The line at the address that it came in by.
+    pub(super) queue: Arc<Queue>,
     ending: OnceLock<Ending>,
 }
 
 impl Session {
-    pub(super) fn new(peer: SocketAddr, pauses: Pauses) -> Self {
-        Session { peer, pauses, ending: OnceLock::new() }
+    pub(super) fn new(peer: SocketAddr, pauses: Pauses, queue: Arc<Queue>) -> Self {
+        Session { peer, pauses, queue, ending: OnceLock::new() }
     }
 
     /// Ends the connection at the next flush. The first call decides.

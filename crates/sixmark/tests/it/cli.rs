@@ -5,6 +5,7 @@ mod body;
 mod clocks;
 mod connections;
 mod ending;
+mod find_max;
 mod outcomes;
 mod output;
 mod pace;

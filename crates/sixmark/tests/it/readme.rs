@@ -22,6 +22,7 @@ fn here(command: &str, origin: &Origin) -> String {
         .replace("http://127.0.0.1:8080", &v4)
         .replace("http://www.example.net/sink", &both("/sink"))
         .replace("http://www.example.net/", &both("/bytes/100"))
+        .replace("--find-max 'response.p99 < 10ms'", "-d 100ms --find-max 'response.p99 < 1ns'")
         .replace("-d 10s", "-d 100ms")
         .replace(":1m ", ":100ms ")
         .replace("100:10s,200:10s,400:10s", "100:50ms,200:50ms,400:50ms")

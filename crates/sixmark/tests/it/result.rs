@@ -26,6 +26,13 @@ fn open_sample() -> Value {
     json(&["--steps", "10k:100ms,20k:100ms", "--spin", "5us", "-c", "8", &v6, &v4])
 }
 
+/// The same of a search, which has two trials of each family.
+fn search_sample() -> Value {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    json(&["--find-max", "response.p99 < 1ns", "-d", "100ms", &v6, &v4])
+}
+
 #[test]
 fn the_schema_refuses_what_is_not_a_result() {
     let (schema, validator) = schema();
@@ -52,6 +59,7 @@ fn the_schema_refuses_what_is_not_a_result() {
         ("/plan/load/timeout", value!("5s")),
         ("/generator/busiest", value!(95)),
         ("/plan/load/pace", value!({"mode": "open"})),
+        ("/find_max", value!({})),
         ("/total/slip_us", good["total"]["wait_us"].clone()),
         ("/generator/timestamps/mode", value!("hardware")),
         ("/families/ipv6/tcp/mss", value!({"big": 1})),
@@ -75,7 +83,7 @@ fn put(document: &mut Value, path: &str, value: Value) {
 /// Takes each field of each object away, and adds one.
 #[test]
 fn the_schema_knows_every_field() {
-    [sample(), open_sample()].iter().for_each(is_known);
+    [sample(), open_sample(), search_sample()].iter().for_each(is_known);
 }
 
 fn is_known(good: &Value) {
@@ -117,7 +125,7 @@ fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn a_document_survives_being_read() {
-    for document in [sample(), open_sample()] {
+    for document in [sample(), open_sample(), search_sample()] {
         let result: RunResult = serde_json::from_value(document.clone()).unwrap();
         assert_eq!(serde_json::to_value(result).unwrap(), document);
     }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sixmark_core::clocks::Timestamps;
+use sixmark_core::condition::Condition;
 use sixmark_core::http1::request::{check_method, parse_header};
 use sixmark_core::pace::{Overload, Process, Rate, Stage};
 use sixmark_core::plan::ratio::Ratio;
@@ -18,8 +19,8 @@ use crate::resolve::Override;
 /// Load a web server over IPv6 and IPv4 at once and show both side by side.
 ///
 /// Every exchange is counted under the family of the peer it was connected to. Without -n and -d
-/// the run lasts 10 s. Without --rate, --ramp and --steps it is a closed loop: each exchange begins
-/// when another one has ended.
+/// the run lasts 10 s. Without --rate, --ramp, --steps and --find-max it is a closed loop: each
+/// exchange begins when another one has ended.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// What to load: http://HOST[:PORT]/PATH; an IPv6 address stands in brackets
@@ -103,6 +104,14 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "RATE:DURATION,…", value_parser = super::pace::step,
           value_delimiter = ',', conflicts_with = "duration", help_heading = "Open loop")]
     pub(super) steps: Vec<Stage>,
+
+    /// Find the highest rate at which this holds ('response.p99 < 10ms', 'failures < 0.1%'), for
+    /// each family alone: trials of -d each [default: 2s], the first at --rate [default: 100/s];
+    /// repeatable, all must hold
+    #[arg(long, value_name = "CONDITION",
+          conflicts_with_all = ["ratio", "requests", "ramp", "steps", "calibrate"],
+          help_heading = "Open loop")]
+    pub(super) find_max: Vec<Condition>,
 
     /// Evenly spaced, or at random as those of many users are [default: constant]
     #[arg(long, value_name = "constant|poisson", value_parser = super::pace::process,

@@ -39,6 +39,13 @@ impl Live {
         }
     }
 
+    /// Says a line that stays.
+    pub(super) fn say(&self, text: &str) {
+        if self.shown {
+            put(&format!("{text}\n"));
+        }
+    }
+
     /// Wipes the line, for what comes after it.
     pub(super) fn clear(&self) {
         if self.shown {

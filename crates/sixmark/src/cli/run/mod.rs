@@ -4,6 +4,7 @@ mod args;
 mod live;
 mod pace;
 mod plan;
+mod search;
 mod source;
 mod text;
 
@@ -29,7 +30,10 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     warn(ready.doubts().iter());
     let stop = stop_flag()?;
     let mut live = Live::new(!quiet && io::stderr().is_terminal(), ready.plan().load.threads.get());
-    let result = crate::run::run(ready, &stop, |slice| live.see(slice))?;
+    let result = match ready.searches() {
+        true => search::run(ready, &stop, &live)?,
+        false => crate::run::run(ready, &stop, |slice| live.see(slice))?,
+    };
     live.clear();
     if result.total.connections.opened + result.total.requests.completed > 0 {
         // Where nothing was even reached there is nothing to show, and one line says why.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
 
 use super::args::{Args, positive_time};
+use super::search::FIRST;
 use crate::Error;
 
 /// What decides when exchanges begin.
@@ -31,7 +32,8 @@ fn stages(args: &Args) -> Option<(&'static str, Vec<Stage>)> {
     let rate = args.rate.map(|rate| ("--rate", vec![Stage::endless(rate)]));
     let ramp = || args.ramp.map(|stage| ("--ramp", vec![stage]));
     let steps = || (!args.steps.is_empty()).then(|| ("--steps", args.steps.clone()));
-    rate.or_else(ramp).or_else(steps)
+    let first = || (!args.find_max.is_empty()).then(|| ("--rate", vec![Stage::endless(FIRST)]));
+    rate.or_else(ramp).or_else(steps).or_else(first)
 }
 
 /// An option that says nothing in a closed loop.

@@ -16,6 +16,7 @@ use sixmark_core::result::Warning;
 
 use super::args::Args;
 use super::pace;
+use super::search;
 use super::source;
 use crate::resolve::Resolver;
 use crate::run::Planned;
@@ -30,12 +31,12 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
     let targets = entries.iter().map(|entry| target(entry, &mut resolver));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
-    let ratio = ratio(&args, &targets)?;
+    let ratio = search::ratio(&args, ratio(&args, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let warnings = alone(&args, ratio).into_iter().chain(left_out).collect();
     let plan = Plan {
         ratio,
-        load: load(&args)?,
+        load: search::load(&args, load(&args)?)?,
         request: request(&mut args)?,
         connection: Connection {
             keep_alive: !args.no_keep_alive,
@@ -52,8 +53,8 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
         seed: args.seed.unwrap_or_else(random_seed),
         targets,
     };
-    let calibrate = args.calibrate;
-    Ok(Planned { plan, dns: resolver.into_lookups(), warnings, calibrate })
+    let (find_max, calibrate) = (std::mem::take(&mut args.find_max), args.calibrate);
+    Ok(Planned { plan, find_max, dns: resolver.into_lookups(), warnings, calibrate })
 }
 
 /// The URLs of the command line, then those of the list.

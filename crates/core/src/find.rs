@@ -1,0 +1,263 @@
+//! The search for the highest rate that holds: what its trials showed, and what that comes to.
+
+use serde::{Deserialize, Serialize};
+
+use crate::condition::Condition;
+use crate::result::{Families, FamilyResult, Requests};
+use crate::search::{AGREE, Bracket, Verdict};
+
+/// Of what was due in a trial that holds, so much must have been answered whole.
+const ANSWERED: f64 = 0.99;
+/// Where more than this part of the exchanges waited for a place, places may have been the limit.
+const WAITED: f64 = 0.01;
+
+/// The highest rate that each family sustains, alone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FindMax {
+    /// What had to hold, all of it.
+    pub conditions: Vec<Condition>,
+    /// How long each trial measured, in seconds.
+    pub trial_s: f64,
+    /// What was found.
+    pub families: Families<Found>,
+    /// The least and the most that IPv6's highest rate may be of IPv4's, the highest rate of each
+    /// being anywhere in its bracket. None where a bracket has a side open or the generator set it.
+    pub ratio: Option<[f64; 2]>,
+}
+
+/// What was found for one family.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Found {
+    /// The highest rate that held, in exchanges a second, if any did.
+    pub holds: Option<f64>,
+    /// The lowest rate above it that did not, if there is one.
+    pub fails: Option<f64>,
+    /// Why that one did not.
+    pub limited_by: Option<Limit>,
+    /// The trial whose figures the result gives, as its place in `trials`: the last one of the rate
+    /// that held, else the last of all.
+    pub shown: Option<usize>,
+    /// Every trial, in order.
+    pub trials: Vec<Trial>,
+}
+
+/// One rate kept up for a while.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Trial {
+    /// Exchanges a second.
+    pub rate: f64,
+    /// Whether it held.
+    pub held: bool,
+    /// Why not.
+    pub reason: Option<Limit>,
+    /// What each condition looked at: microseconds, or a share of one. None where there was nothing
+    /// to look at.
+    pub values: Vec<Option<f64>>,
+    /// Seconds from the end of the warm-up to the end of the last exchange.
+    pub elapsed_s: f64,
+    /// What was sent, and what was not.
+    pub requests: Requests,
+}
+
+/// Why a rate did not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    /// A condition did not hold.
+    Condition,
+    /// Too many exchanges had no whole response.
+    Failures,
+    /// No more might be in flight: from their start, exchanges would have kept to the conditions.
+    Connections,
+    /// Exchanges never began, no more being allowed in flight.
+    Unsent,
+    /// The generator could not keep up: the server may well be able to do more.
+    Generator,
+    /// A signal ended the trial early.
+    Interrupted,
+}
+
+impl FindMax {
+    /// Puts together what was found.
+    pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<Found>) -> FindMax {
+        let ratio = ratio(&families);
+        FindMax { conditions, trial_s, families, ratio }
+    }
+}
+
+impl Found {
+    /// What `trials` and the bracket that they led to come to.
+    pub fn new(bracket: Bracket, trials: Vec<Trial>, shown: Option<usize>) -> Found {
+        let Bracket { holds, fails } = bracket;
+        let limited_by = fails.and_then(|rate| limit(&trials, rate));
+        Found { holds, fails, limited_by, shown, trials }
+    }
+
+    /// The trial whose figures the result gives.
+    pub fn shown(&self) -> Option<&Trial> {
+        self.shown.and_then(|at| self.trials.get(at))
+    }
+
+    /// The last trial of the rate that failed, of those that failed for the reason given.
+    pub fn failing(&self) -> Option<&Trial> {
+        let at = |trial: &&Trial| Some(trial.rate) == self.fails && trial.reason == self.limited_by;
+        self.trials.iter().rev().find(at)
+    }
+}
+
+impl Trial {
+    /// A trial that was not cut short, judged.
+    pub fn new(rate: f64, conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Trial {
+        let reason = match at.interrupted {
+            true => Some(Limit::Interrupted),
+            false => judge(conditions, of, at.saturated),
+        };
+        Trial {
+            rate,
+            held: reason.is_none(),
+            reason,
+            values: conditions.iter().map(|condition| condition.value(of)).collect(),
+            elapsed_s: at.elapsed_s,
+            requests: of.requests,
+        }
+    }
+
+    /// What it says to the search; nothing where it was cut short.
+    pub fn verdict(&self) -> Option<Verdict> {
+        match self.reason {
+            None => Some(Verdict::Held),
+            Some(Limit::Interrupted) => None,
+            Some(Limit::Generator) => Some(Verdict::Doubtful),
+            Some(_) => Some(Verdict::Failed),
+        }
+    }
+}
+
+/// How a trial went for the generator.
+#[derive(Clone, Copy, Debug)]
+pub struct Conduct {
+    /// Seconds from the end of the warm-up to the end of the last exchange.
+    pub elapsed_s: f64,
+    /// The generator may have been the bottleneck.
+    pub saturated: bool,
+    /// A signal cut it short.
+    pub interrupted: bool,
+}
+
+/// Why a trial did not hold; none where it did. What tells most comes first.
+fn judge(conditions: &[Condition], of: &FamilyResult, saturated: bool) -> Option<Limit> {
+    let Requests { sent, completed, dropped, unsent, waited } = of.requests;
+    let due = (sent + dropped + unsent) as f64;
+    let enough = |of: f64| completed > 0 && completed as f64 >= ANSWERED * of;
+    let kept = conditions.iter().all(|condition| condition.holds(of));
+    let in_line = (waited + dropped + unsent) as f64;
+    let from_start = || conditions.iter().all(|condition| condition.from_start().holds(of));
+    match () {
+        () if completed == 0 => Some(Limit::Failures),
+        () if saturated => Some(Limit::Generator),
+        () if !enough(sent as f64) => Some(Limit::Failures),
+        () if !kept && in_line > WAITED * due && from_start() => Some(Limit::Connections),
+        () if !kept => Some(Limit::Condition),
+        () if dropped + unsent > 0 => Some(Limit::Unsent),
+        () => None,
+    }
+}
+
+/// Why `rate` failed: the generator unless trials enough failed for another reason.
+fn limit(trials: &[Trial], rate: f64) -> Option<Limit> {
+    let reasons = trials.iter().filter(|trial| trial.rate == rate).filter_map(|t| t.reason);
+    let (spoilt, sound): (Vec<_>, Vec<_>) = reasons
+        .filter(|&reason| reason != Limit::Interrupted)
+        .partition(|&reason| reason == Limit::Generator);
+    match sound.len() >= AGREE as usize {
+        true => sound.last().copied(),
+        false => spoilt.last().copied(),
+    }
+}
+
+fn ratio(families: &Families<Found>) -> Option<[f64; 2]> {
+    let sound = |found: &&Found| found.limited_by != Some(Limit::Generator);
+    let (v6, v4) = (families.ipv6.as_ref().filter(sound)?, families.ipv4.as_ref().filter(sound)?);
+    Some([v6.holds? / v4.fails?, v6.fails? / v4.holds?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{Failure, Outcome, Phase};
+    use crate::result::family_result;
+    use crate::tally::FamilyTally;
+
+    const MS: u64 = 1_000_000;
+
+    /// A thousand exchanges, answered in `response` and `service` nanoseconds but for `failed`.
+    fn figures(response: u64, service: u64, failed: u64, unsent: u64, waited: u64) -> FamilyResult {
+        let mut tally = FamilyTally { sent: 1_000, unsent, waited, ..FamilyTally::default() };
+        tally.status.add(200, 1_000 - failed);
+        let failure = Failure { outcome: Outcome::Reset, phase: Phase::Wait, errno: None };
+        tally.failures.add(failure, failed);
+        for _ in 0..1_000 - failed {
+            tally.phases.response.record(response);
+            tally.phases.service.record(service);
+        }
+        family_result(&tally, Vec::new(), 1.0, true)
+    }
+
+    #[test]
+    fn a_trial_holds_or_says_why_not() {
+        let conditions: Vec<Condition> = vec!["response.p99 < 10ms".parse().unwrap()];
+        let bound = 10 * MS;
+        for (of, saturated, reason) in [
+            (figures(MS, MS, 0, 0, 0), false, None),
+            (figures(MS, MS, 10, 0, 0), false, None),
+            (figures(MS, MS, 11, 0, 0), false, Some(Limit::Failures)),
+            (figures(MS, MS, 0, 1, 0), false, Some(Limit::Unsent)),
+            (figures(bound, bound, 0, 500, 500), false, Some(Limit::Condition)),
+            (figures(bound, MS, 0, 0, 500), false, Some(Limit::Connections)),
+            (figures(bound, MS, 0, 0, 5), false, Some(Limit::Condition)),
+            (figures(bound, bound, 0, 0, 0), true, Some(Limit::Generator)),
+            (figures(MS, MS, 0, 0, 0), true, Some(Limit::Generator)),
+            (figures(MS, MS, 1_000, 0, 0), true, Some(Limit::Failures)),
+        ] {
+            assert_eq!(judge(&conditions, &of, saturated), reason, "{:?}", of.requests);
+        }
+    }
+
+    fn trial(rate: f64, reason: Option<Limit>) -> Trial {
+        let requests = Requests { sent: 0, completed: 0, dropped: 0, unsent: 0, waited: 0 };
+        let (held, values) = (reason.is_none(), Vec::new());
+        Trial { rate, held, reason, values, elapsed_s: 1.0, requests }
+    }
+
+    fn found(holds: f64, fails: f64, reasons: &[Limit]) -> Found {
+        let trials = reasons.iter().map(|&reason| trial(fails, Some(reason))).collect();
+        Found::new(Bracket { holds: Some(holds), fails: Some(fails) }, trials, None)
+    }
+
+    #[test]
+    fn the_generator_is_the_limit_unless_two_sound_trials_say_otherwise() {
+        use Limit::{Condition, Generator};
+        for (reasons, limit) in [
+            (&[Condition, Condition][..], Condition),
+            (&[Condition, Generator, Condition], Condition),
+            (&[Generator, Condition, Generator], Generator),
+            (&[Generator, Generator, Generator], Generator),
+        ] {
+            assert_eq!(found(1.0, 2.0, reasons).limited_by, Some(limit), "{reasons:?}");
+        }
+    }
+
+    #[test]
+    fn the_ratio_is_as_wide_as_both_brackets_and_none_where_the_server_was_not_the_limit() {
+        use Limit::{Condition, Generator};
+        let of = |v6, v4| {
+            let families = Families { ipv6: Some(v6), ipv4: v4 };
+            FindMax::new(Vec::new(), 1.0, families).ratio
+        };
+        let v6 = || found(90.0, 100.0, &[Condition, Condition]);
+        let v4 = |reason| found(180.0, 200.0, &[reason, reason, reason]);
+        assert_eq!(of(v6(), Some(v4(Condition))), Some([90.0 / 200.0, 100.0 / 180.0]));
+        assert_eq!(of(v6(), Some(v4(Generator))), None);
+        assert_eq!(of(v6(), None), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! What a search for the highest rate found, for people.
+
+use std::fmt::Write as _;
+use std::num::NonZeroU32;
+
+use crate::condition::Condition;
+use crate::family::Family;
+use crate::find::{FindMax, Found, Limit, Trial};
+use crate::pace::Rate;
+
+use super::number::count;
+
+/// The widest line.
+const WIDTH: usize = 80;
+
+/// The brackets of both families, how they compare, and which trials the figures are of. At most
+/// `connections` were in flight.
+pub fn summary(found: &FindMax, connections: NonZeroU32) -> String {
+    let mut text = headline(found);
+    for (family, of) in found.families.iter() {
+        let bracket = bracket(&found.conditions, of, connections);
+        let _ = writeln!(text, "{family}  {bracket}");
+    }
+    if let Some([least, most]) = found.ratio {
+        let _ = writeln!(text, "IPv6 to IPv4: {least:.2} to {most:.2}");
+    }
+    text + "\n" + &shown(found)
+}
+
+/// One trial, on a line.
+pub fn trial(
+    family: Family,
+    trial: &Trial,
+    conditions: &[Condition],
+    connections: NonZeroU32,
+) -> String {
+    let rate = rate(trial.rate);
+    match trial.reason {
+        None => format!("{family}  {rate} held ({})", why(conditions, trial, connections)),
+        Some(_) => {
+            format!("{family}  {rate} did not hold ({})", why(conditions, trial, connections))
+        }
+    }
+}
+
+/// On one line where that fits.
+fn headline(found: &FindMax) -> String {
+    let conditions: Vec<String> = found.conditions.iter().map(Condition::to_string).collect();
+    let begin = format!("highest rate with {},", conditions.join(" and "));
+    let end = format!("each family alone, trials of {} s:", found.trial_s);
+    let between = if begin.len() + 1 + end.len() <= WIDTH { ' ' } else { '\n' };
+    format!("{begin}{between}{end}\n")
+}
+
+fn bracket(conditions: &[Condition], of: &Found, connections: NonZeroU32) -> String {
+    let why = || match of.failing() {
+        Some(failing) => why(conditions, failing, connections),
+        None => String::new(),
+    };
+    match (of.holds, of.fails) {
+        (Some(holds), Some(fails)) => {
+            format!("{} held, {} did not ({})", rate(holds), rate(fails), why())
+        }
+        (Some(holds), None) => format!("{} held, no higher rate was decided", rate(holds)),
+        (None, Some(fails)) => format!("not even {} held ({})", rate(fails), why()),
+        (None, None) => "no rate was decided".to_owned(),
+    }
+}
+
+fn shown(found: &FindMax) -> String {
+    let of = |(family, found): (Family, &Found)| {
+        found.shown().map(|trial| format!("{family} at {}", rate(trial.rate)))
+    };
+    let trials: Vec<String> = found.families.iter().filter_map(of).collect();
+    match trials.is_empty() {
+        true => String::new(),
+        false => format!("the figures are of one trial each, {}:\n", trials.join(", ")),
+    }
+}
+
+fn why(conditions: &[Condition], trial: &Trial, connections: NonZeroU32) -> String {
+    let requests = &trial.requests;
+    let places = count(connections.get().into());
+    match trial.reason {
+        None => values(conditions, trial, true),
+        Some(Limit::Condition) => values(conditions, trial, false),
+        Some(Limit::Failures) if requests.completed == 0 => "no answer".to_owned(),
+        Some(Limit::Failures) => {
+            let failed = count(requests.sent - requests.completed.min(requests.sent));
+            format!("{failed} of {} failed", count(requests.sent))
+        }
+        Some(Limit::Connections) => format!("all {places} in flight: raise -c"),
+        Some(Limit::Unsent) => {
+            let left = count(requests.unsent + requests.dropped);
+            format!("{left} never began, all {places} in flight: raise -c")
+        }
+        Some(Limit::Generator) => "sixmark itself was late or busy".to_owned(),
+        Some(Limit::Interrupted) => "interrupted".to_owned(),
+    }
+}
+
+/// What the conditions looked at that `held`, or did not, as in `response.p99 12.3 ms`.
+fn values(conditions: &[Condition], trial: &Trial, held: bool) -> String {
+    let shown = conditions.iter().zip(&trial.values);
+    let shown = shown.filter(|(condition, value)| condition.admits(**value) == held);
+    let shown = shown.map(|(condition, value)| {
+        let value = value.map_or("not measured".to_owned(), |value| condition.show(value));
+        format!("{} {value}", condition.figure())
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn rate(per_s: f64) -> String {
+    Rate::new(per_s).map_or(String::new(), |rate| rate.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Families, Requests};
+    use crate::search::Bracket;
+
+    fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
+        let requests = Requests { sent: 1_000, completed: 900, dropped: 0, unsent: 7, waited: 0 };
+        let values = vec![Some(p99_us)];
+        Trial { rate, held: reason.is_none(), reason, values, elapsed_s: 2.0, requests }
+    }
+
+    fn found(holds: Option<f64>, fails: Option<f64>, reason: Limit) -> Found {
+        let held = holds.map(|rate| made(rate, None, 4_000.0));
+        let failed = fails.map(|rate| vec![made(rate, Some(reason), 12_300.0); 3]);
+        let trials = held.into_iter().chain(failed.into_iter().flatten()).collect();
+        Found::new(Bracket { holds, fails }, trials, Some(0))
+    }
+
+    fn of(v6: Found, v4: Found) -> String {
+        let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
+        let families = Families { ipv6: Some(v6), ipv4: Some(v4) };
+        let found = FindMax::new(conditions, 2.0, families);
+        summary(&found, NonZeroU32::new(50).unwrap())
+    }
+
+    #[test]
+    fn both_brackets_and_their_ratio_are_shown() {
+        let text = of(
+            found(Some(41_200.0), Some(43_100.0), Limit::Condition),
+            found(Some(40_000.0), Some(42_000.0), Limit::Connections),
+        );
+        let expected = "\
+highest rate with response.p99 < 10ms, each family alone, trials of 2 s:
+IPv6  41,200/s held, 43,100/s did not (response.p99 12.3 ms)
+IPv4  40,000/s held, 42,000/s did not (all 50 in flight: raise -c)
+IPv6 to IPv4: 0.98 to 1.08
+
+the figures are of one trial each, IPv6 at 41,200/s, IPv4 at 40,000/s:
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let text =
+            of(found(None, Some(5.0), Limit::Failures), found(Some(100.0), None, Limit::Condition));
+        assert!(text.contains("IPv6  not even 5/s held (100 of 1,000 failed)"), "{text}");
+        assert!(text.contains("IPv4  100/s held, no higher rate was decided"), "{text}");
+        assert!(!text.contains("IPv6 to IPv4"), "{text}");
+        let text =
+            of(found(None, None, Limit::Condition), found(Some(5.0), Some(6.0), Limit::Generator));
+        assert!(text.contains("IPv6  no rate was decided"), "{text}");
+        assert!(text.contains("6/s did not (sixmark itself was late or busy)"), "{text}");
+    }
+}

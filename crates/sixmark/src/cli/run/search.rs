@@ -1,0 +1,80 @@
+//! `--find-max`: what a search makes of the other options.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use sixmark_core::family::Family;
+use sixmark_core::pace::{Open, Overload, Rate};
+use sixmark_core::plan::Load;
+use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::report::find::trial;
+use sixmark_core::result::RunResult;
+
+use super::args::Args;
+use super::live::Live;
+use crate::Error;
+use crate::find::{self, FEWEST};
+use crate::run::Ready;
+
+/// The first rate tried where none is given: 100/s.
+pub(super) const FIRST: Rate = Rate::HUNDRED;
+/// How long a trial lasts that says nothing else.
+const TRIAL: Duration = Duration::from_secs(2);
+/// The least warm-up, as a part of the trial: opening connections is not what is judged.
+const WARMUP: u32 = 10;
+
+/// Searches, and tells of each trial on a terminal.
+pub(super) fn run(ready: Ready, stop: &Arc<AtomicBool>, live: &Live) -> Result<RunResult, Error> {
+    let (conditions, connections) = (ready.conditions().to_vec(), ready.plan().load.connections);
+    let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions, connections));
+    find::run(ready, stop, tell)
+}
+
+/// A family's requests are its own trials': both count alike, whatever a list of targets says.
+pub(super) fn ratio(args: &Args, ratio: Ratio) -> Ratio {
+    let both = Family::BOTH.into_iter().all(|family| ratio.uses(family));
+    if !args.find_max.is_empty() && both { Ratio::EVEN } else { ratio }
+}
+
+/// The load of the first trial.
+pub(super) fn load(args: &Args, load: Load) -> Result<Load, Error> {
+    if args.find_max.is_empty() {
+        return Ok(load);
+    }
+    let trial = args.duration.unwrap_or(TRIAL);
+    let rate = load.pace.open().map_or(FIRST, Open::first_rate);
+    if let Some(line) = wrong(args, rate, trial) {
+        return Err(Error::Usage(line));
+    }
+    Ok(Load { duration: Some(trial), warmup: args.warmup.max(trial / WARMUP), ..load })
+}
+
+fn wrong(args: &Args, rate: Rate, trial: Duration) -> Option<String> {
+    if args.overload == Some(Overload::Drop) {
+        let line = "--find-max judges all that falls due; --overload drop leaves some out";
+        return Some(line.to_owned());
+    }
+    let connecting = args.find_max.iter().find(|condition| condition.needs_connecting());
+    if let Some(condition) = connecting.filter(|_| keeps_connections(args)) {
+        return Some(format!(
+            "--find-max '{condition}': connections are opened in the warm-up and kept, so that none \
+             is measured; add --no-keep-alive"
+        ));
+    }
+    few(rate, trial)
+}
+
+fn keeps_connections(args: &Args) -> bool {
+    !args.no_keep_alive && args.requests_per_connection.is_none()
+}
+
+fn few(rate: Rate, trial: Duration) -> Option<String> {
+    (rate.per_s() * trial.as_secs_f64() < FEWEST).then(|| {
+        format!(
+            "--find-max: a trial of {} at {rate} has less than {FEWEST} exchanges; lengthen -d or \
+             raise --rate",
+            humantime::format_duration(trial)
+        )
+    })
+}

@@ -1,0 +1,236 @@
+//! The highest rate that each family sustains: trials of one family at one rate, in turns.
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use sixmark_core::clocks::Clocks;
+use sixmark_core::condition::Condition;
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::find::{Conduct, FindMax, Found, Trial};
+use sixmark_core::pace::{Open, Pace, Rate, Stage};
+use sixmark_core::plan::Plan;
+use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::result::{Ended, Families, FamilyResult, Generator, RunResult, family_result};
+use sixmark_core::search::{AGREE, Search};
+use sixmark_core::tally::{Slice, Tally};
+use sixmark_sys::usage::{Usage, usage};
+
+use crate::Error;
+use crate::load::{self, Loaded};
+use crate::run::{self, BUSY, Ready};
+
+/// Exchanges that fall due in the shortest trial worth making: below this its quantiles are luck.
+pub const FEWEST: f64 = 10.0;
+/// The turns that families take: a machine that gets slower and slower is met by both alike.
+const TURNS: [Family; 4] = [Family::Ipv6, Family::Ipv4, Family::Ipv4, Family::Ipv6];
+/// The highest rate to try: more than any machine can send.
+const HIGHEST: f64 = 1e9;
+
+/// Searches, as the plan's first trial says how. `stop` ends it early, with what is known by then;
+/// `watch` sees each trial when it is over.
+pub fn run(
+    ready: Ready,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(Family, &Trial),
+) -> Result<RunResult, Error> {
+    let before = usage();
+    ready.carry_out(|plan, conditions| {
+        let load = |plan: &Plan| load::run(plan, stop, |_| {});
+        let sides = search(&plan, &conditions, load, watch)?;
+        let mut result = assemble(plan, &conditions, sides);
+        let after = usage();
+        result.generator.cpu_user_s = after.user_s - before.user_s;
+        result.generator.cpu_sys_s = after.system_s - before.system_s;
+        result.generator.peak_rss_bytes = after.peak_rss_bytes;
+        Ok(result)
+    })
+}
+
+/// One family's part of the search.
+#[derive(Debug)]
+struct Side {
+    family: Family,
+    search: Search,
+    trials: Vec<Trial>,
+    /// The last trial of the highest rate that held, and the last one of all, each with its place.
+    best: Option<(usize, Loaded)>,
+    last: Option<(usize, Loaded)>,
+    /// Trials in a row without a single response.
+    silent: u32,
+}
+
+/// Makes trials until every family's bracket is closed or one is interrupted.
+fn search(
+    plan: &Plan,
+    conditions: &[Condition],
+    mut load: impl FnMut(&Plan) -> io::Result<Loaded>,
+    mut watch: impl FnMut(Family, &Trial),
+) -> io::Result<PerFamily<Option<Side>>> {
+    let side = |family| plan.ratio.uses(family).then(|| Side::new(family, plan));
+    let mut sides = PerFamily::from_fn(side);
+    for family in TURNS.into_iter().cycle() {
+        if sides.iter().all(|(_, side)| side.as_ref().and_then(Side::next).is_none()) {
+            break;
+        }
+        let Some((side, rate)) =
+            sides[family].as_mut().and_then(|side| side.next().map(|rate| (side, rate)))
+        else {
+            continue;
+        };
+        let plan = side.plan(plan, rate)?;
+        let loaded = load(&plan)?;
+        let interrupted = loaded.ended == Ended::Interrupted;
+        watch(family, side.take(&plan, rate, conditions, loaded));
+        if interrupted {
+            break;
+        }
+    }
+    Ok(sides)
+}
+
+impl Side {
+    fn new(family: Family, plan: &Plan) -> Side {
+        let first = plan.load.pace.open().map_or(Rate::ZERO, Open::first_rate);
+        let search = Search::new(first.per_s(), FEWEST / trial_s(plan), HIGHEST);
+        Side { family, search, trials: Vec::new(), best: None, last: None, silent: 0 }
+    }
+
+    fn next(&self) -> Option<f64> {
+        self.search.next()
+    }
+
+    /// The next trial. Arrivals at random differ from trial to trial, or two that agree would be
+    /// no more than one.
+    fn plan(&self, plan: &Plan, rate: f64) -> io::Result<Plan> {
+        let mut plan = plan.clone();
+        let rate = Rate::new(rate).map_err(io::Error::other)?;
+        if let Pace::Open(open) = &mut plan.load.pace {
+            open.stages = vec![Stage::endless(rate)];
+        }
+        plan.ratio = Ratio::only(self.family);
+        plan.seed = plan.seed.wrapping_add(self.trials.len() as u64);
+        Ok(plan)
+    }
+
+    /// Judges a trial and goes on from it.
+    fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) -> &Trial {
+        let conduct = Conduct {
+            elapsed_s: seconds(&loaded),
+            saturated: saturated(&run::generator(plan, &loaded), loaded.tally[self.family].sent),
+            interrupted: loaded.ended == Ended::Interrupted,
+        };
+        let of = figures(plan, self.family, &loaded);
+        let trial = Trial::new(rate, conditions, &of, conduct);
+        self.keep(&trial, loaded);
+        self.trials.push(trial);
+        &self.trials[self.trials.len() - 1]
+    }
+
+    fn keep(&mut self, trial: &Trial, loaded: Loaded) {
+        let (at, held_before) = (self.trials.len(), self.search.bracket().holds);
+        let Some(verdict) = trial.verdict() else {
+            // What was cut short is shown where there is nothing else.
+            self.last.get_or_insert((at, loaded));
+            return;
+        };
+        self.search.tried(verdict);
+        match self.search.bracket().holds == held_before {
+            true => self.last = Some((at, loaded)),
+            false => self.best = Some((at, loaded)),
+        }
+        self.silent = if trial.requests.completed == 0 { self.silent + 1 } else { 0 };
+        if self.silent >= AGREE && self.best.is_none() {
+            self.search.give_up();
+        }
+    }
+
+    /// What was found, and the load whose figures are to be shown.
+    fn done(self) -> (Found, Option<Loaded>) {
+        let (shown, loaded) = self.best.or(self.last).unzip();
+        (Found::new(self.search.bracket(), self.trials, shown), loaded)
+    }
+}
+
+/// Whether the generator decided a trial. Where nearly all waited for a place, those that did not
+/// are few, and one late among them is no more than that.
+fn saturated(generator: &Generator, sent: u64) -> bool {
+    generator.busiest > BUSY || generator.late * 100 > sent
+}
+
+fn trial_s(plan: &Plan) -> f64 {
+    plan.load.duration.map_or(0.0, |duration| duration.as_secs_f64())
+}
+
+fn seconds(loaded: &Loaded) -> f64 {
+    loaded.elapsed_ns as f64 / 1e9
+}
+
+fn figures(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResult {
+    let addresses = plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
+    family_result(&loaded.tally[family], addresses, seconds(loaded), true)
+}
+
+/// The result of the trials that are shown, as if they were one run; the figures of a family are
+/// those of its trial.
+fn assemble(plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
+    let interrupted = sides.iter().filter_map(|(_, side)| side.as_ref()).any(Side::is_interrupted);
+    let sides = sides.map(|side| side.map(Side::done));
+    let shown =
+        || sides.iter().filter_map(|(family, side)| Some((family, side.as_ref()?.1.as_ref()?)));
+    let of = |family| {
+        shown().find(|&(of, _)| of == family).map(|(_, loaded)| figures(&plan, family, loaded))
+    };
+    let [ipv6, ipv4] = Family::BOTH.map(of);
+    let mut one = join(shown().map(|(_, loaded)| loaded));
+    if interrupted {
+        one.ended = Ended::Interrupted;
+    }
+    let mut result = run::assemble(plan, one);
+    result.families.ipv6 = ipv6.or(result.families.ipv6);
+    result.families.ipv4 = ipv4.or(result.families.ipv4);
+    let PerFamily { ipv6, ipv4 } = sides.map(|side| side.map(|(found, _)| found));
+    let trial_s = trial_s(&result.plan);
+    let found = FindMax::new(conditions.to_vec(), trial_s, Families { ipv6, ipv4 });
+    result.find_max = Some(found);
+    result
+}
+
+impl Side {
+    fn is_interrupted(&self) -> bool {
+        self.trials.last().is_some_and(|trial| trial.verdict().is_none())
+    }
+}
+
+/// Loads one after the other as one: its seconds are those of the first, then those of the second.
+fn join<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loaded {
+    let mut one = nothing();
+    for (at, load) in loads.enumerate() {
+        let seconds = one.slices.iter().map(|slice| slice.second + 1).max().unwrap_or(0);
+        let later = |slice: &Slice| Slice { second: slice.second + seconds, ..slice.clone() };
+        one.slices.extend(load.slices.iter().map(later));
+        one.tally += &load.tally;
+        one.clocks += &load.clocks;
+        one.elapsed_ns += load.elapsed_ns;
+        one.driver = load.driver;
+        if at == 0 || load.ended != Ended::Hopeless {
+            one.ended = load.ended;
+        }
+    }
+    one
+}
+
+fn nothing() -> Loaded {
+    Loaded {
+        tally: Tally::default(),
+        slices: Vec::new(),
+        elapsed_ns: 0,
+        ended: Ended::Complete,
+        driver: "none",
+        clocks: Clocks::default(),
+        usage: Usage::default(),
+    }
+}
