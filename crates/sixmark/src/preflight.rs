@@ -20,6 +20,7 @@ const OTHER_FILES: u64 = 64;
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
     plan.load.driver = driver(plan)?;
+    linger(plan)?;
     let few_files = open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let routes =
@@ -46,6 +47,22 @@ fn driver(plan: &Plan) -> Result<Driver, Error> {
         }),
         // Old kernels and many containers don't have it; the result says which one it was.
         (Driver::Auto, _) => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
+    }
+}
+
+/// To let responses lie is something that only io_uring can, and only from Linux 6.12 on.
+fn linger(plan: &Plan) -> Result<(), Error> {
+    if plan.load.linger.is_none() {
+        return Ok(());
+    }
+    match plan.load.driver {
+        Driver::Uring if Uring::new(1).is_ok_and(|driver| driver.can_linger()) => Ok(()),
+        Driver::Uring => {
+            Err(Error::Measure("--linger needs Linux 6.12 or newer; leave it out".into()))
+        }
+        _ => Err(Error::Usage(
+            "--linger needs io_uring, and this run would use epoll; leave it out".into(),
+        )),
     }
 }
 

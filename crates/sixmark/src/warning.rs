@@ -63,6 +63,7 @@ pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
 /// After the run: everything that the result itself gives reason to doubt.
 pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
     let of_run = [
+        linger(result),
         saturated(result),
         ended(result),
         resets(result),
@@ -136,6 +137,16 @@ fn saturated(result: &RunResult) -> Option<Warning> {
         );
         warning("generator_saturated", message)
     })
+}
+
+fn linger(result: &RunResult) -> Option<Warning> {
+    let linger = result.plan.load.linger.filter(|linger| !linger.is_zero())?;
+    let message = format!(
+        "responses were left lying for up to {} to deal with more at once (--linger): times are late \
+         by up to that",
+        humantime::format_duration(linger)
+    );
+    Some(warning("linger", message))
 }
 
 fn ended(result: &RunResult) -> Option<Warning> {

@@ -105,6 +105,9 @@ pub struct Load {
     pub driver: Driver,
     /// Who takes the times of sending and receiving.
     pub timestamps: Timestamps,
+    /// How long what comes may be left lying in a closed loop over io_uring, so that more of it is
+    /// dealt with at once; without a word at most a hundredth of the shortest response.
+    pub linger: Option<Duration>,
 }
 
 /// How the kernel is spoken to.

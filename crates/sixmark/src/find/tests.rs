@@ -37,6 +37,7 @@ fn plan(ratio: Ratio) -> Plan {
             timeout: Duration::from_secs(5),
             driver: Driver::Epoll,
             timestamps: Timestamps::User,
+            linger: None,
         },
         request: Request { method: "GET".into(), headers: Vec::new(), body: None },
         connection: Connection {

@@ -128,6 +128,12 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Open loop")]
     pub(super) spin: Option<Duration>,
 
+    /// Let responses lie for so long to deal with more at once (50us): far cheaper against a fast
+    /// server, and times are late by as much; closed loop over io_uring only
+    #[arg(long, value_name = "TIME", value_parser = time,
+          conflicts_with_all = ["rate", "ramp", "steps", "find_max"], help_heading = "Load")]
+    pub(super) linger: Option<Duration>,
+
     /// One connection a request
     #[arg(long, conflicts_with = "requests_per_connection", help_heading = "Connections")]
     pub(super) no_keep_alive: bool,

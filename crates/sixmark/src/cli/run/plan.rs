@@ -165,6 +165,7 @@ fn load(args: &Args) -> Result<Load, Error> {
         timeout: args.timeout,
         driver: args.driver,
         timestamps: args.timestamps,
+        linger: args.linger,
     })
 }
 

@@ -31,7 +31,7 @@ const BURST: usize = 8;
 /// Requests handed to the kernel together in a closed loop: more would save little and stamp the
 /// last ones earlier than they leave.
 const TOGETHER: usize = 8;
-/// The longest that anything is put off in a closed loop, in nanoseconds.
+/// The longest that anything is put off in a closed loop unasked, in nanoseconds.
 const LONGEST_LINGER: u64 = 200_000;
 /// How long a place rests after a connection could not be established, in nanoseconds: a peer that
 /// refuses must not turn the closed loop into a busy one.
@@ -218,13 +218,16 @@ impl<'a, D: Driver> Worker<'a, D> {
     }
 
     /// How loosely the driver may work after a second like this one. Where the clock rules it may
-    /// not; in a closed loop nothing is put off by more than a hundredth of the shortest response.
+    /// not; in a closed loop nothing is put off by more than a hundredth of the shortest response,
+    /// or than the plan says.
     fn grain(&self, slice: &Slice) -> Grain {
         if self.arrivals.are_timed() {
             return Grain { sends: 1, linger: 0 };
         }
         let shortest = slice.families.iter().filter_map(|(_, family)| family.response.min()).min();
-        Grain { sends: TOGETHER, linger: (shortest.unwrap_or(0) / 100).min(LONGEST_LINGER) }
+        let unnoticed = (shortest.unwrap_or(0) / 100).min(LONGEST_LINGER);
+        let asked = self.prepared.plan.load.linger.map(|linger| linger.as_nanos() as u64);
+        Grain { sends: TOGETHER, linger: asked.unwrap_or(unnoticed) }
     }
 
     /// Ends what has lasted too long.

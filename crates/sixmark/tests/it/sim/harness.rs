@@ -47,6 +47,7 @@ pub(crate) fn plan() -> Plan {
             timeout: Duration::from_secs(5),
             driver: Driver::Auto,
             timestamps: Timestamps::User,
+            linger: None,
         },
         request: Request { method: "GET".into(), headers: Vec::new(), body: None },
         connection: Connection {

@@ -82,6 +82,11 @@ impl Uring {
         })
     }
 
+    /// Whether the kernel can let what happened lie for a while (from Linux 6.12 on).
+    pub fn can_linger(&self) -> bool {
+        self.ring.can_linger()
+    }
+
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
         let Begun { fd, called, returned, peer } = begin(way)?;

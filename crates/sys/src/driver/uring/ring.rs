@@ -123,6 +123,11 @@ impl Ring {
         done.map(drop)
     }
 
+    /// Whether `wait` can linger.
+    pub(super) fn can_linger(&self) -> bool {
+        self.can_linger
+    }
+
     /// What the kernel told since the last look.
     pub(super) fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.ring.completion().map(|entry| Completion {
