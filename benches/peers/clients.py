@@ -97,14 +97,16 @@ class Sixmark:
         " checks every head, counts bytes"
     )
 
-    def __init__(self, program, driver=None):
-        self.name = f"sixmark {driver}" if driver else "sixmark"
+    def __init__(self, program, driver, linger=None):
+        self.name = f"sixmark linger {linger}" if linger else f"sixmark {driver}"
         self.program = program
         self.version = [program, "--version"]
-        self.driver = ["--driver", driver] if driver else []
+        self.driver = ["--driver", driver]
+        self.linger = ["--linger", linger] if linger else []
 
     def can(self, load):
-        return True
+        """With --linger, only where many connections answer at once is there anything to gain."""
+        return not self.linger or (load.keep_alive and load.connections > 1)
 
     def command(self, load, family, url, folder):
         if load.requests is not None:
@@ -114,7 +116,8 @@ class Sixmark:
         keep_alive = [] if load.keep_alive else ["--no-keep-alive"]
         upload = ["-X", "POST", "--body-file", load.body] if load.body else []
         flag = {"ipv6": "-6", "ipv4": "-4"}[family]
-        shape = ["-t1", f"-c{load.connections}", *until, *keep_alive, *upload, *self.driver]
+        shape = ["-t1", f"-c{load.connections}", *until, *keep_alive, *upload]
+        shape += self.driver + self.linger
         return [self.program, "run", *shape, "--json", str(result_in(folder)), flag, url]
 
     def read(self, text, family, folder):

@@ -52,12 +52,12 @@ def table(case, summary):
     metric, word = cost(case)
     lines = [
         f"{case.name}: {case.says}; server {case.server}",
-        f"  {'':6}{'':15}{'requests/s':>10}  {'min - max':>19}"
+        f"  {'':6}{'':20}{'requests/s':>10}  {'min - max':>19}"
         f"  {word:>16}  {'min - max':>19}  {'client, server busy':>19}  {'failed':>6}",
     ]
     for family, peer, one in rows(summary):
         lines.append(
-            f"  {family:6}{peer:15}{number(one['per_s']['median']):>10}"
+            f"  {family:6}{peer:20}{number(one['per_s']['median']):>10}"
             f"  {between(one['per_s']):>19}  {number(one[metric]['median']):>16}"
             f"  {between(one[metric]):>19}  {shares(one):>19}  {one['failed']:>6,}"
         )
