@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
-use sixmark_core::plan::{Driver, Plan, Source};
+use sixmark_core::plan::{Close, Driver, Plan, Source};
 use sixmark_core::result::{Route, Warning};
 use sixmark_sys::driver::{Epoll, Uring};
 use sixmark_sys::{limit, route};
 
 use crate::{Error, warning};
 
+/// How long Linux keeps a connection that this side closed in TIME-WAIT (TCP_TIMEWAIT_LEN).
+const TIME_WAIT_S: f64 = 60.0;
 /// Descriptors beside the connections: standard streams, epoll, files.
 const OTHER_FILES: u64 = 64;
 
@@ -182,13 +184,24 @@ fn addresses_of(source: &Source) -> u64 {
 /// The most ports that connections may hold at once, TIME-WAIT included where this side closes.
 fn needed_ports(plan: &Plan, family: Family) -> u64 {
     let at_once = u64::from(plan.load.connections.get());
-    let leaves_none = plan.connection.close == sixmark_core::plan::Close::Rst;
-    match plan.load.requests {
+    let leaves_none = plan.connection.close == Close::Rst;
+    match requests_in_time_wait(plan) {
         Some(total) if !plan.connection.keep_alive && !leaves_none => {
-            at_once.max(plan.ratio.part_of(total.get(), family))
+            at_once.max(plan.ratio.part_of(total, family))
         }
         _ => at_once,
     }
+}
+
+/// How many requests can end within the time that a port then stays taken, as far as that is known
+/// before: a closed loop without a total does as many as it can.
+fn requests_in_time_wait(plan: &Plan) -> Option<u64> {
+    let total = plan.load.requests.map(NonZeroU64::get);
+    let at_rate = plan.load.pace.open().map(|open| {
+        let seconds = plan.load.duration.map_or(TIME_WAIT_S, |duration| duration.as_secs_f64());
+        (open.mean_per_s() * seconds.min(TIME_WAIT_S)) as u64
+    });
+    total.into_iter().chain(at_rate).min()
 }
 
 /// The ports that the kernel takes for connections (ip-sysctl, ip_local_port_range, both families).

@@ -2,6 +2,7 @@
 //! unsafe code, each use with the invariant that makes it sound. It knows nothing of HTTP, plans or
 //! results.
 
+mod buffers;
 pub mod clock;
 pub mod driver;
 pub mod interface;

@@ -76,6 +76,19 @@ impl Open {
         self.stages.iter().map(|stage| stage.duration).sum()
     }
 
+    /// The mean of the rate over all stages, arrivals a second.
+    pub fn mean_per_s(&self) -> f64 {
+        let whole = self.duration().map_or(0.0, |whole| whole.as_secs_f64());
+        if whole == 0.0 {
+            return self.first_rate().per_s();
+        }
+        let area = |stage: &Stage| {
+            let seconds = stage.duration.map_or(0.0, |duration| duration.as_secs_f64());
+            (stage.from.per_s() + stage.to.per_s()) / 2.0 * seconds
+        };
+        self.stages.iter().map(area).sum::<f64>() / whole
+    }
+
     /// The rate that the load begins with.
     pub fn first_rate(&self) -> Rate {
         self.stages.first().map_or(Rate::ZERO, |stage| stage.from)

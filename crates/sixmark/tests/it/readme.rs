@@ -24,6 +24,7 @@ fn here(command: &str, origin: &Origin) -> String {
         .replace("http://www.example.net/", &both("/bytes/100"))
         .replace("--find-max 'response.p99 < 10ms'", "-d 100ms --find-max 'response.p99 < 1ns'")
         .replace("-d 10s", "-d 100ms")
+        .replace("-c 100000 -t 6", "-c 50 -t 2")
         .replace(":1m ", ":100ms ")
         .replace("100:10s,200:10s,400:10s", "100:50ms,200:50ms,400:50ms")
         .replace("--warmup 1s", "--warmup 50ms")

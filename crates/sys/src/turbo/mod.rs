@@ -5,7 +5,6 @@
 //! Accepted connections are no descriptors of the process: the limit of open files holds for each
 //! ring's table, not for all of them together.
 
-mod buffers;
 mod part;
 mod ring;
 mod server;

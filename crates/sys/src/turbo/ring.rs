@@ -9,12 +9,15 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{CancelBuilder, Fd, Fixed, Timespec};
 use io_uring::{IoUring, cqueue, opcode};
 
-use super::buffers::{Buffers, GROUP};
+use crate::buffers::{Buffers, GROUP};
 
 /// Entries that may wait to be submitted.
 const SUBMISSIONS: u32 = 4096;
 /// Completions that fit; more wait in the kernel.
 const COMPLETIONS: u32 = 16 * 1024;
+
+/// Buffers for what comes.
+const BUFFERS: u16 = 512;
 
 /// A completion.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +45,7 @@ impl Ring {
         let ring = build()?;
         ring.submitter().register_files_sparse(room)?;
         // SAFETY: Drop frees the buffers only after everything under way was cancelled.
-        let buffers = unsafe { Buffers::register(&ring.submitter()) }?;
+        let buffers = unsafe { Buffers::register(&ring.submitter(), BUFFERS) }?;
         let mut ring = ring;
         // Saves a look-up of the descriptor in each call; nothing is lost where it is refused.
         let _ = ring_descriptor(&mut ring);

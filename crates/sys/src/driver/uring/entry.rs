@@ -7,9 +7,9 @@ use io_uring::opcode::{AsyncCancel, Close, FixedFdInstall, PollAdd, Recv, Send, 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
 
-use super::buffers::GROUP;
 use super::mark::Operation;
 use super::socket::{File, Socket};
+use crate::buffers::GROUP;
 use crate::driver::Slot;
 
 /// IORING_RECVSEND_POLL_FIRST: wait before the first try, which would come too early.

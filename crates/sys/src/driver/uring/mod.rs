@@ -8,7 +8,6 @@
 //! handshake, and only a call of its own times it alone. Linking connect to send and receive would
 //! save one call and put the time of the send into that of the connection.
 
-mod buffers;
 mod entry;
 mod lent;
 mod mark;

@@ -1,13 +1,14 @@
 //! The submission and completion queues, and every call into the kernel that serves them.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 use std::time::Duration;
 
-use io_uring::types::{SubmitArgs, Timespec};
+use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Parameters, squeue};
 
-use super::buffers::Buffers;
+use crate::buffers::Buffers;
 use crate::limit;
 
 /// Submissions that can be queued between two calls into the kernel.
@@ -15,11 +16,14 @@ const SUBMISSIONS: u32 = 256;
 /// Completions that the kernel can tell of between two looks. It keeps more than that, slower.
 const COMPLETIONS: u32 = 2_048;
 
+/// Buffers for what comes.
+const BUFFERS: u16 = 256;
+
 /// One ring with its table of files and its buffers.
 pub(super) struct Ring {
-    // Dropped before the buffers: while there is a ring, the kernel may hold on to them.
-    ring: IoUring,
-    buffers: Buffers,
+    // Dropped by hand: the buffers only where the kernel can't write to them any more.
+    ring: ManuallyDrop<IoUring>,
+    buffers: ManuallyDrop<Buffers>,
     /// Sockets that the ring's own table has room for.
     files: u32,
     enabled: bool,
@@ -46,8 +50,10 @@ impl Ring {
         let ring = build(true).or_else(|_| build(false))?;
         let can_linger = ring.params().is_feature_min_timeout();
         check(ring.params())?;
-        let buffers = Buffers::register(&ring)?;
+        // SAFETY: Drop frees the buffers only after everything under way was cancelled.
+        let buffers = unsafe { Buffers::register(&ring.submitter(), BUFFERS) }?;
         let files = make_table(&ring, files);
+        let (ring, buffers) = (ManuallyDrop::new(ring), ManuallyDrop::new(buffers));
         Ok(Ring { ring, buffers, files, enabled: false, can_linger })
     }
 
@@ -140,12 +146,30 @@ impl Ring {
 
     /// What was received into a buffer.
     pub(super) fn view(&self, buffer: u16, length: usize) -> &[u8] {
-        self.buffers.view(buffer, length)
+        self.buffers.read(buffer, length)
     }
 
     /// Lets the kernel have a buffer again, from the next look on.
     pub(super) fn give_back(&mut self, buffer: u16) {
-        self.buffers.give_back(buffer);
+        self.buffers.give(buffer);
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        let (submitter, patience) = (self.ring.submitter(), Timespec::new().sec(5));
+        let cancelled = submitter.register_sync_cancel(Some(patience), CancelBuilder::any());
+        // A ring that was never enabled has nothing under way.
+        let nothing_left = !self.enabled
+            || cancelled.is_ok()
+            || cancelled.is_err_and(|error| error.raw_os_error() == Some(libc::ENOENT));
+        // SAFETY: dropped once, here.
+        unsafe { ManuallyDrop::drop(&mut self.ring) };
+        // Memory that the kernel might still write to is left to it.
+        if nothing_left {
+            // SAFETY: dropped once, here, with nothing under way.
+            unsafe { ManuallyDrop::drop(&mut self.buffers) };
+        }
     }
 }
 

@@ -9,47 +9,51 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// How many; a power of two (io_uring_register_buf_ring(3)).
-const COUNT: u16 = 512;
-/// The bytes of each: most requests fit in a part of it, uploads want it larger.
+/// The bytes of each: most messages fit in a part of it, bodies want it larger.
 const SIZE: usize = 16 * 1024;
 /// The only group there is.
-pub(super) const GROUP: u16 = 0;
+pub(crate) const GROUP: u16 = 0;
 
 /// The entries that the kernel reads, page-aligned, and the bytes that it writes.
 #[derive(Debug)]
-pub(super) struct Buffers {
+pub(crate) struct Buffers {
     entries: NonNull<BufRingEntry>,
     bytes: NonNull<u8>,
+    count: u16,
     tail: u16,
 }
 
+// SAFETY: nothing else points at the memory, whichever thread has it.
+unsafe impl Send for Buffers {}
+
 impl Buffers {
-    /// Makes the buffers and gives them all to the kernel.
+    /// Makes `count` buffers, a power of two (io_uring_register_buf_ring(3)), and gives them all to
+    /// the kernel.
     ///
     /// # Safety
     /// The ring must be gone, or have nothing under way, before the buffers are dropped.
-    pub(super) unsafe fn register(submitter: &Submitter<'_>) -> io::Result<Buffers> {
-        let mut buffers = Buffers::new();
+    pub(crate) unsafe fn register(submitter: &Submitter<'_>, count: u16) -> io::Result<Buffers> {
+        let mut buffers = Buffers::new(count);
         // SAFETY: the entries are zeroed, page-aligned and as many as we say; by this function's
         // own condition they outlive the ring's use of them.
         unsafe {
             let address = buffers.entries.as_ptr() as u64;
-            submitter.register_buf_ring_with_flags(address, COUNT, GROUP, 0)
+            submitter.register_buf_ring_with_flags(address, count, GROUP, 0)
         }?;
-        (0..COUNT).for_each(|id| buffers.give(id));
+        (0..count).for_each(|id| buffers.give(id));
         buffers.publish();
         Ok(buffers)
     }
 
-    fn new() -> Buffers {
-        Buffers { entries: zeroed(entries_layout()).cast(), bytes: zeroed(bytes_layout()), tail: 0 }
+    fn new(count: u16) -> Buffers {
+        let (entries, bytes) = (zeroed(entries_layout(count)), zeroed(bytes_layout(count)));
+        Buffers { entries: entries.cast(), bytes, count, tail: 0 }
     }
 
     /// The bytes that the kernel wrote into a buffer that it has handed back.
-    pub(super) fn read(&self, id: u16, length: usize) -> &[u8] {
-        let start = usize::from(id % COUNT) * SIZE;
-        // SAFETY: `start` is the start of one of the COUNT buffers of SIZE bytes.
+    pub(crate) fn read(&self, id: u16, length: usize) -> &[u8] {
+        let start = usize::from(id % self.count) * SIZE;
+        // SAFETY: `start` is the start of one of the `count` buffers of SIZE bytes.
         let buffer = unsafe { self.bytes.add(start) };
         // SAFETY: the bytes are initialised (zeroed at first) and within the buffer, which the
         // kernel doesn't write before it is given back, for which `self` is borrowed mutably.
@@ -57,12 +61,12 @@ impl Buffers {
     }
 
     /// Gives a buffer back, to be taken after the next [`Buffers::publish`].
-    pub(super) fn give(&mut self, id: u16) {
-        let id = id % COUNT;
-        let place = usize::from(self.tail % COUNT);
-        // SAFETY: there are COUNT buffers of SIZE bytes, so the sum is within their memory.
+    pub(crate) fn give(&mut self, id: u16) {
+        let id = id % self.count;
+        let place = usize::from(self.tail % self.count);
+        // SAFETY: there are `count` buffers of SIZE bytes, so the sum is within their memory.
         let address = unsafe { self.bytes.add(usize::from(id) * SIZE) };
-        // SAFETY: there are COUNT entries.
+        // SAFETY: there are `count` entries.
         let entry = unsafe { self.entries.add(place) };
         // SAFETY: entries are plain integers in memory that is ours, and the kernel doesn't read
         // those beyond the published tail. Only fields are set: the first entry's last one is the
@@ -75,7 +79,7 @@ impl Buffers {
     }
 
     /// Lets the kernel see what was given back.
-    pub(super) fn publish(&self) {
+    pub(crate) fn publish(&self) {
         // SAFETY: this is the address of the first of the initialised entries.
         let tail = unsafe { BufRingEntry::tail(self.entries.as_ptr()) };
         // SAFETY: the tail is an aligned u16 within the entries' memory, which lives as long as
@@ -88,9 +92,9 @@ impl Buffers {
 impl Drop for Buffers {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout, and by the condition of `register` not in use.
-        unsafe { dealloc(self.entries.as_ptr().cast(), entries_layout()) };
+        unsafe { dealloc(self.entries.as_ptr().cast(), entries_layout(self.count)) };
         // SAFETY: as above.
-        unsafe { dealloc(self.bytes.as_ptr(), bytes_layout()) };
+        unsafe { dealloc(self.bytes.as_ptr(), bytes_layout(self.count)) };
     }
 }
 
@@ -99,12 +103,12 @@ fn zeroed(layout: Layout) -> NonNull<u8> {
     NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
-fn entries_layout() -> Layout {
-    aligned(usize::from(COUNT) * size_of::<BufRingEntry>())
+fn entries_layout(count: u16) -> Layout {
+    aligned(usize::from(count) * size_of::<BufRingEntry>())
 }
 
-fn bytes_layout() -> Layout {
-    aligned(usize::from(COUNT) * SIZE)
+fn bytes_layout(count: u16) -> Layout {
+    aligned(usize::from(count) * SIZE)
 }
 
 /// On a page of any size that Linux has.
