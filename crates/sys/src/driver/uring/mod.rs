@@ -54,6 +54,8 @@ pub struct Uring {
     /// Sends queued since the kernel was last called.
     sends: usize,
     grain: Grain,
+    /// The last wait was a mere look that found nothing, and nothing was asked for since.
+    spinning: bool,
     woke: u64,
     waited: u64,
 }
@@ -76,6 +78,7 @@ impl Uring {
             received: None,
             sends: 0,
             grain: Grain { sends: 1, linger: 0 },
+            spinning: false,
             woke: clock::now(),
             waited: 0,
         })
@@ -245,6 +248,22 @@ impl Uring {
         }
     }
 
+    /// A look found nothing. Between two of those nothing was done but to wait with open eyes.
+    fn spin(&mut self, before: u64) {
+        if std::mem::replace(&mut self.spinning, true) {
+            self.waited += self.woke - before;
+        }
+    }
+
+    /// Waits until something happens or `until` has come.
+    fn block(&mut self, until: u64) {
+        let (before, linger) = (self.woke, Duration::from_nanos(self.grain.linger));
+        let done = self.ring.wait(Duration::from_nanos(until - before), linger);
+        self.woke = self.take_note(done);
+        self.waited += self.woke - before;
+        self.spinning = false;
+    }
+
     /// Ends dealing with the event that was told last.
     fn settle(&mut self) {
         if let Some((buffer, _)) = self.received.take() {
@@ -296,6 +315,7 @@ impl Driver for Uring {
         if self.sockets.len() <= slot as usize {
             self.sockets.resize_with(slot as usize + 1, Socket::default);
         }
+        self.spinning = false;
         self.sockets[slot as usize].renew(way.lasting);
         self.begin(slot, way).unwrap_or_else(|error| {
             let (at, kind) = (self.now(), Kind::Failed(number(&error)));
@@ -306,6 +326,7 @@ impl Driver for Uring {
 
     fn send(&mut self, slot: Slot, message: &Message) -> Handed {
         let at = self.now();
+        self.spinning = false;
         let address = message.head().as_ptr() as usize;
         let kept = self.sockets[slot as usize].request == address || self.lent.keep(message);
         if kept {
@@ -356,16 +377,15 @@ impl Driver for Uring {
         self.queue_last();
         self.sends = 0;
         // What the kernel does for us here is work, not waiting.
-        let done = self.ring.submit_and_look();
+        let (before, done) = (self.woke, self.ring.submit_and_look());
         self.woke = self.take_note(done);
-        if !self.told.is_empty() || !self.ready.is_empty() || until <= self.woke {
-            return;
+        if !self.told.is_empty() || !self.ready.is_empty() {
+            self.spinning = false;
+        } else if until <= self.woke {
+            self.spin(before);
+        } else {
+            self.block(until);
         }
-        let before = self.woke;
-        let linger = Duration::from_nanos(self.grain.linger);
-        let done = self.ring.wait(Duration::from_nanos(until - before), linger);
-        self.woke = self.take_note(done);
-        self.waited += self.woke - before;
     }
 
     fn next(&mut self) -> Option<Event> {
