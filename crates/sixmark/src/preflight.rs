@@ -92,18 +92,23 @@ fn open_files(plan: &mut Plan) -> Result<Option<Warning>, Error> {
 /// How many connections fit where the process may open `allowed` files. A ring's table is no part of
 /// that: each may be as large again.
 fn room(plan: &Plan, allowed: u64) -> u64 {
-    let listed = plan.load.driver == Driver::Uring && plan.connection.lasting();
+    let listed = is_listed(plan);
     let rings = if listed { u64::from(plan.load.threads.get()) } else { 1 };
     // With a table for each worker, none may need more than one table holds.
     let each = if listed { allowed } else { allowed.saturating_sub(OTHER_FILES) };
     each.saturating_mul(rings)
 }
 
+/// Whether connections are entries of the rings' tables, not files of the process.
+fn is_listed(plan: &Plan) -> bool {
+    let lasting = plan.load.driver == Driver::Uring && plan.connection.lasting();
+    lasting && Uring::new(1).is_ok_and(|driver| driver.has_table())
+}
+
 fn too_many(plan: &Plan, allowed: u64) -> Error {
     let in_flight = plan.load.connections.get();
     let needed = u64::from(in_flight) + OTHER_FILES;
-    let listed = plan.load.driver == Driver::Uring && plan.connection.lasting();
-    Error::Measure(match listed {
+    Error::Measure(match is_listed(plan) {
         true => format!(
             "{in_flight} connections over {} threads need more than the {allowed} open files that each \
              may hold; give it at least {} threads (-t), raise the limit (ulimit -Hn) or lower -c",

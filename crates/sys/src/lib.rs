@@ -10,6 +10,7 @@ pub mod limit;
 mod netlink;
 mod path;
 mod realtime;
+mod release;
 pub mod route;
 mod socket;
 mod stamp;

@@ -7,9 +7,10 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{CancelBuilder, Fd, Fixed, Timespec};
-use io_uring::{IoUring, cqueue, opcode};
+use io_uring::{EnterFlags, IoUring, cqueue, opcode};
 
 use crate::buffers::{Buffers, GROUP};
+use crate::release;
 
 /// Entries that may wait to be submitted.
 const SUBMISSIONS: u32 = 4096;
@@ -131,7 +132,7 @@ impl Ring {
     /// Submits, waits for something to be told if `idle`, and appends all that was told.
     pub(super) fn turn(&mut self, idle: bool, told: &mut Vec<Told>) -> io::Result<()> {
         self.buffers.publish();
-        match self.ring.submit_and_wait(usize::from(idle)) {
+        match self.submit_and_look(u32::from(idle)) {
             // Interrupted, or more completions than the kernel likes to keep: they are told first.
             Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY)) => {
                 return Err(error);
@@ -145,6 +146,15 @@ impl Ring {
             buffer: cqueue::buffer_select(entry.flags()),
         }));
         Ok(())
+    }
+
+    /// Submits, lets the kernel deal with what came in, linked closes included, and waits for so many
+    /// things to be told.
+    fn submit_and_look(&mut self, want: u32) -> io::Result<()> {
+        let (queued, flags) = (self.ring.submission().len(), EnterFlags::GETEVENTS.bits());
+        // SAFETY: no argument; nothing is read but the queue.
+        let done = unsafe { self.ring.submitter().enter::<()>(queued as u32, want, flags, None) };
+        done.map(drop)
     }
 
     /// The bytes in a buffer that was told of.
@@ -201,17 +211,15 @@ fn sending(index: u32, bytes: &'static [u8], flags: i32) -> Entry {
     opcode::Send::new(Fixed(index), bytes.as_ptr(), length).flags(flags).build()
 }
 
-/// The best ring that this kernel has: deferred work came with 6.1, the rest with 6.0.
+/// Before Linux 6.13 a file leaves the table only when all older requests on others are over, so that
+/// a connection would stay open until another ends.
 fn build() -> io::Result<IoUring> {
-    let mut best = IoUring::builder();
-    common(&mut best).setup_defer_taskrun();
-    let mut plain = IoUring::builder();
-    common(&mut plain).setup_coop_taskrun();
-    best.build(SUBMISSIONS).or_else(|_| plain.build(SUBMISSIONS))
-}
-
-fn common(builder: &mut io_uring::Builder) -> &mut io_uring::Builder {
-    builder.setup_single_issuer().setup_submit_all().setup_cqsize(COMPLETIONS)
+    if !release::is_at_least(6, 13) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "it needs Linux 6.13 or newer"));
+    }
+    let mut builder = IoUring::builder();
+    builder.setup_single_issuer().setup_submit_all().setup_cqsize(COMPLETIONS);
+    builder.setup_defer_taskrun().build(SUBMISSIONS)
 }
 
 fn ring_descriptor(ring: &mut IoUring) -> io::Result<()> {

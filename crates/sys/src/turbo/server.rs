@@ -46,7 +46,7 @@ impl<T: Talk> Server<T> {
     /// files. They are accepted once it runs.
     ///
     /// # Errors
-    /// Where the kernel has no io_uring, an older one than Linux 6.0, or doesn't allow it.
+    /// Where the kernel has no io_uring, an older one than Linux 6.13, or doesn't allow it.
     pub fn new(talk: T, listeners: Vec<TcpListener>, room: u32) -> io::Result<Server<T>> {
         let ring = Ring::new(room)?;
         let slots = (0..room).map(|_| Slot::default()).collect();

@@ -103,7 +103,7 @@ fn explain(error: &io::Error) -> io::Error {
         Some(libc::EPERM | libc::EACCES) => {
             "; it is forbidden here (kernel.io_uring_disabled or a sandbox); leave --turbo out"
         }
-        Some(libc::ENOSYS | libc::EINVAL) => "; it needs Linux 6.0 or newer; leave --turbo out",
+        Some(libc::ENOSYS | libc::EINVAL) => "; leave --turbo out",
         Some(libc::ENOMEM) => "; raise the limit of locked memory (ulimit -l)",
         Some(libc::EMFILE) => "; raise the limit of open files (ulimit -n)",
         _ => "; leave --turbo out",

@@ -25,6 +25,10 @@ pub(crate) enum Scene {
     Resets,
     /// Reads nothing before it is told to, then everything.
     Hesitates,
+    /// Reads the request's beginning, answers with 45 bytes and resets.
+    Objects,
+    /// Reads the request, answers with 45 bytes and resets at once.
+    BreaksOff,
 }
 
 /// A driver and a peer that plays a scene for it.
@@ -161,6 +165,51 @@ fn what_there_is_no_room_for_is_sent_later<S: Stage>(family: Family) {
     stage.parts().0.close(SLOT, Close::Orderly);
 }
 
+fn a_response_before_the_requests_end_is_told_before_the_end<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Objects, family);
+    connected(&mut stage);
+    let body = Arc::new(vec![b'x'; 64 << 20]);
+    let driver = stage.parts().0;
+    assert_eq!(
+        driver.send(SLOT, &Message::with_body(b"head".to_vec(), Some(&body))),
+        Handed::Later
+    );
+    assert_eq!(receive(driver, 45), (45, 0));
+    let kind = next(driver).kind;
+    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE) | Kind::Ended), "{kind:?}");
+    driver.close(SLOT, Close::Orderly);
+}
+
+fn a_reset_right_behind_bytes_is_told_after_them<S: Stage>(family: Family) {
+    for _ in 0..20 {
+        let mut stage = S::set(Scene::BreaksOff, family);
+        connected(&mut stage);
+        ask(&mut stage);
+        stage.go_on();
+        let driver = stage.parts().0;
+        assert_eq!(receive(driver, 45), (45, 0));
+        let kind = next(driver).kind;
+        assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
+        driver.close(SLOT, Close::Orderly);
+    }
+}
+
+fn what_was_to_be_sent_does_not_go_to_the_slots_next_connection<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Answers(3), family);
+    connected(&mut stage);
+    let body = Arc::new(vec![b'y'; 100_000]);
+    let driver = stage.parts().0;
+    let _ = driver.send(SLOT, &Message::with_body(b"request".to_vec(), Some(&body)));
+    driver.close(SLOT, Close::Orderly);
+    // A peer that were sent the rest of the first body would answer more than once.
+    connected(&mut stage);
+    ask(&mut stage);
+    let driver = stage.parts().0;
+    assert_eq!(receive(driver, 3), (3, 0));
+    driver.wait(driver.now());
+    assert_eq!(driver.next(), None);
+}
+
 fn nothing_is_told_of_a_slots_former_connection<S: Stage>(family: Family) {
     let mut stage = S::set(Scene::Answers(100_000), family);
     for close in [Close::Orderly, Close::Reset, Close::Orderly] {
@@ -259,6 +308,9 @@ held_to! {
         an_end_is_told,
         a_reset_is_told,
         what_there_is_no_room_for_is_sent_later,
+        a_response_before_the_requests_end_is_told_before_the_end,
+        a_reset_right_behind_bytes_is_told_after_them,
+        what_was_to_be_sent_does_not_go_to_the_slots_next_connection,
         nothing_is_told_of_a_slots_former_connection,
         a_wait_ends_when_it_is_to,
         a_path_is_told_until_the_close,

@@ -52,7 +52,8 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
     }
 
     fn go_on(&mut self) {
-        self.peer.go_on.send(()).unwrap();
+        // Only one that hesitates waits for it.
+        let _ = self.peer.go_on.send(());
     }
 }
 
@@ -124,6 +125,16 @@ fn play(mut stream: TcpStream, scene: Scene, gone_on: &Receiver<()>) -> std::io:
             stream.read_exact(&mut request)?;
             stream.write_all(&vec![b'x'; size])?;
         },
+        Scene::Objects => {
+            stream.read_exact(&mut request[..4])?;
+            stream.write_all(&[b'x'; 45])?;
+            // What is unread makes the close a reset; the peer has the answer by then.
+        }
+        Scene::BreaksOff => {
+            stream.read_exact(&mut request)?;
+            stream.write_all(&[b'x'; 45])?;
+            Socket::from(stream).set_linger(Some(Duration::ZERO))?;
+        }
         Scene::Resets => {
             stream.read_exact(&mut request)?;
             Socket::from(stream).set_linger(Some(Duration::ZERO))?;

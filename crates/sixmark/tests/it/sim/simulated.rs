@@ -59,6 +59,14 @@ fn reply(scene: Scene) -> Reply {
         Scene::Refuses => unreachable!("nothing is connected"),
         Scene::Closes => Reply::of(MILLI, Step::Fin),
         Scene::Resets => Reply::of(MILLI, Step::Error(ECONNRESET)),
+        Scene::Objects => Reply {
+            take: Take::Later,
+            steps: vec![(MILLI, Step::Bytes(vec![b'x'; 45])), (MILLI, Step::Error(ECONNRESET))],
+        },
+        Scene::BreaksOff => Reply {
+            take: Take::Whole,
+            steps: vec![(MILLI, Step::Bytes(vec![b'x'; 45])), (0, Step::Error(ECONNRESET))],
+        },
         Scene::Hesitates => Reply::of(MILLI, Step::Sent).taken(Take::Later),
         Scene::Answers(size) => {
             let (first, rest) = (vec![b'x'; size / 2], vec![b'x'; size - size / 2]);

@@ -25,6 +25,9 @@ pub(super) struct Socket {
     pub(super) asks_writable: bool,
     pub(super) sending: Option<(Message, usize)>,
     pub(super) droppable: u64,
+    /// The error number that sending met. The peer may have answered before: it is told when there
+    /// is nothing more to receive.
+    pub(super) refused: Option<i32>,
     /// What is known of the kernel's stamps, where they are asked for.
     pub(super) track: Option<Track>,
 }
@@ -64,7 +67,10 @@ impl Socket {
                 self.sending = Some((message, end));
                 None
             }
-            Err(errno) => self.ended(Kind::Failed(errno)),
+            Err(errno) => {
+                self.refuse(errno);
+                None
+            }
         }
     }
 
@@ -84,16 +90,23 @@ impl Socket {
         Ok(from)
     }
 
-    /// The last thing to tell: nothing more is asked of the socket.
+    /// Sending failed: what there is left to receive comes before that is told.
+    pub(super) fn refuse(&mut self, errno: i32) {
+        self.refused = Some(errno);
+        (self.readable, self.ending) = (true, true);
+    }
+
+    /// The last thing to tell: nothing more is asked of the socket. Where sending failed before, that
+    /// is what ended it.
     pub(super) fn ended(&mut self, kind: Kind) -> Option<Kind> {
         self.readable = false;
         self.writable = false;
-        Some(kind)
+        Some(self.refused.take().map_or(kind, Kind::Failed))
     }
 
     /// Nothing to receive for now.
     pub(super) fn ended_none(&mut self) -> Option<Kind> {
         self.readable = false;
-        None
+        self.refused.and_then(|errno| self.ended(Kind::Failed(errno)))
     }
 }

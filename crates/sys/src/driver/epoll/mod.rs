@@ -309,7 +309,13 @@ impl Driver for Epoll {
                     Err(error) => Kind::Failed(number(&error)),
                 }
             }
-            Err(errno) => Kind::Failed(errno),
+            Err(errno) => {
+                // The peer may have answered before.
+                socket.refuse(errno);
+                let token = Token { slot, generation: socket.generation };
+                self.unfinished.push_back(token);
+                return Handed::Later;
+            }
         };
         self.ready.push_back(Event { slot, at, kind });
         Handed::Later

@@ -3,9 +3,12 @@
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::ptr::null_mut;
 
-use io_uring::opcode::{AsyncCancel, Close, FixedFdInstall, PollAdd, Recv, Send, SetSockOpt};
+use io_uring::opcode::{
+    AsyncCancel, Close, FixedFdInstall, PollAdd, Recv, Send, SendMsg, SetSockOpt,
+};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
+use libc::msghdr;
 
 use super::mark::Operation;
 use super::socket::{File, Socket};
@@ -16,9 +19,6 @@ use crate::driver::Slot;
 const POLL_FIRST: u16 = 1;
 /// IORING_RECV_MULTISHOT.
 const AGAIN_AND_AGAIN: u16 = 2;
-
-/// The most that one submission sends: the kernel takes no more than 2 GiB.
-const MOST: usize = 1 << 30;
 
 /// Makes closing a socket send a reset at once.
 static RESET: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -44,6 +44,13 @@ pub(super) fn connected(socket: &Socket, slot: Slot, file: &File) -> Entry {
     let mark = socket.mark(slot, Operation::Connect);
     let entry = on!(file, slot, |target| PollAdd::new(target, libc::POLLOUT as u32));
     entry.build().user_data(mark)
+}
+
+/// Tell when the connection is broken.
+pub(super) fn watch(socket: &Socket, slot: Slot, file: &File) -> Entry {
+    let mark = socket.mark(slot, Operation::Watch);
+    let events = (libc::POLLERR | libc::POLLHUP) as u32;
+    on!(file, slot, |target| PollAdd::new(target, events)).build().user_data(mark)
 }
 
 /// Open a descriptor for the file in the slot's place of the ring's table.
@@ -73,25 +80,20 @@ pub(super) fn discard(socket: &Socket, slot: Slot, file: &File, most: u32) -> En
 /// Send `bytes`, which must stay where they are until the kernel is done with them; without a word
 /// about it where all went well.
 pub(super) fn send_quietly(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
-    send(socket, slot, file, bytes).flags(Flags::SKIP_SUCCESS)
-}
-
-/// As [`send_quietly`], followed by the next entry, which must be a send too, in the same segment.
-pub(super) fn send_first(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
     let mark = socket.mark(slot, Operation::Send);
     let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
     let entry = on!(file, slot, |target| Send::new(target, start, length));
-    let entry = entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | libc::MSG_MORE).build();
-    entry.flags(Flags::SKIP_SUCCESS | Flags::IO_LINK).user_data(mark)
+    let entry = entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build();
+    entry.flags(Flags::SKIP_SUCCESS).user_data(mark)
 }
 
-/// Send of `bytes` as many as the kernel takes at once, at least one; they must stay where they are
-/// until it tells how many these were.
-pub(super) fn send(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
+/// Send what `letter` says, as much of it as the kernel takes; it and what it names must stay where
+/// they are until the kernel tells how much that was. Head and body go in one: were they linked, the
+/// second would be sent later, perhaps on the slot's next connection.
+pub(super) fn send(socket: &Socket, slot: Slot, file: &File, letter: *const msghdr) -> Entry {
     let mark = socket.mark(slot, Operation::Send);
-    let (start, length) = (bytes.as_ptr(), bytes.len().min(MOST) as u32);
-    let entry = on!(file, slot, |target| Send::new(target, start, length));
-    entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build().user_data(mark)
+    let entry = on!(file, slot, |target| SendMsg::new(target, letter));
+    entry.flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32).build().user_data(mark)
 }
 
 /// Take back what was asked for, if that still waits.

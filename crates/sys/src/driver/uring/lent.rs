@@ -21,8 +21,46 @@ pub(super) struct Lent {
 
 /// A message of which so many bytes are sent.
 pub(super) struct Part {
-    pub(super) message: Message,
-    pub(super) sent: usize,
+    message: Message,
+    sent: usize,
+    /// What the kernel is told of the rest; it reads this when the submission is made.
+    letter: Box<Letter>,
+}
+
+/// The rest of a message in the form of sendmsg(2).
+struct Letter {
+    pieces: [libc::iovec; 2],
+    header: libc::msghdr,
+}
+
+// SAFETY: the pointers in a letter are into itself and into a message that nobody writes to.
+unsafe impl Send for Part {}
+
+impl Part {
+    fn new(message: Message) -> Part {
+        let nothing = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
+        let header = unsafe { std::mem::zeroed() };
+        Part { message, sent: 0, letter: Box::new(Letter { pieces: [nothing; 2], header }) }
+    }
+
+    /// Notes that `count` bytes more are sent: true where that is all.
+    pub(super) fn advance(&mut self, count: usize) -> bool {
+        self.sent += count;
+        self.sent >= self.message.length()
+    }
+
+    /// What is left to be sent, for as long as this part is held.
+    pub(super) fn letter(&mut self) -> *const libc::msghdr {
+        let rest = self.message.rest(self.sent);
+        self.letter.pieces = rest.map(|piece| libc::iovec {
+            iov_base: piece.as_ptr().cast_mut().cast(),
+            iov_len: piece.len(),
+        });
+        self.letter.header.msg_iov = self.letter.pieces.as_mut_ptr();
+        self.letter.header.msg_iovlen = self.letter.pieces.len();
+        &raw const self.letter.header
+    }
 }
 
 impl Lent {
@@ -42,8 +80,8 @@ impl Lent {
     }
 
     /// Holds `message` until the submissions with this mark are told of.
-    pub(super) fn hold(&mut self, mark: u64, message: &Message) {
-        self.until_told.insert(mark, Part { message: message.clone(), sent: 0 });
+    pub(super) fn hold(&mut self, mark: u64, message: &Message) -> &mut Part {
+        self.until_told.entry(mark).insert_entry(Part::new(message.clone())).into_mut()
     }
 
     /// The message that is held for this mark.

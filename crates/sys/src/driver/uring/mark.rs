@@ -17,6 +17,8 @@ pub(super) enum Operation {
     Discard,
     /// To send.
     Send,
+    /// To tell of the end, however it comes.
+    Watch,
     /// To open a descriptor for a file in the ring's table.
     Install,
     /// Something of which only the effect matters: closing, cancelling.
@@ -45,7 +47,8 @@ impl Mark {
             2 => Operation::Receive,
             3 => Operation::Discard,
             4 => Operation::Send,
-            5 => Operation::Install,
+            5 => Operation::Watch,
+            6 => Operation::Install,
             _ => Operation::Quiet,
         };
         Mark { slot: packed as u32, generation: (packed >> 32) as u32 & GENERATIONS, operation }
@@ -58,8 +61,8 @@ mod tests {
 
     #[test]
     fn a_mark_survives_the_way_through_the_kernel() {
-        use Operation::{Connect, Discard, Install, Quiet, Receive, Send};
-        for operation in [Connect, Receive, Discard, Send, Install, Quiet] {
+        use Operation::{Connect, Discard, Install, Quiet, Receive, Send, Watch};
+        for operation in [Connect, Receive, Discard, Send, Watch, Install, Quiet] {
             for (slot, generation) in [(0, 0), (7, 1), (u32::MAX, 0xff_ffff)] {
                 let mark = Mark { slot, generation, operation };
                 assert_eq!(Mark::unpack(mark.pack()), mark);

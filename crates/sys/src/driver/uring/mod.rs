@@ -54,6 +54,10 @@ pub struct Uring {
     /// Sends queued since the kernel was last called.
     sends: usize,
     grain: Grain,
+    /// The error number after which the ring was of no use any more.
+    broken: Option<i32>,
+    /// Connections that are open or being opened.
+    open: usize,
     /// The last wait was a mere look that found nothing, and nothing was asked for since.
     spinning: bool,
     woke: u64,
@@ -65,7 +69,7 @@ impl Uring {
     /// the process may open. It belongs to the thread that uses it first.
     ///
     /// # Errors
-    /// Where the kernel is too old (Linux 6.1 has all that is needed) or its owner forbids io_uring.
+    /// Where the kernel is older than Linux 6.1 or its owner forbids io_uring.
     pub fn new(most: u32) -> io::Result<Uring> {
         Ok(Uring {
             ring: Ring::new(most)?,
@@ -78,10 +82,18 @@ impl Uring {
             received: None,
             sends: 0,
             grain: Grain { sends: 1, linger: 0 },
+            broken: None,
+            open: 0,
             spinning: false,
             woke: clock::now(),
             waited: 0,
         })
+    }
+
+    /// Whether kept connections are listed in the ring's own table, beyond the process's limit on open
+    /// files (from Linux 6.13 on).
+    pub fn has_table(&self) -> bool {
+        self.ring.has_place(0)
     }
 
     /// Whether the kernel can let what happened lie for a while (from Linux 6.12 on).
@@ -91,7 +103,7 @@ impl Uring {
 
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
-        let Begun { fd, called, returned, peer } = begin(way)?;
+        let Begun { fd, called, returned, peer } = self.begin_with_room(way)?;
         let file = self.file(slot, fd, way.lasting);
         let socket = &mut self.sockets[slot as usize];
         socket.connecting = peer.is_none();
@@ -104,6 +116,26 @@ impl Uring {
         Ok(called)
     }
 
+    /// Begins a connection, making room for its descriptor where those run out that are to be closed.
+    fn begin_with_room(&mut self, way: &Way) -> io::Result<Begun> {
+        if let Some(errno) = self.broken {
+            return Err(io::Error::from_raw_os_error(errno));
+        }
+        match begin(way) {
+            Err(error) if number(&error) == libc::EMFILE && !self.last.is_empty() => {
+                self.close_now();
+                begin(way)
+            }
+            begun => begun,
+        }
+    }
+
+    /// Closes what is to be closed without waiting for the next wait.
+    fn close_now(&mut self) {
+        self.queue_last();
+        self.flush();
+    }
+
     /// Moves a socket that is to last into the ring's table, if there is room. Right away: a
     /// connection that takes its time must not take one of the process's descriptors as well.
     fn file(&mut self, slot: Slot, fd: OwnedFd, lasting: bool) -> File {
@@ -112,29 +144,50 @@ impl Uring {
         }
         if !self.last.is_empty() {
             // The connection that was in this place may still wait to be closed.
-            self.queue_last();
-            self.flush();
+            self.close_now();
+        }
+        if self.ring.queued() > 0 {
+            // It does, the kernel being out of memory for a moment.
+            return File::Open(fd);
         }
         let listed = self.ring.put(slot, fd.as_raw_fd()).is_ok();
         if listed { File::Listed } else { File::Open(fd) }
     }
 
-    /// Asks something of a socket that only a descriptor of the process can be asked.
+    /// Asks something of a socket that only a descriptor of the process can be asked; none where no
+    /// descriptor is to be had.
     fn ask<T>(&mut self, slot: Slot, what: impl FnOnce(&OwnedFd) -> T) -> Option<T> {
-        let socket = self.sockets.get(slot as usize)?;
-        match socket.file.as_ref()? {
+        match self.sockets.get(slot as usize)?.file.as_ref()? {
             File::Open(fd) => Some(what(fd)),
             File::Listed => {
-                let entry = entry::install(socket, slot);
-                let mark = socket.mark(slot, Operation::Install);
-                self.push(&entry);
-                self.flush();
-                // It never waits for anything, so it is told of by now.
-                let at = self.told.iter().rposition(|(told, _)| told.mark == mark)?;
-                let (told, _) = self.told.remove(at)?;
-                ring::installed(told.result).map(|fd| what(&fd))
+                let fd = self.install(slot).or_else(|| {
+                    self.close_now();
+                    self.install(slot)
+                })?;
+                Some(what(&fd))
             }
         }
+    }
+
+    /// A descriptor for a listed socket.
+    fn install(&mut self, slot: Slot) -> Option<OwnedFd> {
+        let socket = &self.sockets[slot as usize];
+        let mark = socket.mark(slot, Operation::Install);
+        self.push(&entry::install(socket, slot));
+        self.flush();
+        // It never waits for anything. Where too much was told at once, a second look shows it.
+        let found = self.find_told(mark).or_else(|| {
+            let done = self.ring.submit_and_look();
+            self.take_note(done);
+            self.find_told(mark)
+        })?;
+        ring::installed(found.result)
+    }
+
+    /// Takes out what the kernel told of the submission with this mark.
+    fn find_told(&mut self, mark: u64) -> Option<Completion> {
+        let at = self.told.iter().rposition(|(told, _)| told.mark == mark)?;
+        self.told.remove(at).map(|(told, _)| told)
     }
 
     /// Sees to it that a connection's next bytes are told of, or dropped where they may be.
@@ -143,20 +196,35 @@ impl Uring {
         let Some(file) = socket.file.as_ref().filter(|_| !socket.over && !socket.connecting) else {
             return;
         };
+        let again = socket.lasting && !socket.hung;
+        let watch = (again && !socket.watched).then(|| entry::watch(socket, slot, file));
         let dropping = socket.droppable >= WORTH_DROPPING;
         let (ear, entry) = match socket.ear {
             Ear::Closed if dropping => {
                 let most = socket.droppable.min(DROP) as u32;
                 (Ear::Discarding, entry::discard(socket, slot, file, most))
             }
-            Ear::Closed => (Ear::Open, entry::receive(socket, slot, file, socket.lasting)),
+            Ear::Closed => (Ear::Open, entry::receive(socket, slot, file, again)),
             Ear::Open if dropping => {
                 (Ear::Closing, entry::cancel(socket, slot, Operation::Receive))
             }
             _ => return,
         };
         socket.ear = ear;
+        socket.watched |= watch.is_some();
+        watch.iter().for_each(|watch| self.push(watch));
         self.push(&entry);
+    }
+
+    /// A connection is broken. What it has left to tell is asked for anew, piece by piece.
+    fn hang_up(&mut self, slot: Slot) {
+        let socket = &mut self.sockets[slot as usize];
+        socket.hung = true;
+        if socket.ear == Ear::Open {
+            socket.ear = Ear::Closing;
+            let entry = entry::cancel(socket, slot, Operation::Receive);
+            self.push(&entry);
+        }
     }
 
     /// Sends a message that is kept for good.
@@ -172,33 +240,22 @@ impl Uring {
     fn send_lent(&mut self, slot: Slot, message: &Message) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
-        self.lent.hold(socket.mark(slot, Operation::Send), message);
-        let (head, tail) = (message.head(), message.tail());
-        let entries = match tail.is_empty() {
-            true => [Some(entry::send(socket, slot, file, head)), None],
-            false => [
-                Some(entry::send_first(socket, slot, file, head)),
-                Some(entry::send(socket, slot, file, tail)),
-            ],
-        };
+        let letter = self.lent.hold(socket.mark(slot, Operation::Send), message).letter();
+        let entry = entry::send(socket, slot, file, letter);
         socket.sending = true;
-        entries.iter().flatten().for_each(|entry| self.push(entry));
+        self.push(&entry);
     }
 
-    /// Goes on with a message of which `count` bytes more are sent: true where that were all.
+    /// Goes on with a message of which `count` bytes more are sent: true where that is all.
     fn go_on_sending(&mut self, slot: Slot, mark: u64, count: usize) -> bool {
         let socket = &self.sockets[slot as usize];
         let Some((part, file)) = self.lent.held(mark).zip(socket.file.as_ref()) else {
             return true;
         };
-        part.sent += count;
-        let told =
-            if part.message.tail().is_empty() { part.message.head() } else { part.message.tail() };
-        let rest = &told[part.sent.min(told.len())..];
-        if rest.is_empty() {
+        if part.advance(count) {
             return true;
         }
-        let entry = entry::send(socket, slot, file, rest);
+        let entry = entry::send(socket, slot, file, part.letter());
         self.push(&entry);
         false
     }
@@ -207,7 +264,7 @@ impl Uring {
     fn push(&mut self, entry: &Entry) {
         // SAFETY: entries point at nothing, or at a static, but for sends, and `lent` holds what
         // those point at for long enough.
-        while !unsafe { self.ring.push(entry) } {
+        while self.broken.is_none() && !unsafe { self.ring.push(entry) } {
             self.flush();
         }
     }
@@ -241,6 +298,7 @@ impl Uring {
         if [libc::EINTR, libc::EAGAIN, libc::EBUSY, libc::ETIME].contains(&errno) {
             return;
         }
+        self.broken = Some(errno);
         for (socket, slot) in self.sockets.iter_mut().zip(0..) {
             if socket.file.is_some() && !std::mem::replace(&mut socket.over, true) {
                 self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
@@ -258,7 +316,7 @@ impl Uring {
     /// Waits until something happens or `until` has come.
     fn block(&mut self, until: u64) {
         let (before, linger) = (self.woke, Duration::from_nanos(self.grain.linger));
-        let done = self.ring.wait(Duration::from_nanos(until - before), linger);
+        let done = self.ring.wait(Duration::from_nanos(until - before), linger, self.open);
         self.woke = self.take_note(done);
         self.waited += self.woke - before;
         self.spinning = false;
@@ -284,7 +342,8 @@ impl Uring {
         };
         let sent = socket.sending.then_some(Operation::Send);
         let connected = socket.connecting.then_some(Operation::Connect);
-        for operation in [heard, sent, connected].into_iter().flatten() {
+        let watched = socket.watched.then_some(Operation::Watch);
+        for operation in [heard, sent, connected, watched].into_iter().flatten() {
             self.push(&entry::cancel(&self.sockets[slot as usize], slot, operation));
         }
     }
@@ -317,6 +376,7 @@ impl Driver for Uring {
         }
         self.spinning = false;
         self.sockets[slot as usize].renew(way.lasting);
+        self.open += 1;
         self.begin(slot, way).unwrap_or_else(|error| {
             let (at, kind) = (self.now(), Kind::Failed(number(&error)));
             self.ready.push_back(Event { slot, at, kind });
@@ -327,6 +387,10 @@ impl Driver for Uring {
     fn send(&mut self, slot: Slot, message: &Message) -> Handed {
         let at = self.now();
         self.spinning = false;
+        if let Some(errno) = self.broken {
+            self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
+            return Handed::Later;
+        }
         let address = message.head().as_ptr() as usize;
         let kept = self.sockets[slot as usize].request == address || self.lent.keep(message);
         if kept {
@@ -350,6 +414,8 @@ impl Driver for Uring {
     }
 
     fn close(&mut self, slot: Slot, close: Close) {
+        self.spinning = false;
+        self.open -= 1;
         self.cancel_all(slot);
         let socket = &mut self.sockets[slot as usize];
         match socket.file.take() {
@@ -409,9 +475,13 @@ impl Driver for Uring {
 }
 
 impl Drop for Uring {
-    /// Closes what was asked to be closed; the descriptors in `last` belong to nobody else.
+    /// Closes what was asked to be closed; the descriptors in `last` belong to nobody else. What the
+    /// kernel might still read is left to it.
     fn drop(&mut self) {
         self.queue_last();
         let _ = self.ring.submit();
+        if !self.ring.cancel_all() {
+            std::mem::forget(std::mem::take(&mut self.lent));
+        }
     }
 }

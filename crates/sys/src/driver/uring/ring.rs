@@ -9,7 +9,7 @@ use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Parameters, squeue};
 
 use crate::buffers::Buffers;
-use crate::limit;
+use crate::{limit, release};
 
 /// Submissions that can be queued between two calls into the kernel.
 const SUBMISSIONS: u32 = 256;
@@ -112,10 +112,16 @@ impl Ring {
     }
 
     /// Waits for a completion, or until `longest` has passed. With `linger`, waits that long for
-    /// more than one.
-    pub(super) fn wait(&mut self, longest: Duration, linger: Duration) -> io::Result<()> {
+    /// more than one, of which there may be `most`.
+    pub(super) fn wait(
+        &mut self,
+        longest: Duration,
+        linger: Duration,
+        most: usize,
+    ) -> io::Result<()> {
         self.buffers.publish();
-        let longest = Timespec::from(longest);
+        // The kernel looks at the longer time only when the shorter one is over.
+        let (linger, longest) = (linger.min(longest), Timespec::from(longest));
         let arguments = SubmitArgs::new().timespec(&longest);
         let done = match linger.as_micros() {
             micros if micros == 0 || !self.can_linger => {
@@ -123,7 +129,7 @@ impl Ring {
             }
             micros => {
                 let arguments = arguments.min_wait_usec(micros as u32);
-                self.ring.submitter().submit_with_args(MANY, &arguments)
+                self.ring.submitter().submit_with_args(MANY.min(most).max(1), &arguments)
             }
         };
         done.map(drop)
@@ -155,14 +161,25 @@ impl Ring {
     }
 }
 
+impl Ring {
+    /// Takes everything back that is under way: true where nothing is left that the kernel might
+    /// read from or write to.
+    pub(super) fn cancel_all(&mut self) -> bool {
+        // A ring that was never enabled has nothing under way.
+        if !self.enabled {
+            return true;
+        }
+        let (submitter, patience) = (self.ring.submitter(), Timespec::new().sec(5));
+        match submitter.register_sync_cancel(Some(patience), CancelBuilder::any()) {
+            Ok(()) => true,
+            Err(error) => error.raw_os_error() == Some(libc::ENOENT),
+        }
+    }
+}
+
 impl Drop for Ring {
     fn drop(&mut self) {
-        let (submitter, patience) = (self.ring.submitter(), Timespec::new().sec(5));
-        let cancelled = submitter.register_sync_cancel(Some(patience), CancelBuilder::any());
-        // A ring that was never enabled has nothing under way.
-        let nothing_left = !self.enabled
-            || cancelled.is_ok()
-            || cancelled.is_err_and(|error| error.raw_os_error() == Some(libc::ENOENT));
+        let nothing_left = self.cancel_all();
         // SAFETY: dropped once, here.
         unsafe { ManuallyDrop::drop(&mut self.ring) };
         // Memory that the kernel might still write to is left to it.
@@ -196,7 +213,14 @@ fn build(direct: bool) -> io::Result<IoUring> {
 }
 
 /// A table of sockets with so many places, or as many as the process may open files: how many.
+///
+/// None before Linux 6.13: there a file leaves the table only when all requests on others that are
+/// older are over, so that a connection would be closed when another ends (and before 6.8 no
+/// descriptor can be made of it, before 6.7 it can't be reset).
 fn make_table(ring: &IoUring, wanted: u32) -> u32 {
+    if !release::is_at_least(6, 13) {
+        return 0;
+    }
     let allowed = limit::open_files().map_or(0, |limit| limit.rlim_cur);
     let places = u64::from(wanted).min(allowed) as u32;
     let made = ring.submitter().register_files_sparse(places);

@@ -13,6 +13,11 @@ pub(super) struct Socket {
     /// What is asked of the kernel about what comes.
     pub(super) ear: Ear,
     pub(super) connecting: bool,
+    /// The kernel is asked to tell when it breaks. The receive that tells again and again does not,
+    /// where a reset comes together with the last bytes.
+    pub(super) watched: bool,
+    /// It is broken: what there is left to receive has to be asked for piece by piece.
+    pub(super) hung: bool,
     /// More than one exchange is expected on it.
     pub(super) lasting: bool,
     /// The peer ended it or it broke: nothing more comes.
@@ -20,6 +25,8 @@ pub(super) struct Socket {
     pub(super) droppable: u64,
     /// Where the request lies that was sent last in this slot, if it is one that is kept.
     pub(super) request: usize,
+    /// The error number that a send met, while there may be something to receive yet.
+    pub(super) refused: Option<i32>,
     /// A send that the kernel will tell of.
     pub(super) sending: bool,
 }

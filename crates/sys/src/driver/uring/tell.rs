@@ -1,9 +1,9 @@
 //! From what the kernel says to what the caller is told.
 
-use super::Uring;
 use super::mark::{Mark, Operation};
 use super::ring::Completion;
 use super::socket::Ear;
+use super::{Uring, ring};
 use crate::driver::begin::outcome;
 use crate::driver::{Kind, Slot};
 
@@ -14,8 +14,10 @@ impl Uring {
         let known = self.sockets.get(slot as usize);
         if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
             completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(buffer));
-            if operation == Operation::Send {
-                self.lent.release(completion.mark);
+            match operation {
+                Operation::Send => self.lent.release(completion.mark),
+                Operation::Install => drop(ring::installed(completion.result)),
+                _ => {}
             }
             return None;
         }
@@ -24,7 +26,16 @@ impl Uring {
             Operation::Receive => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion),
-            Operation::Install | Operation::Quiet => None,
+            Operation::Watch => {
+                self.sockets[slot as usize].watched = false;
+                self.hang_up(slot);
+                None
+            }
+            Operation::Install => {
+                drop(ring::installed(completion.result));
+                None
+            }
+            Operation::Quiet => None,
         };
         kind.map(|kind| (slot, kind))
     }
@@ -66,9 +77,16 @@ impl Uring {
         }
     }
 
+    /// Whether the kernel will tell of what comes, or of the end.
+    fn listens(&self, slot: Slot) -> bool {
+        self.sockets[slot as usize].ear != Ear::Closed
+    }
+
     /// A receive is over that brought nothing.
     fn no_bytes(&mut self, slot: Slot, result: i32) -> Option<Kind> {
+        let refused = self.sockets[slot as usize].refused;
         match -result {
+            0 if refused.is_some() => self.failed(slot, refused?),
             0 => {
                 self.sockets[slot as usize].over = true;
                 Some(Kind::Ended)
@@ -78,7 +96,7 @@ impl Uring {
                 self.listen(slot);
                 None
             }
-            errno => self.failed(slot, errno),
+            errno => self.failed(slot, refused.unwrap_or(errno)),
         }
     }
 
@@ -89,8 +107,14 @@ impl Uring {
         }
         self.lent.release(mark);
         let told = std::mem::take(&mut self.sockets[slot as usize].sending);
-        match result {
-            error if error < 0 => self.failed(slot, -error),
+        match -result {
+            // The peer is done with the connection, perhaps after a response that is still to come.
+            errno @ (libc::EPIPE | libc::ECONNRESET) if self.listens(slot) => {
+                self.sockets[slot as usize].refused = Some(errno);
+                self.hang_up(slot);
+                None
+            }
+            errno if errno > 0 => self.failed(slot, errno),
             _ => told.then_some(Kind::Sent),
         }
     }
