@@ -125,6 +125,11 @@ impl Condition {
         }
     }
 
+    /// The share of failures that it allows, where it looks at those.
+    pub fn failures_bound(&self) -> Option<f64> {
+        (self.figure == Figure::Failures).then(|| self.bound.value())
+    }
+
     /// True where it looks at the opening of connections.
     pub fn needs_connecting(&self) -> bool {
         matches!(self.figure, Figure::Duration(Phase::Connect, _))

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
+use crate::outcome::Outcome;
 use crate::result::{Families, FamilyResult, Requests};
 use crate::search::{AGREE, Bracket, Verdict};
 
@@ -148,12 +149,16 @@ pub struct Conduct {
 fn judge(conditions: &[Condition], of: &FamilyResult, saturated: bool) -> Option<Limit> {
     let Requests { sent, completed, dropped, unsent, waited } = of.requests;
     let due = (sent + dropped + unsent) as f64;
-    let enough = |of: f64| completed > 0 && completed as f64 >= ANSWERED * of;
+    let asked = conditions.iter().filter_map(Condition::failures_bound).reduce(f64::min);
+    let answered = 1.0 - asked.unwrap_or(1.0 - ANSWERED);
+    let served = completed.saturating_sub(turned_away(of));
+    let enough = |of: f64| served as f64 >= answered * of;
     let kept = conditions.iter().all(|condition| condition.holds(of));
     let in_line = (waited + dropped + unsent) as f64;
     let from_start = || conditions.iter().all(|condition| condition.from_start().holds(of));
     match () {
-        () if completed == 0 => Some(Limit::Failures),
+        () if by_this_host(of) as f64 > (1.0 - ANSWERED) * due => Some(Limit::Generator),
+        () if served == 0 => Some(Limit::Failures),
         () if saturated => Some(Limit::Generator),
         () if !enough(sent as f64) => Some(Limit::Failures),
         () if !kept && in_line > WAITED * due && from_start() => Some(Limit::Connections),
@@ -161,6 +166,19 @@ fn judge(conditions: &[Condition], of: &FamilyResult, saturated: bool) -> Option
         () if dropped + unsent > 0 => Some(Limit::Unsent),
         () => None,
     }
+}
+
+/// Responses that say no more than that the server has too much to do or is broken: 429 (RFC 6585, 4)
+/// and 5xx. They come fast.
+fn turned_away(of: &FamilyResult) -> u64 {
+    let no = |status: u16| status == 429 || status >= 500;
+    of.status.iter().filter(|&(&status, _)| no(status)).map(|(_, count)| count).sum()
+}
+
+/// Failures that this host caused: it had no port, no descriptor or no memory.
+fn by_this_host(of: &FamilyResult) -> u64 {
+    let ended = |outcome: Outcome| of.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    ended(Outcome::NoPort) + ended(Outcome::Local)
 }
 
 /// Why `rate` failed: the generator unless trials enough failed for another reason.
@@ -184,7 +202,7 @@ fn ratio(families: &Families<Found>) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Failure, Outcome, Phase};
+    use crate::outcome::{Failure, Phase};
     use crate::result::family_result;
     use crate::tally::FamilyTally;
 

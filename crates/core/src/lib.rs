@@ -15,6 +15,7 @@ pub mod plan;
 pub mod report;
 pub mod result;
 pub mod search;
+pub mod seconds;
 pub mod tally;
 pub mod tcp;
 pub mod timing;

@@ -11,7 +11,7 @@ use crate::family::{Family, PerFamily};
 use crate::find::{FindMax, Found};
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
-use crate::tally::{FamilyTally, Slice, SliceTally, Tally};
+use crate::tally::{FamilyTally, SliceTally, Tally};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
 
@@ -396,20 +396,9 @@ pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, Family
     )
 }
 
-/// The seconds of a run from its workers' slices, those of the same second put together.
-pub fn intervals(slices: &[Slice]) -> Vec<Interval> {
-    let mut seconds: BTreeMap<u64, (u64, PerFamily<SliceTally>)> = BTreeMap::new();
-    for slice in slices {
-        let (length, families) = seconds.entry(slice.second).or_default();
-        *length = (*length).max(slice.length_ns);
-        *families += &slice.families;
-    }
-    let interval = |(second, (length, families)): (u64, (u64, PerFamily<SliceTally>))| Interval {
-        second,
-        length_s: length as f64 / 1e9,
-        families: families.map(interval_family),
-    };
-    seconds.into_iter().map(interval).collect()
+/// What all workers did in a second of so many nanoseconds.
+pub(crate) fn interval(second: u64, length_ns: u64, of: PerFamily<SliceTally>) -> Interval {
+    Interval { second, length_s: length_ns as f64 / 1e9, families: of.map(interval_family) }
 }
 
 fn interval_family(counted: SliceTally) -> IntervalFamily {

@@ -198,6 +198,8 @@ impl AddAssign<&Phases> for Phases {
 /// What one worker counted in one second, for live views and for the result's intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slice {
+    /// The worker's number.
+    pub worker: u32,
     /// Whole seconds from the start of the measurement to the start of this slice.
     pub second: u64,
     /// Nanoseconds that the worker was not waiting for the kernel.

@@ -31,7 +31,10 @@ const OTHER_FILES: u64 = 128;
 pub(crate) fn calibrate(plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Option<Calibration>, Error> {
     open_files(plan)?;
     let origin = start(plan)?;
-    let mut in_flight = vec![NonZeroU32::MIN, plan.load.connections];
+    // In an open loop -c is no more than a bound: how many are in flight is the server's doing.
+    let closed = plan.load.pace == Pace::Closed;
+    let as_the_run = closed.then_some(plan.load.connections);
+    let mut in_flight: Vec<_> = [NonZeroU32::MIN].into_iter().chain(as_the_run).collect();
     in_flight.dedup();
     let legs = in_flight.into_iter().map(|number| leg(plan, &origin, number, stop));
     let legs = legs.collect::<Result<Vec<_>, _>>();

@@ -14,9 +14,11 @@ use sixmark_core::find::{Conduct, FindMax, Found, Trial};
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::{Ended, Families, FamilyResult, Generator, RunResult, family_result};
+use sixmark_core::result::{
+    Ended, Families, FamilyResult, Generator, Interval, RunResult, family_result,
+};
 use sixmark_core::search::{AGREE, Search};
-use sixmark_core::tally::{Slice, Tally};
+use sixmark_core::tally::Tally;
 use sixmark_sys::usage::{Usage, usage};
 
 use crate::Error;
@@ -209,9 +211,10 @@ impl Side {
 fn join<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loaded {
     let mut one = nothing();
     for (at, load) in loads.enumerate() {
-        let seconds = one.slices.iter().map(|slice| slice.second + 1).max().unwrap_or(0);
-        let later = |slice: &Slice| Slice { second: slice.second + seconds, ..slice.clone() };
-        one.slices.extend(load.slices.iter().map(later));
+        let seconds = one.intervals.last().map_or(0, |interval| interval.second + 1);
+        let later = |of: &Interval| Interval { second: of.second + seconds, ..of.clone() };
+        one.intervals.extend(load.intervals.iter().map(later));
+        one.busiest = one.busiest.max(load.busiest);
         one.tally += &load.tally;
         one.clocks += &load.clocks;
         one.elapsed_ns += load.elapsed_ns;
@@ -226,7 +229,8 @@ fn join<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loaded {
 fn nothing() -> Loaded {
     Loaded {
         tally: Tally::default(),
-        slices: Vec::new(),
+        intervals: Vec::new(),
+        busiest: 0.0,
         elapsed_ns: 0,
         ended: Ended::Complete,
         driver: "none",

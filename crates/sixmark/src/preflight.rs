@@ -141,7 +141,8 @@ fn source(source: &Source) -> Result<(), Error> {
 /// Answers to what is sent from a prefix come back only where it is routed to this host.
 fn prefix(source: &Source) -> Result<(), Error> {
     let Source { address, prefix, .. } = source;
-    if route::is_local(*address).unwrap_or(true) {
+    // One address of it may be an interface's own while its neighbours are other hosts'.
+    if ends(source).into_iter().all(|end| route::is_local(end).unwrap_or(true)) {
         return Ok(());
     }
     let ip = if address.is_ipv6() { "ip -6" } else { "ip" };
@@ -149,6 +150,22 @@ fn prefix(source: &Source) -> Result<(), Error> {
         "--source {address}/{prefix}: not routed to this host, so that no answer would come back; \
          route it here: {ip} route add local {address}/{prefix} dev lo"
     )))
+}
+
+/// The first and the last address of a prefix.
+fn ends(source: &Source) -> [IpAddr; 2] {
+    match source.address {
+        IpAddr::V4(v4) => {
+            let last = u32::MAX.checked_shr(source.prefix.into()).unwrap_or(0);
+            let number = u32::from(v4);
+            [number & !last, number | last].map(|end| IpAddr::V4(end.into()))
+        }
+        IpAddr::V6(v6) => {
+            let last = u128::MAX.checked_shr(source.prefix.into()).unwrap_or(0);
+            let number = u128::from(v6);
+            [number & !last, number | last].map(|end| IpAddr::V6(end.into()))
+        }
+    }
 }
 
 fn routes(plan: &Plan, family: Family) -> Result<Vec<Route>, Error> {
@@ -174,9 +191,10 @@ fn look_up(to: SocketAddr, family: Family) -> Result<Route, Error> {
 /// to one destination need a port each, and a closed one keeps its port for a while (TIME-WAIT).
 fn ports(plan: &Plan, family: Family) -> Option<Warning> {
     let (low, high) = port_range()?;
-    let sources = plan.sources[family].iter().map(addresses_of).sum::<u64>().max(1);
+    let sources = plan.sources[family].iter().map(addresses_of).fold(0, u64::saturating_add).max(1);
     let destinations: BTreeSet<_> = plan.endpoints(family).iter().map(|e| e.address).collect();
-    let ports = (high - low + 1) * sources * destinations.len() as u64;
+    let each = (high - low + 1).saturating_mul(destinations.len() as u64);
+    let ports = each.saturating_mul(sources);
     let needed = needed_ports(plan, family);
     (needed > ports).then(|| warning::few_ports(family, needed, ports))
 }

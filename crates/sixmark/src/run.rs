@@ -19,8 +19,6 @@ use crate::{Error, calibrate, environment, preflight, warning};
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
 /// close to it.
 pub(crate) const BUSY: f64 = 0.95;
-/// Shorter slices say nothing about how busy a worker is, in nanoseconds.
-const SHORT: u64 = 100_000_000;
 
 /// A plan, and what was learned while it was made.
 #[derive(Clone, Debug)]
@@ -134,8 +132,8 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         },
         families,
         total,
-        intervals: result::intervals(&loaded.slices),
         generator: generator(&plan, &loaded),
+        intervals: loaded.intervals,
         calibration: None,
         find_max: None,
         plan,
@@ -144,12 +142,7 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
 
 /// What the generator did.
 pub(crate) fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
-    let open = plan.load.pace.open().is_some();
-    // In an open loop a second in which nothing fell due can't make anything late.
-    let idle = |slice: &Slice| open && slice.families.iter().all(|(_, family)| family.sent == 0);
-    let long_enough = loaded.slices.iter().filter(|slice| slice.length_ns >= SHORT && !idle(slice));
-    let busy = long_enough.map(|slice| slice.busy_ns as f64 / slice.length_ns as f64);
-    let busiest = busy.fold(0.0, f64::max);
+    let busiest = loaded.busiest;
     let (late, too_late) = late(&loaded.tally);
     Generator {
         driver: loaded.driver.to_owned(),

@@ -7,7 +7,8 @@ use sixmark_core::clocks::Timestamps;
 use sixmark_core::find::Limit;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan::{Close, Connection, Driver, Load, Request, Target};
-use sixmark_core::tally::FamilyTally;
+use sixmark_core::seconds::Seconds;
+use sixmark_core::tally::{FamilyTally, Slice};
 
 use super::*;
 
@@ -70,9 +71,12 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     let mut slice = Slice { length_ns: 1_000 * MS, ..Slice::default() };
     slice.families[family].sent = sent;
     slice.families[family].completed = sent;
+    let mut seconds = Seconds::new(1);
+    seconds.add(&slice);
+    let intervals = seconds.into_intervals();
     let mut all = Tally::default();
     all[family] = tally;
-    Loaded { tally: all, slices: vec![slice], elapsed_ns: 2_000 * MS, driver: "fake", ..nothing() }
+    Loaded { tally: all, intervals, elapsed_ns: 2_000 * MS, driver: "fake", ..nothing() }
 }
 
 /// What a server does that keeps to 1 ms up to `capacity`, and to no time above it.

@@ -15,6 +15,10 @@ use sixmark_sys::driver::{Driver, Epoll, Uring};
 use super::prepare::Prepared;
 use super::worker::{Report, Worker};
 
+/// From when all workers are there to when they begin, in nanoseconds: what is due at the beginning
+/// must not be late because a thread woke up late.
+const HEAD_START: u64 = 2_000_000;
+
 pub(super) type Handle = JoinHandle<Report>;
 
 /// Starts the workers over the driver that the plan wants.
@@ -56,25 +60,21 @@ struct Crew<'a> {
     begin: u64,
 }
 
-/// Where a worker that has opened its connections waits for the others.
+/// Where a worker that is ready waits for the others.
 struct Line {
     ready: Sender<()>,
     begin: Receiver<u64>,
 }
 
 impl Crew<'_> {
-    /// A thread for each driver.
+    /// A thread for each driver. They begin together when all are there.
     fn work<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
-        if !self.prepared.plan.connection.preopen {
-            let numbered = drivers.into_iter().zip(0..);
-            return numbered.map(|(driver, number)| self.hire(driver, number, None)).collect();
-        }
         let (ready, told) = channel();
         let (mut workers, mut starts) = (Vec::new(), Vec::new());
         for (driver, number) in drivers.into_iter().zip(0..) {
             let (start, begin) = channel();
             let line = Line { ready: ready.clone(), begin };
-            workers.push(self.hire(driver, number, Some(line))?);
+            workers.push(self.hire(driver, number, line)?);
             starts.push(start);
         }
         drop(ready);
@@ -86,7 +86,7 @@ impl Crew<'_> {
         &self,
         driver: D,
         number: u32,
-        line: Option<Line>,
+        line: Line,
     ) -> io::Result<Handle> {
         let (prepared, stop) = (Arc::clone(self.prepared), Arc::clone(self.stop));
         // Dropping the sender is how the collector learns that the worker is done.
@@ -96,10 +96,10 @@ impl Crew<'_> {
                 clock::wake_precisely();
             }
             let mut worker = Worker::new(driver, &prepared, number, begin);
-            if let Some(line) = line {
+            if prepared.plan.connection.preopen {
                 worker.open_first(&stop);
-                worker.begin_at(line.wait());
             }
+            worker.begin_at(line.wait());
             worker.run(&stop, |slice| drop(slices.send(slice)))
         };
         let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(work);
@@ -110,7 +110,8 @@ impl Crew<'_> {
 /// Lets all workers begin at the same moment, when each is ready or gone.
 fn start_together(ready: &Receiver<()>, starts: &[Sender<u64>]) {
     ready.iter().take(starts.len()).for_each(drop);
-    let begin = clock::now();
+    // Soon, but not before all have heard of it.
+    let begin = clock::now() + HEAD_START;
     // A worker that is gone has nothing to begin.
     for start in starts {
         let _ = start.send(begin);

@@ -21,11 +21,12 @@ pub use worker::{Report, Worker};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 
 use sixmark_core::clocks::Clocks;
 use sixmark_core::plan::Plan;
-use sixmark_core::result::Ended;
+use sixmark_core::result::{Ended, Interval};
+use sixmark_core::seconds::Seconds;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::usage::{Usage, usage};
 
@@ -33,13 +34,18 @@ use sixmark_sys::usage::{Usage, usage};
 /// a generator that can't keep up.
 const LATE: u64 = 1_000_000;
 
+/// Shorter slices say nothing about how busy a worker is, in nanoseconds.
+const SHORT: u64 = 100_000_000;
+
 /// What all workers together counted.
 #[derive(Debug)]
 pub struct Loaded {
     /// Over the whole measurement.
     pub tally: Tally,
-    /// Each worker's seconds.
-    pub slices: Vec<Slice>,
+    /// What all workers together did in each second.
+    pub intervals: Vec<Interval>,
+    /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
+    pub busiest: f64,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_ns: u64,
     /// Why it ended.
@@ -63,14 +69,23 @@ pub fn run(
     let prepared = Arc::new(Prepared::new(plan));
     let (sender, receiver) = channel();
     let workers = crew::start(plan, &prepared, stop, sender)?;
-    let slices = collect(&receiver, &mut watch);
+    let (mut seconds, mut busiest) = (Seconds::new(plan.load.threads.get()), 0.0);
+    // Until every worker has dropped its sender.
+    for slice in receiver {
+        watch(&slice);
+        busiest = f64::max(busiest, busy(plan, &slice));
+        seconds.add(&slice);
+    }
     let reports = join(workers)?;
-    Ok(merge(reports, slices, before))
+    Ok(merge(reports, seconds.into_intervals(), busiest, before))
 }
 
-/// Gathers slices until every worker has dropped its sender.
-fn collect(receiver: &Receiver<Slice>, watch: &mut impl FnMut(&Slice)) -> Vec<Slice> {
-    receiver.iter().inspect(|slice| watch(slice)).collect()
+/// How busy a worker was in a second, where that says something: one that was long enough, and in an
+/// open loop one in which anything was sent. Where nothing fell due nothing could be late.
+fn busy(plan: &Plan, slice: &Slice) -> f64 {
+    let idle = || slice.families.iter().all(|(_, family)| family.sent == 0);
+    let silent = slice.length_ns < SHORT || (plan.load.pace.open().is_some() && idle());
+    if silent { 0.0 } else { slice.busy_ns as f64 / slice.length_ns as f64 }
 }
 
 fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
@@ -78,7 +93,7 @@ fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
     workers.into_iter().map(|worker| worker.join().map_err(died)).collect()
 }
 
-fn merge(reports: Vec<Report>, slices: Vec<Slice>, before: Usage) -> Loaded {
+fn merge(reports: Vec<Report>, intervals: Vec<Interval>, busiest: f64, before: Usage) -> Loaded {
     let mut tally = Tally::default();
     let mut clocks = Clocks::default();
     for report in &reports {
@@ -88,7 +103,8 @@ fn merge(reports: Vec<Report>, slices: Vec<Slice>, before: Usage) -> Loaded {
     let after = usage();
     Loaded {
         tally,
-        slices,
+        intervals,
+        busiest,
         elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
         ended: worst(reports.iter().map(|report| report.ended)),
         driver: reports.first().map_or("none", |report| report.driver),

@@ -23,6 +23,7 @@ pub(super) struct Record {
     /// Which connections are asked about their path.
     pub(super) sampling: Sampling,
     slice: Slice,
+    worker: u32,
     /// When the measurement begins.
     begin: u64,
     second: u64,
@@ -32,13 +33,14 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(begin: u64) -> Record {
+    pub(super) fn new(begin: u64, worker: u32) -> Record {
         let (tally, slice) = (Tally::default(), Slice::default());
         Record {
             tally,
             clocks: Clocks::default(),
             sampling: Sampling::default(),
             slice,
+            worker,
             begin,
             second: 0,
             slice_start: begin,
@@ -157,7 +159,7 @@ impl Record {
     /// one begins.
     pub(super) fn cut(&mut self, now: u64, waited: u64) -> Slice {
         let mut slice = std::mem::take(&mut self.slice);
-        slice.second = self.second;
+        (slice.worker, slice.second) = (self.worker, self.second);
         slice.length_ns = now.saturating_sub(self.slice_start);
         slice.busy_ns = slice.length_ns.saturating_sub(waited.saturating_sub(self.waited));
         self.slice_start = now.max(self.slice_start);

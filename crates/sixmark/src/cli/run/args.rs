@@ -70,7 +70,7 @@ pub(in crate::cli) struct Args {
           value_parser = positive::<NonZeroU32>, help_heading = "Load")]
     pub(super) connections: NonZeroU32,
 
-    /// Worker threads [default: one a core, at most -c]
+    /// Worker threads, which share -c out [default: one a core, at most -c, with a rate -c / 16]
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Load")]
     pub(super) threads: Option<NonZeroU32>,
@@ -130,7 +130,7 @@ pub(in crate::cli) struct Args {
 
     /// Let responses lie for so long to deal with more at once (50us): far cheaper against a fast
     /// server, and times are late by as much; closed loop over io_uring only
-    #[arg(long, value_name = "TIME", value_parser = time,
+    #[arg(long, value_name = "TIME", value_parser = linger,
           conflicts_with_all = ["rate", "ramp", "steps", "find_max"], help_heading = "Load")]
     pub(super) linger: Option<Duration>,
 
@@ -218,6 +218,14 @@ pub(super) fn positive_time(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("must be above 0".to_owned()),
         time => Ok(time),
     }
+}
+
+fn linger(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
+    time(text).and_then(|linger| match bounds.contains(&linger) {
+        true => Ok(linger),
+        false => Err("give a time from 1us to 1s".to_owned()),
+    })
 }
 
 fn close(text: &str) -> Result<Close, String> {

@@ -25,6 +25,10 @@ use crate::{Error, warning};
 /// How long a run lasts that says neither how long nor how many.
 const DURATION: Duration = Duration::from_secs(10);
 
+/// Exchanges that each thread of an open loop has at least in flight unless told otherwise: a thread
+/// can't use another's place, so that few of them make queues that one pool would not have.
+const PLACES: u32 = 16;
+
 /// The plan that the options describe, what looking up its names took, and doubts about it.
 pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let entries = entries(&args)?;
@@ -152,7 +156,10 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
 fn load(args: &Args) -> Result<Load, Error> {
     let pace = pace::pace(args)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-    let threads = args.threads.or(NonZeroU32::new(cores)).unwrap_or(NonZeroU32::MIN);
+    let usual =
+        if pace.open().is_some() { cores.min(args.connections.get() / PLACES) } else { cores };
+    let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
+    let threads = args.threads.unwrap_or(usual);
     let of_stages = pace.open().and_then(Open::duration);
     let usual = args.requests.is_none().then_some(DURATION);
     Ok(Load {

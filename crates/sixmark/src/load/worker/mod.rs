@@ -28,6 +28,8 @@ use super::source::Sources;
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
 /// ones' responses look late.
 const BURST: usize = 8;
+/// The most exchanges begun while the events of one wait are dealt with.
+const MOST_BEGUN: u32 = 1_024;
 /// Requests handed to the kernel together in a closed loop: more would save little and stamp the
 /// last ones earlier than they leave.
 const TOGETHER: usize = 8;
@@ -98,7 +100,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             connections: Connections::new(prepared.endpoints.len()),
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, workers),
-            record: Record::new(measure_from),
+            record: Record::new(measure_from, number),
             known: Known::default(),
             free: places as usize,
             resting: VecDeque::new(),
@@ -129,6 +131,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let times = [begin, self.measure_from, end.unwrap_or(u64::MAX)];
         self.arrivals = Arrivals::new(self.prepared, self.number, times);
         self.record.begin_at(self.measure_from);
+        self.record.begin_waiting(self.driver.waited());
     }
 
     /// Loads until the plan is done, `stop` is set or nothing can be reached. Each second's counts
@@ -139,6 +142,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.driver.keep_to(self.grain(&Slice::default()));
         // The driver last woke before the run: what began now would be taken for warm-up.
         self.driver.wait(self.begin);
+        // Connections that were opened first may have ended since.
+        while let Some(event) = self.driver.next() {
+            self.handle(event);
+        }
         let ended = loop {
             if let Some(ended) = self.is_over(stop) {
                 break ended;
@@ -147,13 +154,20 @@ impl<'a, D: Driver> Worker<'a, D> {
             let due = self.next_due();
             self.driver.wait(due);
             self.note_full();
-            while let Some(event) = self.driver.next() {
-                self.handle(event);
-                self.begin();
-            }
+            self.deal();
             self.keep_time(&mut slices);
         };
         self.finish(ended, slices)
+    }
+
+    /// Deals with all that happened, beginning an exchange whenever a place may be free. Not without
+    /// end: a connection that fails at once is news as well, and the clock must be looked at.
+    fn deal(&mut self) {
+        let mut begun = 0;
+        while let Some(event) = self.driver.next() {
+            self.handle(event);
+            begun += u32::from(begun < MOST_BEGUN && self.begin());
+        }
     }
 
     fn is_over(&mut self, stop: &AtomicBool) -> Option<Ended> {

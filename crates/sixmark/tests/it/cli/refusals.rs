@@ -49,6 +49,7 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["--driver", "epoll", "--linger", "50us", URL], "needs io_uring"),
     (&["--timestamps", "kernel", "--linger", "50us", URL], "needs io_uring"),
     (&["--rate", "5", "--linger", "50us", URL], "cannot be used with"),
+    (&["--linger", "10ns", URL], "from 1us to 1s"),
     (&["--preopen", "--no-keep-alive", URL], "cannot be used with"),
     (&["--find-max", "response.p98 < 1ms", URL], "p98"),
     (&["--find-max", "response.p99", URL], "response.p99 < 10ms"),

@@ -145,10 +145,10 @@ impl Uring {
         if !self.last.is_empty() {
             // The connection that was in this place may still wait to be closed.
             self.close_now();
-        }
-        if self.ring.queued() > 0 {
-            // It does, the kernel being out of memory for a moment.
-            return File::Open(fd);
+            if self.ring.queued() > 0 {
+                // It still does, the kernel being out of memory for a moment.
+                return File::Open(fd);
+            }
         }
         let listed = self.ring.put(slot, fd.as_raw_fd()).is_ok();
         if listed { File::Listed } else { File::Open(fd) }
