@@ -479,9 +479,22 @@ impl Drop for Uring {
     /// kernel might still read is left to it.
     fn drop(&mut self) {
         self.queue_last();
-        let _ = self.ring.submit();
+        self.drain();
         if !self.ring.cancel_all() {
             std::mem::forget(std::mem::take(&mut self.lent));
+        }
+    }
+}
+
+impl Uring {
+    /// Lets the kernel finish what was taken back, thousands of receives perhaps: it does that when
+    /// it is called, and where nobody calls, one by one when the thread ends.
+    fn drain(&mut self) {
+        loop {
+            let more = self.ring.submit_and_look().is_ok() && self.ring.completions().count() > 0;
+            if !more {
+                return;
+            }
         }
     }
 }
