@@ -9,6 +9,7 @@ pub mod family;
 pub mod find;
 pub mod http1;
 pub mod mix;
+pub mod observer;
 pub mod outcome;
 pub mod pace;
 pub mod plan;
