@@ -274,7 +274,7 @@ mod tests {
     fn measured() -> FamilyResult {
         let mut tally = FamilyTally { sent: 1_000, ..FamilyTally::default() };
         tally.status.add(200, 998);
-        let failure = Failure { outcome: Outcome::Timeout, phase: In::Wait, errno: None };
+        let failure = Failure::new(Outcome::Timeout, In::Wait);
         tally.failures.add(failure, 2);
         (0..998).for_each(|_| tally.phases.response.record(5_000_000));
         family_result(&tally, Vec::new(), 1.0, false)

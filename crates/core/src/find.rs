@@ -212,7 +212,7 @@ mod tests {
     fn figures(response: u64, service: u64, failed: u64, unsent: u64, waited: u64) -> FamilyResult {
         let mut tally = FamilyTally { sent: 1_000, unsent, waited, ..FamilyTally::default() };
         tally.status.add(200, 1_000 - failed);
-        let failure = Failure { outcome: Outcome::Reset, phase: Phase::Wait, errno: None };
+        let failure = Failure::new(Outcome::Reset, Phase::Wait);
         tally.failures.add(failure, failed);
         for _ in 0..1_000 - failed {
             tally.phases.response.record(response);

@@ -20,8 +20,12 @@ pub enum Outcome {
     Unreachable,
     /// The peer closed the connection before the response was complete.
     Truncated,
-    /// What came was not a legal response (RFC 9112).
+    /// What came was not legal HTTP (RFC 9112, 9113, 9114), or not the version that was asked for.
     Protocol,
+    /// The TLS handshake failed, or a record after it.
+    Tls,
+    /// A whole response came and was not what it was to be.
+    Content,
     /// This host had no local port left for the connection.
     NoPort,
     /// This host refused for another reason: descriptors, memory, a local firewall.
@@ -32,7 +36,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order in which sixmark shows them.
-    pub const ALL: [Outcome; 10] = [
+    pub const ALL: [Outcome; 12] = [
         Outcome::Normal,
         Outcome::Reset,
         Outcome::Timeout,
@@ -40,6 +44,8 @@ impl Outcome {
         Outcome::Unreachable,
         Outcome::Truncated,
         Outcome::Protocol,
+        Outcome::Tls,
+        Outcome::Content,
         Outcome::NoPort,
         Outcome::Local,
         Outcome::Abandoned,
@@ -55,6 +61,8 @@ impl Outcome {
             Outcome::Unreachable => "UNREACHABLE",
             Outcome::Truncated => "TRUNCATED",
             Outcome::Protocol => "PROTOCOL",
+            Outcome::Tls => "TLS",
+            Outcome::Content => "CONTENT",
             Outcome::NoPort => "NO_PORT",
             Outcome::Local => "LOCAL",
             Outcome::Abandoned => "ABANDONED",
@@ -74,6 +82,8 @@ impl fmt::Display for Outcome {
 pub enum Phase {
     /// From the connect call to the kernel's word that the connection is established.
     Connect,
+    /// From established to the end of the TLS handshake.
+    Tls,
     /// While the request was handed to the kernel.
     Send,
     /// From the request's last byte handed to the kernel to the response's first byte.
@@ -86,6 +96,7 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Phase::Connect => "connect",
+            Phase::Tls => "tls",
             Phase::Send => "send",
             Phase::Wait => "wait",
             Phase::Transfer => "transfer",
@@ -93,7 +104,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// One way to fail: the category, where it happened, and the kernel's error number if it gave one.
+/// One way to fail: the category, where it happened, and the number that somebody gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Failure {
     /// The category; never [`Outcome::Normal`].
@@ -102,4 +113,14 @@ pub struct Failure {
     pub phase: Phase,
     /// The kernel's error number (Linux), or none where the kernel reported no error.
     pub errno: Option<i32>,
+    /// The peer's number for it, or this side's for what the peer did: an error code of HTTP/2 or
+    /// HTTP/3 (RFC 9113, 7; RFC 9114, 8.1), a TLS alert (RFC 8446, 6) where the outcome is TLS.
+    pub code: Option<u64>,
+}
+
+impl Failure {
+    /// A failure that nobody gave a number.
+    pub fn new(outcome: Outcome, phase: Phase) -> Failure {
+        Failure { outcome, phase, errno: None, code: None }
+    }
 }

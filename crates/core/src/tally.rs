@@ -244,7 +244,7 @@ mod tests {
         let mut tally = FamilyTally { sent: 3 + seed, ..FamilyTally::default() };
         tally.status.add(200, 1 + seed);
         tally.status.add(404, 1);
-        let failure = Failure { outcome: Outcome::Reset, phase: Phase::Wait, errno: Some(104) };
+        let failure = Failure { errno: Some(104), ..Failure::new(Outcome::Reset, Phase::Wait) };
         tally.failures.add(failure, 1);
         tally.phases.response.record(1_000 * (seed + 1));
         tally

@@ -249,9 +249,10 @@ impl Columns<'_> {
             // What the end of the run cut off has nothing more to tell than its number.
             for failed in failures.filter(|f| f.failure.outcome != Outcome::Abandoned) {
                 let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
+                let code = failed.failure.code.map_or(String::new(), |n| format!(", code {n}"));
                 let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
                 let number = count(failed.count);
-                let _ = writeln!(text, "{family}: {number} {outcome} in {phase}{errno}");
+                let _ = writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}");
             }
         }
     }

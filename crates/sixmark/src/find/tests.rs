@@ -238,7 +238,7 @@ fn a_family_that_never_answers_is_given_up_and_the_other_is_not() {
             return server(family, rate, 1_000.0);
         }
         let mut refused = Loaded { ended: Ended::Hopeless, ..loaded(family, 0, 0) };
-        let failure = Failure { outcome: Outcome::Refused, phase: Phase::Connect, errno: None };
+        let failure = Failure::new(Outcome::Refused, Phase::Connect);
         refused.tally[family].sent = 50;
         refused.tally[family].failures.add(failure, 50);
         refused

@@ -45,7 +45,9 @@ fn advice(outcome: Outcome) -> &'static str {
         Outcome::Unreachable => "check the route",
         Outcome::NoPort => "give more local addresses with --source",
         Outcome::Local => "this host refused: see the errno in the table",
-        Outcome::Protocol => "what listens there does not speak HTTP/1.1",
+        Outcome::Protocol => "what listens there does not speak the HTTP that was asked for",
+        Outcome::Tls => "see the certificate and the versions of TLS that the server takes",
+        Outcome::Content => "what came is not what was to be expected",
         Outcome::Reset | Outcome::Truncated => "the server ends connections without answering",
         Outcome::Abandoned | Outcome::Normal => "the run ended first: give it longer (-d)",
     }

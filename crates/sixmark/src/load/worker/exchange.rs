@@ -164,7 +164,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.connections.get(slot);
         let State::Busy(phase) = connection.state else { return };
         if connection.exchange.counted {
-            let failure = Failure { outcome, phase, errno };
+            let failure = Failure { errno, ..Failure::new(outcome, phase) };
             self.record.failed(connection.family, &connection.exchange, failure);
             self.last_end = self.last_end.max(self.driver.woke());
         }

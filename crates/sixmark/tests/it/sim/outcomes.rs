@@ -25,7 +25,7 @@ fn ten() -> Plan {
 /// Every exchange fails in this way, whatever its family.
 fn fails(script: Script, outcome: Outcome, phase: Phase, errno: impl Into<Option<i32>>) {
     let ran = run(ten(), script);
-    let failure = Failure { outcome, phase, errno: errno.into() };
+    let failure = Failure { errno: errno.into(), ..Failure::new(outcome, phase) };
     for family in Family::BOTH {
         let failures: Vec<_> = ran.tally()[family].failures.iter().collect();
         assert_eq!(failures, [(failure, 5)], "{family}");
@@ -133,7 +133,7 @@ fn what_is_in_flight_at_the_end_is_abandoned() {
         let ran = Sim { stop_at, cost: MICRO, ..Sim::new(plan) }.run(script());
         super::balance::check(&ran);
         assert!(ran.report.elapsed_ns >= ends);
-        let failure = |phase| Failure { outcome: Outcome::Abandoned, phase, errno: None };
+        let failure = |phase| Failure::new(Outcome::Abandoned, phase);
         for family in Family::BOTH {
             let failures: Vec<_> = ran.tally()[family].failures.iter().collect();
             assert_eq!(failures, [(failure(Phase::Transfer), 2)], "{family}");
