@@ -1,52 +1,49 @@
-//! One worker's connections: which slots are taken, in flight or idle, and in what order.
+//! One worker's connections: which slots are taken, which have room for more, and in what order.
 
 use sixmark_core::chain::{Chain, Links};
 use sixmark_core::family::Family;
-use sixmark_core::http1::Reader;
 use sixmark_core::outcome::Phase;
 use sixmark_sys::driver::Slot;
 
-/// A connection and the exchange on it. Times are the driver's nanoseconds.
+use super::talk::Talk;
+
+/// A connection. Times are the driver's nanoseconds.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) state: State,
     /// The peer's, once connected; before, the endpoint's.
     pub(super) family: Family,
     pub(super) endpoint: usize,
-    pub(super) reader: Reader,
+    /// What is spoken on it.
+    pub(super) talk: Talk,
     /// When the connect call began, and when the kernel said established.
     pub(super) opened: u64,
     pub(super) connected: u64,
     /// Established during the measurement, so that it counts.
     pub(super) counted: bool,
-    /// Requests begun on it.
+    /// Exchanges that were put on it, and those of them that are still there.
     pub(super) requests: u32,
-    pub(super) exchange: Exchange,
+    pub(super) in_flight: u32,
+    /// No more exchanges are put on it.
+    pub(super) retiring: bool,
+    listed: Listed,
 }
 
-/// One request and its response.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Exchange {
-    /// Begun during the measurement, so that it counts.
-    pub(super) counted: bool,
-    /// When it was to start, in an open loop.
-    pub(super) due: Option<u64>,
-    /// It was due while no place was free.
-    pub(super) waited: bool,
-    pub(super) start: u64,
-    /// When the request's last byte was handed to the kernel.
-    pub(super) sent: u64,
-    /// When the response's first byte came.
-    pub(super) first: Option<u64>,
-}
-
-/// What a connection is doing.
+/// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Vacant,
-    /// In flight, in this phase of its exchange. TLS will have its own.
-    Busy(Phase),
+    /// Not established yet, in this phase.
+    Opening(Phase),
+    Open,
+}
+
+/// Where a connection can be found that may take another exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    Nowhere,
     Idle,
+    Roomy,
 }
 
 /// All connections of a worker.
@@ -54,18 +51,22 @@ pub(super) enum State {
 pub(super) struct Connections {
     slots: Vec<Connection>,
     vacant: Vec<Slot>,
-    /// A slot is in flight or idle at its endpoint, never both, so that these share their links.
+    /// Exchanges that a connection may carry at once.
+    streams: u32,
+    /// A connection is idle or has room beside others, never both, so that these share their links.
     links: Links,
-    in_flight: Chain,
     idle_at: Vec<Chain>,
+    roomy_at: Vec<Chain>,
     /// The idle ones again, over all endpoints.
     idle_links: Links,
     idle: Chain,
 }
 
 impl Connections {
-    pub(super) fn new(endpoints: usize) -> Connections {
-        Connections { idle_at: vec![Chain::default(); endpoints], ..Connections::default() }
+    pub(super) fn new(endpoints: usize, streams: u32) -> Connections {
+        let (idle_at, roomy_at) =
+            (vec![Chain::default(); endpoints], vec![Chain::default(); endpoints]);
+        Connections { streams, idle_at, roomy_at, ..Connections::default() }
     }
 
     /// How many are open or being opened.
@@ -77,10 +78,10 @@ impl Connections {
         &mut self.slots[slot as usize]
     }
 
-    /// Takes a slot for a new connection that is in flight from now on.
-    pub(super) fn open(&mut self, endpoint: usize, family: Family, now: u64) -> Slot {
-        let connection = Connection::new(endpoint, family, now);
-        let slot = match self.vacant.pop() {
+    /// Takes a slot for a new connection, without an exchange yet.
+    pub(super) fn open(&mut self, endpoint: usize, family: Family, talk: Talk, now: u64) -> Slot {
+        let connection = Connection::new(endpoint, family, talk, now);
+        match self.vacant.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = connection;
                 slot
@@ -91,52 +92,22 @@ impl Connections {
                 self.idle_links.grow(self.slots.len());
                 (self.slots.len() - 1) as Slot
             }
-        };
-        self.in_flight.push(&mut self.links, slot);
-        slot
-    }
-
-    /// The idle connection to `endpoint` that was used last, now in flight.
-    pub(super) fn reuse(&mut self, endpoint: usize) -> Option<Slot> {
-        let slot = self.idle_at[endpoint].newest()?;
-        self.remove_idle(slot);
-        self.in_flight.push(&mut self.links, slot);
-        Some(slot)
-    }
-
-    /// The idle connection to `endpoint` that was not used for longest, now in flight.
-    pub(super) fn reuse_oldest(&mut self, endpoint: usize) -> Option<Slot> {
-        let slot = self.idle_at[endpoint].oldest()?;
-        self.remove_idle(slot);
-        self.in_flight.push(&mut self.links, slot);
-        Some(slot)
-    }
-
-    /// Sets a connection in flight aside for later.
-    pub(super) fn rest(&mut self, slot: Slot) {
-        self.in_flight.remove(&mut self.links, slot);
-        let connection = &mut self.slots[slot as usize];
-        connection.state = State::Idle;
-        self.idle_at[connection.endpoint].push(&mut self.links, slot);
-        self.idle.push(&mut self.idle_links, slot);
-    }
-
-    /// Gives a slot back.
-    pub(super) fn vacate(&mut self, slot: Slot) {
-        match self.slots[slot as usize].state {
-            State::Vacant => return,
-            State::Busy(_) => self.in_flight.remove(&mut self.links, slot),
-            State::Idle => self.remove_idle(slot),
         }
-        let connection = &mut self.slots[slot as usize];
-        connection.state = State::Vacant;
-        connection.reader = Reader::new();
-        self.vacant.push(slot);
     }
 
-    /// The connection whose exchange began first.
-    pub(super) fn longest_in_flight(&self) -> Option<Slot> {
-        self.in_flight.oldest()
+    /// The idle connection to `endpoint` that was used last.
+    pub(super) fn newest_idle(&self, endpoint: usize) -> Option<Slot> {
+        self.idle_at[endpoint].newest()
+    }
+
+    /// The idle connection to `endpoint` that was not used for longest.
+    pub(super) fn oldest_idle(&self, endpoint: usize) -> Option<Slot> {
+        self.idle_at[endpoint].oldest()
+    }
+
+    /// A connection to `endpoint` that carries exchanges and has room for more: each in its turn.
+    pub(super) fn roomy(&self, endpoint: usize) -> Option<Slot> {
+        self.roomy_at[endpoint].oldest()
     }
 
     /// The connection that has been idle for longest.
@@ -144,25 +115,88 @@ impl Connections {
         self.idle.oldest()
     }
 
-    fn remove_idle(&mut self, slot: Slot) {
-        let endpoint = self.slots[slot as usize].endpoint;
-        self.idle_at[endpoint].remove(&mut self.links, slot);
-        self.idle.remove(&mut self.idle_links, slot);
+    /// Puts another exchange on a connection.
+    pub(super) fn join(&mut self, slot: Slot) {
+        let connection = self.get(slot);
+        connection.requests += 1;
+        connection.in_flight += 1;
+        self.list(slot);
+    }
+
+    /// Takes an exchange off a connection.
+    pub(super) fn part(&mut self, slot: Slot) {
+        self.get(slot).in_flight -= 1;
+        self.list(slot);
+    }
+
+    /// Lists a connection that changed where it now belongs, behind all others there.
+    pub(super) fn list(&mut self, slot: Slot) {
+        let listed = self.slots[slot as usize].belongs(self.streams);
+        self.unlist(slot);
+        let connection = &mut self.slots[slot as usize];
+        connection.listed = listed;
+        let endpoint = connection.endpoint;
+        match listed {
+            Listed::Nowhere => {}
+            Listed::Roomy => self.roomy_at[endpoint].push(&mut self.links, slot),
+            Listed::Idle => {
+                self.idle_at[endpoint].push(&mut self.links, slot);
+                self.idle.push(&mut self.idle_links, slot);
+            }
+        }
+    }
+
+    fn unlist(&mut self, slot: Slot) {
+        let connection = &self.slots[slot as usize];
+        let endpoint = connection.endpoint;
+        match connection.listed {
+            Listed::Nowhere => {}
+            Listed::Roomy => self.roomy_at[endpoint].remove(&mut self.links, slot),
+            Listed::Idle => {
+                self.idle_at[endpoint].remove(&mut self.links, slot);
+                self.idle.remove(&mut self.idle_links, slot);
+            }
+        }
+    }
+
+    /// Gives a slot back whose exchanges have left it.
+    pub(super) fn vacate(&mut self, slot: Slot) {
+        let connection = self.get(slot);
+        if connection.state == State::Vacant {
+            return;
+        }
+        debug_assert_eq!(connection.in_flight, 0);
+        connection.state = State::Vacant;
+        connection.talk = Talk::default();
+        self.list(slot);
+        self.vacant.push(slot);
     }
 }
 
 impl Connection {
-    fn new(endpoint: usize, family: Family, now: u64) -> Connection {
+    fn new(endpoint: usize, family: Family, talk: Talk, now: u64) -> Connection {
         Connection {
-            state: State::Busy(Phase::Connect),
+            state: State::Opening(Phase::Connect),
             family,
             endpoint,
-            reader: Reader::new(),
+            talk,
             opened: now,
             connected: 0,
             counted: false,
             requests: 0,
-            exchange: Exchange::default(),
+            in_flight: 0,
+            retiring: false,
+            listed: Listed::Nowhere,
+        }
+    }
+
+    fn belongs(&self, streams: u32) -> Listed {
+        match (self.state, self.in_flight) {
+            (State::Vacant, _) => Listed::Nowhere,
+            _ if self.retiring => Listed::Nowhere,
+            (State::Open, 0) => Listed::Idle,
+            (_, some) if some > 0 && some < streams => Listed::Roomy,
+            _ => Listed::Nowhere,
         }
     }
 }

@@ -8,11 +8,13 @@ mod connection;
 mod crew;
 mod errno;
 mod hope;
+mod places;
 mod prepare;
 mod record;
 mod sampling;
 mod schedule;
 mod source;
+mod talk;
 mod worker;
 
 pub use prepare::Prepared;

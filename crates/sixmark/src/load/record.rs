@@ -9,7 +9,8 @@ use sixmark_core::tcp;
 use sixmark_sys::driver::{Close, Path};
 
 use super::LATE;
-use super::connection::{Connection, Exchange};
+use super::connection::Connection;
+use super::places::Exchange;
 use super::sampling::Sampling;
 
 /// Nanoseconds of a slice.

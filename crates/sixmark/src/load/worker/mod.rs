@@ -2,25 +2,26 @@
 //!
 //! A *place* is the right to have one exchange in flight. A worker has a fixed number of them. A
 //! place that is free takes the next exchange that may begin, at once in a closed loop, when it is
-//! due in an open one, and an idle connection to its endpoint, or opens one.
+//! due in an open one, and a connection to its endpoint that has room for it, or opens one.
 
-mod exchange;
+mod begin;
+mod end;
+mod event;
+mod http1;
 mod opening;
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::clocks::Clocks;
 use sixmark_core::http1::Known;
 use sixmark_core::mix::share;
-use sixmark_core::outcome::Outcome;
-use sixmark_core::plan;
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
-use sixmark_sys::driver::{Close, Driver, Grain, Slot, Way};
+use sixmark_sys::driver::{Driver, Grain};
 
-use super::arrivals::{Arrivals, Turn};
-use super::connection::{Connections, Exchange};
+use super::arrivals::Arrivals;
+use super::connection::Connections;
+use super::places::{Place, Places};
 use super::prepare::Prepared;
 use super::record::Record;
 use super::source::Sources;
@@ -52,9 +53,11 @@ pub struct Worker<'a, D> {
     sources: Sources,
     record: Record,
     known: Known,
-    /// Places without an exchange, and those of them that rest until these times.
-    free: usize,
-    resting: VecDeque<u64>,
+    places: Places,
+    /// Exchanges that something is done with one after the other.
+    scratch: Vec<Place>,
+    /// Connections that are to be used at once, and that may be open at once.
+    usual_connections: usize,
     most_connections: usize,
     number: u32,
     /// Connections under way before the load begins, while that lasts.
@@ -97,15 +100,16 @@ impl<'a, D: Driver> Worker<'a, D> {
         let lasts = |duration: std::time::Duration| duration.as_nanos() as u64;
         let end = load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration));
         Worker {
-            connections: Connections::new(prepared.endpoints.len()),
+            connections: Connections::new(prepared.endpoints.len(), 1),
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, workers),
             record: Record::new(measure_from, number),
             known: Known::default(),
-            free: places as usize,
-            resting: VecDeque::new(),
+            places: Places::new(places as usize),
             number,
             opening: None,
+            scratch: Vec::new(),
+            usual_connections: places as usize,
             most_connections: part(plan.connection.most_open.get().into()).max(places) as usize,
             begin,
             measure_from,
@@ -172,7 +176,7 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     fn is_over(&mut self, stop: &AtomicBool) -> Option<Ended> {
         let now = self.driver.woke();
-        let in_flight = self.connections.longest_in_flight().is_some();
+        let in_flight = self.places.longest_in_flight().is_some();
         match () {
             () if stop.load(Ordering::Relaxed) => Some(Ended::Interrupted),
             () if self.arrivals.is_over(now, in_flight) => Some(Ended::Complete),
@@ -193,23 +197,23 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// When the worker must look at the clock again, if nothing happens before.
     fn next_due(&mut self) -> u64 {
         let now = self.driver.woke();
-        let look = if self.free > 0 { self.arrivals.look(now) } else { None };
+        let look = if self.places.free() > 0 { self.arrivals.look(now) } else { None };
         if look.is_some_and(|look| look <= now) {
             return now;
         }
-        let timeout = self.connections.longest_in_flight().map(|slot| self.deadline(slot));
-        let soonest = [look, timeout, self.resting.front().copied(), self.arrivals.closing(now)];
+        let timeout = self.places.longest_in_flight().map(|place| self.deadline(place));
+        let soonest = [look, timeout, self.places.next_waking(), self.arrivals.closing(now)];
         let soonest = soonest.into_iter().flatten().fold(now + PATIENCE, u64::min);
         soonest.min(self.record.slice_end())
     }
 
-    fn deadline(&mut self, slot: Slot) -> u64 {
-        self.connections.get(slot).exchange.start.saturating_add(self.timeout)
+    fn deadline(&mut self, place: Place) -> u64 {
+        self.places.get(place).start.saturating_add(self.timeout)
     }
 
     /// Where all places were taken until now, what fell due had to wait for one.
     fn note_full(&mut self) {
-        if self.free == 0 {
+        if self.places.free() == 0 {
             let now = self.driver.woke();
             self.arrivals.all_taken(now, |family| self.record.dropped(family));
         }
@@ -220,10 +224,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let now = self.driver.woke();
         self.arrivals.keep_time(now);
         self.time_out();
-        while self.resting.front().is_some_and(|&until| until <= now) {
-            self.resting.pop_front();
-            self.free += 1;
-        }
+        self.places.wake(now);
         if now >= self.record.slice_end() {
             let slice = self.record.cut(now, self.driver.waited());
             self.driver.keep_to(self.grain(&slice));
@@ -246,123 +247,11 @@ impl<'a, D: Driver> Worker<'a, D> {
         Grain { sends: TOGETHER, linger: asked.unwrap_or(unnoticed) }
     }
 
-    /// Ends what has lasted too long.
-    fn time_out(&mut self) {
-        let now = self.driver.woke();
-        while let Some(slot) = self.connections.longest_in_flight()
-            && self.deadline(slot) <= now
-        {
-            self.fail(slot, Outcome::Timeout, None);
-        }
-    }
-
-    fn begin_some(&mut self) {
-        for _ in 0..BURST {
-            if !self.begin() {
-                return;
-            }
-        }
-    }
-
-    /// Begins an exchange if a place is free for one and one may begin; true where it did.
-    fn begin(&mut self) -> bool {
-        if self.free == 0 {
-            return false;
-        }
-        // What falls due while a batch is dealt with does not wait for its end.
-        let timed = self.arrivals.are_timed();
-        let now = if timed { self.driver.now() } else { self.driver.woke() };
-        if !self.arrivals.may_begin(now) {
-            return false;
-        }
-        self.free -= 1;
-        let turn = self.arrivals.take(self.prepared, now);
-        match self.reuse(turn.endpoint) {
-            Some(slot) => {
-                let connection = self.connections.get(slot);
-                connection.exchange = exchange(&turn, now);
-                if turn.counted {
-                    self.record.sent(connection.family);
-                }
-                self.send(slot, true);
-            }
-            None => self.open(&turn),
-        }
-        true
-    }
-
-    /// An idle connection to `endpoint`: the one used last, or, where all were opened to be used, the
-    /// one used least recently.
-    fn reuse(&mut self, endpoint: usize) -> Option<Slot> {
-        match self.prepared.plan.connection.preopen {
-            true => self.connections.reuse_oldest(endpoint),
-            false => self.connections.reuse(endpoint),
-        }
-    }
-
-    fn open(&mut self, turn: &Turn) {
-        let endpoint = turn.endpoint;
-        let target = &self.prepared.endpoints[endpoint];
-        let family = target.family;
-        if turn.counted {
-            self.record.sent(family);
-        }
-        // Idle connections to where nothing goes just now make room.
-        while self.connections.count() >= self.most_connections
-            && let Some(idle) = self.connections.longest_idle()
-        {
-            self.close(idle, self.usual_close());
-        }
-        let now = self.driver.now();
-        let slot = self.connections.open(endpoint, family, now);
-        self.connections.get(slot).exchange = exchange(turn, now);
-        let from = self.sources.next(family);
-        let lasting = self.prepared.plan.connection.lasting();
-        let way = Way { to: target.address, from, no_delay: target.no_delay, lasting };
-        self.connections.get(slot).opened = self.driver.connect(slot, &way);
-    }
-
-    /// Sets a place aside whose connection could not be established. In an open loop the clock keeps
-    /// a peer that refuses from being flooded.
-    fn rest(&mut self) {
-        match self.arrivals.are_timed() {
-            true => self.free += 1,
-            false => self.resting.push_back(self.driver.woke() + REST),
-        }
-    }
-
-    fn usual_close(&self) -> Close {
-        match self.prepared.plan.connection.close {
-            plan::Close::Fin => Close::Orderly,
-            plan::Close::Rst => Close::Reset,
-        }
-    }
-
-    fn close(&mut self, slot: Slot, close: Close) {
-        let connection = self.connections.get(slot);
-        if connection.counted {
-            self.record.closed(connection, self.driver.woke(), close);
-            let family = connection.family;
-            if self.record.sampling.takes(family)
-                && let Some(path) = self.driver.path(slot)
-            {
-                self.record.path(family, &path);
-            }
-        }
-        self.driver.close(slot, close);
-        self.connections.vacate(slot);
-    }
-
     /// Cuts off what is in flight, closes what is idle, and counts it all.
     fn finish(mut self, ended: Ended, mut slices: impl FnMut(Slice)) -> Report {
         let now = self.driver.woke();
         self.arrivals.leave_rest(now, |family| self.record.unsent(family));
-        while let Some(slot) = self.connections.longest_in_flight() {
-            self.fail(slot, Outcome::Abandoned, None);
-        }
-        while let Some(slot) = self.connections.longest_idle() {
-            self.close(slot, self.usual_close());
-        }
+        self.abandon();
         let whole = ended == Ended::Complete;
         let last = if whole { self.arrivals.ended_at(now, self.last_end) } else { now };
         if now >= self.measure_from {
@@ -378,9 +267,4 @@ impl<'a, D: Driver> Worker<'a, D> {
             driver: self.driver.name(),
         }
     }
-}
-
-fn exchange(turn: &Turn, now: u64) -> Exchange {
-    let Turn { counted, due, waited, .. } = *turn;
-    Exchange { counted, due, waited, start: now, ..Exchange::default() }
 }

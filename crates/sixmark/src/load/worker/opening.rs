@@ -12,11 +12,11 @@ use crate::load::schedule::Schedule;
 const AT_ONCE: usize = 64;
 
 impl<D: Driver> Worker<'_, D> {
-    /// Opens as many connections as exchanges may be in flight, spread over the endpoints as the
-    /// exchanges will be. What can't be opened is counted, not tried again.
+    /// Opens as many connections as are to be used at once, spread over the endpoints as the
+    /// exchanges will be. Each takes a place until it is there. What can't be opened is counted, not tried again.
     pub fn open_first(&mut self, stop: &AtomicBool) {
         let mut schedule = Schedule::warm_up(self.prepared, self.number);
-        let mut left = self.free;
+        let mut left = self.usual_connections;
         self.opening = Some(0);
         self.driver.wait(self.begin);
         while !stop.load(Ordering::Relaxed) && !self.is_hopeless() {
@@ -46,7 +46,17 @@ impl<D: Driver> Worker<'_, D> {
     /// A connection is there, without anything to do yet.
     pub(super) fn opened(&mut self, slot: Slot) {
         self.opening = self.opening.map(|under_way| under_way - 1);
-        self.connections.rest(slot);
+        self.release(slot);
+    }
+
+    /// Takes the exchanges off a connection that was only to be opened.
+    fn release(&mut self, slot: Slot) {
+        let places = self.on(slot);
+        for &place in &places {
+            self.places.leave(place);
+            self.connections.part(slot);
+        }
+        self.done_with(places);
     }
 
     /// A connection could not be opened.
@@ -55,17 +65,19 @@ impl<D: Driver> Worker<'_, D> {
         self.unestablished += 1;
         let family = self.connections.get(slot).family;
         self.record.tally[family].connections.unopened += 1;
+        self.release(slot);
         self.close(slot, Close::Reset);
     }
 
     fn soonest_timeout(&mut self) -> u64 {
         let latest = self.driver.woke() + PATIENCE;
-        let oldest = self.connections.longest_in_flight();
-        oldest.map_or(latest, |slot| self.deadline(slot).min(latest))
+        let oldest = self.places.longest_in_flight();
+        oldest.map_or(latest, |place| self.deadline(place).min(latest))
     }
 
     fn give_up_opening(&mut self) {
-        while let Some(slot) = self.connections.longest_in_flight() {
+        while let Some(place) = self.places.longest_in_flight() {
+            let slot = self.places.get(place).slot;
             self.unopened(slot);
         }
     }

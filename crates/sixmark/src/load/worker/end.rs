@@ -1,0 +1,144 @@
+//! How exchanges and connections end that do not end well, and how connections are closed.
+
+use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::plan;
+use sixmark_sys::driver::{Close, Driver, Slot};
+
+use super::{REST, Worker};
+use crate::load::connection::State;
+use crate::load::errno;
+use crate::load::places::Place;
+use crate::load::talk::Talk;
+
+impl<D: Driver> Worker<'_, D> {
+    /// Ends what has lasted too long.
+    pub(super) fn time_out(&mut self) {
+        let now = self.driver.woke();
+        while let Some(place) = self.places.longest_in_flight()
+            && self.deadline(place) <= now
+        {
+            self.cut_off(place, Outcome::Timeout);
+        }
+    }
+
+    /// Cuts off all that is in flight and closes all connections.
+    pub(super) fn abandon(&mut self) {
+        while let Some(place) = self.places.longest_in_flight() {
+            self.cut_off(place, Outcome::Abandoned);
+        }
+        while let Some(slot) = self.connections.longest_idle() {
+            self.close(slot, self.usual_close());
+        }
+    }
+
+    /// This side ends an exchange.
+    fn cut_off(&mut self, place: Place, outcome: Outcome) {
+        let slot = self.places.get(place).slot;
+        self.break_off(slot, Failure::new(outcome, Phase::Connect));
+    }
+
+    /// The kernel says that a connection is broken.
+    pub(super) fn broken(&mut self, slot: Slot, errno: i32) {
+        let connection = self.connections.get(slot);
+        let phase = match (connection.state, &connection.talk) {
+            (State::Opening(phase), _) => phase,
+            (_, Talk::Http1(talk)) => self.places.get(talk.place).phase,
+        };
+        let outcome = errno::outcome(errno, phase);
+        self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
+    }
+
+    /// A connection came to no good end, and all exchanges on it do, each in the phase that it is in.
+    pub(super) fn break_off(&mut self, slot: Slot, failure: Failure) {
+        if self.opening.is_some() {
+            return self.unopened(slot);
+        }
+        let state = self.connections.get(slot).state;
+        self.unestablished += u64::from(matches!(state, State::Opening(_)));
+        let places = self.on(slot);
+        for &place in &places {
+            let phase = match state {
+                State::Opening(phase) => phase,
+                _ => self.places.get(place).phase,
+            };
+            self.lose(place, Failure { phase, ..failure });
+        }
+        self.done_with(places);
+        // Where the peer ended the connection there is nothing left to reset.
+        let by_peer = matches!(failure.outcome, Outcome::Reset | Outcome::Truncated);
+        self.close(slot, if by_peer { Close::Orderly } else { Close::Reset });
+    }
+
+    /// An exchange came to no good end. What becomes of its connection is for others to say.
+    pub(super) fn lose(&mut self, place: Place, failure: Failure) {
+        let exchange = self.places.get(place);
+        let slot = exchange.slot;
+        if exchange.counted {
+            let family = self.connections.get(slot).family;
+            self.record.failed(family, exchange, failure);
+            self.last_end = self.last_end.max(self.driver.woke());
+        }
+        match failure.phase {
+            Phase::Connect | Phase::Tls => self.rest(place),
+            _ => self.places.leave(place),
+        }
+        self.connections.part(slot);
+    }
+
+    /// Sets a place aside whose connection could not be established. In an open loop the clock keeps
+    /// a peer that refuses from being flooded.
+    fn rest(&mut self, place: Place) {
+        match self.arrivals.are_timed() {
+            true => self.places.leave(place),
+            false => self.places.leave_to_rest(place, self.driver.woke() + REST),
+        }
+    }
+
+    /// The exchanges on a connection, in a list that is to be given back.
+    pub(super) fn on(&mut self, slot: Slot) -> Vec<Place> {
+        let mut places = std::mem::take(&mut self.scratch);
+        let connection = self.connections.get(slot);
+        match &connection.talk {
+            Talk::Http1(talk) => places.extend((connection.in_flight > 0).then_some(talk.place)),
+        }
+        places
+    }
+
+    /// Gives the list back.
+    pub(super) fn done_with(&mut self, mut places: Vec<Place>) {
+        places.clear();
+        self.scratch = places;
+    }
+
+    /// Bytes that no request asked for: whatever follows on this connection would be doubtful.
+    pub(super) fn unsolicited(&mut self, slot: Slot) {
+        let connection = self.connections.get(slot);
+        if connection.counted {
+            self.record.tally[connection.family].connections.unsolicited += 1;
+        }
+        self.close(slot, Close::Reset);
+    }
+
+    pub(super) fn usual_close(&self) -> Close {
+        match self.prepared.plan.connection.close {
+            plan::Close::Fin => Close::Orderly,
+            plan::Close::Rst => Close::Reset,
+        }
+    }
+
+    /// Closes a connection that no exchange is on any more.
+    pub(super) fn close(&mut self, slot: Slot, close: Close) {
+        let connection = self.connections.get(slot);
+        if connection.counted {
+            self.record.closed(connection, self.driver.woke(), close);
+            let family = connection.family;
+            if self.record.sampling.takes(family)
+                && let Some(path) = self.driver.path(slot)
+            {
+                self.record.path(family, &path);
+            }
+        }
+        self.driver.close(slot, close);
+        self.connections.vacate(slot);
+    }
+}

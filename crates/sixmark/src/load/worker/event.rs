@@ -1,0 +1,72 @@
+//! What the driver tells, and whom it concerns.
+
+use std::net::IpAddr;
+
+use sixmark_core::family::Family;
+use sixmark_sys::driver::{Close, Driver, Event, Kind, Slot};
+
+use super::Worker;
+use crate::load::connection::State;
+use crate::load::talk::Talk;
+
+impl<D: Driver> Worker<'_, D> {
+    pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
+        let busy = self.connections.get(slot).in_flight > 0;
+        match kind {
+            Kind::Connected(peer) => self.connected(slot, at, peer),
+            Kind::Sent => self.sent(slot, at),
+            Kind::Left => self.left(slot, at),
+            Kind::Received(count) if busy => self.received(slot, at, count),
+            Kind::Dropped(count) if busy => self.dropped(slot, at, count),
+            Kind::Ended if busy => self.ended(slot, at),
+            Kind::Failed(errno) if busy => self.broken(slot, errno),
+            Kind::Received(_) | Kind::Dropped(_) => self.unsolicited(slot),
+            // The server let an idle connection go: that's its right.
+            Kind::Ended | Kind::Failed(_) => self.close(slot, Close::Orderly),
+        }
+    }
+
+    fn connected(&mut self, slot: Slot, at: u64, peer: IpAddr) {
+        let counted = at >= self.measure_from || self.opening.is_some();
+        let connection = self.connections.get(slot);
+        connection.connected = at;
+        connection.counted = counted;
+        let (expected, found) = (connection.family, Family::of(peer));
+        connection.family = found;
+        if counted {
+            self.record.connected(connection);
+        }
+        if expected != found {
+            self.moved(slot, expected);
+        }
+        self.established(slot);
+    }
+
+    /// The peer turned out to be of the other family than the endpoint.
+    fn moved(&mut self, slot: Slot, from: Family) {
+        let places = self.on(slot);
+        for &place in &places {
+            if self.places.get(place).counted {
+                self.record.moved(from);
+            }
+        }
+        self.done_with(places);
+    }
+
+    /// Requests can be sent on the connection.
+    fn established(&mut self, slot: Slot) {
+        if self.established == 0 {
+            self.prepared.hope.reach();
+        }
+        self.established += 1;
+        let connection = self.connections.get(slot);
+        connection.state = State::Open;
+        match (self.opening, &connection.talk) {
+            (Some(_), _) => self.opened(slot),
+            (None, Talk::Http1(talk)) => {
+                let place = talk.place;
+                self.start(slot, place, false);
+            }
+        }
+    }
+}

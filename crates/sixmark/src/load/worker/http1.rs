@@ -1,0 +1,140 @@
+//! Exchanges of HTTP/1.1: one after the other on a connection.
+
+use sixmark_core::clocks::Timestamps;
+use sixmark_core::http1::Complete;
+use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::plan;
+use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
+
+use super::Worker;
+use crate::load::connection::Connection;
+use crate::load::places::Place;
+use crate::load::prepare::Prepared;
+use crate::load::talk::{Http1, Talk};
+
+impl<D: Driver> Worker<'_, D> {
+    /// Sends the request of the exchange on a connection.
+    pub(super) fn send(&mut self, slot: Slot, starts: bool) {
+        let connection = self.connections.get(slot);
+        let request = request(self.prepared, connection);
+        let Talk::Http1(talk) = &mut connection.talk;
+        talk.reader.begin(self.prepared.kind);
+        let place = talk.place;
+        if let Handed::Whole(at) = self.driver.send(slot, request) {
+            if starts {
+                self.places.get(place).start = at;
+            }
+            self.sent(slot, at);
+        }
+    }
+
+    /// The request's last byte was handed over.
+    pub(super) fn sent(&mut self, slot: Slot, at: u64) {
+        let connection = self.connections.get(slot);
+        let Talk::Http1(talk) = &connection.talk;
+        let exchange = self.places.get(talk.place);
+        exchange.note_sent(at);
+        if exchange.counted {
+            let request = request(self.prepared, connection);
+            self.record.tally[connection.family].bytes.sent += request.length() as u64;
+        }
+    }
+
+    /// When the request really left, told before anything of its response.
+    pub(super) fn left(&mut self, slot: Slot, at: u64) {
+        let connection = self.connections.get(slot);
+        let Talk::Http1(talk) = &connection.talk;
+        if connection.in_flight == 0 {
+            return;
+        }
+        let exchange = self.places.get(talk.place);
+        if exchange.phase == Phase::Wait {
+            exchange.sent = at;
+        }
+    }
+
+    pub(super) fn received(&mut self, slot: Slot, at: u64, count: usize) {
+        let connection = self.connections.get(slot);
+        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk;
+        let (place, exchange) = (*place, self.places.get(*place));
+        exchange.note_first(at);
+        if exchange.counted {
+            self.record.tally[connection.family].bytes.received += count as u64;
+        }
+        match reader.feed_knowing(self.driver.bytes(), &mut self.known) {
+            Ok(fed) => match fed.complete {
+                Some(complete) => self.complete(slot, place, at, complete, fed.consumed < count),
+                None => self.driver.drop_next(slot, reader.discardable()),
+            },
+            Err(_) => self.fail(slot, Outcome::Protocol),
+        }
+    }
+
+    pub(super) fn dropped(&mut self, slot: Slot, at: u64, count: u64) {
+        let connection = self.connections.get(slot);
+        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk;
+        let place = *place;
+        if self.places.get(place).counted {
+            self.record.tally[connection.family].bytes.received += count;
+        }
+        if let Some(complete) = reader.discarded(count) {
+            self.complete(slot, place, at, complete, false);
+        }
+    }
+
+    /// A whole response is here; `more` says that bytes came after it.
+    fn complete(&mut self, slot: Slot, place: Place, at: u64, complete: Complete, more: bool) {
+        let connection = self.connections.get(slot);
+        let exchange = self.places.get(place);
+        if exchange.counted {
+            self.record.completed(connection.family, exchange, at, complete);
+            self.last_end = self.last_end.max(at);
+        }
+        let last = is_last(&self.prepared.plan.connection, connection.requests);
+        // A request that was not sent whole leaves the connection in the middle of it.
+        let whole = exchange.phase != Phase::Send;
+        if more && connection.counted {
+            self.record.tally[connection.family].connections.unsolicited += 1;
+        }
+        connection.retiring = !complete.keep_alive || last || !whole || more;
+        let retiring = connection.retiring;
+        self.places.leave(place);
+        self.connections.part(slot);
+        match retiring {
+            false => {}
+            true if whole => self.close(slot, self.usual_close()),
+            true => self.close(slot, Close::Reset),
+        }
+    }
+
+    /// The peer sent its FIN in the middle of an exchange.
+    pub(super) fn ended(&mut self, slot: Slot, at: u64) {
+        let Talk::Http1(Http1 { reader, place }) = &mut self.connections.get(slot).talk;
+        let place = *place;
+        match reader.finish() {
+            Ok(complete) => {
+                // No end has a stamp of the kernel's.
+                let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
+                self.record.clocks.missing += u64::from(kernel);
+                self.complete(slot, place, at, complete, false);
+            }
+            Err(_) => self.fail(slot, Outcome::Truncated),
+        }
+    }
+
+    fn fail(&mut self, slot: Slot, outcome: Outcome) {
+        self.break_off(slot, Failure::new(outcome, Phase::Connect));
+    }
+}
+
+/// True where request number `number` of a connection is its last.
+fn is_last(connection: &plan::Connection, number: u32) -> bool {
+    !connection.keep_alive || connection.requests.is_some_and(|most| number >= most.get())
+}
+
+/// What the exchange on `connection` sends.
+fn request<'a>(prepared: &'a Prepared, connection: &Connection) -> &'a Message {
+    let endpoint = &prepared.endpoints[connection.endpoint];
+    let last = is_last(&prepared.plan.connection, connection.requests);
+    if last { &endpoint.last_request } else { &endpoint.request }
+}
