@@ -9,6 +9,7 @@ use std::time::Duration;
 use sixmark_core::calibration::{Calibration, Leg};
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::pace::Pace;
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
 use sixmark_core::tally::FamilyTally;
@@ -126,6 +127,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
             ..plan.load.clone()
         },
         request: Request { method: "GET".to_owned(), headers: Vec::new(), body: None },
+        http: Http::default(),
         connection: Connection {
             requests: keep_alive.then_some(limit),
             most_open: Connection::enough(in_flight, keep_alive, 1),

@@ -101,7 +101,7 @@ fn short_trials(found: &FindMax) -> Option<Warning> {
 }
 
 fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning> {
-    let connections = result.plan.load.connections;
+    let in_flight = result.plan.in_flight();
     match found.limited_by? {
         Limit::Generator => Some(warning(
             "generator_limited",
@@ -113,8 +113,8 @@ fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning>
         Limit::Connections | Limit::Unsent => Some(warning(
             "connections_limited",
             format!(
-                "all {connections} connections were in flight at the rate that did not hold over \
-                 {family}: a higher one may hold with more (-c)"
+                "all {in_flight} exchanges that may be were in flight at the rate that did not hold \
+                 over {family}: a higher one may hold with more (-c)"
             ),
         )),
         Limit::Condition | Limit::Failures | Limit::Interrupted => None,

@@ -1,5 +1,6 @@
 //! What to run: a value that cannot be invalid, made from text that may be.
 
+pub mod http;
 pub mod list;
 pub mod ratio;
 pub mod url;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::clocks::Timestamps;
 use crate::family::{Family, PerFamily};
 use crate::pace::Pace;
+use http::Http;
 use ratio::Ratio;
 
 /// A run, resolved and checked: every family that the ratio uses has an endpoint.
@@ -27,6 +29,8 @@ pub struct Plan {
     pub load: Load,
     /// What is sent.
     pub request: Request,
+    /// Which HTTP is spoken.
+    pub http: Http,
     /// How connections are used.
     pub connection: Connection,
     /// Where connections come from; the kernel's choice for a family without any.
@@ -40,6 +44,11 @@ impl Plan {
     pub fn endpoints(&self, family: Family) -> Vec<Endpoint> {
         let of_target = |(number, target): (usize, &Target)| target.endpoints(number, family);
         self.targets.iter().enumerate().flat_map(of_target).collect()
+    }
+
+    /// The most exchanges that may be in flight at once.
+    pub fn in_flight(&self) -> u64 {
+        u64::from(self.load.connections.get()) * u64::from(self.http.streams.get())
     }
 
     /// The families in use, IPv6 first.
@@ -95,7 +104,8 @@ pub struct Load {
     pub warmup: Duration,
     /// What decides when an exchange begins.
     pub pace: Pace,
-    /// Exchanges in flight, over both families together; in an open loop the most of them.
+    /// Connections in use at once, over both families together, each with one exchange in flight or
+    /// with as many as it may carry; in an open loop the most of them.
     pub connections: NonZeroU32,
     /// Worker threads, at most one for each exchange in flight.
     pub threads: NonZeroU32,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::find::Limit;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::{Close, Connection, Driver, Load, Request, Target};
 use sixmark_core::seconds::Seconds;
 use sixmark_core::tally::{FamilyTally, Slice};
@@ -41,6 +42,7 @@ fn plan(ratio: Ratio) -> Plan {
             linger: None,
         },
         request: Request { method: "GET".into(), headers: Vec::new(), body: None },
+        http: Http::default(),
         connection: Connection {
             keep_alive: true,
             requests: None,

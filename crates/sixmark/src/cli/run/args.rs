@@ -65,7 +65,8 @@ pub(in crate::cli) struct Args {
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load")]
     pub(super) duration: Option<Duration>,
 
-    /// Exchanges in flight, over both families together; in an open loop the most of them
+    /// Connections in use at once, over both families together, each with one exchange in flight, or
+    /// with --streams; in an open loop the most of them
     #[arg(short, long, value_name = "N", default_value = "50",
           value_parser = positive::<NonZeroU32>, help_heading = "Load")]
     pub(super) connections: NonZeroU32,
@@ -133,6 +134,24 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "TIME", value_parser = linger,
           conflicts_with_all = ["rate", "ramp", "steps", "find_max"], help_heading = "Load")]
     pub(super) linger: Option<Duration>,
+
+    /// Speak HTTP/2, agreed on by TLS
+    #[arg(long, conflicts_with_all = ["http3", "http2_prior_knowledge"],
+          help_heading = "Connections")]
+    pub(super) http2: bool,
+
+    /// Speak HTTP/2 without asking the server first, with or without TLS
+    #[arg(long, conflicts_with = "http3", help_heading = "Connections")]
+    pub(super) http2_prior_knowledge: bool,
+
+    /// Speak HTTP/3, over QUIC
+    #[arg(long, help_heading = "Connections")]
+    pub(super) http3: bool,
+
+    /// Exchanges in flight on each connection of HTTP/2 or HTTP/3 [default: 1]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>,
+          help_heading = "Connections")]
+    pub(super) streams: Option<NonZeroU32>,
 
     /// One connection a request
     #[arg(long, conflicts_with = "requests_per_connection", help_heading = "Connections")]

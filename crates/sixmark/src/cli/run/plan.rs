@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use sixmark_core::family::Family;
 use sixmark_core::pace::Open;
+use sixmark_core::plan::http::{Http, Version};
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::url::Url;
@@ -42,6 +43,7 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
         ratio,
         load: search::load(&args, load(&args)?)?,
         request: request(&mut args)?,
+        http: http(&args)?,
         connection: Connection {
             keep_alive: !args.no_keep_alive,
             requests: args.requests_per_connection,
@@ -174,6 +176,21 @@ fn load(args: &Args) -> Result<Load, Error> {
         timestamps: args.timestamps,
         linger: args.linger,
     })
+}
+
+/// Which HTTP is to be spoken.
+fn http(args: &Args) -> Result<Http, Error> {
+    let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
+        (true, _) => Version::Http2,
+        (_, true) => Version::Http3,
+        _ => Version::Http1,
+    };
+    let streams = args.streams.unwrap_or(NonZeroU32::MIN);
+    if version == Version::Http1 && streams > NonZeroU32::MIN {
+        let line = "--streams needs --http2 or --http3: HTTP/1.1 carries one exchange at a time";
+        return Err(Error::Usage(line.into()));
+    }
+    Ok(Http { version, prior_knowledge: args.http2_prior_knowledge, streams })
 }
 
 fn request(args: &mut Args) -> Result<Request, Error> {

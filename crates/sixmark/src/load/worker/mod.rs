@@ -95,12 +95,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         let load = &plan.load;
         let workers = load.threads.get();
         let part = |total: u64| share(total, workers.into(), number.into()).1;
-        let places = part(load.connections.get().into());
+        let usual = part(load.connections.get().into());
+        let places = usual * u64::from(plan.http.streams.get());
         let measure_from = begin + load.warmup.as_nanos() as u64;
         let lasts = |duration: std::time::Duration| duration.as_nanos() as u64;
         let end = load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration));
         Worker {
-            connections: Connections::new(prepared.endpoints.len(), 1),
+            connections: Connections::new(prepared.endpoints.len(), plan.http.streams.get()),
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, workers),
             record: Record::new(measure_from, number),
@@ -109,14 +110,14 @@ impl<'a, D: Driver> Worker<'a, D> {
             number,
             opening: None,
             scratch: Vec::new(),
-            usual_connections: places as usize,
-            most_connections: part(plan.connection.most_open.get().into()).max(places) as usize,
+            usual_connections: usual as usize,
+            most_connections: part(plan.connection.most_open.get().into()).max(usual) as usize,
             begin,
             measure_from,
             timeout: lasts(load.timeout),
             established: 0,
             unestablished: 0,
-            hopeless_after: places.max(HOPELESS),
+            hopeless_after: usual.max(HOPELESS),
             hoping: true,
             last_end: measure_from,
             driver,

@@ -12,6 +12,7 @@ use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::PerFamily;
 use sixmark_core::mix::share;
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Target};
 use sixmark_core::tally::{Slice, Tally};
@@ -50,6 +51,7 @@ pub(crate) fn plan() -> Plan {
             linger: None,
         },
         request: Request { method: "GET".into(), headers: Vec::new(), body: None },
+        http: Http::default(),
         connection: Connection {
             keep_alive: true,
             requests: None,

@@ -1,0 +1,57 @@
+//! Which HTTP is spoken, and how much of it at once.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+/// The HTTP of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Http {
+    /// Its version.
+    pub version: Version,
+    /// HTTP/2 is spoken whatever TLS agreed on, and without TLS (RFC 9113, 3.3).
+    pub prior_knowledge: bool,
+    /// Exchanges that a connection may carry at once: 1 for HTTP/1.1.
+    pub streams: NonZeroU32,
+}
+
+impl Default for Http {
+    fn default() -> Http {
+        Http { version: Version::Http1, prior_knowledge: false, streams: NonZeroU32::MIN }
+    }
+}
+
+/// A version of HTTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Version {
+    /// HTTP/1.1 (RFC 9112).
+    #[default]
+    #[serde(rename = "1.1")]
+    Http1,
+    /// HTTP/2 (RFC 9113).
+    #[serde(rename = "2")]
+    Http2,
+    /// HTTP/3 (RFC 9114), over QUIC.
+    #[serde(rename = "3")]
+    Http3,
+}
+
+impl Version {
+    /// The name that people use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Version::Http1 => "HTTP/1.1",
+            Version::Http2 => "HTTP/2",
+            Version::Http3 => "HTTP/3",
+        }
+    }
+
+    /// Its name in ALPN (RFC 7301).
+    pub fn alpn(self) -> &'static str {
+        match self {
+            Version::Http1 => "http/1.1",
+            Version::Http2 => "h2",
+            Version::Http3 => "h3",
+        }
+    }
+}
