@@ -60,6 +60,15 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts(buffer.as_ptr(), length.min(SIZE)) }
     }
 
+    /// The same bytes, to be changed: until it is given back the buffer is ours to write to.
+    pub(crate) fn write(&mut self, id: u16, length: usize) -> &mut [u8] {
+        let start = usize::from(id % self.count) * SIZE;
+        // SAFETY: `start` is the start of one of the `count` buffers of SIZE bytes.
+        let buffer = unsafe { self.bytes.add(start) };
+        // SAFETY: as in `read`, and `self` is borrowed mutably, so that no other slice of it is held.
+        unsafe { std::slice::from_raw_parts_mut(buffer.as_ptr(), length.min(SIZE)) }
+    }
+
     /// Gives a buffer back, to be taken after the next [`Buffers::publish`].
     pub(crate) fn give(&mut self, id: u16) {
         let id = id % self.count;

@@ -6,6 +6,7 @@
 mod begin;
 mod epoll;
 mod message;
+mod own;
 mod uring;
 
 pub use crate::path::Path;
@@ -42,6 +43,11 @@ pub trait Driver {
     /// Hands a message to a connection that has nothing left to send.
     fn send(&mut self, slot: Slot, message: &Message) -> Handed;
 
+    /// Hands over bytes that are made anew each time. Takes them and leaves an empty buffer, which may
+    /// have room from an earlier time. As [`Driver::send`], only for a connection that has nothing left
+    /// to send; and where [`Driver::send`] sent before, only once its peer has answered that.
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed;
+
     /// Says that the next `count` bytes to come may be dropped unseen. They are then told as
     /// [`Kind::Dropped`], if the driver can, or as [`Kind::Received`].
     fn drop_next(&mut self, slot: Slot, count: u64);
@@ -61,6 +67,9 @@ pub trait Driver {
 
     /// The bytes that the [`Kind::Received`] just returned speaks of; gone with the next call.
     fn bytes(&self) -> &[u8];
+
+    /// The same bytes, to be changed where they are.
+    fn bytes_mut(&mut self) -> &mut [u8];
 
     /// What went wrong with the kernel's stamps; nothing where they were not asked for.
     fn stamps(&self) -> Stamps {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Kind, Message, Stamps, Way};
+use sixmark_sys::driver::{Close, Driver, Event, Grain, Handed, Kind, Message, Stamps, Way};
 
 use super::real::{OverEpoll, OverStampedEpoll, OverUring, OverUringOnce};
 use super::script::SECOND;
@@ -29,6 +29,44 @@ pub(crate) enum Scene {
     Objects,
     /// Reads the request, answers with 45 bytes and resets at once.
     BreaksOff,
+    /// Reads nothing before it is told to, then answers each piece with a byte, as long as they are
+    /// what [`piece`] makes, one after the other on a connection.
+    Checks,
+}
+
+/// The end of a piece. It is in none.
+const END: u8 = 0xff;
+
+/// The piece of that length that begins after so many bytes of a connection, with its end.
+fn piece(from: usize, length: usize) -> Vec<u8> {
+    (from..from + length - 1).map(expected).chain([END]).collect()
+}
+
+/// What byte of a connection has this number, where it is not an end.
+fn expected(number: usize) -> u8 {
+    (number % 251) as u8
+}
+
+/// Follows the pieces of a connection.
+#[derive(Default)]
+pub(crate) struct Checker {
+    seen: usize,
+}
+
+impl Checker {
+    /// How many pieces end in `bytes`, which come next; none where they are not as expected.
+    pub(crate) fn check(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut ends = 0;
+        for &byte in bytes {
+            match byte {
+                END => ends += 1,
+                byte if byte == expected(self.seen) => {}
+                _ => return None,
+            }
+            self.seen += 1;
+        }
+        Some(ends)
+    }
 }
 
 /// A driver and a peer that plays a scene for it.
@@ -81,6 +119,35 @@ fn ask<S: Stage>(stage: &mut S) {
     match driver.send(SLOT, &Message::new(*b"request")) {
         Handed::Whole(at) => assert!(at <= driver.now()),
         Handed::Later => assert_eq!(next(driver).kind, Kind::Sent),
+    }
+}
+
+/// Hands over bytes by `pass` and lets the peer go on where they are not taken at once: whether that
+/// was so, and how many answers came meanwhile.
+fn pass<S: Stage>(stage: &mut S, bytes: &mut Vec<u8>) -> (bool, usize) {
+    let driver = stage.parts().0;
+    let handed = driver.pass(SLOT, bytes);
+    assert!(bytes.is_empty());
+    match handed {
+        Handed::Whole(at) => {
+            assert!(at <= driver.now());
+            (false, 0)
+        }
+        Handed::Later => {
+            stage.go_on();
+            (true, answers_before_the_end_of_sending(stage.parts().0))
+        }
+    }
+}
+
+fn answers_before_the_end_of_sending(driver: &mut impl Driver) -> usize {
+    let mut answers = 0;
+    loop {
+        match next(driver).kind {
+            Kind::Sent => return answers,
+            Kind::Received(count) => answers += count,
+            other => panic!("{other:?} before all was sent"),
+        }
     }
 }
 
@@ -210,6 +277,95 @@ fn what_was_to_be_sent_does_not_go_to_the_slots_next_connection<S: Stage>(family
     assert_eq!(driver.next(), None);
 }
 
+fn passed_bytes_arrive_as_they_were<S: Stage>(family: Family) {
+    for grain in [1, 8] {
+        let mut stage = S::set(Scene::Checks, family);
+        stage.parts().0.keep_to(Grain { sends: grain, linger: 0 });
+        connected(&mut stage);
+        stage.go_on();
+        let mut from = 0;
+        for length in [1, 100, 8_192, 8_193, 100, 20_000, 3_000_000, 1] {
+            let mut bytes = piece(from, length);
+            let left = 1 - pass(&mut stage, &mut bytes).1;
+            assert_eq!(receive(stage.parts().0, left), (left, 0));
+            from += length;
+        }
+        stage.parts().0.close(SLOT, Close::Orderly);
+    }
+}
+
+fn many_passes_in_a_row_stay_in_order<S: Stage>(family: Family) {
+    for (grain, most) in [(1, 3_000), (8, 3_000), (8, 300_000)] {
+        let mut stage = S::set(Scene::Checks, family);
+        stage.parts().0.keep_to(Grain { sends: grain, linger: 0 });
+        connected(&mut stage);
+        let (mut from, mut bytes, mut pieces) = (0, Vec::new(), 0);
+        let (mut waits, mut answers) = (0, 0);
+        // The peer reads nothing until there was no room, and then not all at once.
+        while waits < 5 {
+            let length = 1 + pieces * 7_919 % most;
+            bytes.extend_from_slice(&piece(from, length));
+            let (waited, answered) = pass(&mut stage, &mut bytes);
+            (waits, answers) = (waits + u32::from(waited), answers + answered);
+            (from, pieces) = (from + length, pieces + 1);
+        }
+        let left = pieces - answers;
+        assert_eq!(receive(stage.parts().0, left), (left, 0));
+        stage.parts().0.close(SLOT, Close::Orderly);
+    }
+}
+
+fn a_reset_amid_passes_is_told_after_what_came<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Objects, family);
+    connected(&mut stage);
+    let driver = stage.parts().0;
+    assert_eq!(driver.pass(SLOT, &mut vec![b'x'; 64 << 20]), Handed::Later);
+    assert_eq!(receive(driver, 45), (45, 0));
+    let kind = next(driver).kind;
+    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE) | Kind::Ended), "{kind:?}");
+    driver.close(SLOT, Close::Orderly);
+}
+
+fn a_reset_after_a_pass_is_told<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Resets, family);
+    connected(&mut stage);
+    pass(&mut stage, &mut b"request".to_vec());
+    let kind = next(stage.parts().0).kind;
+    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
+    stage.parts().0.close(SLOT, Close::Orderly);
+}
+
+fn what_was_passed_does_not_go_to_the_slots_next_connection<S: Stage>(family: Family) {
+    for size in [8_000, 3_000_000] {
+        let mut stage = S::set(Scene::Checks, family);
+        stage.parts().0.keep_to(Grain { sends: 8, linger: 0 });
+        connected(&mut stage);
+        let _ = stage.parts().0.pass(SLOT, &mut vec![0; size]);
+        stage.parts().0.close(SLOT, Close::Orderly);
+        connected(&mut stage);
+        // One for each connection.
+        (0..2).for_each(|_| stage.go_on());
+        assert_eq!(pass(&mut stage, &mut piece(0, 1_000)), (false, 0));
+        assert_eq!(receive(stage.parts().0, 1), (1, 0));
+    }
+}
+
+fn received_bytes_may_be_changed_in_place<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Answers(3), family);
+    connected(&mut stage);
+    for _ in 0..300 {
+        ask(&mut stage);
+        let (driver, mut left) = (stage.parts().0, 3);
+        while left > 0 {
+            let Kind::Received(count) = next(driver).kind else { panic!("no bytes") };
+            assert_eq!(driver.bytes_mut(), &b"xxx"[..count]);
+            driver.bytes_mut().fill(b'y');
+            assert_eq!(driver.bytes(), &b"yyy"[..count]);
+            left -= count;
+        }
+    }
+}
+
 fn nothing_is_told_of_a_slots_former_connection<S: Stage>(family: Family) {
     let mut stage = S::set(Scene::Answers(100_000), family);
     for close in [Close::Orderly, Close::Reset, Close::Orderly] {
@@ -263,11 +419,13 @@ fn times_are_in_order<S: Stage>(family: Family) {
         let mut stage = S::set(Scene::Answers(size), family);
         let mut latest = stage.parts().0.now();
         connected(&mut stage);
-        for _ in 0..20 {
+        for turn in 0..20 {
             let (driver, _) = stage.parts();
-            let Handed::Whole(sent) = driver.send(SLOT, &Message::new(*b"request")) else {
-                panic!("no room for a request")
+            let handed = match turn % 2 {
+                0 => driver.send(SLOT, &Message::new(*b"request")),
+                _ => driver.pass(SLOT, &mut b"request".to_vec()),
             };
+            let Handed::Whole(sent) = handed else { panic!("no room for a request") };
             assert!(latest <= sent && sent <= driver.now(), "sent {sent}, before {latest}");
             latest = sent;
             let mut left = size;
@@ -311,6 +469,12 @@ held_to! {
         a_response_before_the_requests_end_is_told_before_the_end,
         a_reset_right_behind_bytes_is_told_after_them,
         what_was_to_be_sent_does_not_go_to_the_slots_next_connection,
+        passed_bytes_arrive_as_they_were,
+        many_passes_in_a_row_stay_in_order,
+        a_reset_amid_passes_is_told_after_what_came,
+        a_reset_after_a_pass_is_told,
+        what_was_passed_does_not_go_to_the_slots_next_connection,
+        received_bytes_may_be_changed_in_place,
         nothing_is_told_of_a_slots_former_connection,
         a_wait_ends_when_it_is_to,
         a_path_is_told_until_the_close,

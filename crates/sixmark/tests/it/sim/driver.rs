@@ -44,6 +44,12 @@ impl Driver for Simulated {
         self.world.borrow_mut().send(slot, message.head(), message.length())
     }
 
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed {
+        let handed = self.world.borrow_mut().pass(slot, bytes);
+        bytes.clear();
+        handed
+    }
+
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.world.borrow_mut().drop_next(slot, count);
     }
@@ -69,5 +75,9 @@ impl Driver for Simulated {
 
     fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
     }
 }

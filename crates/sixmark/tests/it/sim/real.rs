@@ -9,7 +9,7 @@ use sixmark_core::family::Family;
 use sixmark_sys::driver::{Driver, Epoll, Uring, Way};
 use socket2::{Domain, Socket, Type};
 
-use super::conformance::{Scene, Stage};
+use super::conformance::{Checker, Scene, Stage};
 
 /// A driver of the kernel's with such a peer.
 pub(crate) struct Real<D, const LASTING: bool> {
@@ -114,12 +114,26 @@ fn serve(listener: &TcpListener, scene: Scene, gone_on: &Receiver<()>) {
     }
 }
 
+fn check(mut stream: TcpStream) -> std::io::Result<()> {
+    let (mut checker, mut bytes) = (Checker::default(), vec![0; 32 * 1024]);
+    loop {
+        let count = stream.read(&mut bytes)?;
+        let ends = checker.check(&bytes[..count]).filter(|_| count > 0);
+        let Some(ends) = ends else { return Ok(()) };
+        stream.write_all(&vec![b'x'; ends])?;
+    }
+}
+
 fn play(mut stream: TcpStream, scene: Scene, gone_on: &Receiver<()>) -> std::io::Result<()> {
     let mut request = [0; 7];
     match scene {
         Scene::Hesitates => {
             let _ = gone_on.recv();
             std::io::copy(&mut stream, &mut std::io::sink())?;
+        }
+        Scene::Checks => {
+            let _ = gone_on.recv();
+            check(stream)?;
         }
         Scene::Answers(size) => loop {
             stream.read_exact(&mut request)?;

@@ -15,6 +15,8 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 pub(crate) struct Script {
     pub(crate) dial: Decides<Way, Dial>,
     pub(crate) reply: Decides<Request, Reply>,
+    /// Sees bytes that are passed. Where there is none, each pass is a request.
+    pub(crate) see: Option<Decides<Passed, Reply>>,
 }
 
 type Decides<A, B> = Box<dyn FnMut(&A, &mut Random) -> B>;
@@ -24,7 +26,13 @@ impl Script {
         dial: impl FnMut(&Way, &mut Random) -> Dial + 'static,
         reply: impl FnMut(&Request, &mut Random) -> Reply + 'static,
     ) -> Script {
-        Script { dial: Box::new(dial), reply: Box::new(reply) }
+        Script { dial: Box::new(dial), reply: Box::new(reply), see: None }
+    }
+
+    /// Passed bytes are part of a stream that only `see` knows how to read. What an exchange is then
+    /// is its own to know: no request is written down.
+    pub(crate) fn seeing(self, see: impl FnMut(&Passed, &mut Random) -> Reply + 'static) -> Script {
+        Script { see: Some(Box::new(see)), ..self }
     }
 
     /// Every connect succeeds after a tenth of a millisecond.
@@ -63,6 +71,14 @@ pub(crate) struct Request {
     pub(crate) last: bool,
     /// When it came.
     pub(crate) at: u64,
+}
+
+/// Bytes of a stream as the server sees them.
+#[derive(Clone, Debug)]
+pub(crate) struct Passed {
+    /// The connection's number, in the order of connects.
+    pub(crate) connection: usize,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// How the kernel takes a request, and what comes then, each step that long after the one before.

@@ -1,6 +1,7 @@
 //! The scenes of `conformance`, simulated.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,10 +10,10 @@ use libc::{ECONNREFUSED, ECONNRESET};
 use sixmark_core::family::Family;
 use sixmark_sys::driver::Way;
 
-use super::conformance::{Scene, Stage};
+use super::conformance::{Checker, Scene, Stage};
 use super::driver::Simulated;
 use super::random::Random;
-use super::script::{Dial, MILLI, Reply, Script, Step, Take};
+use super::script::{Dial, MILLI, Passed, Reply, Script, Step, Take};
 use super::world::{Rules, World};
 
 pub(crate) struct InSimulation {
@@ -38,6 +39,7 @@ impl Stage for InSimulation {
             stop_at: u64::MAX,
         };
         let script = Script::new(dial, move |_, _| reply(scene));
+        let script = if scene == Scene::Checks { script.seeing(check()) } else { script };
         let world = Rc::new(RefCell::new(World::new(script, Random::new(0), MILLI, rules)));
         let to = match family {
             Family::Ipv6 => "[fd00::1]:80",
@@ -54,9 +56,25 @@ impl Stage for InSimulation {
     fn go_on(&mut self) {}
 }
 
+/// Answers the ends of pieces. Every hundredth pass finds no room at first.
+fn check() -> impl FnMut(&Passed, &mut Random) -> Reply {
+    let (mut checkers, mut passes) = (BTreeMap::new(), 0);
+    move |passed, _| {
+        let checker: &mut Checker = checkers.entry(passed.connection).or_default();
+        let ends = checker.check(&passed.bytes).unwrap_or(0);
+        passes += 1;
+        let reply = match passes % 100 {
+            0 => Reply::of(MILLI, Step::Sent).taken(Take::Later),
+            _ => Reply::silence(),
+        };
+        (0..ends).fold(reply, |reply, _| reply.then(1, Step::Bytes(vec![b'x'])))
+    }
+}
+
 fn reply(scene: Scene) -> Reply {
     match scene {
         Scene::Refuses => unreachable!("nothing is connected"),
+        Scene::Checks => unreachable!("nothing is sent but by passes"),
         Scene::Closes => Reply::of(MILLI, Step::Fin),
         Scene::Resets => Reply::of(MILLI, Step::Error(ECONNRESET)),
         Scene::Objects => Reply {

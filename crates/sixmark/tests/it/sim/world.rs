@@ -12,7 +12,7 @@ use sixmark_sys::driver::{Close, Event, Handed, Kind, Path, Slot, Way};
 
 use super::ledger::{Asked, Begun, Connection, Ledger};
 use super::random::Random;
-use super::script::{Dial, Request, Script, Step, Take};
+use super::script::{Dial, Passed, Reply, Request, Script, Step, Take};
 
 pub(crate) struct World {
     pub(crate) clock: u64,
@@ -55,6 +55,8 @@ struct Held {
     /// It was told that nothing more can come.
     over: bool,
     droppable: u64,
+    /// Not all of what was sent is taken yet.
+    sending: bool,
     /// When its exchange began.
     begun: u64,
 }
@@ -86,8 +88,15 @@ impl World {
         self.slots.resize_with(self.slots.len().max(index + 1), || None);
         assert!(self.slots[index].is_none(), "slot {slot} holds a connection already");
         let (number, begun) = (self.ledger.connections.len(), self.woke);
-        self.slots[index] =
-            Some(Held { number, established: false, busy: true, over: false, droppable: 0, begun });
+        self.slots[index] = Some(Held {
+            number,
+            established: false,
+            busy: true,
+            over: false,
+            droppable: 0,
+            sending: false,
+            begun,
+        });
         let family = Family::of(way.to.ip());
         let page = Connection {
             family,
@@ -127,13 +136,33 @@ impl World {
             self.begin(number);
         }
         let reply = (self.script.reply)(&request, &mut self.random);
+        self.take(slot, at, reply)
+    }
+
+    /// As [`World::send`], unless the script reads streams.
+    pub(crate) fn pass(&mut self, slot: Slot, bytes: &[u8]) -> Handed {
+        let Some(mut see) = self.script.see.take() else {
+            return self.send(slot, bytes, bytes.len());
+        };
+        let at = self.clock;
+        self.work();
+        let held = self.held(slot);
+        assert!(held.established && !held.over, "slot {slot} can't send");
+        assert!(!held.sending, "slot {slot} has something left to send");
+        let (connection, bytes) = (held.number, bytes.to_vec());
+        let reply = see(&Passed { connection, bytes }, &mut self.random);
+        self.script.see = Some(see);
+        self.take(slot, at, reply)
+    }
+
+    fn take(&mut self, slot: Slot, at: u64, reply: Reply) -> Handed {
         self.plan(slot, reply.steps);
         match reply.take {
             Take::Whole => {
-                self.asked(slot).taken = true;
+                self.taken(slot);
                 return Handed::Whole(at);
             }
-            Take::Later => {}
+            Take::Later => self.held(slot).sending = true,
             Take::Fails(errno) => self.plan(slot, [(0, Step::Error(errno))]),
         }
         Handed::Later
@@ -207,7 +236,7 @@ impl World {
                 Kind::Connected(peer)
             }
             Step::Sent => {
-                self.asked(slot).taken = true;
+                self.taken(slot);
                 Kind::Sent
             }
             Step::Left => Kind::Left,
@@ -240,8 +269,7 @@ impl World {
         held.droppable -= droppable as u64;
         let busy = held.busy;
         held.busy &= !last;
-        if busy {
-            let asked = self.asked(slot);
+        if busy && let Some(asked) = self.asked(slot) {
             asked.received += bytes.len();
             asked.answered |= last;
         }
@@ -300,10 +328,18 @@ impl World {
         held.unwrap_or_else(|| panic!("slot {slot} holds no connection"))
     }
 
-    /// The last request on the connection in `slot`.
-    fn asked(&mut self, slot: Slot) -> &mut Asked {
+    /// The kernel has all that was sent in `slot`.
+    fn taken(&mut self, slot: Slot) {
+        self.held(slot).sending = false;
+        if let Some(asked) = self.asked(slot) {
+            asked.taken = true;
+        }
+    }
+
+    /// The last request on the connection in `slot`; none where the script reads streams.
+    fn asked(&mut self, slot: Slot) -> Option<&mut Asked> {
         let number = self.held(slot).number;
-        self.ledger.connections[number].requests.last_mut().unwrap()
+        self.ledger.connections[number].requests.last_mut()
     }
 
     fn work(&mut self) {

@@ -5,8 +5,9 @@ use std::os::fd::OwnedFd;
 use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::stamped::Track;
+use crate::driver::Kind;
 use crate::driver::begin::outcome;
-use crate::driver::{Kind, Message};
+use crate::driver::own::{Bytes, Spare};
 use crate::socket;
 
 /// A slot: vacant where it has no descriptor.
@@ -23,7 +24,8 @@ pub(super) struct Socket {
     pub(super) ending: bool,
     /// Registered for EPOLLOUT.
     pub(super) asks_writable: bool,
-    pub(super) sending: Option<(Message, usize)>,
+    /// What is left to send, and how much of it is sent.
+    pub(super) sending: Option<(Bytes, usize)>,
     pub(super) droppable: u64,
     /// The error number that sending met. The peer may have answered before: it is told when there
     /// is nothing more to receive.
@@ -58,13 +60,16 @@ impl Socket {
     }
 
     /// Sends what is left; none where the kernel has no room.
-    pub(super) fn go_on_sending(&mut self) -> Option<Kind> {
-        let (message, from) = self.sending.take()?;
-        match self.hand(&message, from) {
-            Ok(end) if end == message.length() => Some(Kind::Sent),
+    pub(super) fn go_on_sending(&mut self, spare: &mut Spare) -> Option<Kind> {
+        let (bytes, from) = self.sending.take()?;
+        match self.hand(bytes.length(), from, |from| bytes.rest(from)) {
+            Ok(end) if end == bytes.length() => {
+                spare.give_all(bytes);
+                Some(Kind::Sent)
+            }
             Ok(end) => {
                 self.writable = false;
-                self.sending = Some((message, end));
+                self.sending = Some((bytes, end));
                 None
             }
             Err(errno) => {
@@ -74,11 +79,17 @@ impl Socket {
         }
     }
 
-    /// Hands bytes to the kernel until it has no more room: how many of them it has.
-    pub(super) fn hand(&self, message: &Message, mut from: usize) -> Result<usize, i32> {
+    /// Hands `length` bytes, of which `rest` gives those after so many, to the kernel until it has no
+    /// more room: how many of them it has.
+    pub(super) fn hand<'b>(
+        &self,
+        length: usize,
+        mut from: usize,
+        rest: impl Fn(usize) -> [&'b [u8]; 2],
+    ) -> Result<usize, i32> {
         let fd = self.fd.as_ref().ok_or(libc::EBADF)?;
-        while from < message.length() {
-            match socket::send_parts(fd, message.rest(from)) {
+        while from < length {
+            match socket::send_parts(fd, rest(from)) {
                 Ok(count) => from += count,
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EINTR) => {}

@@ -15,6 +15,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin, number};
+use super::own::{Bytes, Spare, rest};
 use super::{Close, Driver, Event, Handed, Kind, Message, Path, Slot, Stamps, Way};
 use crate::{check, clock, path, socket};
 use connection::Socket;
@@ -48,6 +49,7 @@ pub struct Epoll {
     precise: bool,
     buffer: Box<[u8]>,
     received: usize,
+    spare: Spare,
     woke: u64,
     waited: u64,
     /// Takes times from the kernel's stamps, where they are asked for.
@@ -88,6 +90,7 @@ impl Epoll {
             precise: true,
             buffer: vec![0; BUFFER].into(),
             received: 0,
+            spare: Spare::default(),
             woke: clock::now(),
             waited: 0,
             stamped: None,
@@ -168,8 +171,9 @@ impl Epoll {
         if socket.connecting {
             return socket.connected();
         }
+        let socket = &mut self.sockets[current.token.slot as usize];
         if socket.writable
-            && let Some(kind) = socket.go_on_sending()
+            && let Some(kind) = socket.go_on_sending(&mut self.spare)
         {
             return Some(kind);
         }
@@ -230,6 +234,55 @@ impl Epoll {
         }
     }
 
+    /// Hands `length` bytes, of which `rest` gives those after so many, to the kernel: how many of them
+    /// it has, and when it began to take them or, with stamps, the last one left.
+    fn hand<'b>(
+        &mut self,
+        slot: Slot,
+        length: usize,
+        rest: impl Fn(usize) -> [&'b [u8]; 2],
+    ) -> Result<(usize, u64), i32> {
+        let at = self.now();
+        if length == 0 {
+            // No byte will have a stamp.
+            return Ok((0, at));
+        }
+        let socket = &mut self.sockets[slot as usize];
+        let handed = socket.hand(length, 0, rest);
+        if let Some(track) = &mut socket.track {
+            track.send(length);
+        }
+        let end = handed?;
+        let left = match &mut self.stamped {
+            Some(stamped) if end == length => stamped.left(socket),
+            _ => None,
+        };
+        Ok((end, left.unwrap_or(at)))
+    }
+
+    /// Keeps what the kernel had no room for, after `end` bytes, until it has.
+    fn keep(&mut self, slot: Slot, bytes: Bytes, end: usize) -> Handed {
+        let socket = &mut self.sockets[slot as usize];
+        socket.sending = Some((bytes, end));
+        socket.writable = false;
+        if !socket.asks_writable
+            && let Err(error) = self.register(slot, libc::EPOLL_CTL_MOD, true)
+        {
+            let (at, kind) = (self.now(), Kind::Failed(number(&error)));
+            self.ready.push_back(Event { slot, at, kind });
+        }
+        Handed::Later
+    }
+
+    /// The kernel refused what was sent. The peer may have answered before.
+    fn refuse(&mut self, slot: Slot, errno: i32) -> Handed {
+        let socket = &mut self.sockets[slot as usize];
+        socket.refuse(errno);
+        let token = Token { slot, generation: socket.generation };
+        self.unfinished.push_back(token);
+        Handed::Later
+    }
+
     /// That the last byte sent has left, where that was not known yet.
     fn left(&mut self, slot: Slot) -> Option<Kind> {
         let stamped = self.stamped.as_mut()?;
@@ -287,38 +340,28 @@ impl Driver for Epoll {
     }
 
     fn send(&mut self, slot: Slot, message: &Message) -> Handed {
-        let at = self.now();
-        let socket = &mut self.sockets[slot as usize];
-        let handed = socket.hand(message, 0);
-        if let Some(track) = &mut socket.track {
-            track.send(message.length());
+        let length = message.length();
+        match self.hand(slot, length, |from| message.rest(from)) {
+            Ok((end, at)) if end == length => Handed::Whole(at),
+            Ok((end, _)) => self.keep(slot, Bytes::Shared(message.clone()), end),
+            Err(errno) => self.refuse(slot, errno),
         }
-        let kind = match handed {
-            Ok(end) if end == message.length() => {
-                let left = self.stamped.as_mut().and_then(|stamped| stamped.left(socket));
-                return Handed::Whole(left.unwrap_or(at));
-            }
-            Ok(end) => {
-                socket.sending = Some((message.clone(), end));
-                socket.writable = false;
-                let asks = socket.asks_writable;
-                let asked =
-                    if asks { Ok(()) } else { self.register(slot, libc::EPOLL_CTL_MOD, true) };
-                match asked {
-                    Ok(()) => return Handed::Later,
-                    Err(error) => Kind::Failed(number(&error)),
-                }
-            }
-            Err(errno) => {
-                // The peer may have answered before.
-                socket.refuse(errno);
-                let token = Token { slot, generation: socket.generation };
-                self.unfinished.push_back(token);
-                return Handed::Later;
-            }
-        };
-        self.ready.push_back(Event { slot, at, kind });
-        Handed::Later
+    }
+
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed {
+        let length = bytes.len();
+        let handed = self.hand(slot, length, |from| rest(bytes, from));
+        if let Ok((end, _)) = handed
+            && end < length
+        {
+            let own = self.spare.swap(bytes);
+            return self.keep(slot, Bytes::Own(own), end);
+        }
+        bytes.clear();
+        match handed {
+            Ok((_, at)) => Handed::Whole(at),
+            Err(errno) => self.refuse(slot, errno),
+        }
     }
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
@@ -376,6 +419,10 @@ impl Driver for Epoll {
 
     fn bytes(&self) -> &[u8] {
         &self.buffer[..self.received]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[..self.received]
     }
 
     fn stamps(&self) -> Stamps {

@@ -8,8 +8,8 @@ use io_uring::opcode::{
 };
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
-use libc::msghdr;
 
+use super::lent::Rest;
 use super::mark::Operation;
 use super::socket::{File, Socket};
 use crate::buffers::GROUP;
@@ -19,6 +19,9 @@ use crate::driver::Slot;
 const POLL_FIRST: u16 = 1;
 /// IORING_RECV_MULTISHOT.
 const AGAIN_AND_AGAIN: u16 = 2;
+
+/// The most that one submission sends.
+const MOST: usize = 1 << 30;
 
 /// Makes closing a socket send a reset at once.
 static RESET: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -87,13 +90,34 @@ pub(super) fn send_quietly(socket: &Socket, slot: Slot, file: &File, bytes: &[u8
     entry.flags(Flags::SKIP_SUCCESS).user_data(mark)
 }
 
-/// Send what `letter` says, as much of it as the kernel takes; it and what it names must stay where
-/// they are until the kernel tells how much that was. Head and body go in one: were they linked, the
-/// second would be sent later, perhaps on the slot's next connection.
-pub(super) fn send(socket: &Socket, slot: Slot, file: &File, letter: *const msghdr) -> Entry {
+/// Send `bytes` at once, as many as there is room for, and be done with them when the submission is
+/// made; without a word about it where that was all of them. Where it was not, the number is told as
+/// of a failure: MSG_WAITALL makes less than all a failure, and MSG_DONTWAIT keeps the kernel from
+/// waiting for room.
+pub(super) fn pass(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
+    let mark = socket.mark(slot, Operation::Pass);
+    let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
+    let entry = on!(file, slot, |target| Send::new(target, start, length));
+    let entry = entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | libc::MSG_DONTWAIT).build();
+    entry.flags(Flags::SKIP_SUCCESS).user_data(mark)
+}
+
+/// Send `rest`, as much of it as the kernel takes; what it names must stay where it is until the
+/// kernel tells how much that was. Head and body go in one: were they linked, the second would be sent
+/// later, perhaps on the slot's next connection.
+pub(super) fn send(socket: &Socket, slot: Slot, file: &File, rest: &Rest<'_>) -> Entry {
     let mark = socket.mark(slot, Operation::Send);
-    let entry = on!(file, slot, |target| SendMsg::new(target, letter));
-    entry.flags((libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32).build().user_data(mark)
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+    let entry = match *rest {
+        Rest::Piece(bytes) => {
+            let (start, length) = (bytes.as_ptr(), bytes.len().min(MOST) as u32);
+            on!(file, slot, |target| Send::new(target, start, length)).flags(flags).build()
+        }
+        Rest::Letter(letter) => {
+            on!(file, slot, |target| SendMsg::new(target, letter)).flags(flags as u32).build()
+        }
+    };
+    entry.user_data(mark)
 }
 
 /// Take back what was asked for, if that still waits.

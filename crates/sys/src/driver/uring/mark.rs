@@ -21,6 +21,8 @@ pub(super) enum Operation {
     Watch,
     /// To open a descriptor for a file in the ring's table.
     Install,
+    /// To send at once or not at all.
+    Pass,
     /// Something of which only the effect matters: closing, cancelling.
     Quiet,
 }
@@ -33,6 +35,11 @@ pub(super) struct Mark {
     /// At most [`GENERATIONS`].
     pub(super) generation: u32,
     pub(super) operation: Operation,
+}
+
+/// True where `packed` is the mark of bytes passed.
+pub(super) fn is_pass(packed: u64) -> bool {
+    packed >> 56 == Operation::Pass as u64
 }
 
 impl Mark {
@@ -49,6 +56,7 @@ impl Mark {
             4 => Operation::Send,
             5 => Operation::Watch,
             6 => Operation::Install,
+            7 => Operation::Pass,
             _ => Operation::Quiet,
         };
         Mark { slot: packed as u32, generation: (packed >> 32) as u32 & GENERATIONS, operation }
@@ -61,8 +69,8 @@ mod tests {
 
     #[test]
     fn a_mark_survives_the_way_through_the_kernel() {
-        use Operation::{Connect, Discard, Install, Quiet, Receive, Send, Watch};
-        for operation in [Connect, Receive, Discard, Send, Watch, Install, Quiet] {
+        use Operation::{Connect, Discard, Install, Pass, Quiet, Receive, Send, Watch};
+        for operation in [Connect, Receive, Discard, Send, Watch, Install, Pass, Quiet] {
             for (slot, generation) in [(0, 0), (7, 1), (u32::MAX, 0xff_ffff)] {
                 let mark = Mark { slot, generation, operation };
                 assert_eq!(Mark::unpack(mark.pack()), mark);

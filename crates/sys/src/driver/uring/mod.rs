@@ -11,6 +11,7 @@
 mod entry;
 mod lent;
 mod mark;
+mod pass;
 mod ring;
 mod socket;
 mod tell;
@@ -22,11 +23,12 @@ use std::time::Duration;
 
 use io_uring::squeue::Entry;
 
-use self::lent::Lent;
+use self::lent::{Lent, SHORT};
 use self::mark::Operation;
 use self::ring::{Completion, Ring};
 use self::socket::{Ear, File, Socket};
 use super::begin::{Begun, begin, number};
+use super::own::{Bytes, Spare};
 use super::{Close, Driver, Event, Grain, Handed, Kind, Message, Path, Slot, Way};
 use crate::{clock, path, socket as tcp};
 
@@ -39,6 +41,9 @@ const DROP: u64 = 1 << 30;
 pub struct Uring {
     ring: Ring,
     lent: Lent,
+    spare: Spare,
+    /// What the kernel said of passed bytes that it did not take all of.
+    unsent: Vec<Completion>,
     sockets: Vec<Socket>,
     /// Submissions to be queued behind all others before the next wait: the end of connections
     /// must not hold up requests.
@@ -74,6 +79,8 @@ impl Uring {
         Ok(Uring {
             ring: Ring::new(most)?,
             lent: Lent::default(),
+            spare: Spare::default(),
+            unsent: Vec::new(),
             sockets: Vec::new(),
             last: Vec::new(),
             told: VecDeque::new(),
@@ -236,12 +243,12 @@ impl Uring {
         self.push(&entry);
     }
 
-    /// Sends a message that is held until the kernel has told how that went.
-    fn send_lent(&mut self, slot: Slot, message: &Message) {
+    /// Sends what is held until the kernel has told how that went.
+    fn send_lent(&mut self, slot: Slot, bytes: Bytes) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
-        let letter = self.lent.hold(socket.mark(slot, Operation::Send), message).letter();
-        let entry = entry::send(socket, slot, file, letter);
+        let rest = self.lent.hold(socket.mark(slot, Operation::Send), bytes).rest();
+        let entry = entry::send(socket, slot, file, &rest);
         socket.sending = true;
         self.push(&entry);
     }
@@ -255,7 +262,7 @@ impl Uring {
         if part.advance(count) {
             return true;
         }
-        let entry = entry::send(socket, slot, file, part.letter());
+        let entry = entry::send(socket, slot, file, &part.rest());
         self.push(&entry);
         false
     }
@@ -265,6 +272,14 @@ impl Uring {
         // SAFETY: entries point at nothing, or at a static, but for sends, and `lent` holds what
         // those point at for long enough.
         while self.broken.is_none() && !unsafe { self.ring.push(entry) } {
+            self.flush();
+        }
+    }
+
+    /// Hands over what is queued where there is enough of it.
+    fn count_send(&mut self) {
+        self.sends += 1;
+        if self.sends >= self.grain.sends {
             self.flush();
         }
     }
@@ -286,9 +301,17 @@ impl Uring {
     /// Takes note of what the kernel told during a call that ended just now, and of the time.
     fn take_note(&mut self, call: io::Result<()>) -> u64 {
         let at = clock::now();
-        self.told.extend(self.ring.completions().map(|completion| (completion, at)));
+        for completion in self.ring.completions() {
+            match mark::is_pass(completion.mark) {
+                true => self.unsent.push(completion),
+                false => self.told.push_back((completion, at)),
+            }
+        }
         if let Err(error) = call {
             self.give_up(number(&error), at);
+        }
+        if self.lent.holds_unseen() {
+            self.see_to_passes(at);
         }
         at
     }
@@ -391,18 +414,49 @@ impl Driver for Uring {
             self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
             return Handed::Later;
         }
+        self.make_way(slot);
+        if self.sockets[slot as usize].sending {
+            let socket = &mut self.sockets[slot as usize];
+            socket.waiting = Some(Bytes::Shared(message.clone()));
+            socket.awaited = true;
+            return Handed::Later;
+        }
         let address = message.head().as_ptr() as usize;
         let kept = self.sockets[slot as usize].request == address || self.lent.keep(message);
         if kept {
             self.send_kept(slot, message.head());
         } else {
-            self.send_lent(slot, message);
+            self.sockets[slot as usize].awaited = true;
+            self.send_lent(slot, Bytes::Shared(message.clone()));
         }
-        self.sends += 1;
-        if self.sends >= self.grain.sends {
-            self.flush();
-        }
+        self.count_send();
         if kept { Handed::Whole(at) } else { Handed::Later }
+    }
+
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed {
+        let at = self.now();
+        self.spinning = false;
+        if let Some(errno) = self.broken {
+            self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
+            return Handed::Later;
+        }
+        self.make_way(slot);
+        if bytes.is_empty() {
+            return Handed::Whole(at);
+        }
+        let (own, socket) = (self.spare.swap(bytes), &mut self.sockets[slot as usize]);
+        let quietly = own.len() <= SHORT && !socket.sending;
+        socket.awaited = !quietly;
+        if quietly {
+            self.pass_quietly(slot, own);
+        } else if socket.sending {
+            socket.waiting = Some(Bytes::Own(own));
+            return Handed::Later;
+        } else {
+            self.send_lent(slot, Bytes::Own(own));
+        }
+        self.count_send();
+        if quietly { Handed::Whole(at) } else { Handed::Later }
     }
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
@@ -471,6 +525,13 @@ impl Driver for Uring {
 
     fn bytes(&self) -> &[u8] {
         self.received.map_or(&[], |(buffer, length)| self.ring.view(buffer, length))
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self.received {
+            Some((buffer, length)) => self.ring.view_mut(buffer, length),
+            None => &mut [],
+        }
     }
 }
 

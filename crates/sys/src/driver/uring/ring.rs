@@ -91,6 +91,11 @@ impl Ring {
         self.ring.submission().len()
     }
 
+    /// The kernel has more to tell than there was room for; that comes with a look.
+    pub(super) fn holds_back(&mut self) -> bool {
+        self.ring.submission().cq_overflow()
+    }
+
     /// Hands what is queued to the kernel, which tries each at once. Deals with nothing that came
     /// in meanwhile, so that it takes no longer than that.
     pub(super) fn submit(&mut self) -> io::Result<()> {
@@ -153,6 +158,11 @@ impl Ring {
     /// What was received into a buffer.
     pub(super) fn view(&self, buffer: u16, length: usize) -> &[u8] {
         self.buffers.read(buffer, length)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn view_mut(&mut self, buffer: u16, length: usize) -> &mut [u8] {
+        self.buffers.write(buffer, length)
     }
 
     /// Lets the kernel have a buffer again, from the next look on.

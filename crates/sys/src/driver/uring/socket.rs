@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 
 use super::mark::{self, Mark, Operation};
 use crate::driver::Slot;
+use crate::driver::own::Bytes;
 
 /// A slot: vacant where it has no file.
 #[derive(Default)]
@@ -29,6 +30,12 @@ pub(super) struct Socket {
     pub(super) refused: Option<i32>,
     /// A send that the kernel will tell of.
     pub(super) sending: bool,
+    /// The caller is to be told of the end of sending.
+    pub(super) awaited: bool,
+    /// Bytes were passed that the kernel has not seen yet.
+    pub(super) passed: bool,
+    /// Bytes that are to be sent when the send is over that the kernel will tell of.
+    pub(super) waiting: Option<Bytes>,
 }
 
 /// What the kernel knows a socket by.

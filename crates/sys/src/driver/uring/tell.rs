@@ -15,7 +15,7 @@ impl Uring {
         if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
             completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(buffer));
             match operation {
-                Operation::Send => self.lent.release(completion.mark),
+                Operation::Send => self.let_go(completion.mark),
                 Operation::Install => drop(ring::installed(completion.result)),
                 _ => {}
             }
@@ -26,6 +26,7 @@ impl Uring {
             Operation::Receive => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion),
+            Operation::Pass => self.refused(slot, -completion.result),
             Operation::Watch => {
                 self.sockets[slot as usize].watched = false;
                 self.hang_up(slot);
@@ -105,17 +106,36 @@ impl Uring {
         if result >= 0 && !self.go_on_sending(slot, mark, result as usize) {
             return None;
         }
-        self.lent.release(mark);
-        let told = std::mem::take(&mut self.sockets[slot as usize].sending);
-        match -result {
+        self.let_go(mark);
+        let socket = &mut self.sockets[slot as usize];
+        socket.sending = false;
+        if result < 0 {
+            return self.refused(slot, -result);
+        }
+        if let Some(bytes) = socket.waiting.take() {
+            self.send_lent(slot, bytes);
+            return None;
+        }
+        std::mem::take(&mut socket.awaited).then_some(Kind::Sent)
+    }
+
+    /// Sending failed.
+    fn refused(&mut self, slot: Slot, errno: i32) -> Option<Kind> {
+        match errno {
             // The peer is done with the connection, perhaps after a response that is still to come.
-            errno @ (libc::EPIPE | libc::ECONNRESET) if self.listens(slot) => {
+            libc::EPIPE | libc::ECONNRESET if self.listens(slot) => {
                 self.sockets[slot as usize].refused = Some(errno);
                 self.hang_up(slot);
                 None
             }
-            errno if errno > 0 => self.failed(slot, errno),
-            _ => told.then_some(Kind::Sent),
+            _ => self.failed(slot, errno),
+        }
+    }
+
+    /// Nothing more comes of the submissions with this mark.
+    fn let_go(&mut self, mark: u64) {
+        if let Some(bytes) = self.lent.release(mark) {
+            self.spare.give_all(bytes);
         }
     }
 
