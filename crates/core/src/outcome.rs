@@ -20,6 +20,8 @@ pub enum Outcome {
     Unreachable,
     /// The peer closed the connection before the response was complete.
     Truncated,
+    /// TLS failed: an alert, a certificate, something illegal.
+    Tls,
     /// What came was not a legal response (RFC 9112).
     Protocol,
     /// This host had no local port left for the connection.
@@ -32,13 +34,14 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order in which sixmark shows them.
-    pub const ALL: [Outcome; 10] = [
+    pub const ALL: [Outcome; 11] = [
         Outcome::Normal,
         Outcome::Reset,
         Outcome::Timeout,
         Outcome::Refused,
         Outcome::Unreachable,
         Outcome::Truncated,
+        Outcome::Tls,
         Outcome::Protocol,
         Outcome::NoPort,
         Outcome::Local,
@@ -54,6 +57,7 @@ impl Outcome {
             Outcome::Refused => "REFUSED",
             Outcome::Unreachable => "UNREACHABLE",
             Outcome::Truncated => "TRUNCATED",
+            Outcome::Tls => "TLS",
             Outcome::Protocol => "PROTOCOL",
             Outcome::NoPort => "NO_PORT",
             Outcome::Local => "LOCAL",
@@ -74,6 +78,8 @@ impl fmt::Display for Outcome {
 pub enum Phase {
     /// From the connect call to the kernel's word that the connection is established.
     Connect,
+    /// From connected to the end of the TLS handshake.
+    Tls,
     /// While the request was handed to the kernel.
     Send,
     /// From the request's last byte handed to the kernel to the response's first byte.
@@ -86,6 +92,7 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Phase::Connect => "connect",
+            Phase::Tls => "tls",
             Phase::Send => "send",
             Phase::Wait => "wait",
             Phase::Transfer => "transfer",

@@ -2,6 +2,7 @@
 
 pub mod list;
 pub mod ratio;
+pub mod tls;
 pub mod url;
 
 use std::net::{IpAddr, SocketAddr};
@@ -15,6 +16,7 @@ use crate::clocks::Timestamps;
 use crate::family::{Family, PerFamily};
 use crate::pace::Pace;
 use ratio::Ratio;
+use tls::Tls;
 
 /// A run, resolved and checked: every family that the ratio uses has an endpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,6 +31,8 @@ pub struct Plan {
     pub request: Request,
     /// How connections are used.
     pub connection: Connection,
+    /// How connections to `https://` targets are secured; absent where there are none.
+    pub tls: Option<Tls>,
     /// Where connections come from; the kernel's choice for a family without any.
     pub sources: PerFamily<Vec<Source>>,
     /// Decides where the schedules over several addresses begin, and Poisson arrivals.
@@ -55,6 +59,9 @@ pub struct Target {
     pub url: String,
     /// The Host header's value.
     pub authority: String,
+    /// The name that a TLS server has to prove to have: of an `https://` URL its host, unless
+    /// another was asked for. Absent where there is no TLS.
+    pub server_name: Option<String>,
     /// The request target: path and query.
     pub path: String,
     /// Its share of the requests of each family it has addresses of.
@@ -64,6 +71,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// True of `https://`.
+    pub fn secure(&self) -> bool {
+        self.server_name.is_some()
+    }
+
     /// The target's addresses of one family, sharing its weight evenly.
     fn endpoints(&self, number: usize, family: Family) -> Vec<Endpoint> {
         let of_family = |address: &&SocketAddr| Family::of(address.ip()) == family;

@@ -45,6 +45,7 @@ fn advice(outcome: Outcome) -> &'static str {
         Outcome::Unreachable => "check the route",
         Outcome::NoPort => "give more local addresses with --source",
         Outcome::Local => "this host refused: see the errno in the table",
+        Outcome::Tls => "see the reason in the result, or try --insecure, --cacert or --tls 1.2",
         Outcome::Protocol => "what listens there does not speak HTTP/1.1",
         Outcome::Reset | Outcome::Truncated => "the server ends connections without answering",
         Outcome::Abandoned | Outcome::Normal => "the run ended first: give it longer (-d)",
