@@ -20,3 +20,5 @@ pub mod seconds;
 pub mod tally;
 pub mod tcp;
 pub mod timing;
+pub mod tls;
+pub mod x509;

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::family::Family;
 use crate::plan::ratio::Ratio;
+use crate::plan::tls::Share;
 
 /// A schedule of families at a ratio: after any `k` draws the number of IPv6 ones is less than one
 /// away from `k` times IPv6's part (Bresenham's line, rounded at the half).
@@ -38,6 +39,29 @@ impl Mix {
             return Family::Ipv6;
         }
         Family::Ipv4
+    }
+}
+
+/// Draws a share of all, as evenly spaced as can be: after any `k` draws the number of those drawn
+/// is at most a half away from `k` times the share.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    share: u32,
+    error: u32,
+}
+
+impl Part {
+    /// Begins.
+    pub fn new(share: Share) -> Part {
+        Part { share: share.millionths(), error: Share::WHOLE / 2 }
+    }
+
+    /// Whether the next one is of the share.
+    pub fn draw(&mut self) -> bool {
+        self.error += self.share;
+        let drawn = self.error >= Share::WHOLE;
+        self.error -= if drawn { Share::WHOLE } else { 0 };
+        drawn
     }
 }
 
@@ -141,6 +165,18 @@ mod tests {
                     .map(|(at, n)| count(&mut Mix::at(Ratio::new(v6, v4).unwrap(), at), n))
                     .sum();
                 assert_eq!(drawn, expected, "{v6}:{v4} over {workers}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_is_within_a_half_of_its_share_at_any_time() {
+        for share in [0.0, 0.000_001, 0.2, 0.5, 0.8, 0.999_999, 1.0] {
+            let (mut part, mut drawn) = (Part::new(Share::try_from(share).unwrap()), 0u32);
+            for k in 1..=5_000u32 {
+                drawn += u32::from(part.draw());
+                let off = f64::from(drawn) - f64::from(k) * share;
+                assert!(off.abs() <= 0.5 + 1e-9, "{share}: {drawn} of {k}");
             }
         }
     }

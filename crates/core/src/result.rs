@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::tally::{FamilyTally, SliceTally, Tally};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
+use crate::tls::TlsResult;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";
@@ -210,6 +211,8 @@ pub struct FamilyResult {
     pub lifetime_us: Summary,
     /// What TCP knew of connections closed.
     pub tcp: TcpResult,
+    /// TLS handshakes; none where the plan has no `https://`.
+    pub tls: Option<TlsResult>,
 }
 
 /// How many requests.
@@ -312,7 +315,7 @@ pub struct Generator {
     pub timestamps: TimestampResult,
 }
 
-/// The figures of one family from what was counted in `elapsed_s` seconds of an open or closed loop.
+/// The figures of one family, but for TLS, from what was counted in `elapsed_s` seconds of an open or closed loop.
 pub fn family_result(
     tally: &FamilyTally,
     addresses: Vec<SocketAddr>,
@@ -338,6 +341,7 @@ pub fn family_result(
         slip_us: open.then(|| tally.phases.slip.summary()),
         lifetime_us: tally.phases.lifetime.summary(),
         tcp: tally.tcp.result(),
+        tls: None,
     }
 }
 
@@ -383,17 +387,18 @@ pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, Family
     let open = plan.load.pace.open().is_some();
     let addresses =
         |family| plan.endpoints(family).into_iter().map(|e| e.address).collect::<Vec<_>>();
+    let figures = |tally: &FamilyTally, addresses| FamilyResult {
+        tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
+        ..family_result(tally, addresses, elapsed_s, open)
+    };
     let of = |family: Family| {
         let used = plan.ratio.uses(family) || tally[family].sent > 0;
-        used.then(|| family_result(&tally[family], addresses(family), elapsed_s, open))
+        used.then(|| figures(&tally[family], addresses(family)))
     };
     let mut both = tally.ipv6.clone();
     both += &tally.ipv4;
     let everywhere = plan.families().flat_map(addresses).collect();
-    (
-        Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
-        family_result(&both, everywhere, elapsed_s, open),
-    )
+    (Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }, figures(&both, everywhere))
 }
 
 /// What all workers did in a second of so many nanoseconds.

@@ -7,6 +7,7 @@ use crate::family::PerFamily;
 use crate::outcome::{Failure, Outcome};
 use crate::tcp::TcpTally;
 use crate::timing::Timing;
+use crate::tls::TlsTally;
 
 /// Everything counted over a run, for each family.
 pub type Tally = PerFamily<FamilyTally>;
@@ -36,6 +37,8 @@ pub struct FamilyTally {
     pub phases: Phases,
     /// What TCP knew of connections closed.
     pub tcp: TcpTally,
+    /// TLS handshakes.
+    pub tls: TlsTally,
 }
 
 impl FamilyTally {
@@ -71,6 +74,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.bytes += &other.bytes;
         self.phases += &other.phases;
         self.tcp += &other.tcp;
+        self.tls += &other.tls;
     }
 }
 

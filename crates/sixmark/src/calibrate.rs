@@ -112,6 +112,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
         targets: vec![Target {
             url: format!("http://{authority}{PATH}"),
             authority,
+            server_name: None,
             path: PATH.to_owned(),
             weight: 1,
             addresses,
@@ -134,6 +135,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
             preopen: false,
             ..plan.connection.clone()
         },
+        tls: None,
         sources: PerFamily::default(),
         seed: plan.seed,
     }

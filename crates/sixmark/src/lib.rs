@@ -14,6 +14,7 @@ pub mod origin;
 mod preflight;
 mod resolve;
 pub mod run;
+pub mod tls;
 mod warning;
 
 pub use error::Error;

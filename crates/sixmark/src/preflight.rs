@@ -11,6 +11,7 @@ use sixmark_core::result::{Route, Warning};
 use sixmark_sys::driver::{Epoll, Uring};
 use sixmark_sys::{limit, route};
 
+use crate::tls::Setup;
 use crate::{Error, warning};
 
 /// How long Linux keeps a connection that this side closed in TIME-WAIT (TCP_TIMEWAIT_LEN).
@@ -21,6 +22,7 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out, and lowers the number of idle connections to what this
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
+    tls(plan)?;
     plan.load.driver = driver(plan)?;
     linger(plan)?;
     let few_files = open_files(plan)?;
@@ -30,6 +32,14 @@ pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error
     let few_ports = plan.families().filter_map(|family| ports(plan, family));
     let doubts = few_files.into_iter().chain(few_ports).collect();
     Ok((routes.concat(), doubts))
+}
+
+/// What the plan says of TLS can be had, but connections don't use it yet.
+fn tls(plan: &Plan) -> Result<(), Error> {
+    match Setup::new(plan)? {
+        None => Ok(()),
+        Some(_) => Err(Error::Usage("https:// is not supported yet; use http://".into())),
+    }
 }
 
 /// The driver that will be used: of those that work here, and can do what is asked for.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::url::{HTTP_PORT, Url, parse_ipv6};
+use super::url::{Scheme, Url, parse_ipv6};
 
 /// The largest weight of an entry.
 const MAX_WEIGHT: u32 = 1_000_000;
@@ -75,7 +75,8 @@ fn parse_target(text: &str, path: &str) -> Result<Url, String> {
         return text.parse();
     }
     if text.matches(':').count() > 1 && !text.starts_with('[') {
-        return Ok(Url { host: parse_ipv6(text)?, port: HTTP_PORT, path: path.to_owned() });
+        let (scheme, host) = (Scheme::Http, parse_ipv6(text)?);
+        return Ok(Url { scheme, host, port: scheme.port(), path: path.to_owned() });
     }
     match text.contains('/') {
         true => format!("http://{text}").parse(),
@@ -90,7 +91,8 @@ mod tests {
     #[test]
     fn a_list_names_urls_hosts_and_addresses_with_weights() {
         let text = "# servers\n\nhttp://[::1]:8080/a\n  example.net weight=3 # twice\n::1\n\
-                    127.0.0.1:81\r\n[fe80::1%eth0]:82\nfe80::2%eth0\nhost/own#frag\n";
+                    127.0.0.1:81\r\n[fe80::1%eth0]:82\nfe80::2%eth0\nhost/own#frag\n\
+                    https://[::1]/s\n";
         let found: Vec<_> = parse(text, "/file")
             .unwrap()
             .into_iter()
@@ -104,6 +106,7 @@ mod tests {
             (7, "http://[fe80::1%eth0]:82/file", 1),
             (8, "http://[fe80::2%eth0]/file", 1),
             (9, "http://host/own", 1),
+            (10, "https://[::1]/s", 1),
         ];
         assert_eq!(found, expected.map(|(line, url, weight)| (line, url.to_owned(), weight)));
     }
@@ -116,7 +119,7 @@ mod tests {
             ("a weight=1 b", 1, "too many"),
             ("\n\nhttp://", 3, "no host"),
             ("1:2:3", 1, "IPv6"),
-            ("https://a/", 1, "not supported yet"),
+            ("ftp://a/", 1, "https://"),
             ("# nothing", 0, "no target"),
             ("", 0, "no target"),
         ] {

@@ -3,6 +3,7 @@
 pub mod http;
 pub mod list;
 pub mod ratio;
+pub mod tls;
 pub mod url;
 
 use std::net::{IpAddr, SocketAddr};
@@ -17,6 +18,7 @@ use crate::family::{Family, PerFamily};
 use crate::pace::Pace;
 use http::Http;
 use ratio::Ratio;
+use tls::Tls;
 
 /// A run, resolved and checked: every family that the ratio uses has an endpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,6 +35,8 @@ pub struct Plan {
     pub http: Http,
     /// How connections are used.
     pub connection: Connection,
+    /// How connections to `https://` targets are secured; absent where there are none.
+    pub tls: Option<Tls>,
     /// Where connections come from; the kernel's choice for a family without any.
     pub sources: PerFamily<Vec<Source>>,
     /// Decides where the schedules over several addresses begin, and Poisson arrivals.
@@ -64,6 +68,9 @@ pub struct Target {
     pub url: String,
     /// The Host header's value.
     pub authority: String,
+    /// The name that a TLS server has to prove to have: of an `https://` URL its host, unless
+    /// another was asked for. Absent where there is no TLS.
+    pub server_name: Option<String>,
     /// The request target: path and query.
     pub path: String,
     /// Its share of the requests of each family it has addresses of.
@@ -73,6 +80,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// True of `https://`.
+    pub fn secure(&self) -> bool {
+        self.server_name.is_some()
+    }
+
     /// The target's addresses of one family, sharing its weight evenly.
     fn endpoints(&self, number: usize, family: Family) -> Vec<Endpoint> {
         let of_family = |address: &&SocketAddr| Family::of(address.ip()) == family;

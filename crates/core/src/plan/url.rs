@@ -1,15 +1,42 @@
-//! The URLs that a run may be pointed at: `http://`, with addresses of both families and zone ids.
+//! The URLs that a run may be pointed at: `http://` and `https://`, with addresses of both families and zone ids.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// The port of `http://` where the URL names none (RFC 9110, 4.2.1).
-pub(super) const HTTP_PORT: u16 = 80;
+/// What a URL begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// `http://`
+    Http,
+    /// `https://`
+    Https,
+}
 
-/// An `http://` URL, split into what resolving, connecting and the request need.
+impl Scheme {
+    /// The port where the URL names none (RFC 9110, 4.2.1 and 4.2.2).
+    pub fn port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        })
+    }
+}
+
+/// An `http://` or `https://` URL, split into what resolving, connecting and the request need.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Url {
+    /// Whether the connection is secured.
+    pub scheme: Scheme,
     /// The host, as a name or an address.
     pub host: Host,
     /// The TCP port, 1 to 65535.
@@ -36,8 +63,17 @@ impl Url {
             Host::Address(IpAddr::V6(address), _) => format!("[{address}]"),
         };
         match self.port {
-            HTTP_PORT => host,
+            port if port == self.scheme.port() => host,
             port => format!("{host}:{port}"),
+        }
+    }
+
+    /// The host as a TLS server's certificate has it: a name without the root's dot (RFC 6066, 3),
+    /// or an address without brackets and zone.
+    pub fn server_name(&self) -> String {
+        match &self.host {
+            Host::Name(name) => name.trim_end_matches('.').to_owned(),
+            Host::Address(address, _) => address.to_string(),
         }
     }
 }
@@ -47,14 +83,10 @@ impl fmt::Display for Url {
         let authority = self.authority();
         match &self.host {
             Host::Address(_, Some(zone)) => {
-                write!(
-                    f,
-                    "http://{}{}",
-                    authority.replacen(']', &format!("%{zone}]"), 1),
-                    self.path
-                )
+                let authority = authority.replacen(']', &format!("%{zone}]"), 1);
+                write!(f, "{}://{authority}{}", self.scheme, self.path)
             }
-            _ => write!(f, "http://{authority}{}", self.path),
+            _ => write!(f, "{}://{authority}{}", self.scheme, self.path),
         }
     }
 }
@@ -65,11 +97,13 @@ impl FromStr for Url {
     /// The error says what is wrong with the text and what to do.
     fn from_str(text: &str) -> Result<Url, String> {
         refuse_characters(text)?;
-        let rest = after_scheme(text)?;
+        let (scheme, rest) = split_scheme(text)?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, tail) = rest.split_at(end);
         let (host, port) = split_authority(authority)?;
-        Ok(Url { host: parse_host(host)?, port: parse_port(port)?, path: path_of(tail) })
+        let host = parse_host(host)?;
+        let port = parse_port(port)?.unwrap_or(scheme.port());
+        Ok(Url { scheme, host, port, path: path_of(tail) })
     }
 }
 
@@ -85,13 +119,13 @@ fn refuse_characters(text: &str) -> Result<(), String> {
     }
 }
 
-fn after_scheme(text: &str) -> Result<&str, String> {
+fn split_scheme(text: &str) -> Result<(Scheme, &str), String> {
     match text.split_once("://") {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => Ok(rest),
-        Some((scheme, _)) if scheme.eq_ignore_ascii_case("https") => {
-            Err("https:// is not supported yet; use http://".into())
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => Ok((Scheme::Http, rest)),
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => Ok((Scheme::Https, rest)),
+        Some((scheme, _)) => {
+            Err(format!("'{scheme}://' is not supported; use http:// or https://"))
         }
-        Some((scheme, _)) => Err(format!("'{scheme}://' is not supported; use http://")),
         None => Err(format!("no scheme; write http://{text}")),
     }
 }
@@ -114,12 +148,12 @@ fn split_authority(authority: &str) -> Result<(&str, Option<&str>), String> {
     }
 }
 
-fn parse_port(port: Option<&str>) -> Result<u16, String> {
+fn parse_port(port: Option<&str>) -> Result<Option<u16>, String> {
     match port {
         // RFC 3986, 3.2.3: an empty port is the default one.
-        None | Some("") => Ok(HTTP_PORT),
+        None | Some("") => Ok(None),
         Some(text) => match text.parse() {
-            Ok(port) if port > 0 && text.bytes().all(|b| b.is_ascii_digit()) => Ok(port),
+            Ok(port) if port > 0 && text.bytes().all(|b| b.is_ascii_digit()) => Ok(Some(port)),
             _ => Err(format!("port '{text}' is not a number from 1 to 65535")),
         },
     }
@@ -189,6 +223,11 @@ mod tests {
             ("http://[fe80::1%25eth0]:8/", "[fe80::1]:8", 8, "/"),
             ("http://127.0.0.1:/x", "127.0.0.1", 80, "/x"),
             ("http://[::ffff:192.0.2.1]/", "[::ffff:192.0.2.1]", 80, "/"),
+            ("https://a.example/x", "a.example", 443, "/x"),
+            ("HTTPS://[::1]:443/", "[::1]", 443, "/"),
+            ("https://a.example:80/", "a.example:80", 80, "/"),
+            ("http://a.example:443/", "a.example:443", 443, "/"),
+            ("https://a.example:/", "a.example", 443, "/"),
         ] {
             let url: Url = text.parse().unwrap();
             assert_eq!(
@@ -207,6 +246,17 @@ mod tests {
     }
 
     #[test]
+    fn a_server_name_is_what_certificates_have() {
+        for (text, name) in [
+            ("https://A.example.:444/", "a.example"),
+            ("https://[fe80::1%eth0]/", "fe80::1"),
+            ("https://192.0.2.1/", "192.0.2.1"),
+        ] {
+            assert_eq!(text.parse::<Url>().unwrap().server_name(), name);
+        }
+    }
+
+    #[test]
     fn an_illegal_url_is_refused_with_what_to_do() {
         for (text, part) in [
             ("http://a b/", "%20"),
@@ -214,8 +264,7 @@ mod tests {
             ("http://a/\u{7}", "percent-encode"),
             ("http://bücher/", "xn--"),
             ("example.net", "http://example.net"),
-            ("https://a/", "not supported yet"),
-            ("ftp://a/", "use http://"),
+            ("ftp://a/", "use http:// or https://"),
             ("http://", "no host"),
             ("http:///x", "no host"),
             ("http://u@a/", "Authorization"),

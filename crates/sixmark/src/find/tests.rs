@@ -24,6 +24,7 @@ fn plan(ratio: Ratio) -> Plan {
         targets: vec![Target {
             url: "http://a.example/".into(),
             authority: "a.example".into(),
+            server_name: None,
             path: "/".into(),
             weight: 1,
             addresses: ["[::1]:80", "127.0.0.1:80"].map(|a| a.parse().unwrap()).to_vec(),
@@ -50,6 +51,7 @@ fn plan(ratio: Ratio) -> Plan {
             most_open: some(100),
             preopen: false,
         },
+        tls: None,
         sources: PerFamily::default(),
         seed: 7,
     }

@@ -189,6 +189,9 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub(super) body_file: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(super) tls: super::tls::Args,
+
     /// Whose clock times sending and receiving: kernel leaves this program's own delays out
     #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,
           help_heading = "Measurement")]

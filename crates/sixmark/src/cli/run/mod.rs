@@ -7,6 +7,7 @@ mod plan;
 mod search;
 mod source;
 mod text;
+mod tls;
 
 pub(super) use args::Args;
 

@@ -19,6 +19,7 @@ use super::args::Args;
 use super::pace;
 use super::search;
 use super::source;
+use super::tls;
 use crate::resolve::Resolver;
 use crate::run::Planned;
 use crate::{Error, warning};
@@ -33,8 +34,9 @@ const PLACES: u32 = 16;
 /// The plan that the options describe, what looking up its names took, and doubts about it.
 pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let entries = entries(&args)?;
+    tls::check(&args.tls, &entries)?;
     let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
-    let targets = entries.iter().map(|entry| target(entry, &mut resolver));
+    let targets = entries.iter().map(|entry| target(entry, &args.tls, &mut resolver));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let ratio = search::ratio(&args, ratio(&args, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
@@ -55,6 +57,7 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
                 Family::BOTH.iter().filter(|&&family| ratio.uses(family)).count() as u32,
             ),
         },
+        tls: tls::plan(&args.tls, &targets)?,
         sources: source::sources(&args.source)?,
         seed: args.seed.unwrap_or_else(random_seed),
         targets,
@@ -95,10 +98,11 @@ fn read(file: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-fn target(entry: &Entry, resolver: &mut Resolver) -> Result<Target, Error> {
+fn target(entry: &Entry, args: &tls::Args, resolver: &mut Resolver) -> Result<Target, Error> {
     Ok(Target {
         url: entry.url.to_string(),
         authority: entry.url.authority(),
+        server_name: tls::server_name(&entry.url, args),
         path: entry.url.path.clone(),
         weight: entry.weight,
         addresses: resolver.addresses(&entry.url)?,

@@ -31,6 +31,7 @@ pub(crate) fn plan() -> Plan {
     let target = Target {
         url: "http://sim/".into(),
         authority: "sim".into(),
+        server_name: None,
         path: "/".into(),
         weight: 1,
         addresses: vec!["[fd00::1]:80".parse().unwrap(), "192.0.2.1:80".parse().unwrap()],
@@ -59,6 +60,7 @@ pub(crate) fn plan() -> Plan {
             most_open: NonZeroU32::new(8).unwrap(),
             preopen: false,
         },
+        tls: None,
         sources: PerFamily::default(),
         seed: 0,
     }

@@ -1,0 +1,112 @@
+//! How connections to `https://` targets are secured.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a TLS client is to do. Files are named, never held: neither a plan nor a result has keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tls {
+    /// The only version to speak; either where absent.
+    pub version: Option<Version>,
+    /// File with the certificates to trust; the system's where absent.
+    pub cacert: Option<String>,
+    /// Whether any certificate will do. The server must still prove that it has the key of the one
+    /// that it shows.
+    pub insecure: bool,
+    /// File with the certificate to show to a server that asks for one, and what issued it.
+    pub cert: Option<String>,
+    /// File with its private key; `cert` has it too where absent.
+    pub key: Option<String>,
+    /// The name to send and to find in certificates; that of each URL where absent.
+    pub sni: Option<String>,
+    /// Application protocols to offer (RFC 7301), the preferred one first; none where empty.
+    pub alpn: Vec<String>,
+    /// Cipher suites to offer, the preferred one first; the library's choice where empty.
+    pub ciphers: Vec<String>,
+    /// Groups for the key exchange, the preferred one first; the library's choice where empty.
+    pub groups: Vec<String>,
+    /// The part of the handshakes of each family that try to resume a session.
+    pub resume: Share,
+    /// Whether requests go out before the handshake is over (0-RTT); not implemented, so false.
+    pub early_data: bool,
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Version {
+    /// RFC 5246.
+    #[serde(rename = "1.2")]
+    V12,
+    /// RFC 8446.
+    #[serde(rename = "1.3")]
+    V13,
+}
+
+/// A part of a whole, in millionths: 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Share(u32);
+
+impl Share {
+    /// Nothing.
+    pub const NONE: Share = Share(0);
+    /// The whole.
+    pub const ALL: Share = Share(Share::WHOLE);
+    /// What the whole has: millionths.
+    pub const WHOLE: u32 = 1_000_000;
+
+    /// How many millionths.
+    pub fn millionths(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(part: f64) -> Result<Share, String> {
+        match (0.0..=1.0).contains(&part) {
+            true => Ok(Share((part * f64::from(Share::WHOLE)).round() as u32)),
+            false => Err(format!("{part} is not a share from 0 to 1")),
+        }
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> f64 {
+        f64::from(share.0) / f64::from(Share::WHOLE)
+    }
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Share, String> {
+        let part = text.parse::<f64>().ok();
+        part.and_then(|part| Share::try_from(part).ok())
+            .ok_or_else(|| format!("'{text}' is not a share from 0 to 1, as in 0.8"))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f64::from(*self).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_from_nothing_to_all() {
+        assert_eq!("0.8".parse::<Share>().map(Share::millionths), Ok(800_000));
+        assert_eq!(("0".parse(), "1".parse()), (Ok(Share::NONE), Ok(Share::ALL)));
+        assert_eq!("0.3".parse::<Share>().unwrap().to_string(), "0.3");
+        for wrong in ["", "-0.1", "1.1", "80%", "NaN", "inf"] {
+            assert!(wrong.parse::<Share>().is_err(), "{wrong}");
+        }
+    }
+}

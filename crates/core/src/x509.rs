@@ -1,0 +1,165 @@
+//! The one thing to know of a certificate (RFC 5280): when it expires. Its bytes are a stranger's.
+
+const SEQUENCE: u8 = 0x30;
+const INTEGER: u8 = 0x02;
+/// `[0]`, constructed: the version, which certificates of version 1 leave out.
+const VERSION: u8 = 0xa0;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+
+/// The last second in which a certificate in DER is valid, in seconds from 1970 in UTC. None where
+/// the bytes are no certificate.
+pub fn not_after(der: &[u8]) -> Option<i64> {
+    let (certificate, _) = expect(SEQUENCE, der)?;
+    let (signed, _) = expect(SEQUENCE, certificate)?;
+    let after_version = expect(VERSION, signed).map_or(signed, |(_, rest)| rest);
+    let (_serial, rest) = expect(INTEGER, after_version)?;
+    let (_algorithm, rest) = expect(SEQUENCE, rest)?;
+    let (_issuer, rest) = expect(SEQUENCE, rest)?;
+    let (validity, _) = expect(SEQUENCE, rest)?;
+    let (_, _not_before, rest) = element(validity)?;
+    let (tag, text, _) = element(rest)?;
+    time(tag, text)
+}
+
+/// A second as RFC 3339 has it, in UTC.
+pub fn rfc3339(unix_s: i64) -> String {
+    let (days, second) = (unix_s.div_euclid(86_400), unix_s.rem_euclid(86_400));
+    let (year, month, day) = date(days);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+fn expect(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    element(bytes).and_then(|(found, content, rest)| (found == tag).then_some((content, rest)))
+}
+
+/// The first element's tag and content, and what follows it (X.690, 8.1).
+fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (&tag, rest) = bytes.split_first()?;
+    let (&first, rest) = rest.split_first()?;
+    let (length, rest) = match first {
+        0..=0x7f => (usize::from(first), rest),
+        // A length of so many bytes; four are more than any certificate needs.
+        0x81..=0x84 => {
+            let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            (length.iter().fold(0, |sum, &byte| sum << 8 | usize::from(byte)), rest)
+        }
+        _ => return None,
+    };
+    let (content, rest) = rest.split_at_checked(length)?;
+    Some((tag, content, rest))
+}
+
+/// `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ` (RFC 5280, 4.1.2.5).
+fn time(tag: u8, text: &[u8]) -> Option<i64> {
+    let digits = text.strip_suffix(b"Z")?;
+    let (year, rest) = match (tag, digits.len()) {
+        (UTC_TIME, 12) => (number(&digits[..2])?, &digits[2..]),
+        (GENERALIZED_TIME, 14) => (number(&digits[..4])?, &digits[4..]),
+        _ => return None,
+    };
+    let year = match tag {
+        UTC_TIME if year < 50 => year + 2_000,
+        UTC_TIME => year + 1_900,
+        _ => year,
+    };
+    let part = |at: usize| number(&rest[at..at + 2]);
+    let (month, day) = (part(0)?, part(2)?);
+    let legal = (1..=12).contains(&month) && (1..=31).contains(&day);
+    legal.then_some(())?;
+    Some(days(year, month, day) * 86_400 + part(4)? * 3_600 + part(6)? * 60 + part(8)?)
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    let all = digits.iter().all(u8::is_ascii_digit);
+    all.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
+}
+
+/// Days from 1970-01-01. Years are counted from March, so that the leap day is the last of them.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    // 719,468 days lie between 0000-03-01 and 1970-01-01.
+    year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468
+}
+
+/// The inverse: year, month and day.
+fn date(days_from_1970: i64) -> (i64, i64, i64) {
+    let march = |year| days(year, 3, 1);
+    // 400 years have 146,097 days: at most one year off.
+    let guess = 1970
+        + days_from_1970.div_euclid(146_097) * 400
+        + days_from_1970.rem_euclid(146_097) * 400 / 146_097;
+    let year = (guess - 1..=guess + 1).rev().find(|&y| march(y) <= days_from_1970).unwrap_or(guess);
+    let of_year = days_from_1970 - march(year);
+    let month = (of_year * 5 + 2) / 153;
+    let day = of_year - (month * 153 + 2) / 5 + 1;
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
+        [&[tag, 0x82, (content.len() >> 8) as u8, content.len() as u8], content].concat()
+    }
+
+    fn certificate(version: bool, tag: u8, not_after: &str) -> Vec<u8> {
+        let validity =
+            [wrapped(UTC_TIME, b"200101000000Z"), wrapped(tag, not_after.as_bytes())].concat();
+        let mut signed = Vec::new();
+        if version {
+            signed.extend(wrapped(VERSION, &[2, 1, 2]));
+        }
+        signed.extend(wrapped(INTEGER, &[7; 20]));
+        signed.extend(wrapped(SEQUENCE, &[1; 300]));
+        signed.extend(wrapped(SEQUENCE, &[]));
+        signed.extend(wrapped(SEQUENCE, &validity));
+        wrapped(SEQUENCE, &wrapped(SEQUENCE, &signed))
+    }
+
+    #[test]
+    fn the_end_of_a_certificate_is_read_from_either_form() {
+        for (tag, text, expected) in [
+            (UTC_TIME, "260101120000Z", "2026-01-01T12:00:00Z"),
+            (UTC_TIME, "491231235959Z", "2049-12-31T23:59:59Z"),
+            (UTC_TIME, "500101000000Z", "1950-01-01T00:00:00Z"),
+            (GENERALIZED_TIME, "20240229000001Z", "2024-02-29T00:00:01Z"),
+            (GENERALIZED_TIME, "99991231235959Z", "9999-12-31T23:59:59Z"),
+        ] {
+            for version in [true, false] {
+                let read = not_after(&certificate(version, tag, text));
+                assert_eq!(read.map(rfc3339).as_deref(), Some(expected));
+            }
+        }
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(rfc3339(-1), "1969-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_read_without_harm() {
+        let good = certificate(true, UTC_TIME, "260101120000Z");
+        for length in 0..good.len() {
+            assert_eq!(not_after(&good[..length]), None, "{length} bytes");
+        }
+        for (at, wrong) in (0..good.len()).flat_map(|at| [0, 0x7f, 0x80, 0xff].map(|b| (at, b))) {
+            let mut bad = good.clone();
+            bad[at] = wrong;
+            let _ = not_after(&bad);
+        }
+        for text in ["261301120000Z", "260100120000Z", "2601011200Z", "26010112000AZ", ""] {
+            assert_eq!(not_after(&certificate(true, UTC_TIME, text)), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_and_days_are_each_others_inverse() {
+        for number in (-800_000..3_000_000).step_by(97) {
+            let (year, month, day) = date(number);
+            assert_eq!(days(year, month, day), number, "{year}-{month}-{day}");
+        }
+    }
+}

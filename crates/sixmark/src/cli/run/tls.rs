@@ -1,0 +1,159 @@
+//! The options of TLS, and what they make of a plan.
+
+use std::path::PathBuf;
+
+use sixmark_core::plan::Target;
+use sixmark_core::plan::list::Entry;
+use sixmark_core::plan::tls::{Share, Tls, Version};
+use sixmark_core::plan::url::{Scheme, Url};
+
+use crate::Error;
+
+/// What is offered where nothing is said: all that sixmark speaks.
+const ALPN: &str = "http/1.1";
+
+/// Options for `https://` targets.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "TLS")]
+pub(super) struct Args {
+    /// Certificates to trust instead of the system's (PEM)
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+
+    /// Accept any certificate; the result says so
+    #[arg(short = 'k', long)]
+    insecure: bool,
+
+    /// Certificate to show to a server that asks for one, and what issued it (PEM)
+    #[arg(long, value_name = "FILE")]
+    cert: Option<PathBuf>,
+
+    /// Its private key (PEM) [default: also in --cert's file]
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
+
+    /// Name to send and to find in the certificate, instead of the URL's host
+    #[arg(long, value_name = "NAME")]
+    sni: Option<String>,
+
+    /// Speak this version alone [default: 1.3, or 1.2 with servers that have no more]
+    #[arg(long, value_name = "1.2|1.3", value_parser = version)]
+    tls: Option<Version>,
+
+    /// Application protocols to offer, or none
+    #[arg(long, value_name = "LIST", default_value = ALPN, value_parser = alpn)]
+    alpn: List,
+
+    /// Cipher suites to offer, the preferred one first
+    #[arg(long, value_name = "LIST", value_parser = list)]
+    ciphers: Option<List>,
+
+    /// Groups for the key exchange, the preferred one first
+    #[arg(long, value_name = "LIST", value_parser = list)]
+    groups: Option<List>,
+
+    /// Share of handshakes that try to resume a session of their family: 0 to 1, on or off. Off:
+    /// each pays what a first visit does
+    #[arg(long, value_name = "SHARE|on|off", value_parser = share)]
+    resume: Option<Share>,
+}
+
+/// Names, separated by commas.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct List(Vec<String>);
+
+/// The name to find in the certificate of an `https://` URL's server.
+pub(super) fn server_name(url: &Url, args: &Args) -> Option<String> {
+    let named = || args.sni.clone().unwrap_or_else(|| url.server_name());
+    (url.scheme == Scheme::Https).then(named)
+}
+
+/// An option of TLS without TLS is a mistake.
+pub(super) fn check(args: &Args, entries: &[Entry]) -> Result<(), Error> {
+    let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
+    match given(args) {
+        Some(option) if !secure => {
+            Err(Error::Usage(format!("{option} is for https://, and no target is; leave it out")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first option of TLS that was given.
+fn given(args: &Args) -> Option<&'static str> {
+    let options = [
+        (args.cacert.is_some(), "--cacert"),
+        (args.insecure, "--insecure"),
+        (args.cert.is_some(), "--cert"),
+        (args.key.is_some(), "--key"),
+        (args.sni.is_some(), "--sni"),
+        (args.tls.is_some(), "--tls"),
+        (args.alpn != List(vec![ALPN.to_owned()]), "--alpn"),
+        (args.ciphers.is_some(), "--ciphers"),
+        (args.groups.is_some(), "--groups"),
+        (args.resume.is_some(), "--resume"),
+    ];
+    options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+}
+
+/// How the targets' connections are secured, where any are.
+pub(super) fn plan(args: &Args, targets: &[Target]) -> Result<Option<Tls>, Error> {
+    if !targets.iter().any(Target::secure) {
+        return Ok(None);
+    }
+    let names = |list: &Option<List>| list.clone().unwrap_or_default().0;
+    Ok(Some(Tls {
+        version: args.tls,
+        cacert: text("--cacert", args.cacert.as_ref())?,
+        insecure: args.insecure,
+        cert: text("--cert", args.cert.as_ref())?,
+        key: text("--key", args.key.as_ref())?,
+        sni: args.sni.clone(),
+        alpn: args.alpn.0.clone(),
+        ciphers: names(&args.ciphers),
+        groups: names(&args.groups),
+        resume: args.resume.unwrap_or_default(),
+        early_data: false,
+    }))
+}
+
+/// The plan is text, and so are the paths in it.
+fn text(option: &str, path: Option<&PathBuf>) -> Result<Option<String>, Error> {
+    path.map(|path| match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(Error::Usage(format!("{option} '{}': give a path in UTF-8", path.display()))),
+    })
+    .transpose()
+}
+
+fn version(text: &str) -> Result<Version, String> {
+    match text {
+        "1.2" => Ok(Version::V12),
+        "1.3" => Ok(Version::V13),
+        _ => Err("say 1.2 or 1.3".to_owned()),
+    }
+}
+
+fn alpn(text: &str) -> Result<List, String> {
+    let names = if text == "none" { List::default() } else { list(text)? };
+    match names.0.iter().find(|name| name.len() > 255) {
+        Some(_) => Err("a protocol's name has at most 255 bytes".to_owned()),
+        None => Ok(names),
+    }
+}
+
+fn list(text: &str) -> Result<List, String> {
+    let names: Vec<_> = text.split([',', ':']).map(|name| name.trim().to_owned()).collect();
+    match names.iter().any(String::is_empty) {
+        true => Err("give names, separated by commas".to_owned()),
+        false => Ok(List(names)),
+    }
+}
+
+fn share(text: &str) -> Result<Share, String> {
+    match text {
+        "on" => Ok(Share::ALL),
+        "off" => Ok(Share::NONE),
+        _ => text.parse(),
+    }
+}

@@ -1,0 +1,79 @@
+//! One worker's side of TLS: the sessions it may resume, and whose turn it is to.
+
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+use rustls::client::Resumption;
+use rustls::pki_types::ServerName;
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::mix::Part;
+use sixmark_core::plan::Plan;
+use sixmark_core::plan::tls::Share;
+
+use super::failure::Failure;
+use super::session::Session;
+use super::setup::Setup;
+use super::store::{Inward, Store};
+
+/// What one worker makes its sessions of. Nothing of it is another worker's.
+#[derive(Debug)]
+pub struct Client {
+    endpoints: Vec<Option<Endpoint>>,
+    turns: PerFamily<Part>,
+}
+
+/// One address of one `https://` target.
+#[derive(Debug)]
+struct Endpoint {
+    name: ServerName<'static>,
+    family: Family,
+    full: Arc<ClientConfig>,
+    /// Absent where nothing is ever resumed.
+    again: Option<(Arc<ClientConfig>, Arc<Store>)>,
+}
+
+impl Client {
+    /// For the plan's endpoints: those of IPv6 in their order, then those of IPv4, as workers number
+    /// them.
+    pub fn new(setup: &Setup, plan: &Plan) -> Client {
+        // A copy, so that no reference count is another worker's too.
+        let own = Arc::new((*setup.config).clone());
+        let of = |family| plan.endpoints(family).into_iter().map(move |e| (family, e.target));
+        let all = Family::BOTH.into_iter().flat_map(of);
+        let endpoints = all.map(|(family, target)| endpoint(setup, &own, family, target)).collect();
+        Client { endpoints, turns: PerFamily::from_fn(|_| Part::new(setup.resume)) }
+    }
+
+    /// A session for a new connection to endpoint number `endpoint`; none where that has no TLS. It
+    /// tries to resume an earlier one where it is its turn and there is one.
+    pub fn session(&mut self, endpoint: usize) -> Option<Result<Box<Session>, Failure>> {
+        let endpoint = self.endpoints.get(endpoint)?.as_ref()?;
+        let resume = self.turns[endpoint.family].draw();
+        let made = match &endpoint.again {
+            Some((config, store)) if resume => Session::new(config, &endpoint.name, Some(store)),
+            _ => Session::new(&endpoint.full, &endpoint.name, None),
+        };
+        Some(made.map(Box::new))
+    }
+}
+
+fn endpoint(
+    setup: &Setup,
+    own: &Arc<ClientConfig>,
+    family: Family,
+    target: usize,
+) -> Option<Endpoint> {
+    let name = setup.names.get(target)?.clone()?;
+    if setup.resume == Share::NONE {
+        return Some(Endpoint { name, family, full: own.clone(), again: None });
+    }
+    let store = Arc::new(Store::default());
+    let with = |resumption| {
+        let mut config = (**own).clone();
+        config.resumption = resumption;
+        Arc::new(config)
+    };
+    let full = with(Resumption::store(Arc::new(Inward(store.clone()))));
+    let again = with(Resumption::store(store.clone()));
+    Some(Endpoint { name, family, full, again: Some((again, store)) })
+}

@@ -1,0 +1,81 @@
+//! Why TLS failed, for counting and in a line.
+
+use std::fmt;
+
+use rustls::{AlertDescription, CertificateError, Error};
+use sixmark_core::tls::{Cause, Reason};
+
+/// What ended a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What is counted.
+    pub cause: Cause,
+    /// The same in words.
+    detail: String,
+}
+
+impl Failure {
+    /// Something that is no legal TLS, or not at this point.
+    pub(super) fn protocol(detail: &str) -> Failure {
+        Failure {
+            cause: Cause { reason: Reason::Protocol, alert: None },
+            detail: detail.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure { cause: cause(&error), detail: detail(&error) }
+    }
+}
+
+fn cause(error: &Error) -> Cause {
+    let (reason, alert) = match error {
+        Error::AlertReceived(alert) => (Reason::Alert, Some(u8::from(*alert))),
+        Error::InvalidCertificate(wrong) => {
+            (flaw(wrong), Some(AlertDescription::from(wrong.clone()).into()))
+        }
+        Error::NoCertificatesPresented => (Reason::Certificate, None),
+        Error::PeerIncompatible(_) | Error::NoApplicationProtocol => (Reason::Incompatible, None),
+        _ => (Reason::Protocol, None),
+    };
+    Cause { reason, alert }
+}
+
+fn flaw(wrong: &CertificateError) -> Reason {
+    use CertificateError as Wrong;
+    match wrong {
+        Wrong::Expired
+        | Wrong::ExpiredContext { .. }
+        | Wrong::NotValidYet
+        | Wrong::NotValidYetContext { .. } => Reason::CertificateDate,
+        Wrong::UnknownIssuer => Reason::CertificateIssuer,
+        Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => Reason::CertificateName,
+        _ => Reason::Certificate,
+    }
+}
+
+/// In one line, and what to do where that is known.
+fn detail(error: &Error) -> String {
+    let line = error.to_string().replace('\n', " ");
+    match error {
+        Error::AlertReceived(alert) => {
+            format!("the server sent the alert {} ({:?})", u8::from(*alert), alert)
+        }
+        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "the certificate is of an issuer that is not trusted: give it with --cacert, or accept \
+             any with --insecure"
+                .to_owned()
+        }
+        _ => line,
+    }
+}

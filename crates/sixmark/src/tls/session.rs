@@ -1,0 +1,353 @@
+//! One connection's TLS, between what the socket gave and what the protocol reads.
+
+use std::sync::Arc;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::pki_types::ServerName;
+use rustls::unbuffered::{
+    ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
+};
+use rustls::{ClientConfig, HandshakeKind};
+use sixmark_core::tls::{Certificate, Facts};
+use sixmark_core::x509;
+
+use super::failure::Failure;
+use super::names;
+use super::store::Store;
+
+/// The most content of a record (RFC 8446, 5.1).
+const RECORD: usize = 16 * 1024;
+/// What a record costs beside its content: its head, the content's type or a nonce, and the tag.
+const OVERHEAD: usize = 5 + 8 + 16;
+/// Room for a key update that may go before.
+const SPARE: usize = 64;
+/// The most that may wait for more: a handshake message of 64 KiB in small records fits.
+const MOST_KEPT: usize = 256 * 1024;
+/// Buffers that lie ready in a worker's room.
+const BUFFERS: usize = 64;
+/// Server certificates that a worker remembers.
+const LEAVES: usize = 64;
+
+/// What the sessions of one worker share, since they work one after another: buffers, so that an
+/// idle connection holds none, and the certificates that it has seen.
+#[derive(Debug, Default)]
+pub struct Room {
+    buffers: Vec<Vec<u8>>,
+    message: Vec<u8>,
+    leaves: Vec<(Vec<u8>, Certificate)>,
+}
+
+/// What came of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The handshake finished just now.
+    pub finished: bool,
+    /// The server said that no more will come (close_notify).
+    pub closed: bool,
+}
+
+/// One connection's TLS state. kTLS would take over after [`Progress::finished`]: the library gives
+/// the keys away (`dangerous_into_kernel_connection`), the driver would hand them to the socket, and
+/// this would be left with tickets and key updates.
+pub struct Session {
+    tls: UnbufferedClientConnection,
+    /// What is not a whole record yet; no memory where there is nothing.
+    kept: Vec<u8>,
+    config: Arc<ClientConfig>,
+    offered: bool,
+    finished: bool,
+    /// The server has closed its side, or something failed: nothing more is read.
+    closed: bool,
+    /// Something failed: nothing more is written either.
+    failed: bool,
+}
+
+impl Session {
+    /// A session that has sent nothing yet. With a store it resumes what that has.
+    pub(super) fn new(
+        config: &Arc<ClientConfig>,
+        name: &ServerName<'static>,
+        store: Option<&Arc<Store>>,
+    ) -> Result<Session, Failure> {
+        let tls = UnbufferedClientConnection::new(config.clone(), name.clone())?;
+        let offered = store.is_some_and(|store| store.was_taken());
+        let config = config.clone();
+        Ok(Session {
+            tls,
+            kept: Vec::new(),
+            config,
+            offered,
+            finished: false,
+            closed: false,
+            failed: false,
+        })
+    }
+
+    /// Appends the first flight.
+    pub fn start(&mut self, room: &mut Room, out: &mut Vec<u8>) -> Result<(), Failure> {
+        self.feed(&[], room, &mut Vec::new(), out).map(drop)
+    }
+
+    /// Takes what the socket gave, however it is split. Appends decrypted data to `plain` and what
+    /// is to be sent to `out`; where it fails, that is the alert that tells the server.
+    pub fn feed(
+        &mut self,
+        wire: &[u8],
+        room: &mut Room,
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Result<Progress, Failure> {
+        let mut bytes = std::mem::take(&mut self.kept);
+        if bytes.capacity() == 0 {
+            bytes = room.buffers.pop().unwrap_or_default();
+        }
+        bytes.extend_from_slice(wire);
+        let done = self.work(&mut bytes, plain, out);
+        match bytes.is_empty() {
+            true => room.give_back(bytes),
+            false => self.kept = bytes,
+        }
+        let mut progress = done?;
+        progress.finished = !self.finished && !self.tls.is_handshaking();
+        self.finished |= progress.finished;
+        Ok(progress)
+    }
+
+    /// Appends `parts`, one after the other, as records. Fails before the handshake has finished.
+    pub fn write(
+        &mut self,
+        parts: [&[u8]; 2],
+        room: &mut Room,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        let [head, body] = parts;
+        if head.is_empty() || body.is_empty() {
+            return self.encrypt(if head.is_empty() { body } else { head }, out);
+        }
+        // A record begins with the head and has as much of the body as fits: two records would be
+        // dearer, and would tell the server where the head ends.
+        let fits = (RECORD - head.len() % RECORD).min(body.len());
+        let mut message = std::mem::take(&mut room.message);
+        message.clear();
+        message.extend_from_slice(head);
+        message.extend_from_slice(&body[..fits]);
+        let written = self.encrypt(&message, out);
+        room.message = message;
+        written.and_then(|()| self.encrypt(&body[fits..], out))
+    }
+
+    /// Appends a close_notify, once the handshake has finished; before it, nothing.
+    pub fn close(&mut self, out: &mut Vec<u8>) {
+        // A connection that is closed anyway is not worth a failure.
+        let _ = self.with_traffic(out, |mut traffic, out| {
+            grown(out, SPARE + OVERHEAD, |to| traffic.queue_close_notify(to))
+        });
+    }
+
+    /// What was agreed on; none before the handshake has finished.
+    pub fn facts(&self, room: &mut Room) -> Option<Facts> {
+        let tls = &self.tls;
+        let kind = tls.handshake_kind().filter(|_| self.finished)?;
+        let group = tls.negotiated_key_exchange_group();
+        let leaf = tls.peer_certificates().and_then(<[_]>::first);
+        Some(Facts {
+            version: names::version(tls.protocol_version()?),
+            cipher: names::cipher(tls.negotiated_cipher_suite()?.suite()),
+            group: group.map(|group| names::group(group.name())),
+            alpn: self.alpn_number(),
+            resumed: kind == HandshakeKind::Resumed,
+            offered: self.offered,
+            retried: kind == HandshakeKind::FullWithHelloRetryRequest,
+            certificate: leaf.map(|leaf| room.certificate(leaf)),
+        })
+    }
+
+    /// The application protocol that was agreed on.
+    pub fn alpn(&self) -> Option<&[u8]> {
+        self.tls.alpn_protocol()
+    }
+}
+
+#[cfg(test)]
+impl Session {
+    /// The bytes of memory that wait for more.
+    pub(super) fn held(&self) -> usize {
+        self.kept.capacity()
+    }
+}
+
+impl std::fmt::Debug for Session {
+    /// Without keys.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut of = f.debug_struct("Session");
+        of.field("finished", &self.finished).field("closed", &self.closed).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    fn alpn_number(&self) -> Option<u8> {
+        let chosen = self.alpn()?;
+        let number = self.config.alpn_protocols.iter().position(|name| name == chosen)?;
+        u8::try_from(number).ok()
+    }
+
+    /// Works off whole records and keeps the rest in `bytes`.
+    fn work(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Result<Progress, Failure> {
+        let (used, done) = self.records(bytes, plain, out);
+        bytes.drain(..used.min(bytes.len()));
+        let done = match bytes.len() > MOST_KEPT {
+            true => Err(Failure::protocol("the server sent a handshake message without end")),
+            false => done,
+        };
+        self.failed |= done.is_err();
+        self.closed |= done.as_ref().map_or(true, |progress| progress.closed);
+        if self.closed {
+            // What follows a close_notify or a failure is of no account (RFC 8446, 6.1).
+            bytes.clear();
+        }
+        done
+    }
+
+    /// How many bytes are used up, and what came of it.
+    fn records(
+        &mut self,
+        bytes: &mut [u8],
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> (usize, Result<Progress, Failure>) {
+        let (mut used, mut progress) = (0, Progress::default());
+        if self.closed {
+            return (0, Ok(progress));
+        }
+        loop {
+            let UnbufferedStatus { discard, state, .. } =
+                self.tls.process_tls_records(&mut bytes[used..]);
+            used += discard;
+            let step = match state {
+                Ok(ConnectionState::ReadTraffic(mut records)) => {
+                    while let Some(Ok(record)) = records.next_record() {
+                        plain.extend_from_slice(record.payload);
+                        used += record.discard;
+                    }
+                    Ok(())
+                }
+                Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
+                Ok(ConnectionState::TransmitTlsData(data)) => {
+                    data.done();
+                    Ok(())
+                }
+                Ok(ConnectionState::PeerClosed) => {
+                    progress.closed = true;
+                    Ok(())
+                }
+                Ok(_) => return (used, Ok(progress)),
+                Err(error) => Err(self.last_words(error.into(), out)),
+            };
+            if let Err(failure) = step {
+                return (used, Err(failure));
+            }
+        }
+    }
+
+    /// The alert that goes with a failure. Nothing is read any more, since the library's place in
+    /// the bytes is no longer ours: it must not be called for more than what it has to send.
+    fn last_words(&mut self, failure: Failure, out: &mut Vec<u8>) -> Failure {
+        while self.tls.wants_write() {
+            let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
+            match state {
+                Ok(ConnectionState::EncodeTlsData(data)) => drop(encode(data, out)),
+                _ => break,
+            }
+        }
+        failure
+    }
+
+    fn encrypt(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+        let guess = data.len() + (data.len() / RECORD + 1) * OVERHEAD + SPARE;
+        self.with_traffic(out, |mut traffic, out| grown(out, guess, |to| traffic.encrypt(data, to)))
+    }
+
+    /// Has `act` use the keys, after what the library itself has to send.
+    fn with_traffic(
+        &mut self,
+        out: &mut Vec<u8>,
+        act: impl FnOnce(WriteTraffic<'_, ClientConnectionData>, &mut Vec<u8>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if !self.finished || self.failed {
+            return Err(Failure::protocol("the handshake has not finished, or something failed"));
+        }
+        loop {
+            // Not without what is kept: the library may have a place in it.
+            let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut self.kept);
+            match state? {
+                ConnectionState::WriteTraffic(traffic) => return act(traffic, out),
+                ConnectionState::EncodeTlsData(data) => encode(data, out)?,
+                ConnectionState::TransmitTlsData(data) => data.done(),
+                ConnectionState::PeerClosed => {}
+                _ => return Err(Failure::protocol("the connection can't be written to any more")),
+            }
+        }
+    }
+}
+
+impl Room {
+    /// An empty buffer, for whoever needs one next.
+    fn give_back(&mut self, buffer: Vec<u8>) {
+        if self.buffers.len() < BUFFERS && buffer.capacity() <= MOST_KEPT {
+            self.buffers.push(buffer);
+        }
+    }
+
+    /// What is known of a certificate. Hashing it takes longer than to compare it with those known,
+    /// which are few.
+    fn certificate(&mut self, der: &[u8]) -> Certificate {
+        if let Some((_, known)) = self.leaves.iter().find(|(known, _)| known == der) {
+            return *known;
+        }
+        let mut sha256 = [0; 32];
+        sha256.copy_from_slice(digest(&SHA256, der).as_ref());
+        let certificate = Certificate { sha256, not_after: x509::not_after(der) };
+        if self.leaves.len() < LEAVES {
+            self.leaves.push((der.to_vec(), certificate));
+        }
+        certificate
+    }
+}
+
+fn encode(
+    mut data: EncodeTlsData<'_, ClientConnectionData>,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    grown(out, RECORD / 8, |to| match data.encode(to) {
+        Ok(length) => Ok(length),
+        Err(EncodeError::InsufficientSize(size)) => Err(EncryptError::InsufficientSize(size)),
+        Err(EncodeError::AlreadyEncoded) => Ok(0),
+    })
+}
+
+/// Appends what `write` writes into the slice it gets, which is enlarged where it says so.
+fn grown(
+    out: &mut Vec<u8>,
+    guess: usize,
+    mut write: impl FnMut(&mut [u8]) -> Result<usize, EncryptError>,
+) -> Result<(), Failure> {
+    let (start, mut size) = (out.len(), guess);
+    loop {
+        out.resize(start + size, 0);
+        let written = write(&mut out[start..]);
+        out.truncate(start + *written.as_ref().unwrap_or(&0));
+        match written {
+            Ok(_) => return Ok(()),
+            Err(EncryptError::InsufficientSize(needed)) if needed.required_size > size => {
+                size = needed.required_size;
+            }
+            Err(_) => return Err(Failure::protocol("the keys of this connection are used up")),
+        }
+    }
+}

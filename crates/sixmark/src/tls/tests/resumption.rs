@@ -1,0 +1,90 @@
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs::Ticketer;
+use sixmark_core::plan::tls::{Share, Tls, Version};
+use sixmark_core::tls::Facts;
+
+use super::support::{Authority, IPV4, IPV6, Talk, client, only};
+use crate::tls::Client;
+
+fn server(authority: &Authority) -> Arc<ServerConfig> {
+    let mut config = authority.server();
+    config.ticketer = Ticketer::new().unwrap();
+    Arc::new(config)
+}
+
+fn handshake(client: &mut Client, endpoint: usize, server: &Arc<ServerConfig>) -> Facts {
+    let mut talk = Talk::new(client, endpoint, server);
+    talk.settle().unwrap();
+    // Requests and answers, after which TLS 1.3 has its tickets at the latest.
+    talk.say(b"hello");
+    talk.settle().unwrap();
+    talk.facts()
+}
+
+#[test]
+fn a_share_of_handshakes_resumes_evenly_for_each_family() {
+    let authority = Authority::new();
+    let server = server(&authority);
+    for version in [Version::V12, Version::V13] {
+        for (share, expected) in [(0.0, 0), (0.2, 4), (0.8, 16), (1.0, 20)] {
+            let resume = Share::try_from(share).unwrap();
+            let tls = only(version, Tls { resume, ..authority.trusted() });
+            let mut client = client(tls);
+            for endpoint in [IPV6, IPV4] {
+                let all: Vec<_> =
+                    (0..20).map(|_| handshake(&mut client, endpoint, &server)).collect();
+                let resumed = all.iter().filter(|facts| facts.resumed).count();
+                // The first has nothing to resume, whatever its turn.
+                let first = usize::from(share > 0.5);
+                assert_eq!(resumed, expected - first, "{share}");
+                assert!(!all[0].resumed);
+                assert!(all.iter().all(|facts| facts.offered == facts.resumed));
+                assert!(all.iter().all(|facts| facts.certificate == all[0].certificate));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_family_sees_what_the_other_one_was_given() {
+    let authority = Authority::new();
+    let server = server(&authority);
+    for version in [Version::V12, Version::V13] {
+        let tls = only(version, Tls { resume: Share::ALL, ..authority.trusted() });
+        let mut client = client(tls);
+        assert!(!handshake(&mut client, IPV6, &server).resumed);
+        assert!(!handshake(&mut client, IPV4, &server).resumed);
+        assert!(handshake(&mut client, IPV6, &server).resumed);
+        assert!(handshake(&mut client, IPV4, &server).resumed);
+    }
+}
+
+#[test]
+fn a_ticket_that_the_server_does_not_take_was_offered_and_the_handshake_is_full() {
+    let authority = Authority::new();
+    let (one, other) = (server(&authority), server(&authority));
+    let tls = Tls { resume: Share::ALL, ..authority.trusted() };
+    let mut client = client(tls);
+    handshake(&mut client, IPV6, &one);
+    let facts = handshake(&mut client, IPV6, &other);
+    assert_eq!((facts.offered, facts.resumed), (true, false));
+}
+
+/// A ticket that was shown twice would let an observer tell that it is the same client.
+#[test]
+fn a_ticket_of_tls_1_3_is_used_once() {
+    let authority = Authority::new();
+    let mut config = authority.server();
+    config.ticketer = Ticketer::new().unwrap();
+    config.send_tls13_tickets = 1;
+    let server = Arc::new(config);
+    let mut client = client(Tls { resume: Share::ALL, ..authority.trusted() });
+    handshake(&mut client, IPV6, &server);
+    // Two at once, but only one ticket.
+    let mut both = [IPV6, IPV6].map(|endpoint| Talk::new(&mut client, endpoint, &server));
+    both.iter_mut().for_each(|talk| talk.settle().unwrap());
+    let resumed = both.map(|mut talk| talk.facts().resumed);
+    assert_eq!(resumed, [true, false]);
+}

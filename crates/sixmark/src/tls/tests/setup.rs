@@ -1,0 +1,75 @@
+use sixmark_core::plan::tls::{Tls, Version};
+
+use super::support::{Authority, plan};
+use crate::tls::Setup;
+
+/// The one line that a setup is refused with.
+fn refused(tls: Tls) -> String {
+    let error = Setup::new(&plan(tls)).unwrap_err();
+    let line = error.to_string();
+    assert!(!line.contains('\n'), "{line}");
+    line
+}
+
+#[test]
+fn a_plan_without_tls_needs_no_setup() {
+    let mut plan = plan(Tls::default());
+    plan.tls = None;
+    assert!(Setup::new(&plan).unwrap().is_none());
+}
+
+#[test]
+fn files_that_will_not_do_are_refused_in_a_line_that_names_them() {
+    let authority = Authority::new();
+    let (one, other) = (authority.issue("a", |_| ()), authority.issue("b", |_| ()));
+    let cert = authority.file("cert.pem", &one.pem);
+    let key = authority.file("key.pem", &other.key.serialize_pem());
+    let text = authority.file("text", "no PEM at all\n");
+    let half = authority.file("half", "-----BEGIN CERTIFICATE-----\nAAAA");
+    let hollow =
+        authority.file("hollow", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    let none = authority.path("none");
+    let ca = |file: &String| Tls { cacert: Some(file.clone()), ..Tls::default() };
+    let own = |cert: &String, key: Option<&String>| Tls {
+        cert: Some(cert.clone()),
+        key: key.cloned(),
+        ..authority.trusted()
+    };
+    for (tls, file, part) in [
+        (ca(&none), &none, "No such file"),
+        (ca(&text), &text, "no certificate"),
+        (ca(&half), &half, "--cacert"),
+        (ca(&hollow), &hollow, "malformed"),
+        (own(&none, None), &none, "No such file"),
+        (own(&text, Some(&key)), &text, "no certificate"),
+        (own(&cert, None), &cert, "--key"),
+        (own(&cert, Some(&none)), &none, "No such file"),
+        (own(&cert, Some(&text)), &text, "no private key"),
+        (own(&cert, Some(&key)), &key, "not the key"),
+    ] {
+        let line = refused(tls);
+        assert!(line.contains(file.as_str()) && line.contains(part), "{line}");
+    }
+}
+
+#[test]
+fn names_that_there_are_not_are_answered_with_those_there_are() {
+    let authority = Authority::new();
+    let names = |name: &str| vec![name.to_owned()];
+    for (tls, part) in [
+        (Tls { ciphers: names("RC4"), ..authority.trusted() }, "TLS_AES_128_GCM_SHA256"),
+        (Tls { groups: names("P-1"), ..authority.trusted() }, "x25519"),
+        (Tls { sni: Some("a b".into()), ..authority.trusted() }, "--sni"),
+        (
+            Tls {
+                version: Some(Version::V12),
+                ciphers: names("TLS_AES_128_GCM_SHA256"),
+                ..authority.trusted()
+            },
+            "--tls",
+        ),
+    ] {
+        let line = refused(tls);
+        assert!(line.contains(part), "{line}");
+    }
+}
