@@ -1,0 +1,108 @@
+//! Blocks of fields, read one after the other.
+
+use super::table::{OVERHEAD, Table};
+use super::{Error, integer, text};
+
+/// Reads the blocks of one connection, in their order.
+#[derive(Debug)]
+pub struct Decoder {
+    table: Table,
+    most: usize,
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Decoder {
+    /// A decoder whose dynamic table takes up to `table_size` bytes and that reads blocks of up to
+    /// `list_size` bytes of fields, both counted as RFC 7541, 4.1 does.
+    pub fn new(table_size: usize, list_size: usize) -> Decoder {
+        let (name, value) = (Vec::new(), Vec::new());
+        Decoder { table: Table::new(table_size), most: list_size, name, value }
+    }
+
+    /// Reads a whole block, handing over the name and value of each field.
+    ///
+    /// # Errors
+    /// What is wrong with the block. Nothing can be read after that.
+    pub fn decode(
+        &mut self,
+        block: &[u8],
+        mut field: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Error> {
+        let mut left = self.most;
+        let mut checked = |name: &[u8], value: &[u8]| {
+            let size = name.len() + value.len() + OVERHEAD;
+            left = left.checked_sub(size).ok_or(Error::TooLong)?;
+            field(name, value);
+            Ok(())
+        };
+        let mut rest = self.resized(block)?;
+        while let Some(&first) = rest.first() {
+            match first {
+                0x80.. => {
+                    let (name, value) = self.table.field(integer::read(&mut rest, 7)?)?;
+                    checked(name, value)?;
+                }
+                0x40.. => self.keep(&mut rest, &mut checked)?,
+                // RFC 7541, 4.2: only in front of the first field.
+                0x20.. => return Err(Error::TableSize),
+                _ => self.pass(&mut rest, &mut checked)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Grows whenever the same block may mean something else than before.
+    pub(crate) fn changes(&self) -> u64 {
+        self.table.changes()
+    }
+
+    fn resized<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], Error> {
+        let mut rest = block;
+        while rest.first().is_some_and(|&first| first >> 5 == 1) {
+            let size = integer::read(&mut rest, 5)?;
+            self.table.resize(size)?;
+        }
+        Ok(rest)
+    }
+
+    /// A literal that enters the table.
+    fn keep(
+        &mut self,
+        rest: &mut &[u8],
+        field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let index = integer::read(rest, 6)?;
+        // Copied, because the entry that lends its name may have to make room.
+        let mut kept = std::mem::take(&mut self.name);
+        let name = match index {
+            0 => text::read(rest, 7, &mut self.value)?,
+            _ => self.table.field(index)?.0,
+        };
+        kept.clear();
+        kept.extend_from_slice(name);
+        let value = text::read(rest, 7, &mut self.value)?;
+        field(&kept, value)?;
+        self.table.add(&kept, value);
+        self.name = kept;
+        Ok(())
+    }
+
+    /// A literal that doesn't.
+    fn pass(
+        &mut self,
+        rest: &mut &[u8],
+        field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let name = match integer::read(rest, 4)? {
+            0 => text::read(rest, 7, &mut self.name)?,
+            index => self.table.field(index)?.0,
+        };
+        field(name, text::read(rest, 7, &mut self.value)?)
+    }
+
+    #[cfg(test)]
+    pub(super) fn table(&self) -> &Table {
+        &self.table
+    }
+}

@@ -1,0 +1,21 @@
+//! A field of a request, in the shortest form that enters no table.
+
+use super::fixed::FIELDS;
+use super::{integer, text};
+
+/// Appends a field as an index of the static table or as a literal without indexing (RFC 7541, 6.1
+/// and 6.2.2).
+pub(crate) fn write_field(out: &mut Vec<u8>, name: &str, value: &str) {
+    let place = |found: usize| found + 1;
+    if let Some(at) = FIELDS.iter().position(|&known| known == (name, value)) {
+        return integer::write(out, 0x80, 7, place(at));
+    }
+    match FIELDS.iter().position(|&(known, _)| known == name) {
+        Some(at) => integer::write(out, 0, 4, place(at)),
+        None => {
+            out.push(0);
+            text::write(out, 0, 7, name.as_bytes());
+        }
+    }
+    text::write(out, 0, 7, value.as_bytes());
+}

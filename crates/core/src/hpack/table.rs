@@ -1,0 +1,126 @@
+//! The static and the dynamic table as one (RFC 7541, 2.3 and 4).
+
+use std::collections::VecDeque;
+
+use super::Error;
+use super::fixed::FIELDS;
+
+/// What an entry counts beside its name and value (RFC 7541, 4.1).
+pub(super) const OVERHEAD: usize = 32;
+
+/// Names and values lie behind one another in `bytes`, the oldest first. What was evicted stays there
+/// until as much has gathered that moving the rest is cheap.
+#[derive(Debug)]
+pub(super) struct Table {
+    bytes: Vec<u8>,
+    entries: VecDeque<Entry>,
+    size: usize,
+    /// The size that the peer chose, not above `most`.
+    limit: usize,
+    /// The size that it was told.
+    most: usize,
+    changes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    at: usize,
+    name: usize,
+    value: usize,
+}
+
+impl Entry {
+    fn end(self) -> usize {
+        self.at + self.name + self.value
+    }
+
+    fn size(self) -> usize {
+        self.name + self.value + OVERHEAD
+    }
+}
+
+impl Table {
+    pub(super) fn new(most: usize) -> Table {
+        let (bytes, entries) = (Vec::new(), VecDeque::new());
+        Table { bytes, entries, size: 0, limit: most, most, changes: 0 }
+    }
+
+    /// Grows whenever an index may mean something else than before.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The name and value that `index` stands for.
+    pub(super) fn field(&self, index: usize) -> Result<(&[u8], &[u8]), Error> {
+        let place = index.checked_sub(1).ok_or(Error::Index)?;
+        match FIELDS.get(place) {
+            Some((name, value)) => Ok((name.as_bytes(), value.as_bytes())),
+            None => self.added(place - FIELDS.len()).ok_or(Error::Index),
+        }
+    }
+
+    /// The field that was added last but `age`.
+    fn added(&self, age: usize) -> Option<(&[u8], &[u8])> {
+        let place = self.entries.len().checked_sub(age + 1)?;
+        let entry = *self.entries.get(place)?;
+        self.bytes.get(entry.at..entry.end()).map(|field| field.split_at(entry.name))
+    }
+
+    /// RFC 7541, 4.4: a field that is larger than the table empties it.
+    pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
+        let size = name.len() + value.len() + OVERHEAD;
+        self.evict(self.limit.saturating_sub(size));
+        if size > self.limit {
+            return;
+        }
+        self.changes += 1;
+        self.compact();
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(name);
+        self.bytes.extend_from_slice(value);
+        self.entries.push_back(Entry { at, name: name.len(), value: value.len() });
+        self.size += size;
+    }
+
+    pub(super) fn resize(&mut self, limit: usize) -> Result<(), Error> {
+        if limit > self.most {
+            return Err(Error::TableSize);
+        }
+        self.limit = limit;
+        // One from before would say something else of a field that no longer fits, or fits now.
+        self.evict(limit);
+        Ok(())
+    }
+
+    fn evict(&mut self, size: usize) {
+        while self.size > size
+            && let Some(entry) = self.entries.pop_front()
+        {
+            self.size -= entry.size();
+            self.changes += 1;
+        }
+    }
+
+    fn compact(&mut self) {
+        let start = self.entries.front().map_or(self.bytes.len(), |entry| entry.at);
+        if start >= self.most.max(1) {
+            self.bytes.drain(..start);
+            self.entries.iter_mut().for_each(|entry| entry.at -= start);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn fields(&self) -> Vec<(&[u8], &[u8])> {
+        (0..self.entries.len()).filter_map(|age| self.added(age)).collect()
+    }
+
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.bytes.capacity() + self.entries.capacity() * size_of::<Entry>()
+    }
+}

@@ -1,0 +1,230 @@
+//! The examples of RFC 7541, Appendix C, and what else a block may be.
+
+use super::{Decoder, Error, huffman, integer, write_field};
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<_> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
+    digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
+}
+
+fn read(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<String>, Error> {
+    let mut fields = Vec::new();
+    decoder.decode(block, |name, value| {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        fields.push(format!("{}: {}", text(name), text(value)));
+    })?;
+    Ok(fields)
+}
+
+fn table(decoder: &Decoder) -> Vec<String> {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    decoder.table().fields().iter().map(|(n, v)| format!("{}: {}", text(n), text(v))).collect()
+}
+
+#[test]
+fn integers_are_those_of_appendix_c_1() {
+    for (hex, prefix, value) in [("0a", 5, 10), ("1f 9a 0a", 5, 1337), ("2a", 8, 42)] {
+        let coded = bytes(hex);
+        let mut rest = &coded[..];
+        assert_eq!(integer::read(&mut rest, prefix), Ok(value));
+        assert_eq!(rest, b"");
+        let mut out = Vec::new();
+        integer::write(&mut out, 0, prefix, value);
+        assert_eq!(out, coded);
+    }
+}
+
+#[test]
+fn integers_come_back_and_long_ones_are_refused() {
+    for prefix in 3..=8 {
+        for value in (0..700).chain([16_383, 16_384, 1 << 20, (1 << 28) - 1]) {
+            let mut out = Vec::new();
+            integer::write(&mut out, 0, prefix, value);
+            let mut rest = &out[..];
+            assert_eq!(integer::read(&mut rest, prefix), Ok(value));
+            (0..out.len()).for_each(|end| {
+                assert_eq!(integer::read(&mut &out[..end], prefix), Err(Error::Truncated));
+            });
+        }
+    }
+    let endless = [0xff, 0x80, 0x80, 0x80, 0x80, 0x80, 0];
+    assert_eq!(integer::read(&mut &endless[..], 7), Err(Error::Integer));
+    let huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+    assert_eq!(integer::read(&mut &huge[..], 7), Err(Error::Integer));
+}
+
+#[test]
+fn single_fields_are_those_of_appendix_c_2() {
+    for (hex, field, kept) in [
+        (
+            "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572",
+            "custom-key: custom-header",
+            1,
+        ),
+        ("040c 2f73 616d 706c 652f 7061 7468", ":path: /sample/path", 0),
+        ("1008 7061 7373 776f 7264 0673 6563 7265 74", "password: secret", 0),
+        ("82", ":method: GET", 0),
+    ] {
+        let mut decoder = Decoder::new(4096, 65536);
+        assert_eq!(read(&mut decoder, &bytes(hex)), Ok(vec![field.to_owned()]));
+        assert_eq!(table(&decoder).len(), kept);
+    }
+}
+
+const REQUESTS: [[&str; 3]; 2] = [
+    [
+        "8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d",
+        "8286 84be 5808 6e6f 2d63 6163 6865",
+        "8287 85bf 400a 6375 7374 6f6d 2d6b 6579 0c63 7573 746f 6d2d 7661 6c75 65",
+    ],
+    [
+        "8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff",
+        "8286 84be 5886 a8eb 1064 9cbf",
+        "8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf",
+    ],
+];
+
+#[test]
+fn requests_are_those_of_appendices_c_3_and_c_4() {
+    for blocks in REQUESTS {
+        let mut decoder = Decoder::new(4096, 65536);
+        let read = blocks.map(|block| read(&mut decoder, &bytes(block)).unwrap().join(", "));
+        let [first, second, third] = read;
+        let start = ":method: GET, :scheme: http, :path: /, :authority: www.example.com";
+        assert_eq!(first, start);
+        assert_eq!(second, format!("{start}, cache-control: no-cache"));
+        assert_eq!(
+            third,
+            ":method: GET, :scheme: https, :path: /index.html, :authority: www.example.com, \
+             custom-key: custom-value"
+        );
+        assert_eq!(
+            table(&decoder),
+            ["custom-key: custom-value", "cache-control: no-cache", ":authority: www.example.com"]
+        );
+        assert_eq!(decoder.table().size(), 164);
+    }
+}
+
+const RESPONSES: [[&str; 3]; 2] = [
+    [
+        "4803 3330 3258 0770 7269 7661 7465 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133
+         2032 303a 3133 3a32 3120 474d 546e 1768 7474 7073 3a2f 2f77 7777 2e65 7861 6d70
+         6c65 2e63 6f6d",
+        "4803 3330 37c1 c0bf",
+        "88c1 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 2032 303a 3133 3a32 3220 474d
+         54c0 5a04 677a 6970 7738 666f 6f3d 4153 444a 4b48 514b 425a 584f 5157 454f 5049
+         5541 5851 5745 4f49 553b 206d 6178 2d61 6765 3d33 3630 303b 2076 6572 7369 6f6e
+         3d31",
+    ],
+    [
+        "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6
+         2d1b ff6e 919d 29ad 1718 63c7 8f0b 97c8 e9ae 82ae 43d3",
+        "4883 640e ffc1 c0bf",
+        "88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab
+         77ad 94e7 821d d7f2 e6c7 b335 dfdf cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f
+         9587 3160 65c0 03ed 4ee5 b106 3d50 07",
+    ],
+];
+
+#[test]
+fn responses_with_evictions_are_those_of_appendices_c_5_and_c_6() {
+    for blocks in RESPONSES {
+        let mut decoder = Decoder::new(256, 65536);
+        let read = blocks.map(|block| read(&mut decoder, &bytes(block)).unwrap().join(", "));
+        let date = "date: Mon, 21 Oct 2013 20:13:2";
+        let place = "location: https://www.example.com";
+        let cookie = "set-cookie: foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1";
+        assert_eq!(read[0], format!(":status: 302, cache-control: private, {date}1 GMT, {place}"));
+        assert_eq!(read[1], format!(":status: 307, cache-control: private, {date}1 GMT, {place}"));
+        assert_eq!(
+            read[2],
+            format!(
+                ":status: 200, cache-control: private, {date}2 GMT, {place}, \
+                 content-encoding: gzip, {cookie}"
+            )
+        );
+        let date = format!("{date}2 GMT");
+        assert_eq!(table(&decoder), [cookie, "content-encoding: gzip", &date]);
+        assert_eq!(decoder.table().size(), 215);
+    }
+}
+
+#[test]
+fn a_block_that_is_cut_short_or_means_nothing_is_refused() {
+    for (hex, error) in [
+        ("80", Error::Index),
+        ("be", Error::Index),
+        ("ff ff ff ff ff 0f", Error::Integer),
+        ("ff ff 7f", Error::Index),
+        ("7e 00", Error::Index),
+        ("0f 2f 00", Error::Index),
+        ("40", Error::Truncated),
+        ("40 01", Error::Truncated),
+        ("40 01 61", Error::Truncated),
+        ("40 01 61 02 62", Error::Truncated),
+        ("00 01 61 82 ff ff", Error::Huffman),
+        ("88 20", Error::TableSize),
+        ("3f e2 1f", Error::TableSize),
+    ] {
+        let mut decoder = Decoder::new(4096, 65536);
+        assert_eq!(read(&mut decoder, &bytes(hex)), Err(error), "{hex}");
+    }
+}
+
+#[test]
+fn the_peer_may_shrink_its_table_and_let_it_grow_again() {
+    let mut decoder = Decoder::new(4096, 65536);
+    read(&mut decoder, &bytes("4001 6101 62")).unwrap();
+    assert_eq!(read(&mut decoder, &bytes("20 3fe11f 88")), Ok(vec![":status: 200".to_owned()]));
+    assert_eq!(table(&decoder), [""; 0]);
+    read(&mut decoder, &bytes("3e 4001 6101 62")).unwrap();
+    assert_eq!(table(&decoder), [""; 0], "a field larger than the table");
+    read(&mut decoder, &bytes("3f03 4001 6101 62")).unwrap();
+    assert_eq!(table(&decoder), ["a: b"]);
+}
+
+#[test]
+fn many_references_to_a_long_field_are_too_long_in_all() {
+    let mut decoder = Decoder::new(4096, 65536);
+    let mut block = vec![0x40, 1, b'a'];
+    integer::write(&mut block, 0, 7, 4000);
+    block.extend([b'x'; 4000]);
+    assert_eq!(read(&mut decoder, &block).map(|fields| fields.len()), Ok(1));
+    assert_eq!(read(&mut decoder, &[0xbe; 16]).map(|fields| fields.len()), Ok(16));
+    assert_eq!(read(&mut decoder, &[0xbe; 17]), Err(Error::TooLong));
+}
+
+#[test]
+fn a_table_that_turns_over_for_ever_takes_no_more_memory() {
+    let mut decoder = Decoder::new(4096, 65536);
+    for number in 0..100_000usize {
+        let value = number.to_string();
+        let block = [&[0x40, 1, b'a', value.len() as u8], value.as_bytes()].concat();
+        assert_eq!(read(&mut decoder, &block), Ok(vec![format!("a: {number}")]));
+        assert_eq!(read(&mut decoder, &[0xbe]), Ok(vec![format!("a: {number}")]));
+    }
+    let memory = decoder.table().memory();
+    assert!(memory < 24_000, "{memory}");
+}
+
+#[test]
+fn what_is_written_is_read_again_and_enters_no_table() {
+    let long = "x".repeat(300);
+    let fields = [
+        (":method", "GET"),
+        (":method", "PATCH"),
+        (":path", "/a?b=ä"),
+        ("user-agent", "me"),
+        ("x-own", &long),
+        ("x-raw", "\u{7f}{}|~"),
+        ("empty", ""),
+    ];
+    let mut block = Vec::new();
+    fields.iter().for_each(|(name, value)| write_field(&mut block, name, value));
+    let mut decoder = Decoder::new(0, 65536);
+    let expected: Vec<_> = fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(read(&mut decoder, &block), Ok(expected));
+    assert_eq!(decoder.changes(), 0);
+    assert!(huffman::encoded_len(long.as_bytes()) < 300);
+}

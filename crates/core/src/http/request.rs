@@ -1,0 +1,118 @@
+//! The fields of a request whose framing is not HTTP/1.1's.
+
+/// What a request says, whatever the version that carries it.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// The method, as [`check_method`](crate::http1::request::check_method) takes it.
+    pub method: &'a str,
+    /// `http` or `https`.
+    pub scheme: &'a str,
+    /// Host and port, as in a URL. A `Host` among the headers replaces it.
+    pub authority: &'a str,
+    /// Path and query; an empty one means `/`.
+    pub path: &'a str,
+    /// Fields as [`parse_header`](crate::http1::request::parse_header) reads them.
+    pub headers: &'a [(String, String)],
+}
+
+/// RFC 9113, 8.2.2: fields of a connection, which these versions frame and close by themselves.
+const OF_CONNECTION: [&str; 5] =
+    ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+
+impl Parts<'_> {
+    /// All fields in their order on the wire, names in lower case. `User-Agent`, `Accept` and, with
+    /// a `body_len` in bytes, `Content-Length` are added unless given.
+    ///
+    /// # Errors
+    /// Which header can't be sent, and why.
+    pub(crate) fn fields(&self, body_len: Option<u64>) -> Result<Vec<(String, String)>, String> {
+        let mut given = Vec::new();
+        let mut authority = self.authority;
+        for (name, value) in self.headers {
+            match name.to_ascii_lowercase() {
+                host if host == "host" => authority = value,
+                name => given.push(checked(name, value)?),
+            }
+        }
+        let path = if self.path.is_empty() { "/" } else { self.path };
+        let pseudo = [
+            (":method", self.method),
+            (":scheme", self.scheme),
+            (":authority", authority),
+            (":path", path),
+        ];
+        let mut fields: Vec<_> =
+            pseudo.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        fields
+            .extend(own(body_len).filter(|(name, _)| given.iter().all(|(other, _)| other != name)));
+        fields.append(&mut given);
+        Ok(fields)
+    }
+
+    /// The response to HEAD has no content (RFC 9110, 9.3.2).
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == "HEAD"
+    }
+}
+
+fn own(body_len: Option<u64>) -> impl Iterator<Item = (String, String)> {
+    let agent = concat!("sixmark/", env!("CARGO_PKG_VERSION"));
+    let always = [("user-agent", agent.to_owned()), ("accept", "*/*".to_owned())];
+    let length = body_len.map(|length| ("content-length", length.to_string()));
+    always.into_iter().chain(length).map(|(name, value)| (name.to_owned(), value))
+}
+
+fn checked(name: String, value: &str) -> Result<(String, String), String> {
+    if OF_CONNECTION.contains(&name.as_str()) {
+        return Err(format!("header {name} is of HTTP/1.1 only: leave it out, or use HTTP/1.1"));
+    }
+    if name == "te" && value != "trailers" {
+        return Err(format!("header te may only say \"trailers\" here, not {value:?}"));
+    }
+    Ok((name, value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(headers: &[(&str, &str)], body_len: Option<u64>) -> Result<Vec<String>, String> {
+        let headers: Vec<_> =
+            headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let (method, scheme, authority, path) = ("GET", "http", "[::1]:80", "");
+        let parts = Parts { method, scheme, authority, path, headers: &headers };
+        let fields = parts.fields(body_len)?;
+        Ok(fields.into_iter().map(|(name, value)| format!("{name}: {value}")).collect())
+    }
+
+    const AGENT: &str = concat!("user-agent: sixmark/", env!("CARGO_PKG_VERSION"));
+
+    #[test]
+    fn a_plain_request_says_what_that_of_http1_says() {
+        let start = [":method: GET", ":scheme: http", ":authority: [::1]:80", ":path: /"];
+        let expected = [&start[..], &[AGENT, "accept: */*"]].concat();
+        assert_eq!(fields(&[], None).unwrap(), expected);
+        let expected = [&expected[..], &["content-length: 0"]].concat();
+        assert_eq!(fields(&[], Some(0)).unwrap(), expected);
+    }
+
+    #[test]
+    fn given_fields_replace_the_usual_ones_and_lose_their_capitals() {
+        let given = [("Accept", "a"), ("USER-agent", "b"), ("X", "C"), ("hOST", "d")];
+        let fields = fields(&given, None).unwrap();
+        assert_eq!(
+            fields[2..],
+            [":authority: d", ":path: /", "accept: a", "user-agent: b", "x: C"]
+        );
+    }
+
+    #[test]
+    fn fields_of_a_connection_are_refused_by_name() {
+        for name in ["Connection", "keep-alive", "Transfer-Encoding", "Upgrade"] {
+            let error = fields(&[(name, "x")], None).unwrap_err();
+            assert!(error.contains(&name.to_ascii_lowercase()), "{error}");
+        }
+        assert!(fields(&[("TE", "gzip")], None).unwrap_err().contains("trailers"));
+        assert!(fields(&[("TE", "trailers")], None).is_ok());
+    }
+}

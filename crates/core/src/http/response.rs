@@ -1,0 +1,199 @@
+//! What a response's sections of fields and its content say together, and whether they may.
+//!
+//! # What is read although the grammar forbids it
+//! Whitespace around a value (RFC 9113, 8.2.1), as curl reads it. Everything else that makes a
+//! response malformed (RFC 9113, 8.1.1; RFC 9114, 4.1.2) is refused.
+
+use crate::observer::Answer;
+
+/// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
+const MAX_INTERIM: u8 = 64;
+
+/// The response breaks a rule: the stream is of no more use, the connection may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+/// What the head of a response says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) length: Option<u64>,
+}
+
+/// A section of fields being read.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    trailers: bool,
+    regular: bool,
+    status: Option<u16>,
+    length: Option<u64>,
+    malformed: bool,
+}
+
+/// How far a response is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Response {
+    section: Section,
+    bodiless: bool,
+    interim: u8,
+    status: u16,
+    /// What Content-Length promises, or 0 where the status does.
+    promised: Option<u64>,
+    body: u64,
+}
+
+/// What the next section of fields is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    Head,
+    Trailers,
+}
+
+impl Fields {
+    pub(crate) fn of(section: Section) -> Fields {
+        Fields { trailers: section == Section::Trailers, ..Fields::default() }
+    }
+
+    /// Judges the next field. Says whether it is a sound field of a final response's head.
+    pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) -> bool {
+        self.malformed |= !self.takes(name, value);
+        !self.malformed && self.regular && self.status.is_some_and(|status| status >= 200)
+    }
+
+    /// What the section said, once it is whole; None of trailers.
+    pub(crate) fn verdict(&self) -> Result<Option<Head>, Malformed> {
+        match self {
+            Fields { malformed: true, .. } => Err(Malformed),
+            Fields { trailers: true, .. } => Ok(None),
+            Fields { status: Some(status), length, .. } => {
+                Ok(Some(Head { status: *status, length: *length }))
+            }
+            Fields { status: None, .. } => Err(Malformed),
+        }
+    }
+
+    fn takes(&mut self, name: &[u8], value: &[u8]) -> bool {
+        if name.first() == Some(&b':') {
+            return self.takes_status(name, value);
+        }
+        self.regular = true;
+        // The lengths come first because most fields are none of those.
+        is_name(name)
+            && is_value(value)
+            && match name.len() {
+                14 if name == b"content-length" && !self.trailers => self.takes_length(value),
+                7 | 10 | 16 | 17 => !is_of_connection(name),
+                _ => true,
+            }
+    }
+
+    /// RFC 9113, 8.3.2: the one pseudo-header field of a response, in front of all others.
+    fn takes_status(&mut self, name: &[u8], value: &[u8]) -> bool {
+        let in_place = !self.regular && !self.trailers && self.status.is_none();
+        self.status = status(value);
+        in_place && name == b":status" && self.status.is_some()
+    }
+
+    fn takes_length(&mut self, value: &[u8]) -> bool {
+        let length = decimal(value);
+        let agrees = self.length.is_none_or(|known| Some(known) == length);
+        self.length = length;
+        agrees && length.is_some()
+    }
+}
+
+impl Response {
+    /// One that is waited for. `head`: the request was HEAD.
+    pub(crate) fn new(head: bool) -> Response {
+        let section = Section::Head;
+        Response { section, bodiless: head, interim: 0, status: 0, promised: None, body: 0 }
+    }
+
+    pub(crate) fn section(&self) -> Section {
+        self.section
+    }
+
+    /// Takes a section of fields, behind which the response ends or doesn't.
+    pub(crate) fn fields(&mut self, head: Option<Head>, ends: bool) -> Result<(), Malformed> {
+        match (self.section, head) {
+            (Section::Head, Some(head)) => self.head(head, ends),
+            // RFC 9113, 8.1: nothing comes behind trailers.
+            (Section::Trailers, None) if ends => Ok(()),
+            _ => Err(Malformed),
+        }
+    }
+
+    fn head(&mut self, head: Head, ends: bool) -> Result<(), Malformed> {
+        match head.status {
+            // RFC 9113, 8.6: there is no upgrade.
+            101 => Err(Malformed),
+            100..=199 if ends || self.interim == MAX_INTERIM => Err(Malformed),
+            100..=199 => {
+                self.interim += 1;
+                Ok(())
+            }
+            status => {
+                self.bodiless |= matches!(status, 204 | 304);
+                self.promised = if self.bodiless { Some(0) } else { head.length };
+                self.status = status;
+                self.section = Section::Trailers;
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes `length` bytes of content.
+    pub(crate) fn content(&mut self, length: u64) -> Result<(), Malformed> {
+        self.body = self.body.saturating_add(length);
+        let too_much = self.promised.is_some_and(|promised| self.body > promised);
+        if self.section == Section::Head || too_much { Err(Malformed) } else { Ok(()) }
+    }
+
+    /// The response, which ends here.
+    pub(crate) fn end(&self) -> Result<Answer, Malformed> {
+        let too_little = self.promised.is_some_and(|promised| self.body < promised);
+        if self.section == Section::Head || too_little {
+            return Err(Malformed);
+        }
+        Ok(Answer { status: self.status, body: self.body })
+    }
+}
+
+/// Three digits, the first not 0.
+fn status(value: &[u8]) -> Option<u16> {
+    match *value {
+        [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+            Some([a, b, c].iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0')))
+        }
+        _ => None,
+    }
+}
+
+/// Digits only: `str::parse` would take a plus sign too.
+fn decimal(value: &[u8]) -> Option<u64> {
+    let digits = value.trim_ascii();
+    let start = (!digits.is_empty()).then_some(0u64)?;
+    digits.iter().try_fold(start, |number, &byte| {
+        let digit = char::from(byte).to_digit(10)?;
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+/// RFC 9113, 8.2.1; RFC 9114, 4.2: visible ASCII, no capitals, no colon.
+fn is_name(name: &[u8]) -> bool {
+    let allowed = |&byte: &u8| matches!(byte, b'!'..=b'~') && !matches!(byte, b'A'..=b'Z' | b':');
+    !name.is_empty() && name.iter().all(allowed)
+}
+
+fn is_value(value: &[u8]) -> bool {
+    // Without a branch for each byte, because values are most of what is read.
+    !value.iter().fold(false, |bad, &byte| bad | (byte == 0) | (byte == b'\r') | (byte == b'\n'))
+}
+
+/// RFC 9113, 8.2.2; RFC 9114, 4.2.
+fn is_of_connection(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade"
+    )
+}

@@ -1,0 +1,96 @@
+//! Frames about streams and the connection (RFC 9113, 6.4 to 6.9).
+
+use super::frame::{Frame, code, flag, kind, number_31};
+use super::{Connection, Violation};
+use crate::observer::{Loss, Observer};
+
+impl Connection {
+    /// Obeys a frame, whose length has been checked.
+    pub(super) fn control(
+        &mut self,
+        frame: Frame,
+        payload: &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        match frame.kind {
+            kind::SETTINGS => self.settings(frame, payload),
+            kind::PING => self.ping(frame, payload),
+            kind::WINDOW_UPDATE => self.window_update(frame.id, payload, observer),
+            kind::RST_STREAM => {
+                self.peer_reset(frame.id, payload, observer);
+                Ok(())
+            }
+            _ => {
+                self.peer_goaway(payload, observer);
+                Ok(())
+            }
+        }
+    }
+
+    fn settings(&mut self, frame: Frame, payload: &[u8]) -> Result<(), Violation> {
+        self.count_empty()?;
+        if frame.has(flag::ACK) {
+            return Ok(());
+        }
+        self.count_answer()?;
+        let before = self.peer;
+        self.peer.read(payload)?;
+        self.resize_due |= self.peer.table < before.table;
+        self.output.frame(kind::SETTINGS, flag::ACK, 0, &[]);
+        self.widen_all(i64::from(self.peer.window) - i64::from(before.window))
+    }
+
+    fn ping(&mut self, frame: Frame, payload: &[u8]) -> Result<(), Violation> {
+        self.count_empty()?;
+        if !frame.has(flag::ACK) {
+            self.count_answer()?;
+            self.output.frame(kind::PING, flag::ACK, 0, payload);
+        }
+        Ok(())
+    }
+
+    fn window_update(
+        &mut self,
+        id: u32,
+        payload: &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        self.count_empty()?;
+        match (id, number_31(payload).unwrap_or(0)) {
+            (0, 0) => return Err(Violation::EmptyIncrement),
+            (0, by) => return self.widen(by),
+            // RFC 9113, 6.9 and 6.9.1: wrong on a stream, it is the stream's error.
+            (_, 0) => self.malformed(id, code::PROTOCOL, observer),
+            (_, by) if !self.widen_stream(id, by) => {
+                self.malformed(id, code::FLOW_CONTROL, observer);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn peer_reset(&mut self, id: u32, payload: &[u8], observer: &mut impl Observer) {
+        if let Some(stream) = self.streams.remove(id) {
+            self.unqueue(&stream);
+            let code = payload.first_chunk().map_or(0, |&bytes| u32::from_be_bytes(bytes));
+            observer.lost(stream.token, Loss::Reset(u64::from(code)));
+        }
+    }
+
+    /// RFC 9113, 6.8: exchanges above the last stream were not looked at, the others go on.
+    fn peer_goaway(&mut self, payload: &[u8], observer: &mut impl Observer) {
+        let last = number_31(payload).unwrap_or(0);
+        let code = payload.get(4..).and_then(|rest| rest.first_chunk());
+        self.goaway = code.map(|&bytes| u32::from_be_bytes(bytes)).or(self.goaway);
+        let mut ids: Vec<u32> =
+            self.streams.iter().map(|stream| stream.id).filter(|&id| id > last).collect();
+        ids.sort_unstable();
+        for id in ids {
+            if let Some(stream) = self.streams.remove(id) {
+                self.unqueue(&stream);
+                self.late_up_to = self.late_up_to.max(id);
+                observer.lost(stream.token, Loss::Unprocessed);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What is to be sent, and where in it each request ends.
+
+use std::collections::VecDeque;
+
+use super::frame::{Frame, HEAD, kind};
+
+/// Bytes on their way out. The caller takes from the front.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    pub(super) bytes: Vec<u8>,
+    /// Bytes ever put in.
+    put: u64,
+    /// Where the requests end that were put in, and their streams.
+    ends: VecDeque<(u64, u32)>,
+}
+
+impl Output {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.put += bytes.len() as u64;
+    }
+
+    /// Puts in a frame as a whole. What frames of this side hold is never long.
+    pub(super) fn frame(&mut self, kind: u8, flags: u8, id: u32, payload: &[u8]) {
+        let length = payload.len() as u32;
+        self.push(&Frame { length, kind, flags, id }.bytes());
+        self.push(payload);
+    }
+
+    pub(super) fn number(&mut self, kind: u8, id: u32, number: u32) {
+        self.frame(kind, 0, id, &number.to_be_bytes());
+    }
+
+    pub(super) fn reset(&mut self, id: u32, code: u32) {
+        self.number(kind::RST_STREAM, id, code);
+    }
+
+    /// Puts in the frames of a request's fields, which hold no stream yet.
+    pub(super) fn fields(&mut self, frames: &[u8], heads: &[usize], id: u32) {
+        let start = self.bytes.len();
+        self.push(frames);
+        for at in heads {
+            let place = start + at + HEAD - 4;
+            if let Some(number) = self.bytes.get_mut(place..place + 4) {
+                number.copy_from_slice(&id.to_be_bytes());
+            }
+        }
+    }
+
+    /// The request of stream `id` ends here.
+    pub(super) fn end(&mut self, id: u32) {
+        self.ends.push_back((self.put, id));
+    }
+
+    /// The stream of the next request that the caller took as a whole.
+    pub(super) fn taken(&mut self) -> Option<u32> {
+        let taken = self.put - self.bytes.len() as u64;
+        self.ends.pop_front_if(|&mut (end, _)| end <= taken).map(|(_, id)| id)
+    }
+
+    pub(super) fn marks(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn retain_marks(&mut self, keep: impl Fn(u32) -> bool) {
+        self.ends.retain(|&(_, id)| keep(id));
+    }
+}

@@ -1,0 +1,135 @@
+//! The streams of a connection that are open, found by their number.
+
+use std::sync::Arc;
+
+use super::credit::Credit;
+use crate::http::response::Response;
+use crate::observer::Token;
+
+/// An open stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) id: u32,
+    pub(super) token: Token,
+    pub(super) observed: bool,
+    pub(super) begun: bool,
+    pub(super) response: Response,
+    pub(super) credit: Credit,
+    /// How much of the body the peer will take; below 0 after it shrank its windows.
+    pub(super) window: i64,
+    pub(super) body: Option<Body>,
+    /// It waits for its turn to send.
+    pub(super) queued: bool,
+}
+
+/// What is left to send of a request.
+#[derive(Debug)]
+pub(super) struct Body {
+    pub(super) bytes: Arc<Vec<u8>>,
+    pub(super) sent: usize,
+}
+
+impl Body {
+    pub(super) fn left(&self) -> &[u8] {
+        self.bytes.get(self.sent..).unwrap_or_default()
+    }
+}
+
+const FIRST_SLOTS: usize = 8;
+
+/// A hash table, at most half full. The numbers of streams rise one by one, so that taken modulo its
+/// size they hardly ever meet, however long one of them stays open.
+#[derive(Debug)]
+pub(super) struct Streams {
+    slots: Vec<Option<Stream>>,
+    open: usize,
+}
+
+impl Streams {
+    pub(super) fn new() -> Streams {
+        Streams { slots: empty(FIRST_SLOTS), open: 0 }
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.open
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Stream> {
+        self.slots.iter().flatten()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+        self.slots.iter_mut().flatten()
+    }
+
+    pub(super) fn find(&mut self, id: u32) -> Option<&mut Stream> {
+        let at = self.place(id);
+        self.slots[at].as_mut()
+    }
+
+    pub(super) fn has(&self, id: u32) -> bool {
+        self.slots[self.place(id)].is_some()
+    }
+
+    /// Adds a stream whose number is not there yet.
+    pub(super) fn add(&mut self, stream: Stream) {
+        if (self.open + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let at = self.place(stream.id);
+        self.slots[at] = Some(stream);
+        self.open += 1;
+    }
+
+    pub(super) fn remove(&mut self, id: u32) -> Option<Stream> {
+        let at = self.place(id);
+        let stream = self.slots[at].take()?;
+        self.open -= 1;
+        self.close_gap(at);
+        Some(stream)
+    }
+
+    /// Where `id` is, or the free slot where it would be put.
+    fn place(&self, id: u32) -> usize {
+        let mut at = self.home(id);
+        while self.slots[at].as_ref().is_some_and(|stream| stream.id != id) {
+            at = self.after(at);
+        }
+        at
+    }
+
+    fn home(&self, id: u32) -> usize {
+        (id >> 1) as usize & (self.slots.len() - 1)
+    }
+
+    fn after(&self, at: usize) -> usize {
+        (at + 1) & (self.slots.len() - 1)
+    }
+
+    /// Moves streams that had to make way for the one removed from `gap` nearer to their homes.
+    fn close_gap(&mut self, mut gap: usize) {
+        let mut at = self.after(gap);
+        while let Some(stream) = &self.slots[at] {
+            let mask = self.slots.len() - 1;
+            let strayed = at.wrapping_sub(self.home(stream.id)) & mask;
+            if strayed >= at.wrapping_sub(gap) & mask {
+                self.slots.swap(gap, at);
+                gap = at;
+            }
+            at = self.after(at);
+        }
+    }
+
+    fn grow(&mut self) {
+        let twice = empty(self.slots.len() * 2);
+        let old = std::mem::replace(&mut self.slots, twice);
+        for stream in old.into_iter().flatten() {
+            let at = self.place(stream.id);
+            self.slots[at] = Some(stream);
+        }
+    }
+}
+
+fn empty(slots: usize) -> Vec<Option<Stream>> {
+    (0..slots).map(|_| None).collect()
+}

@@ -1,0 +1,96 @@
+//! What a peer can do wrong.
+
+use std::fmt;
+
+use super::frame::code;
+use crate::hpack;
+
+/// A breach of HTTP/2 after which the rest of the connection has no meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Violation {
+    /// The first bytes are not those of an HTTP/2 server.
+    NotHttp2,
+    /// A frame of more than 16,384 bytes, the most that was allowed.
+    FrameTooLong,
+    /// A frame whose length is not one that its type has.
+    FrameLength,
+    /// A frame on the connection that belongs on a stream, the reverse, or on a server's stream.
+    WrongStream,
+    /// A frame on a stream that was never opened.
+    IdleStream,
+    /// A frame on a stream whose response had ended.
+    ClosedStream,
+    /// A push, which was refused beforehand.
+    Push,
+    /// More padding than the frame is long.
+    Padding,
+    /// A block of fields that is interrupted, or goes on without having begun.
+    Continuation,
+    /// A setting with a value that it cannot have.
+    Setting,
+    /// A window that is opened by nothing.
+    EmptyIncrement,
+    /// A window of more than 2^31 - 1 bytes.
+    WindowOverflow,
+    /// More content than the window had room for.
+    WindowExceeded,
+    /// Fields that cannot be decompressed.
+    Compression(hpack::Error),
+    /// A block of fields of more than 64 KiB, or in more than 64 frames.
+    FieldsTooLong,
+    /// Very many frames that carry nothing or want an answer.
+    Flood,
+}
+
+impl Violation {
+    /// The error code with which to end the connection (RFC 9113, 7).
+    pub fn code(self) -> u32 {
+        match self {
+            Violation::FrameTooLong | Violation::FrameLength => code::FRAME_SIZE,
+            Violation::ClosedStream => code::STREAM_CLOSED,
+            Violation::WindowOverflow | Violation::WindowExceeded => code::FLOW_CONTROL,
+            Violation::Compression(_) => code::COMPRESSION,
+            Violation::FieldsTooLong | Violation::Flood => code::ENHANCE_YOUR_CALM,
+            _ => code::PROTOCOL,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Violation::NotHttp2 => "the peer's answer is not HTTP/2",
+            Violation::FrameTooLong => "frame longer than 16384 bytes",
+            Violation::FrameLength => "frame of a length that its type cannot have",
+            Violation::WrongStream => "frame on a stream where its type cannot be",
+            Violation::IdleStream => "frame on a stream that was never opened",
+            Violation::ClosedStream => "frame on a stream whose response had ended",
+            Violation::Push => "push, though it was refused",
+            Violation::Padding => "more padding than frame",
+            Violation::Continuation => "interrupted block of header fields",
+            Violation::Setting => "setting with an invalid value",
+            Violation::EmptyIncrement => "window opened by nothing",
+            Violation::WindowOverflow => "window of more than 2^31 - 1 bytes",
+            Violation::WindowExceeded => "more content than the window had room for",
+            Violation::Compression(_) => "header fields that cannot be decompressed",
+            Violation::FieldsTooLong => "header fields longer than 64 KiB",
+            Violation::Flood => "flood of frames that carry nothing",
+        }
+    }
+}
+
+impl From<hpack::Error> for Violation {
+    fn from(error: hpack::Error) -> Violation {
+        match error {
+            hpack::Error::TooLong => Violation::FieldsTooLong,
+            other => Violation::Compression(other),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text())
+    }
+}
+
+impl std::error::Error for Violation {}
