@@ -228,6 +228,8 @@ pub struct Requests {
     pub unsent: u64,
     /// Begun later than due, because no more might be in flight before.
     pub waited: u64,
+    /// How often one was sent once more, the peer having said that it did nothing with it (GOAWAY).
+    pub resent: u64,
 }
 
 /// How often one thing went wrong.
@@ -253,6 +255,8 @@ pub struct ConnectionCounts {
     pub unsolicited: u64,
     /// That were to be opened before the load began and could not be.
     pub unopened: u64,
+    /// On which the peer let no more requests begin (GOAWAY).
+    pub drained: u64,
 }
 
 /// Bytes above TCP.
@@ -352,6 +356,7 @@ fn requests(tally: &FamilyTally) -> Requests {
         dropped: tally.dropped,
         unsent: tally.unsent,
         waited: tally.waited,
+        resent: tally.resent,
     }
 }
 
@@ -375,6 +380,7 @@ fn connection_counts(tally: &FamilyTally) -> ConnectionCounts {
         reset_sent: counted.reset_sent,
         unsolicited: counted.unsolicited,
         unopened: counted.unopened,
+        drained: counted.drained,
     }
 }
 

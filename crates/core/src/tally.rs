@@ -25,6 +25,8 @@ pub struct FamilyTally {
     pub waited: u64,
     /// Exchanges that began more than a millisecond later than due though they might.
     pub late: u64,
+    /// How often exchanges were sent once more, the peer having said that it did nothing with them.
+    pub resent: u64,
     /// How the exchanges that received a whole response answered.
     pub status: Counts<u16>,
     /// How the others ended. Together with the whole ones they make up `sent`.
@@ -68,6 +70,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.unsent += other.unsent;
         self.waited += other.waited;
         self.late += other.late;
+        self.resent += other.resent;
         self.status += &other.status;
         self.failures += &other.failures;
         self.connections += &other.connections;
@@ -135,6 +138,8 @@ pub struct Connections {
     pub unsolicited: u64,
     /// That were to be opened before the load began and could not be.
     pub unopened: u64,
+    /// On which the peer let no more exchanges begin (GOAWAY; RFC 9113, 6.8; RFC 9114, 5.2).
+    pub drained: u64,
 }
 
 impl AddAssign<&Connections> for Connections {
@@ -144,6 +149,7 @@ impl AddAssign<&Connections> for Connections {
         self.reset_sent += other.reset_sent;
         self.unsolicited += other.unsolicited;
         self.unopened += other.unopened;
+        self.drained += other.drained;
     }
 }
 

@@ -6,12 +6,13 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
+use sixmark_core::plan::http::Version;
 use sixmark_core::plan::{Close, Driver, Plan, Source};
 use sixmark_core::result::{Route, Warning};
 use sixmark_sys::driver::{Epoll, Uring};
 use sixmark_sys::{limit, route};
 
-use crate::tls::Setup;
+use crate::load::Prepared;
 use crate::{Error, warning};
 
 /// How long Linux keeps a connection that this side closed in TIME-WAIT (TCP_TIMEWAIT_LEN).
@@ -22,8 +23,9 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out, and lowers the number of idle connections to what this
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
-    tls(plan)?;
     plan.load.driver = driver(plan)?;
+    multiplexed(plan)?;
+    Prepared::new(plan)?;
     linger(plan)?;
     let few_files = open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
@@ -32,14 +34,6 @@ pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error
     let few_ports = plan.families().filter_map(|family| ports(plan, family));
     let doubts = few_files.into_iter().chain(few_ports).collect();
     Ok((routes.concat(), doubts))
-}
-
-/// What the plan says of TLS can be had, but connections don't use it yet.
-fn tls(plan: &Plan) -> Result<(), Error> {
-    match Setup::new(plan)? {
-        None => Ok(()),
-        Some(_) => Err(Error::Usage("https:// is not supported yet; use http://".into())),
-    }
 }
 
 /// The driver that will be used: of those that work here, and can do what is asked for.
@@ -59,6 +53,21 @@ fn driver(plan: &Plan) -> Result<Driver, Error> {
         }),
         // Old kernels and many containers don't have it; the result says which one it was.
         (Driver::Auto, _) => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
+    }
+}
+
+/// What several exchanges on a connection can't be had with.
+fn multiplexed(plan: &Plan) -> Result<(), Error> {
+    if plan.http.version == Version::Http1 {
+        return Ok(());
+    }
+    let name = plan.http.version.name();
+    match plan.load.timestamps {
+        // One stamp of the kernel's for what several exchanges send would be nobody's.
+        Timestamps::Kernel => Err(Error::Usage(format!(
+            "--timestamps kernel is for HTTP/1.1; leave it out for {name}"
+        ))),
+        Timestamps::User => Ok(()),
     }
 }
 

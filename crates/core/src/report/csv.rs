@@ -32,7 +32,7 @@ pub fn lines(result: &RunResult) -> String {
 }
 
 fn header() -> String {
-    let mut text = String::from("family,elapsed_s,sent,completed,dropped,unsent,waited");
+    let mut text = String::from("family,elapsed_s,sent,completed,dropped,unsent,waited,resent");
     Outcome::ALL.iter().for_each(|outcome| write_to(&mut text, outcome.name()));
     for name in ["opened", "closed", "received_bytes", "body_bytes", "sent_bytes"] {
         write_to(&mut text, name);
@@ -49,8 +49,10 @@ fn header() -> String {
 fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
     text.push_str(name);
     write_to(text, elapsed_s);
-    let Requests { sent, completed, dropped, unsent, waited } = figures.requests;
-    [sent, completed, dropped, unsent, waited].iter().for_each(|number| write_to(text, number));
+    let Requests { sent, completed, dropped, unsent, waited, resent } = figures.requests;
+    [sent, completed, dropped, unsent, waited, resent]
+        .iter()
+        .for_each(|number| write_to(text, number));
     for outcome in Outcome::ALL {
         write_to(text, figures.outcomes.get(outcome.name()).copied().unwrap_or(0));
     }

@@ -1,7 +1,6 @@
 //! What a search for the highest rate found, for people.
 
 use std::fmt::Write as _;
-use std::num::NonZeroU32;
 
 use crate::condition::Condition;
 use crate::family::Family;
@@ -14,11 +13,11 @@ use super::number::count;
 const WIDTH: usize = 80;
 
 /// The brackets of both families, how they compare, and which trials the figures are of. At most
-/// `connections` were in flight.
-pub fn summary(found: &FindMax, connections: NonZeroU32) -> String {
+/// `places` exchanges were in flight.
+pub fn summary(found: &FindMax, places: u64) -> String {
     let mut text = headline(found);
     for (family, of) in found.families.iter() {
-        let bracket = bracket(&found.conditions, of, connections);
+        let bracket = bracket(&found.conditions, of, places);
         let _ = writeln!(text, "{family}  {bracket}");
     }
     if let Some([least, most]) = found.ratio {
@@ -28,17 +27,12 @@ pub fn summary(found: &FindMax, connections: NonZeroU32) -> String {
 }
 
 /// One trial, on a line.
-pub fn trial(
-    family: Family,
-    trial: &Trial,
-    conditions: &[Condition],
-    connections: NonZeroU32,
-) -> String {
+pub fn trial(family: Family, trial: &Trial, conditions: &[Condition], places: u64) -> String {
     let rate = rate(trial.rate);
     match trial.reason {
-        None => format!("{family}  {rate} held ({})", why(conditions, trial, connections)),
+        None => format!("{family}  {rate} held ({})", why(conditions, trial, places)),
         Some(_) => {
-            format!("{family}  {rate} did not hold ({})", why(conditions, trial, connections))
+            format!("{family}  {rate} did not hold ({})", why(conditions, trial, places))
         }
     }
 }
@@ -52,9 +46,9 @@ fn headline(found: &FindMax) -> String {
     format!("{begin}{between}{end}\n")
 }
 
-fn bracket(conditions: &[Condition], of: &Found, connections: NonZeroU32) -> String {
+fn bracket(conditions: &[Condition], of: &Found, places: u64) -> String {
     let why = || match of.failing() {
-        Some(failing) => why(conditions, failing, connections),
+        Some(failing) => why(conditions, failing, places),
         None => String::new(),
     };
     match (of.holds, of.fails) {
@@ -78,9 +72,9 @@ fn shown(found: &FindMax) -> String {
     }
 }
 
-fn why(conditions: &[Condition], trial: &Trial, connections: NonZeroU32) -> String {
+fn why(conditions: &[Condition], trial: &Trial, places: u64) -> String {
     let requests = &trial.requests;
-    let places = count(connections.get().into());
+    let places = count(places);
     match trial.reason {
         None => values(conditions, trial, true),
         Some(Limit::Condition) => values(conditions, trial, false),
@@ -121,7 +115,8 @@ mod tests {
     use crate::search::Bracket;
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
-        let requests = Requests { sent: 1_000, completed: 900, dropped: 0, unsent: 7, waited: 0 };
+        let requests =
+            Requests { sent: 1_000, completed: 900, dropped: 0, unsent: 7, waited: 0, resent: 0 };
         let values = vec![Some(p99_us)];
         Trial { rate, held: reason.is_none(), reason, values, elapsed_s: 2.0, requests }
     }
@@ -137,7 +132,7 @@ mod tests {
         let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
         let families = Families { ipv6: Some(v6), ipv4: Some(v4) };
         let found = FindMax::new(conditions, 2.0, families);
-        summary(&found, NonZeroU32::new(50).unwrap())
+        summary(&found, 50)
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
 use crate::plan::Plan;
+use crate::plan::http::Version;
 use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
@@ -82,7 +83,7 @@ fn headline(result: &RunResult) -> String {
     targets(&mut text, &result.plan);
     lookups(&mut text, &result.dns);
     if let Some(found) = &result.find_max {
-        text.push_str(&find::summary(found, result.plan.load.connections));
+        text.push_str(&find::summary(found, result.plan.in_flight()));
     }
     let _ = writeln!(
         text,
@@ -98,7 +99,7 @@ fn headline(result: &RunResult) -> String {
 /// What was loaded how, on one line or, for an open loop, two.
 fn setting(result: &RunResult) -> String {
     let load = &result.plan.load;
-    let in_flight = count(load.connections.get().into());
+    let in_flight = count(result.plan.in_flight());
     let ratio = result.plan.ratio;
     let pace = match &load.pace {
         Pace::Open(open) if result.find_max.is_some() => {
@@ -109,7 +110,17 @@ fn setting(result: &RunResult) -> String {
             format!("open loop, {open}, at most {in_flight} in flight\nIPv6:IPv4 {ratio}")
         }
     };
-    format!("{pace}, {}", generator(&result.generator))
+    format!("{pace}, {}{}", spoken(&result.plan), generator(&result.generator))
+}
+
+/// The version of HTTP, where it is not the usual one, and over how many connections.
+fn spoken(plan: &Plan) -> String {
+    let (version, streams) = (plan.http.version, plan.http.streams.get());
+    match (version, streams) {
+        (Version::Http1, _) => String::new(),
+        (_, 1) => format!("{}, ", version.name()),
+        _ => format!("{}, {} x {streams}, ", version.name(), plan.load.connections),
+    }
 }
 
 /// How many threads loaded, by what driver and whose clock.

@@ -5,6 +5,7 @@ use sixmark_core::family::Family;
 use sixmark_core::outcome::Phase;
 use sixmark_sys::driver::Slot;
 
+use super::outlet::Outlet;
 use super::talk::Talk;
 
 /// A connection. Times are the driver's nanoseconds.
@@ -16,6 +17,8 @@ pub(super) struct Connection {
     pub(super) endpoint: usize,
     /// What is spoken on it.
     pub(super) talk: Talk,
+    /// How bytes leave that are made anew each time; absent where requests are sent as they are.
+    pub(super) outlet: Option<Box<Outlet>>,
     /// When the connect call began, and when the kernel said established.
     pub(super) opened: u64,
     pub(super) connected: u64,
@@ -167,7 +170,7 @@ impl Connections {
         }
         debug_assert_eq!(connection.in_flight, 0);
         connection.state = State::Vacant;
-        connection.talk = Talk::default();
+        (connection.talk, connection.outlet) = (Talk::default(), None);
         self.list(slot);
         self.vacant.push(slot);
     }
@@ -180,6 +183,7 @@ impl Connection {
             family,
             endpoint,
             talk,
+            outlet: None,
             opened: now,
             connected: 0,
             counted: false,

@@ -8,6 +8,7 @@ mod connection;
 mod crew;
 mod errno;
 mod hope;
+mod outlet;
 mod places;
 mod prepare;
 mod record;
@@ -68,7 +69,7 @@ pub fn run(
     mut watch: impl FnMut(&Slice),
 ) -> io::Result<Loaded> {
     let before = usage();
-    let prepared = Arc::new(Prepared::new(plan));
+    let prepared = Arc::new(Prepared::new(plan).map_err(io::Error::other)?);
     let (sender, receiver) = channel();
     let workers = crew::start(plan, &prepared, stop, sender)?;
     let (mut seconds, mut busiest) = (Seconds::new(plan.load.threads.get()), 0.0);

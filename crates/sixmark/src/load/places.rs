@@ -28,6 +28,8 @@ pub(super) struct Exchange {
     pub(super) sent: u64,
     /// When the response's first byte came.
     pub(super) first: Option<u64>,
+    /// How often a peer did nothing with it.
+    pub(super) tries: u8,
 }
 
 impl Exchange {

@@ -1,14 +1,18 @@
 //! Everything a worker needs that can be made before the load begins.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::http1::RequestKind;
 use sixmark_core::http1::request::encode;
+use sixmark_core::http2;
+use sixmark_core::plan::http::Version;
 use sixmark_core::plan::{Plan, Target};
 use sixmark_sys::driver::Message;
 
 use super::hope::Hope;
+use crate::{Error, tls};
 
 /// Requests longer than this are sent with TCP_NODELAY: their last, short segment would else wait
 /// for an acknowledgement (RFC 9293, 3.7.4). A short one is a single segment and never waits.
@@ -22,6 +26,7 @@ pub struct Prepared {
     pub(super) endpoints: Vec<Endpoint>,
     /// The numbers of each family's endpoints, and their weights.
     pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
+    pub(super) tls: Option<tls::Setup>,
     pub(super) hope: Hope,
 }
 
@@ -30,40 +35,52 @@ pub struct Prepared {
 pub(super) struct Endpoint {
     pub(super) address: SocketAddr,
     pub(super) family: Family,
+    /// It is spoken to through TLS.
+    pub(super) secure: bool,
     pub(super) no_delay: bool,
-    /// What an exchange sends on a connection that may be used again.
-    pub(super) request: Message,
+    pub(super) requests: Requests,
+}
+
+/// What is sent, built once.
+#[derive(Clone, Debug)]
+pub(super) struct Requests {
+    /// What an exchange sends on a connection of HTTP/1.1 that may be used again.
+    pub(super) usual: Message,
     /// What the last one on a connection sends, with `Connection: close`.
-    pub(super) last_request: Message,
+    pub(super) last: Message,
+    /// The same for HTTP/2, where that is spoken.
+    pub(super) http2: Option<Arc<http2::Request>>,
 }
 
 impl Prepared {
-    /// Builds the requests of every target.
-    pub fn new(plan: &Plan) -> Prepared {
+    /// Builds the requests of every target, and reads what TLS needs.
+    ///
+    /// # Errors
+    /// What can't be sent, or a file that TLS needs and that is wrong.
+    pub fn new(plan: &Plan) -> Result<Prepared, Error> {
         let mut prepared = Prepared {
+            tls: tls::Setup::new(plan)?,
             plan: plan.clone(),
             kind: kind(&plan.request.method),
             endpoints: Vec::new(),
             of_family: PerFamily::default(),
             hope: Hope::new(plan.load.threads.get()),
         };
-        let requests: Vec<_> = plan.targets.iter().map(|target| requests(plan, target)).collect();
+        let requests = plan.targets.iter().map(|target| Requests::new(plan, target));
+        let requests = requests.collect::<Result<Vec<_>, _>>()?;
         for family in Family::BOTH {
             for endpoint in plan.endpoints(family) {
-                let (request, last_request) = requests[endpoint.target].clone();
+                let requests = requests[endpoint.target].clone();
+                let secure = plan.targets[endpoint.target].server_name.is_some();
                 prepared.of_family[family].push((prepared.endpoints.len(), endpoint.weight));
-                let no_delay = request.length() > LONG;
+                // What TLS and HTTP/2 send comes in several small pieces.
+                let pieces = secure || requests.http2.is_some();
+                let no_delay = pieces || requests.usual.length() > LONG;
                 let address = endpoint.address;
-                prepared.endpoints.push(Endpoint {
-                    address,
-                    family,
-                    no_delay,
-                    request,
-                    last_request,
-                });
+                prepared.endpoints.push(Endpoint { address, family, secure, no_delay, requests });
             }
         }
-        prepared
+        Ok(prepared)
     }
 }
 
@@ -71,15 +88,29 @@ fn kind(method: &str) -> RequestKind {
     if method == "HEAD" { RequestKind::Head } else { RequestKind::Ordinary }
 }
 
-/// A target's ordinary and last request.
-fn requests(plan: &Plan, target: &Target) -> (Message, Message) {
+impl Requests {
+    fn new(plan: &Plan, target: &Target) -> Result<Requests, Error> {
+        let http2 = match plan.http.version {
+            Version::Http2 => Some(Arc::new(http2(plan, target)?)),
+            _ => None,
+        };
+        Ok(Requests { usual: http1(plan, target, false), last: http1(plan, target, true), http2 })
+    }
+}
+
+fn http1(plan: &Plan, target: &Target, close: bool) -> Message {
     let request = &plan.request;
     let body = request.body.as_ref();
-    let message = |close| {
-        let length = body.map(|body| body.len() as u64);
-        let (method, headers) = (&request.method, &request.headers);
-        let head = encode(method, &target.path, &target.authority, headers, length, close);
-        Message::with_body(head, body)
-    };
-    (message(false), message(true))
+    let length = body.map(|body| body.len() as u64);
+    let (method, headers) = (&request.method, &request.headers);
+    let head = encode(method, &target.path, &target.authority, headers, length, close);
+    Message::with_body(head, body)
+}
+
+fn http2(plan: &Plan, target: &Target) -> Result<http2::Request, Error> {
+    let request = &plan.request;
+    let scheme = if target.server_name.is_some() { "https" } else { "http" };
+    let (method, authority, path) = (&request.method, &target.authority, &target.path);
+    let parts = http2::Parts { method, scheme, authority, path, headers: &request.headers };
+    http2::Request::new(&parts, request.body.clone(), false).map_err(Error::Usage)
 }

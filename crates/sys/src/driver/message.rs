@@ -46,7 +46,7 @@ impl Message {
     }
 
     /// What is left to be sent after `from` bytes, in its pieces.
-    pub(super) fn rest(&self, from: usize) -> [&[u8]; 2] {
+    pub fn rest(&self, from: usize) -> [&[u8]; 2] {
         let head = self.head.len();
         [&self.head[from.min(head)..], &self.tail()[from.saturating_sub(head)..]]
     }

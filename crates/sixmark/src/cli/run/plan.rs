@@ -11,7 +11,7 @@ use sixmark_core::pace::Open;
 use sixmark_core::plan::http::{Http, Version};
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::url::Url;
+use sixmark_core::plan::url::{Scheme, Url};
 use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
 use sixmark_core::result::Warning;
 
@@ -38,14 +38,16 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
     let targets = entries.iter().map(|entry| target(entry, &args.tls, &mut resolver));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
+    agreed(&args, &entries)?;
     let ratio = search::ratio(&args, ratio(&args, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let warnings = alone(&args, ratio).into_iter().chain(left_out).collect();
+    let http = http(&args)?;
     let plan = Plan {
+        http,
         ratio,
         load: search::load(&args, load(&args)?)?,
         request: request(&mut args)?,
-        http: http(&args)?,
         connection: Connection {
             keep_alive: !args.no_keep_alive,
             requests: args.requests_per_connection,
@@ -57,7 +59,7 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
                 Family::BOTH.iter().filter(|&&family| ratio.uses(family)).count() as u32,
             ),
         },
-        tls: tls::plan(&args.tls, &targets)?,
+        tls: tls::plan(&args.tls, &targets, http)?,
         sources: source::sources(&args.source)?,
         seed: args.seed.unwrap_or_else(random_seed),
         targets,
@@ -182,6 +184,18 @@ fn load(args: &Args) -> Result<Load, Error> {
     })
 }
 
+/// What is agreed on through TLS needs TLS.
+fn agreed(args: &Args, entries: &[Entry]) -> Result<(), Error> {
+    let plain = entries.iter().find(|entry| entry.url.scheme == Scheme::Http);
+    let Some(Entry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else { return Ok(()) };
+    Err(Error::Usage(match args.http2 {
+        true => format!(
+            "--http2 is agreed on through TLS, and {url} has none; give --http2-prior-knowledge"
+        ),
+        false => format!("--http3 is spoken to https:// alone, and {url} is none"),
+    }))
+}
+
 /// Which HTTP is to be spoken.
 fn http(args: &Args) -> Result<Http, Error> {
     let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
@@ -192,6 +206,10 @@ fn http(args: &Args) -> Result<Http, Error> {
     let streams = args.streams.unwrap_or(NonZeroU32::MIN);
     if version == Version::Http1 && streams > NonZeroU32::MIN {
         let line = "--streams needs --http2 or --http3: HTTP/1.1 carries one exchange at a time";
+        return Err(Error::Usage(line.into()));
+    }
+    if streams > NonZeroU32::MIN && args.no_keep_alive {
+        let line = "--streams needs connections that are kept; leave --no-keep-alive out";
         return Err(Error::Usage(line.into()));
     }
     Ok(Http { version, prior_knowledge: args.http2_prior_knowledge, streams })

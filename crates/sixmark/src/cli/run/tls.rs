@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use sixmark_core::plan::Target;
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::list::Entry;
 use sixmark_core::plan::tls::{Share, Tls, Version};
 use sixmark_core::plan::url::{Scheme, Url};
 
 use crate::Error;
 
-/// What is offered where nothing is said: all that sixmark speaks.
-const ALPN: &str = "http/1.1";
-
 /// Options for `https://` targets.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 #[command(next_help_heading = "TLS")]
 pub(super) struct Args {
     /// Certificates to trust instead of the system's (PEM)
@@ -40,9 +39,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "1.2|1.3", value_parser = version)]
     tls: Option<Version>,
 
-    /// Application protocols to offer, or none
-    #[arg(long, value_name = "LIST", default_value = ALPN, value_parser = alpn)]
-    alpn: List,
+    /// Application protocols to offer, or none [default: the version of HTTP that is spoken]
+    #[arg(long, value_name = "LIST", value_parser = alpn)]
+    alpn: Option<List>,
 
     /// Cipher suites to offer, the preferred one first
     #[arg(long, value_name = "LIST", value_parser = list)]
@@ -88,7 +87,7 @@ fn given(args: &Args) -> Option<&'static str> {
         (args.key.is_some(), "--key"),
         (args.sni.is_some(), "--sni"),
         (args.tls.is_some(), "--tls"),
-        (args.alpn != List(vec![ALPN.to_owned()]), "--alpn"),
+        (args.alpn.is_some(), "--alpn"),
         (args.ciphers.is_some(), "--ciphers"),
         (args.groups.is_some(), "--groups"),
         (args.resume.is_some(), "--resume"),
@@ -97,7 +96,7 @@ fn given(args: &Args) -> Option<&'static str> {
 }
 
 /// How the targets' connections are secured, where any are.
-pub(super) fn plan(args: &Args, targets: &[Target]) -> Result<Option<Tls>, Error> {
+pub(super) fn plan(args: &Args, targets: &[Target], http: Http) -> Result<Option<Tls>, Error> {
     if !targets.iter().any(Target::secure) {
         return Ok(None);
     }
@@ -109,7 +108,10 @@ pub(super) fn plan(args: &Args, targets: &[Target]) -> Result<Option<Tls>, Error
         cert: text("--cert", args.cert.as_ref())?,
         key: text("--key", args.key.as_ref())?,
         sni: args.sni.clone(),
-        alpn: args.alpn.0.clone(),
+        alpn: match &args.alpn {
+            Some(List(names)) => names.clone(),
+            None => vec![http.version.alpn().to_owned()],
+        },
         ciphers: names(&args.ciphers),
         groups: names(&args.groups),
         resume: args.resume.unwrap_or_default(),

@@ -1,6 +1,9 @@
 //! What is spoken on a connection.
 
+use std::collections::VecDeque;
+
 use sixmark_core::http1::Reader;
+use sixmark_core::http2;
 
 use super::places::Place;
 
@@ -8,6 +11,7 @@ use super::places::Place;
 #[derive(Debug)]
 pub(super) enum Talk {
     Http1(Http1),
+    Http2(Box<Http2>),
 }
 
 /// One exchange after the other.
@@ -16,6 +20,21 @@ pub(super) struct Http1 {
     pub(super) reader: Reader,
     /// The exchange on it, where there is one.
     pub(super) place: Place,
+}
+
+/// Several exchanges at once.
+#[derive(Debug)]
+pub(super) struct Http2 {
+    pub(super) machine: http2::Connection,
+    /// Exchanges that the peer has no room for yet, or that wait for the connection.
+    pub(super) waiting: VecDeque<Place>,
+}
+
+impl Http2 {
+    pub(super) fn new(streams: u32) -> Http2 {
+        let options = http2::Options { streams, ..http2::Options::default() };
+        Http2 { machine: http2::Connection::new(&options), waiting: VecDeque::new() }
+    }
 }
 
 impl Default for Talk {

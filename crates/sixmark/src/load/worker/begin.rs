@@ -1,21 +1,24 @@
 //! How an exchange begins: on a connection that has room for it, or on a new one.
 
 use sixmark_core::outcome::Phase;
+use sixmark_core::plan::http::Version;
 use sixmark_sys::driver::{Driver, Slot, Way};
 
+use super::http1::is_last;
 use super::{BURST, Worker};
 use crate::load::arrivals::Turn;
 use crate::load::connection::State;
 use crate::load::places::{Exchange, Place};
-use crate::load::talk::{Http1, Talk};
+use crate::load::talk::{Http2, Talk};
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn begin_some(&mut self) {
         for _ in 0..BURST {
             if !self.begin() {
-                return;
+                break;
             }
         }
+        self.flush_touched();
     }
 
     /// Begins an exchange if a place is free for one and one may begin; true where it did.
@@ -33,6 +36,9 @@ impl<D: Driver> Worker<'_, D> {
         match self.room(turn.endpoint) {
             Some(slot) => self.put(&turn, slot, now),
             None => self.open(&turn),
+        }
+        if timed {
+            self.flush_touched();
         }
         true
     }
@@ -80,18 +86,37 @@ impl<D: Driver> Worker<'_, D> {
             self.close(idle, self.usual_close());
         }
         let now = self.driver.now();
-        let slot = self.connections.open(endpoint, family, Talk::Http1(Http1::default()), now);
+        let slot = self.connect(endpoint, now);
         let place = self.places.take(exchange(turn, slot, now));
         self.join(slot, place);
         self.wait_for(slot, place);
-        let from = self.sources.next(family);
-        let lasting = self.prepared.plan.connection.lasting();
+    }
+
+    /// Begins a connection, which is still without an exchange.
+    fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
+        let target = &self.prepared.endpoints[endpoint];
+        let plan = &self.prepared.plan;
+        let talk = match plan.http.version {
+            Version::Http1 => Talk::default(),
+            Version::Http2 | Version::Http3 => {
+                Talk::Http2(Box::new(Http2::new(plan.http.streams.get())))
+            }
+        };
+        let slot = self.connections.open(endpoint, target.family, talk, now);
+        let from = self.sources.next(target.family);
+        let lasting = plan.connection.lasting();
         let way = Way { to: target.address, from, no_delay: target.no_delay, lasting };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
+        slot
     }
 
     /// Puts an exchange on a connection, which may be its last.
-    fn join(&mut self, slot: Slot, _place: Place) {
+    fn join(&mut self, slot: Slot, place: Place) {
+        self.places.get(place).slot = slot;
+        let connection = self.connections.get(slot);
+        if let Talk::Http2(_) = connection.talk {
+            connection.retiring |= is_last(&self.prepared.plan.connection, connection.requests + 1);
+        }
         self.connections.join(slot);
     }
 
@@ -99,22 +124,40 @@ impl<D: Driver> Worker<'_, D> {
     fn wait_for(&mut self, slot: Slot, place: Place) {
         match &mut self.connections.get(slot).talk {
             Talk::Http1(talk) => talk.place = place,
+            Talk::Http2(talk) => talk.waiting.push_back(place),
         }
     }
 
     /// Sends an exchange's request. On a connection that was idle, the exchange starts with this.
     pub(super) fn start(&mut self, slot: Slot, place: Place, starts: bool) {
-        match &mut self.connections.get(slot).talk {
-            Talk::Http1(talk) => {
-                talk.place = place;
-                self.send(slot, starts);
+        self.wait_for(slot, place);
+        match self.connections.get(slot).talk {
+            Talk::Http1(_) => self.send(slot, starts),
+            Talk::Http2(_) => {
+                if starts {
+                    self.places.get(place).start = self.driver.now();
+                }
+                self.begin_streams(slot);
             }
+        }
+    }
+
+    /// Puts an exchange that its connection could not serve on another one.
+    pub(super) fn move_to_other(&mut self, place: Place, endpoint: usize) {
+        let slot = self.room(endpoint).unwrap_or_else(|| {
+            let now = self.driver.now();
+            self.connect(endpoint, now)
+        });
+        self.join(slot, place);
+        match self.connections.get(slot).state {
+            State::Open => self.start(slot, place, false),
+            _ => self.wait_for(slot, place),
         }
     }
 }
 
 fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
     let Turn { counted, due, waited, .. } = *turn;
-    let (phase, sent, first) = (Phase::Send, 0, None);
-    Exchange { slot, phase, counted, due, waited, start: now, sent, first }
+    let (phase, sent, first, tries) = (Phase::Send, 0, None, 0);
+    Exchange { slot, phase, counted, due, waited, start: now, sent, first, tries }
 }

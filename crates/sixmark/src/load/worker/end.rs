@@ -4,6 +4,7 @@ use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan;
 use sixmark_sys::driver::{Close, Driver, Slot};
 
+use super::http2::all;
 use super::{REST, Worker};
 use crate::load::connection::State;
 use crate::load::errno;
@@ -34,7 +35,11 @@ impl<D: Driver> Worker<'_, D> {
     /// This side ends an exchange.
     fn cut_off(&mut self, place: Place, outcome: Outcome) {
         let slot = self.places.get(place).slot;
-        self.break_off(slot, Failure::new(outcome, Phase::Connect));
+        let connection = self.connections.get(slot);
+        match (connection.state, &connection.talk) {
+            (State::Open, Talk::Http2(_)) => self.cut_off_stream(slot, place, outcome),
+            _ => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
+        }
     }
 
     /// The kernel says that a connection is broken.
@@ -43,6 +48,8 @@ impl<D: Driver> Worker<'_, D> {
         let phase = match (connection.state, &connection.talk) {
             (State::Opening(phase), _) => phase,
             (_, Talk::Http1(talk)) => self.places.get(talk.place).phase,
+            // Any but the connect's: each exchange is counted in its own.
+            (_, Talk::Http2(_)) => Phase::Transfer,
         };
         let outcome = errno::outcome(errno, phase);
         self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
@@ -53,7 +60,14 @@ impl<D: Driver> Worker<'_, D> {
         if self.opening.is_some() {
             return self.unopened(slot);
         }
-        let state = self.connections.get(slot).state;
+        let connection = self.connections.get(slot);
+        let state = connection.state;
+        if state == State::Opening(Phase::Tls)
+            && failure.outcome != Outcome::Tls
+            && connection.counted
+        {
+            self.record.tally[connection.family].tls.failed(None);
+        }
         self.unestablished += u64::from(matches!(state, State::Opening(_)));
         let places = self.on(slot);
         for &place in &places {
@@ -100,6 +114,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.connections.get(slot);
         match &connection.talk {
             Talk::Http1(talk) => places.extend((connection.in_flight > 0).then_some(talk.place)),
+            Talk::Http2(talk) => places.extend(all(talk)),
         }
         places
     }
@@ -126,8 +141,29 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
+    /// Tells the peer that nothing more comes, in all the layers that have a word for it.
+    fn take_leave(&mut self, slot: Slot) {
+        let connection = self.connections.get(slot);
+        if connection.state != State::Open || connection.outlet.is_none() {
+            return;
+        }
+        if let Talk::Http2(talk) = &mut connection.talk {
+            talk.machine.goodbye(0);
+        }
+        self.gather_all(slot);
+        if let Some(outlet) = &mut self.connections.get(slot).outlet
+            && let Some(tls) = &mut outlet.tls
+        {
+            tls.close(&mut outlet.bytes);
+        }
+        self.last_words(slot);
+    }
+
     /// Closes a connection that no exchange is on any more.
     pub(super) fn close(&mut self, slot: Slot, close: Close) {
+        if close == Close::Orderly {
+            self.take_leave(slot);
+        }
         let connection = self.connections.get(slot);
         if connection.counted {
             self.record.closed(connection, self.driver.woke(), close);

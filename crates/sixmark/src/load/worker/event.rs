@@ -11,14 +11,20 @@ use crate::load::talk::Talk;
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
-        let busy = self.connections.get(slot).in_flight > 0;
+        let connection = self.connections.get(slot);
+        let (busy, direct) = (connection.in_flight > 0, connection.outlet.is_none());
         match kind {
             Kind::Connected(peer) => self.connected(slot, at, peer),
-            Kind::Sent => self.sent(slot, at),
+            Kind::Sent if direct => self.sent(slot, at),
+            Kind::Sent => {
+                self.passed(slot, at);
+                self.touch(slot);
+            }
             Kind::Left => self.left(slot, at),
+            Kind::Received(count) if !direct => self.heard(slot, at, count),
             Kind::Received(count) if busy => self.received(slot, at, count),
             Kind::Dropped(count) if busy => self.dropped(slot, at, count),
-            Kind::Ended if busy => self.ended(slot, at),
+            Kind::Ended if busy => self.ended(slot, at, false),
             Kind::Failed(errno) if busy => self.broken(slot, errno),
             Kind::Received(_) | Kind::Dropped(_) => self.unsolicited(slot),
             // The server let an idle connection go: that's its right.
@@ -31,6 +37,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.connections.get(slot);
         connection.connected = at;
         connection.counted = counted;
+        let endpoint = connection.endpoint;
         let (expected, found) = (connection.family, Family::of(peer));
         connection.family = found;
         if counted {
@@ -39,7 +46,10 @@ impl<D: Driver> Worker<'_, D> {
         if expected != found {
             self.moved(slot, expected);
         }
-        self.established(slot);
+        match self.prepared.endpoints[endpoint].secure {
+            true => self.shake_hands(slot),
+            false => self.established(slot),
+        }
     }
 
     /// The peer turned out to be of the other family than the endpoint.
@@ -54,19 +64,20 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Requests can be sent on the connection.
-    fn established(&mut self, slot: Slot) {
+    pub(super) fn established(&mut self, slot: Slot) {
         if self.established == 0 {
             self.prepared.hope.reach();
         }
         self.established += 1;
         let connection = self.connections.get(slot);
         connection.state = State::Open;
+        if let Talk::Http2(_) = connection.talk {
+            connection.outlet.get_or_insert_default();
+        }
         match (self.opening, &connection.talk) {
             (Some(_), _) => self.opened(slot),
-            (None, Talk::Http1(talk)) => {
-                let place = talk.place;
-                self.start(slot, place, false);
-            }
+            (None, Talk::Http1(_)) => self.send(slot, false),
+            (None, Talk::Http2(_)) => self.begin_streams(slot),
         }
     }
 }

@@ -7,7 +7,7 @@ use sixmark_core::plan;
 use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 
 use super::Worker;
-use crate::load::connection::Connection;
+use crate::load::connection::{Connection, State};
 use crate::load::places::Place;
 use crate::load::prepare::Prepared;
 use crate::load::talk::{Http1, Talk};
@@ -17,9 +17,16 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn send(&mut self, slot: Slot, starts: bool) {
         let connection = self.connections.get(slot);
         let request = request(self.prepared, connection);
-        let Talk::Http1(talk) = &mut connection.talk;
+        let Talk::Http1(talk) = &mut connection.talk else { return };
         talk.reader.begin(self.prepared.kind);
         let place = talk.place;
+        if let Some(outlet) = &mut connection.outlet {
+            outlet.message = Some((request.clone(), 0));
+            if starts {
+                self.places.get(place).start = self.driver.now();
+            }
+            return self.touch(slot);
+        }
         if let Handed::Whole(at) = self.driver.send(slot, request) {
             if starts {
                 self.places.get(place).start = at;
@@ -31,7 +38,7 @@ impl<D: Driver> Worker<'_, D> {
     /// The request's last byte was handed over.
     pub(super) fn sent(&mut self, slot: Slot, at: u64) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(talk) = &connection.talk;
+        let Talk::Http1(talk) = &connection.talk else { return };
         let exchange = self.places.get(talk.place);
         exchange.note_sent(at);
         if exchange.counted {
@@ -43,7 +50,7 @@ impl<D: Driver> Worker<'_, D> {
     /// When the request really left, told before anything of its response.
     pub(super) fn left(&mut self, slot: Slot, at: u64) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(talk) = &connection.talk;
+        let Talk::Http1(talk) = &connection.talk else { return };
         if connection.in_flight == 0 {
             return;
         }
@@ -55,16 +62,32 @@ impl<D: Driver> Worker<'_, D> {
 
     pub(super) fn received(&mut self, slot: Slot, at: u64, count: usize) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk;
-        let (place, exchange) = (*place, self.places.get(*place));
-        exchange.note_first(at);
-        if exchange.counted {
+        let Talk::Http1(talk) = &connection.talk else { return };
+        if self.places.get(talk.place).counted {
             self.record.tally[connection.family].bytes.received += count as u64;
         }
-        match reader.feed_knowing(self.driver.bytes(), &mut self.known) {
+        self.read_http1(slot, at, None);
+    }
+
+    /// Reads the bytes given, or those that the driver told of.
+    pub(super) fn read_http1(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
+        let connection = self.connections.get(slot);
+        if connection.in_flight == 0 {
+            return self.unsolicited(slot);
+        }
+        let direct = connection.outlet.is_none();
+        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk else { return };
+        let place = *place;
+        self.places.get(place).note_first(at);
+        let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
+        match reader.feed_knowing(bytes, &mut self.known) {
             Ok(fed) => match fed.complete {
-                Some(complete) => self.complete(slot, place, at, complete, fed.consumed < count),
-                None => self.driver.drop_next(slot, reader.discardable()),
+                Some(complete) => {
+                    let more = fed.consumed < bytes.len();
+                    self.complete(slot, place, at, complete, more);
+                }
+                None if direct => self.driver.drop_next(slot, reader.discardable()),
+                None => {}
             },
             Err(_) => self.fail(slot, Outcome::Protocol),
         }
@@ -72,7 +95,7 @@ impl<D: Driver> Worker<'_, D> {
 
     pub(super) fn dropped(&mut self, slot: Slot, at: u64, count: u64) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk;
+        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk else { return };
         let place = *place;
         if self.places.get(place).counted {
             self.record.tally[connection.family].bytes.received += count;
@@ -107,18 +130,29 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The peer sent its FIN in the middle of an exchange.
-    pub(super) fn ended(&mut self, slot: Slot, at: u64) {
-        let Talk::Http1(Http1 { reader, place }) = &mut self.connections.get(slot).talk;
-        let place = *place;
-        match reader.finish() {
-            Ok(complete) => {
-                // No end has a stamp of the kernel's.
-                let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
-                self.record.clocks.missing += u64::from(kernel);
-                self.complete(slot, place, at, complete, false);
+    /// The peer sent its FIN in the middle of an exchange, or `announced` that no more comes as TLS
+    /// has it.
+    pub(super) fn ended(&mut self, slot: Slot, at: u64, announced: bool) {
+        let connection = self.connections.get(slot);
+        let secure = connection.outlet.as_ref().is_some_and(|outlet| outlet.tls.is_some());
+        match (connection.state, &mut connection.talk) {
+            _ if connection.in_flight == 0 => self.close(slot, Close::Orderly),
+            (State::Opening(Phase::Tls), _) => self.fail(slot, Outcome::Tls),
+            (_, Talk::Http2(_)) => self.fail(slot, Outcome::Truncated),
+            // Only what TLS says of the end can be believed (RFC 9112, 9.8).
+            (_, Talk::Http1(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
+            (_, Talk::Http1(Http1 { reader, place })) => {
+                let place = *place;
+                match reader.finish() {
+                    Ok(complete) => {
+                        // No end has a stamp of the kernel's.
+                        let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
+                        self.record.clocks.missing += u64::from(kernel);
+                        self.complete(slot, place, at, complete, false);
+                    }
+                    Err(_) => self.fail(slot, Outcome::Truncated),
+                }
             }
-            Err(_) => self.fail(slot, Outcome::Truncated),
         }
     }
 
@@ -128,7 +162,7 @@ impl<D: Driver> Worker<'_, D> {
 }
 
 /// True where request number `number` of a connection is its last.
-fn is_last(connection: &plan::Connection, number: u32) -> bool {
+pub(super) fn is_last(connection: &plan::Connection, number: u32) -> bool {
     !connection.keep_alive || connection.requests.is_some_and(|most| number >= most.get())
 }
 
@@ -136,5 +170,5 @@ fn is_last(connection: &plan::Connection, number: u32) -> bool {
 fn request<'a>(prepared: &'a Prepared, connection: &Connection) -> &'a Message {
     let endpoint = &prepared.endpoints[connection.endpoint];
     let last = is_last(&prepared.plan.connection, connection.requests);
-    if last { &endpoint.last_request } else { &endpoint.request }
+    if last { &endpoint.requests.last } else { &endpoint.requests.usual }
 }

@@ -8,7 +8,10 @@ mod begin;
 mod end;
 mod event;
 mod http1;
+mod http2;
 mod opening;
+mod outlet;
+mod secure;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +20,7 @@ use sixmark_core::http1::Known;
 use sixmark_core::mix::share;
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
-use sixmark_sys::driver::{Driver, Grain};
+use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::arrivals::Arrivals;
 use super::connection::Connections;
@@ -25,6 +28,8 @@ use super::places::{Place, Places};
 use super::prepare::Prepared;
 use super::record::Record;
 use super::source::Sources;
+use crate::tls;
+use http2::Over;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
 /// ones' responses look late.
@@ -54,11 +59,20 @@ pub struct Worker<'a, D> {
     record: Record,
     known: Known,
     places: Places,
-    /// Exchanges that something is done with one after the other.
+    tls: Option<tls::Client>,
+    room: tls::Room,
+    /// Connections that may have something to send.
+    touched: Vec<Slot>,
+    /// What a machine told was over; what came through TLS; exchanges that something is done with
+    /// one after the other: empty in between.
+    over: Vec<(Place, Over)>,
+    plain: Vec<u8>,
     scratch: Vec<Place>,
     /// Connections that are to be used at once, and that may be open at once.
     usual_connections: usize,
     most_connections: usize,
+    /// An event frees at most one place.
+    one_at_a_time: bool,
     number: u32,
     /// Connections under way before the load begins, while that lasts.
     opening: Option<usize>,
@@ -109,8 +123,14 @@ impl<'a, D: Driver> Worker<'a, D> {
             places: Places::new(places as usize),
             number,
             opening: None,
+            tls: prepared.tls.as_ref().map(|setup| tls::Client::new(setup, plan)),
+            room: tls::Room::default(),
+            touched: Vec::new(),
+            over: Vec::new(),
+            plain: Vec::new(),
             scratch: Vec::new(),
             usual_connections: usual as usize,
+            one_at_a_time: plan.http.streams.get() == 1,
             most_connections: part(plan.connection.most_open.get().into()).max(usual) as usize,
             begin,
             measure_from,
@@ -151,6 +171,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         while let Some(event) = self.driver.next() {
             self.handle(event);
         }
+        self.flush_touched();
         let ended = loop {
             if let Some(ended) = self.is_over(stop) {
                 break ended;
@@ -171,7 +192,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         let mut begun = 0;
         while let Some(event) = self.driver.next() {
             self.handle(event);
-            begun += u32::from(begun < MOST_BEGUN && self.begin());
+            while begun < MOST_BEGUN && self.begin() {
+                begun += 1;
+                if self.one_at_a_time {
+                    break;
+                }
+            }
+            self.flush_touched();
         }
     }
 

@@ -31,6 +31,7 @@ impl<D: Driver> Worker<'_, D> {
             self.driver.wait(until);
             while let Some(event) = self.driver.next() {
                 self.handle(event);
+                self.flush_touched();
             }
             self.time_out();
         }

@@ -118,7 +118,7 @@ impl Sim {
         let rules = self.rules(&stop);
         let world = World::new(script, Random::new(self.seed), BEGIN, rules);
         let world = Rc::new(RefCell::new(world));
-        let prepared = Prepared::new(&self.plan);
+        let prepared = Prepared::new(&self.plan).unwrap();
         let mut worker = Worker::new(Simulated::new(&world), &prepared, self.worker, BEGIN);
         if self.plan.connection.preopen {
             worker.open_first(&stop);
