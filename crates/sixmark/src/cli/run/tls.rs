@@ -14,6 +14,7 @@ const ALPN: &str = "http/1.1";
 
 /// Options for `https://` targets.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 #[command(next_help_heading = "TLS")]
 pub(super) struct Args {
     /// Certificates to trust instead of the system's (PEM)
