@@ -16,6 +16,9 @@ use sixmark_core::tls::CertificateCount;
 
 use crate::run::BUSY;
 
+#[cfg(test)]
+mod tests;
+
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;
 /// A bound that is longer than this part of a trial lets a queue grow that a longer trial would not.

@@ -97,7 +97,7 @@ fn each_side_may_close_and_says_so() {
         talk.session.close(&mut talk.out);
         talk.deliver();
         assert_eq!(talk.received(), b"still here");
-        assert_eq!(talk.server.process_new_packets().unwrap().peer_has_closed(), true);
+        assert!(talk.server.process_new_packets().unwrap().peer_has_closed());
     }
 }
 
