@@ -1,6 +1,8 @@
 //! What makes figures doubtful: each doubt a code for programs and a line for people.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use sixmark_core::calibration::Below;
 use sixmark_core::family::Family;
@@ -10,13 +12,20 @@ use sixmark_core::plan::Close;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::report::{count, duration_us};
 use sixmark_core::result::{Ended, FamilyResult, RunResult, Warning};
+use sixmark_core::tls::CertificateCount;
 
 use crate::run::BUSY;
+
+#[cfg(test)]
+mod tests;
 
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;
 /// A bound that is longer than this part of a trial lets a queue grow that a longer trial would not.
 const GROWTH: f64 = 0.05;
+
+/// A certificate that expires within this time is worth a word.
+const SOON: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A larger part of the segments sent again tells of a path that loses packets.
 const MANY: f64 = 0.001;
@@ -71,6 +80,9 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
         missing_stamps(result),
         retransmissions(result),
         below_noise_floor(result),
+        insecure(result),
+        certificates_differ(result),
+        certificate_expires(result),
     ];
     let families = result.families.iter().flat_map(|(family, figures)| of_family(family, figures));
     let found = result.find_max.iter().flat_map(|found| of_search(result, found));
@@ -225,6 +237,42 @@ fn below_noise_floor(result: &RunResult) -> Option<Warning> {
             below.join(", ")
         );
         warning("below_noise_floor", message)
+    })
+}
+
+fn insecure(result: &RunResult) -> Option<Warning> {
+    result.plan.tls.as_ref().is_some_and(|tls| tls.insecure).then(|| {
+        let message = "any certificate was accepted (--insecure): who answered is not known";
+        warning("insecure", message.to_owned())
+    })
+}
+
+fn certificates(figures: &FamilyResult) -> &[CertificateCount] {
+    figures.tls.as_ref().map_or(&[], |tls| &tls.certificates)
+}
+
+/// A family has seen a certificate that the other one has not.
+fn certificates_differ(result: &RunResult) -> Option<Warning> {
+    let seen = |figures| certificates(figures).iter().map(|c| &c.sha256).collect::<BTreeSet<_>>();
+    let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
+    let (v6, v4) = (seen(v6), seen(v4));
+    (v6 != v4 && !v6.is_empty() && !v4.is_empty()).then(|| {
+        let message = "the servers show other certificates over IPv6 than over IPv4: the families \
+                       may not have reached the same server";
+        warning("certificates_differ", message.to_owned())
+    })
+}
+
+/// The certificate that expires first, where that is soon or has been.
+fn certificate_expires(result: &RunResult) -> Option<Warning> {
+    let ends = certificates(&result.total).iter().filter_map(|c| c.not_after.as_deref());
+    let time = |text| humantime::parse_rfc3339(text).ok();
+    let (end, text) = ends.filter_map(|text| Some((time(text)?, text))).min()?;
+    let started = time(&result.started)?;
+    (end < started + SOON).then(|| {
+        let verb = if end < started { "has expired" } else { "is about to expire" };
+        let message = format!("a server's certificate {verb}: it is valid until {text}");
+        warning("certificate_expires", message)
     })
 }
 

@@ -34,6 +34,13 @@ const LEFT_OUT: [Figure<FamilyResult>; 3] = [
     ("requests that waited", |f| Some(f.requests.waited as f64)),
 ];
 
+/// TLS handshakes by how they went.
+const HANDSHAKES: [Figure<FamilyResult>; 3] = [
+    ("handshakes full", |f| Some(f.tls.as_ref()?.handshakes.full as f64)),
+    ("           resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
+    ("           failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
+];
+
 /// A phase of the noise floor, and how far the families are apart in it.
 type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
 
@@ -67,6 +74,7 @@ pub fn table(result: &RunResult) -> String {
     columns.status(&mut text);
     columns.rates(&mut text);
     columns.phases(&mut text);
+    columns.handshakes(&mut text);
     columns.tcp(&mut text);
     columns.failures(&mut text);
     text
@@ -236,6 +244,15 @@ impl Columns<'_> {
             for (at, ((name, quantile), needed)) in QUANTILES.into_iter().enumerate() {
                 let label = format!("{:<10}{name}", if at == 0 { phase } else { "" });
                 self.row(text, &label, |f| of(f).and_then(quantile), duration_us, fewest >= needed);
+            }
+        }
+    }
+
+    /// How many handshakes were full and how many were not, where there were any.
+    fn handshakes(&self, text: &mut String) {
+        for (label, number) in HANDSHAKES {
+            if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
+                self.row(text, label, number, whole, false);
             }
         }
     }

@@ -14,6 +14,9 @@ mod verifier;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use tests::plan as plan_for_tests;
+
 pub use client::Client;
 pub use failure::Failure;
 pub use session::{Progress, Room, Session};

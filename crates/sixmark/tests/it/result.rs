@@ -8,7 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde_json::{Value, json as value};
+use sixmark_core::plan::tls::Tls;
 use sixmark_core::result::RunResult;
+use sixmark_core::tls::{Cause, Certificate, Facts, Reason, TlsTally};
 
 use crate::support::{Origin, json, schema};
 
@@ -31,6 +33,33 @@ fn search_sample() -> Value {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1000");
     json(&["--find-max", "response.p99 < 1ns", "-d", "100ms", &v6, &v4])
+}
+
+/// The same with what TLS adds.
+fn secure_sample() -> Value {
+    let plan = Tls { alpn: vec!["http/1.1".into()], ..Tls::default() };
+    let mut counted = TlsTally::default();
+    let certificate = Certificate { sha256: [7; 32], not_after: Some(0) };
+    let facts = Facts {
+        version: "TLSv1.3",
+        cipher: "TLS_AES_128_GCM_SHA256",
+        group: Some("x25519"),
+        alpn: Some(0),
+        resumed: false,
+        offered: false,
+        retried: false,
+        certificate: Some(certificate),
+    };
+    counted.finished(&facts, 1_000);
+    counted.finished(&Facts { resumed: true, ..facts }, 500);
+    counted.failed(Some(Cause { reason: Reason::Alert, alert: Some(40) }));
+    let mut document = sample();
+    let tls = serde_json::to_value(counted.result(&plan)).unwrap();
+    for path in ["/families/ipv6/tls", "/families/ipv4/tls", "/total/tls"] {
+        put(&mut document, path, tls.clone());
+    }
+    put(&mut document, "/plan/tls", serde_json::to_value(plan).unwrap());
+    document
 }
 
 #[test]
@@ -80,10 +109,14 @@ fn put(document: &mut Value, path: &str, value: Value) {
     }
 }
 
+/// Objects whose fields are not fixed.
+const FREE: [&str; 8] =
+    ["/sysctls", "/families", "/status", "/mss", "/versions", "/ciphers", "/groups", "/alpn"];
+
 /// Takes each field of each object away, and adds one.
 #[test]
 fn the_schema_knows_every_field() {
-    [sample(), open_sample(), search_sample()].iter().for_each(is_known);
+    [sample(), open_sample(), search_sample(), secure_sample()].iter().for_each(is_known);
 }
 
 fn is_known(good: &Value) {
@@ -91,8 +124,7 @@ fn is_known(good: &Value) {
     let mut paths = Vec::new();
     objects("", good, &mut paths);
     for path in paths {
-        let free =
-            ["/sysctls", "/families", "/status", "/mss"].iter().any(|end| path.ends_with(end));
+        let free = FREE.iter().any(|end| path.ends_with(end));
         if free && !path.contains("/intervals/") {
             continue;
         }
@@ -125,7 +157,7 @@ fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn a_document_survives_being_read() {
-    for document in [sample(), open_sample(), search_sample()] {
+    for document in [sample(), open_sample(), search_sample(), secure_sample()] {
         let result: RunResult = serde_json::from_value(document.clone()).unwrap();
         assert_eq!(serde_json::to_value(result).unwrap(), document);
     }

@@ -51,8 +51,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "LIST", value_parser = list)]
     groups: Option<List>,
 
-    /// Share of handshakes that try to resume a session of their family: 0 to 1, on or off. Off:
-    /// each pays what a first visit does
+    /// Share of handshakes that try to resume a session of their family, 0 to 1 [default: off, so
+    /// that each pays what a first visit does]
     #[arg(long, value_name = "SHARE|on|off", value_parser = share)]
     resume: Option<Share>,
 }

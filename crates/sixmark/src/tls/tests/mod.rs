@@ -7,3 +7,5 @@ mod resumption;
 mod setup;
 mod support;
 mod traffic;
+
+pub(crate) use support::plan;

@@ -126,7 +126,7 @@ fn key_of(key: &KeyPair) -> PrivateKeyDer<'static> {
 }
 
 /// A plan with one address of each family.
-pub(super) fn plan(tls: Tls) -> Plan {
+pub(crate) fn plan(tls: Tls) -> Plan {
     let target = Target {
         url: format!("https://{NAME}/"),
         authority: NAME.into(),

@@ -5,6 +5,7 @@ use sixmark_core::family::Family;
 use crate::support::{Origin, check, complaint, document, refusing, script, sixmark, skipped};
 
 const URL: &str = "http://127.0.0.1:1/";
+const SECURE: &str = "https://127.0.0.1:1/";
 
 /// Arguments of a run, and what the complaint about them must hold.
 const WRONG: &[(&[&str], &str)] = &[
@@ -22,7 +23,27 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["-d", "soon", URL], "10s"),
     (&["--timeout", "0", URL], "above 0"),
     (&["http://127.0.0.1:1/a b"], "%20"),
-    (&["https://127.0.0.1:1/"], "not supported yet"),
+    (&["--http2", URL], "--http2-prior-knowledge"),
+    (&["--http3", URL], "https:// alone"),
+    (&["--streams", "2", URL], "needs --http2"),
+    (&["--insecure", URL], "--insecure is for https://"),
+    (&["--cacert", "ca.pem", URL], "--cacert is for https://"),
+    (&["--cert", "own.pem", URL], "--cert is for https://"),
+    (&["--sni", "a.example", URL], "--sni is for https://"),
+    (&["--tls", "1.3", URL], "--tls is for https://"),
+    (&["--alpn", "h2", URL], "--alpn is for https://"),
+    (&["--ciphers", "RC4", URL], "--ciphers is for https://"),
+    (&["--groups", "x25519", URL], "--groups is for https://"),
+    (&["--resume", "0.5", URL], "--resume is for https://"),
+    (&["--key", "own.key", SECURE], "--cert"),
+    (&["--tls", "1.1", SECURE], "1.2 or 1.3"),
+    (&["--resume", "80%", SECURE], "0 to 1"),
+    (&["--alpn", "h2,,", SECURE], "commas"),
+    (&["--ciphers", "RC4", SECURE], "TLS_AES_128_GCM_SHA256"),
+    (&["--groups", "P-1", SECURE], "x25519"),
+    (&["--cacert", "/no/such/file", SECURE], "/no/such/file"),
+    (&["--cert", "/no/such/file", "-k", SECURE], "/no/such/file"),
+    (&["--sni", "a b", SECURE], "--sni"),
     (&["127.0.0.1"], "http://127.0.0.1"),
     (&["http://[fe80::1%nowhere0]/"], "nowhere0"),
     (&["--rate", "fast", URL], "200/s"),
