@@ -6,9 +6,9 @@
 //! has that stamp, unlike later ones, and a queue of this host counts as part of the way.
 
 use std::io;
-use std::mem::size_of;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use crate::control::Controls;
 use crate::socket;
 
 /// What is asked for. OPT_ID_TCP (Linux 6.2) counts bytes from the option's setting, whatever is
@@ -141,25 +141,6 @@ fn nanos(data: &[u8]) -> Option<u64> {
     };
     let nanos = number(0)?.checked_mul(1_000_000_000)?.checked_add(number(half)?)?;
     (nanos > 0).then_some(nanos)
-}
-
-/// Control messages: level, type and data of each (cmsg(3)).
-struct Controls<'a>(&'a [u8]);
-
-impl<'a> Iterator for Controls<'a> {
-    type Item = (i32, i32, &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        const WORD: usize = size_of::<usize>();
-        const HEADER: usize = WORD + 8;
-        let bytes = self.0;
-        let length = usize::from_ne_bytes(bytes.get(..WORD)?.try_into().ok()?);
-        let number = |at: usize| Some(i32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        let (level, kind) = (number(WORD)?, number(WORD + 4)?);
-        let data = bytes.get(HEADER..length)?;
-        self.0 = bytes.get(length.next_multiple_of(WORD)..).unwrap_or_default();
-        Some((level, kind, data))
-    }
 }
 
 #[cfg(test)]

@@ -318,7 +318,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.connections.get(slot).exchange = exchange(turn, now);
         let from = self.sources.next(family);
         let lasting = self.prepared.plan.connection.lasting();
-        let way = Way { to: target.address, from, no_delay: target.no_delay, lasting };
+        let way =
+            Way { to: target.address, from, no_delay: target.no_delay, lasting, datagrams: false };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
     }
 

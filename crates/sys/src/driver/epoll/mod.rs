@@ -15,6 +15,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin, number};
+use super::datagram::{self, Datagrams, Received};
 use super::own::{Bytes, Spare, rest};
 use super::{Close, Driver, Event, Handed, Kind, Message, Path, Slot, Stamps, Way};
 use crate::{check, clock, path, socket};
@@ -107,9 +108,11 @@ impl Epoll {
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
         let Begun { fd, called, returned, peer } = begin(way)?;
-        let track = self.stamped.as_ref().and_then(|_| stamped::track(&fd));
+        let stamped = self.stamped.as_ref().filter(|_| !way.datagrams);
+        let track = stamped.and_then(|_| stamped::track(&fd));
         let socket = &mut self.sockets[slot as usize];
         socket.track = track;
+        socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
@@ -173,7 +176,8 @@ impl Epoll {
         }
         let socket = &mut self.sockets[current.token.slot as usize];
         if socket.writable
-            && let Some(kind) = socket.go_on_sending(&mut self.spare)
+            && let Some(kind) =
+                socket.go_on_casting().or_else(|| socket.go_on_sending(&mut self.spare))
         {
             return Some(kind);
         }
@@ -191,7 +195,29 @@ impl Epoll {
             self.unfinished.push_back(current.token);
             return None;
         }
-        self.receive(current.token.slot)
+        match socket.datagrams {
+            Some(_) => self.receive_datagrams(current.token.slot),
+            None => self.receive(current.token.slot),
+        }
+    }
+
+    /// There may be more until the kernel says otherwise: nothing tells a full socket from an empty
+    /// one.
+    fn receive_datagrams(&mut self, slot: Slot) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        loop {
+            match datagram::receive(socket.fd.as_ref()?, &mut self.buffer) {
+                Ok(Received { length, segment, ecn }) => {
+                    self.received = length;
+                    return Some(Kind::Datagrams { length, segment, ecn });
+                }
+                Err(error) => match number(&error) {
+                    libc::EAGAIN => return socket.ended_none(),
+                    errno if datagram::passes(errno) => {}
+                    errno => return socket.ended(Kind::Failed(errno)),
+                },
+            }
+        }
     }
 
     fn receive(&mut self, slot: Slot) -> Option<Kind> {
@@ -264,6 +290,12 @@ impl Epoll {
     fn keep(&mut self, slot: Slot, bytes: Bytes, end: usize) -> Handed {
         let socket = &mut self.sockets[slot as usize];
         socket.sending = Some((bytes, end));
+        self.ask_for_room(slot)
+    }
+
+    /// There is something left to send.
+    fn ask_for_room(&mut self, slot: Slot) -> Handed {
+        let socket = &mut self.sockets[slot as usize];
         socket.writable = false;
         if !socket.asks_writable
             && let Err(error) = self.register(slot, libc::EPOLL_CTL_MOD, true)
@@ -362,6 +394,29 @@ impl Driver for Epoll {
             Ok((_, at)) => Handed::Whole(at),
             Err(errno) => self.refuse(slot, errno),
         }
+    }
+
+    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed {
+        let at = self.now();
+        let socket = &mut self.sockets[slot as usize];
+        let Some((fd, datagrams)) = socket.fd.as_ref().zip(socket.datagrams.as_mut()) else {
+            return self.refuse(slot, libc::EBADF);
+        };
+        match datagrams.cast(fd, bytes, segment, ecn) {
+            Ok(true) => Handed::Whole(at),
+            Ok(false) => self.ask_for_room(slot),
+            Err(errno) => self.refuse(slot, errno),
+        }
+    }
+
+    fn mtu(&mut self, slot: Slot) -> Option<u32> {
+        let socket = self.sockets.get(slot as usize)?;
+        socket.datagrams.as_ref()?.mtu(socket.fd.as_ref()?)
+    }
+
+    fn drops(&mut self, slot: Slot) -> u64 {
+        let fd = self.sockets.get(slot as usize).and_then(|socket| socket.fd.as_ref());
+        fd.map_or(0, datagram::drops)
     }
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
