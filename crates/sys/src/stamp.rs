@@ -43,6 +43,12 @@ pub(crate) fn enable(fd: &OwnedFd) -> io::Result<()> {
     socket::set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, FLAGS as libc::c_int)
 }
 
+/// Asks for stamps of what is received alone.
+pub(crate) fn enable_received(fd: &OwnedFd) -> io::Result<()> {
+    let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    socket::set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
+}
+
 /// Receives into `buffer`: how many bytes, and the stamp of the last in nanoseconds of
 /// CLOCK_REALTIME where there is one.
 pub(crate) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
@@ -132,7 +138,7 @@ fn sent(controls: &[u8]) -> Option<Left> {
 }
 
 /// The first of the three timespecs of struct scm_timestamping, unless it is 0.
-fn nanos(data: &[u8]) -> Option<u64> {
+pub(crate) fn nanos(data: &[u8]) -> Option<u64> {
     // Of which width the numbers are depends on the system's age, not on ours.
     let half = data.len() / 6;
     let number = |at: usize| match data.get(at..at + half)? {

@@ -1,9 +1,10 @@
 //! Connected sockets of datagrams (udp(7)): their options, and sending and receiving many at once.
 //! The same for all drivers.
 //!
-//! What is sent goes by a plain call at once, over io_uring too: the kernel cuts one large piece into
-//! datagrams (GSO), so that calls are few, and nothing needs to be kept until a completion tells of
-//! its end.
+//! What is sent goes by a plain call at once, over io_uring too. The kernel cuts one large piece into
+//! datagrams (GSO), so that calls are few; and even single ones cost no less over the ring, alone or
+//! eight at once (1.0 to 1.5 us of processor time, 0.9 to 1.2 us by plain calls, over loopback). So
+//! nothing has to be kept until a completion tells of its end.
 
 use std::io;
 use std::mem::size_of;
@@ -13,7 +14,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use libc::{c_int, c_void, socklen_t};
 
 use crate::control::{Controls, Writer};
-use crate::{check, socket};
+use crate::{check, socket, stamp};
 
 /// The options of UDP (linux/udp.h): cut what is sent, and join what is received.
 const UDP_SEGMENT: c_int = 103;
@@ -30,8 +31,8 @@ const RECEIVE: c_int = 4 * 1024 * 1024;
 /// Bytes asked for what the interface did not take yet, net.core.wmem_max allowing: several of the
 /// largest pieces. More would only wait here rather than where congestion control sees it.
 const SEND: c_int = 1024 * 1024;
-/// Room for the control messages of a receive: the size of the segments, and the ECN bits.
-pub(super) const CONTROL: usize = 64;
+/// Room for the control messages of a receive: a stamp, the size of the segments, the ECN bits.
+pub(super) const CONTROL: usize = 128;
 /// Room for what is received at once.
 pub(super) const ROOM: usize = 64 * 1024;
 /// The ECN bits of a traffic class (RFC 3168).
@@ -44,6 +45,8 @@ pub(super) struct Received {
     pub(super) length: usize,
     pub(super) segment: usize,
     pub(super) ecn: u8,
+    /// When they came, nanoseconds of CLOCK_REALTIME, where stamps were asked for.
+    pub(super) stamp: Option<u64>,
 }
 
 /// What is known of a socket of datagrams.
@@ -103,7 +106,7 @@ pub(super) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<Received> {
 /// What came, by its length and control messages.
 pub(super) fn received(length: usize, controls: &[u8]) -> Received {
     // Never 0, so that it can be cut by, whatever came.
-    let mut received = Received { length, segment: length.max(1), ecn: 0 };
+    let mut received = Received { length, segment: length.max(1), ecn: 0, stamp: None };
     for (level, kind, data) in Controls(controls) {
         match (level, kind) {
             (libc::SOL_UDP, UDP_GRO) => {
@@ -119,6 +122,7 @@ pub(super) fn received(length: usize, controls: &[u8]) -> Received {
                 let class = data.first_chunk().map_or(0, |&class| i32::from_ne_bytes(class));
                 received.ecn = class as u8 & ECN;
             }
+            (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => received.stamp = stamp::nanos(data),
             _ => {}
         }
     }
@@ -310,7 +314,7 @@ mod tests {
 
     #[test]
     fn what_came_is_one_datagram_unless_it_is_said_to_be_more() {
-        assert_eq!(controls(&[]), Received { length: 3_000, segment: 3_000, ecn: 0 });
+        assert_eq!(controls(&[]), Received { length: 3_000, segment: 3_000, ecn: 0, stamp: None });
         let size = 1_200_i32.to_ne_bytes();
         assert_eq!(controls(&[(libc::SOL_UDP, UDP_GRO, &size)]).segment, 1_200);
         for nonsense in [0_i32, -1] {

