@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// The bytes of each: most messages fit in a part of it, bodies want it larger.
+/// The bytes of each for what comes over connections: most messages fit in a part of it, bodies want
+/// it larger.
 const SIZE: usize = 16 * 1024;
-/// The only group there is.
+/// The group of those.
 pub(crate) const GROUP: u16 = 0;
 
 /// The entries that the kernel reads, page-aligned, and the bytes that it writes.
@@ -20,6 +21,8 @@ pub(crate) struct Buffers {
     entries: NonNull<BufRingEntry>,
     bytes: NonNull<u8>,
     count: u16,
+    /// The bytes of each.
+    size: usize,
     tail: u16,
 }
 
@@ -27,54 +30,68 @@ pub(crate) struct Buffers {
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// Makes `count` buffers, a power of two (io_uring_register_buf_ring(3)), and gives them all to
-    /// the kernel.
+    /// Makes `count` buffers for what comes over connections, as [`Buffers::register_group`].
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn register(submitter: &Submitter<'_>, count: u16) -> io::Result<Buffers> {
+        // SAFETY: as the caller promises.
+        unsafe { Buffers::register_group(submitter, GROUP, count, SIZE) }
+    }
+
+    /// Makes `count` buffers of `size` bytes, a power of two (io_uring_register_buf_ring(3)), and gives
+    /// them all to the kernel as those of this group.
     ///
     /// # Safety
     /// The ring must be gone, or have nothing under way, before the buffers are dropped.
-    pub(crate) unsafe fn register(submitter: &Submitter<'_>, count: u16) -> io::Result<Buffers> {
-        let mut buffers = Buffers::new(count);
+    pub(crate) unsafe fn register_group(
+        submitter: &Submitter<'_>,
+        group: u16,
+        count: u16,
+        size: usize,
+    ) -> io::Result<Buffers> {
+        let mut buffers = Buffers::new(count, size);
         // SAFETY: the entries are zeroed, page-aligned and as many as we say; by this function's
         // own condition they outlive the ring's use of them.
         unsafe {
             let address = buffers.entries.as_ptr() as u64;
-            submitter.register_buf_ring_with_flags(address, count, GROUP, 0)
+            submitter.register_buf_ring_with_flags(address, count, group, 0)
         }?;
         (0..count).for_each(|id| buffers.give(id));
         buffers.publish();
         Ok(buffers)
     }
 
-    fn new(count: u16) -> Buffers {
-        let (entries, bytes) = (zeroed(entries_layout(count)), zeroed(bytes_layout(count)));
-        Buffers { entries: entries.cast(), bytes, count, tail: 0 }
+    fn new(count: u16, size: usize) -> Buffers {
+        let (entries, bytes) = (zeroed(entries_layout(count)), zeroed(bytes_layout(count, size)));
+        Buffers { entries: entries.cast(), bytes, count, size, tail: 0 }
     }
 
     /// The bytes that the kernel wrote into a buffer that it has handed back.
     pub(crate) fn read(&self, id: u16, length: usize) -> &[u8] {
-        let start = usize::from(id % self.count) * SIZE;
-        // SAFETY: `start` is the start of one of the `count` buffers of SIZE bytes.
+        let start = usize::from(id % self.count) * self.size;
+        // SAFETY: `start` is the start of one of the `count` buffers of `size` bytes.
         let buffer = unsafe { self.bytes.add(start) };
         // SAFETY: the bytes are initialised (zeroed at first) and within the buffer, which the
         // kernel doesn't write before it is given back, for which `self` is borrowed mutably.
-        unsafe { std::slice::from_raw_parts(buffer.as_ptr(), length.min(SIZE)) }
+        unsafe { std::slice::from_raw_parts(buffer.as_ptr(), length.min(self.size)) }
     }
 
     /// The same bytes, to be changed: until it is given back the buffer is ours to write to.
     pub(crate) fn write(&mut self, id: u16, length: usize) -> &mut [u8] {
-        let start = usize::from(id % self.count) * SIZE;
-        // SAFETY: `start` is the start of one of the `count` buffers of SIZE bytes.
+        let start = usize::from(id % self.count) * self.size;
+        // SAFETY: `start` is the start of one of the `count` buffers of `size` bytes.
         let buffer = unsafe { self.bytes.add(start) };
         // SAFETY: as in `read`, and `self` is borrowed mutably, so that no other slice of it is held.
-        unsafe { std::slice::from_raw_parts_mut(buffer.as_ptr(), length.min(SIZE)) }
+        unsafe { std::slice::from_raw_parts_mut(buffer.as_ptr(), length.min(self.size)) }
     }
 
     /// Gives a buffer back, to be taken after the next [`Buffers::publish`].
     pub(crate) fn give(&mut self, id: u16) {
         let id = id % self.count;
         let place = usize::from(self.tail % self.count);
-        // SAFETY: there are `count` buffers of SIZE bytes, so the sum is within their memory.
-        let address = unsafe { self.bytes.add(usize::from(id) * SIZE) };
+        // SAFETY: there are `count` buffers of `size` bytes, so the sum is within their memory.
+        let address = unsafe { self.bytes.add(usize::from(id) * self.size) };
         // SAFETY: there are `count` entries.
         let entry = unsafe { self.entries.add(place) };
         // SAFETY: entries are plain integers in memory that is ours, and the kernel doesn't read
@@ -82,7 +99,7 @@ impl Buffers {
         // ring's tail.
         let entry = unsafe { &mut *entry.as_ptr() };
         entry.set_addr(address.as_ptr() as u64);
-        entry.set_len(SIZE as u32);
+        entry.set_len(self.size as u32);
         entry.set_bid(id);
         self.tail = self.tail.wrapping_add(1);
     }
@@ -103,7 +120,7 @@ impl Drop for Buffers {
         // SAFETY: allocated with this layout, and by the condition of `register` not in use.
         unsafe { dealloc(self.entries.as_ptr().cast(), entries_layout(self.count)) };
         // SAFETY: as above.
-        unsafe { dealloc(self.bytes.as_ptr(), bytes_layout(self.count)) };
+        unsafe { dealloc(self.bytes.as_ptr(), bytes_layout(self.count, self.size)) };
     }
 }
 
@@ -116,8 +133,8 @@ fn entries_layout(count: u16) -> Layout {
     aligned(usize::from(count) * size_of::<BufRingEntry>())
 }
 
-fn bytes_layout(count: u16) -> Layout {
-    aligned(usize::from(count) * SIZE)
+fn bytes_layout(count: u16, size: usize) -> Layout {
+    aligned(usize::from(count) * size)
 }
 
 /// On a page of any size that Linux has.

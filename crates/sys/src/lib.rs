@@ -4,6 +4,7 @@
 
 mod buffers;
 pub mod clock;
+mod control;
 pub mod driver;
 pub mod interface;
 pub mod limit;

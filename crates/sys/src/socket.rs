@@ -1,4 +1,4 @@
-//! TCP sockets that never block: the few calls that the drivers need, each one system call.
+//! Sockets that never block: the few calls that the drivers need, each one system call.
 
 use std::io;
 use std::mem::size_of;

@@ -6,9 +6,9 @@
 //! has that stamp, unlike later ones, and a queue of this host counts as part of the way.
 
 use std::io;
-use std::mem::size_of;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use crate::control::Controls;
 use crate::socket;
 
 /// What is asked for. OPT_ID_TCP (Linux 6.2) counts bytes from the option's setting, whatever is
@@ -41,6 +41,12 @@ struct Control([u8; CONTROL]);
 /// Asks for stamps; on a stream socket only once its connect was called.
 pub(crate) fn enable(fd: &OwnedFd) -> io::Result<()> {
     socket::set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, FLAGS as libc::c_int)
+}
+
+/// Asks for stamps of what is received alone.
+pub(crate) fn enable_received(fd: &OwnedFd) -> io::Result<()> {
+    let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    socket::set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
 }
 
 /// Receives into `buffer`: how many bytes, and the stamp of the last in nanoseconds of
@@ -132,7 +138,7 @@ fn sent(controls: &[u8]) -> Option<Left> {
 }
 
 /// The first of the three timespecs of struct scm_timestamping, unless it is 0.
-fn nanos(data: &[u8]) -> Option<u64> {
+pub(crate) fn nanos(data: &[u8]) -> Option<u64> {
     // Of which width the numbers are depends on the system's age, not on ours.
     let half = data.len() / 6;
     let number = |at: usize| match data.get(at..at + half)? {
@@ -141,25 +147,6 @@ fn nanos(data: &[u8]) -> Option<u64> {
     };
     let nanos = number(0)?.checked_mul(1_000_000_000)?.checked_add(number(half)?)?;
     (nanos > 0).then_some(nanos)
-}
-
-/// Control messages: level, type and data of each (cmsg(3)).
-struct Controls<'a>(&'a [u8]);
-
-impl<'a> Iterator for Controls<'a> {
-    type Item = (i32, i32, &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        const WORD: usize = size_of::<usize>();
-        const HEADER: usize = WORD + 8;
-        let bytes = self.0;
-        let length = usize::from_ne_bytes(bytes.get(..WORD)?.try_into().ok()?);
-        let number = |at: usize| Some(i32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        let (level, kind) = (number(WORD)?, number(WORD + 4)?);
-        let data = bytes.get(HEADER..length)?;
-        self.0 = bytes.get(length.next_multiple_of(WORD)..).unwrap_or_default();
-        Some((level, kind, data))
-    }
 }
 
 #[cfg(test)]

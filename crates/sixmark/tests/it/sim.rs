@@ -8,6 +8,7 @@
 mod balance;
 mod conformance;
 mod connections;
+mod datagrams;
 mod driver;
 mod harness;
 mod ledger;

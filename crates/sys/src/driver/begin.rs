@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use super::Way;
+use super::{Way, datagram};
 use crate::{clock, socket};
 
 /// A connection that was begun.
@@ -19,11 +19,16 @@ pub(super) struct Begun {
 
 /// Opens a socket and begins its connection.
 pub(super) fn begin(way: &Way) -> io::Result<Begun> {
-    let fd = socket::open(&way.to, libc::SOCK_STREAM)?;
+    let kind = if way.datagrams { libc::SOCK_DGRAM } else { libc::SOCK_STREAM };
+    let fd = socket::open(&way.to, kind)?;
     prepare(&fd, way)?;
     let called = clock::now();
     match socket::connect(&fd, &way.to) {
-        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+        // No port is left; TCP says it in these words.
+        Err(error) if way.datagrams && number(&error) == libc::EAGAIN => {
+            return Err(io::Error::from_raw_os_error(libc::EADDRNOTAVAIL));
+        }
+        Err(error) if number(&error) != libc::EINPROGRESS => return Err(error),
         _ => {}
     }
     let returned = clock::now();
@@ -48,7 +53,9 @@ pub(super) fn number(error: &io::Error) -> i32 {
 
 /// Options that must be set before connecting.
 fn prepare(fd: &OwnedFd, way: &Way) -> io::Result<()> {
-    if way.no_delay {
+    if way.datagrams {
+        datagram::prepare(fd, &way.to)?;
+    } else if way.no_delay {
         socket::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
     }
     let Some(from) = way.from else { return Ok(()) };

@@ -1,9 +1,11 @@
 //! A completion-style driver: say what should happen to a slot, then learn what happened.
 //!
-//! A slot is a number below the caller's choosing that holds at most one connection. All calls
+//! A slot is a number below the caller's choosing that holds at most one connection, or one socket for
+//! datagrams that has a single peer, which counts as a connection here. All calls
 //! return at once except [`Driver::wait`]. Times are nanoseconds of one monotonic clock.
 
 mod begin;
+mod datagram;
 mod epoll;
 mod message;
 mod own;
@@ -48,6 +50,18 @@ pub trait Driver {
     /// to send; and where [`Driver::send`] sent before, only once its peer has answered that.
     fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed;
 
+    /// Sends datagrams of `segment` bytes each, the last one perhaps of fewer, or one where there is
+    /// none, with these ECN bits (the lowest two). As [`Driver::send`], only for a connection that has
+    /// nothing left to send. One that is too large for the way is lost, which is no failure.
+    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed;
+
+    /// The largest packet, headers included, that the kernel takes the way of datagrams to have room
+    /// for.
+    fn mtu(&mut self, slot: Slot) -> Option<u32>;
+
+    /// Datagrams that came and found no room in this host's buffer. Not to be asked after the close.
+    fn drops(&mut self, slot: Slot) -> u64;
+
     /// Says that the next `count` bytes to come may be dropped unseen. They are then told as
     /// [`Kind::Dropped`], if the driver can, or as [`Kind::Received`].
     fn drop_next(&mut self, slot: Slot, count: u64);
@@ -65,7 +79,7 @@ pub trait Driver {
     /// What happened next, or none before the next wait.
     fn next(&mut self) -> Option<Event>;
 
-    /// The bytes that the [`Kind::Received`] just returned speaks of; gone with the next call.
+    /// The bytes that the [`Kind::Received`] or [`Kind::Datagrams`] just returned speaks of; gone with the next call.
     fn bytes(&self) -> &[u8];
 
     /// The same bytes, to be changed where they are.
@@ -107,12 +121,15 @@ pub struct Way {
     pub no_delay: bool,
     /// More than one exchange is expected on it: worth some preparation.
     pub lasting: bool,
+    /// Not a connection of TCP, but a socket for datagrams (UDP) that has this peer alone. It is
+    /// [`Kind::Connected`] at once, whether or not anybody is there.
+    pub datagrams: bool,
 }
 
 /// A local address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct From {
-    /// The address, with its scope where it needs one. Its port is not used.
+    /// The address, with its scope where it needs one, and port 0 for one of the kernel's choice.
     pub address: SocketAddr,
     /// Allows an address that no interface has (a routed prefix).
     pub foreign: bool,
@@ -162,6 +179,15 @@ pub enum Kind {
     Left,
     /// That many bytes came: see [`Driver::bytes`].
     Received(usize),
+    /// Datagrams came: see [`Driver::bytes`].
+    Datagrams {
+        /// All their bytes.
+        length: usize,
+        /// The bytes of each but perhaps the last, which may have fewer; never 0.
+        segment: usize,
+        /// Their ECN bits.
+        ecn: u8,
+    },
     /// That many bytes came and were dropped, as [`Driver::drop_next`] allowed.
     Dropped(u64),
     /// The peer sent its FIN.

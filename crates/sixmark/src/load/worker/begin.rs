@@ -105,7 +105,8 @@ impl<D: Driver> Worker<'_, D> {
         let slot = self.connections.open(endpoint, target.family, talk, now);
         let from = self.sources.next(target.family);
         let lasting = plan.connection.lasting();
-        let way = Way { to: target.address, from, no_delay: target.no_delay, lasting };
+        let (to, no_delay, datagrams) = (target.address, target.no_delay, false);
+        let way = Way { to, from, no_delay, lasting, datagrams };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
         slot
     }

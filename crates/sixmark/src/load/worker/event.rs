@@ -26,7 +26,7 @@ impl<D: Driver> Worker<'_, D> {
             Kind::Dropped(count) if busy => self.dropped(slot, at, count),
             Kind::Ended if busy => self.ended(slot, at, false),
             Kind::Failed(errno) if busy => self.broken(slot, errno),
-            Kind::Received(_) | Kind::Dropped(_) => self.unsolicited(slot),
+            Kind::Received(_) | Kind::Datagrams { .. } | Kind::Dropped(_) => self.unsolicited(slot),
             // The server let an idle connection go: that's its right.
             Kind::Ended | Kind::Failed(_) => self.close(slot, Close::Orderly),
         }

@@ -84,7 +84,7 @@ const DEADLINE: u64 = 30 * SECOND;
 const SLOT: u32 = 3;
 
 /// The next thing that happens, but that what was sent has left: not every driver tells that.
-fn next(driver: &mut impl Driver) -> Event {
+pub(crate) fn next(driver: &mut impl Driver) -> Event {
     loop {
         let event = next_of_all(driver);
         if event.kind != Kind::Left {

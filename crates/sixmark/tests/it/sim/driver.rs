@@ -50,6 +50,18 @@ impl Driver for Simulated {
         handed
     }
 
+    fn cast(&mut self, _: Slot, _: &[u8], _: Option<usize>, _: u8) -> Handed {
+        unimplemented!("the simulated world has no datagrams")
+    }
+
+    fn mtu(&mut self, _: Slot) -> Option<u32> {
+        None
+    }
+
+    fn drops(&mut self, _: Slot) -> u64 {
+        0
+    }
+
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.world.borrow_mut().drop_next(slot, count);
     }

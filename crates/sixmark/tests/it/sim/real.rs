@@ -47,7 +47,13 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
     }
 
     fn parts(&mut self) -> (&mut D, Way) {
-        let way = Way { to: self.peer.address, from: None, no_delay: false, lasting: LASTING };
+        let way = Way {
+            to: self.peer.address,
+            from: None,
+            no_delay: false,
+            lasting: LASTING,
+            datagrams: false,
+        };
         (&mut self.driver, way)
     }
 

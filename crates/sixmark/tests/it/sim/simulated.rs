@@ -45,7 +45,13 @@ impl Stage for InSimulation {
             Family::Ipv6 => "[fd00::1]:80",
             Family::Ipv4 => "192.0.2.1:80",
         };
-        let way = Way { to: to.parse().unwrap(), from: None, no_delay: false, lasting: true };
+        let way = Way {
+            to: to.parse().unwrap(),
+            from: None,
+            no_delay: false,
+            lasting: true,
+            datagrams: false,
+        };
         InSimulation { driver: Simulated::new(&world), way }
     }
 

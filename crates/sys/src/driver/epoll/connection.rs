@@ -7,6 +7,7 @@ use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 use super::stamped::Track;
 use crate::driver::Kind;
 use crate::driver::begin::outcome;
+use crate::driver::datagram::Datagrams;
 use crate::driver::own::{Bytes, Spare};
 use crate::socket;
 
@@ -27,6 +28,8 @@ pub(super) struct Socket {
     /// What is left to send, and how much of it is sent.
     pub(super) sending: Option<(Bytes, usize)>,
     pub(super) droppable: u64,
+    /// It is one of datagrams.
+    pub(super) datagrams: Option<Datagrams>,
     /// The error number that sending met. The peer may have answered before: it is told when there
     /// is nothing more to receive.
     pub(super) refused: Option<i32>,
@@ -39,7 +42,8 @@ impl Socket {
     pub(super) fn note(&mut self, events: i32) {
         // A stamp in the error queue is told like an error, but is no end.
         let stamped = self.track.is_some() && !self.connecting;
-        let error = if stamped { 0 } else { EPOLLERR };
+        // Nor are there ends among datagrams, but errors that pass.
+        let error = if stamped || self.datagrams.is_some() { 0 } else { EPOLLERR };
         self.ending |= events & (EPOLLRDHUP | EPOLLHUP | error) != 0;
         self.readable |= self.ending || events & (EPOLLIN | EPOLLERR) != 0;
         self.writable |= self.ending || events & EPOLLOUT != 0;
@@ -76,6 +80,19 @@ impl Socket {
                 self.refuse(errno);
                 None
             }
+        }
+    }
+
+    /// Sends the datagrams that are left.
+    pub(super) fn go_on_casting(&mut self) -> Option<Kind> {
+        let datagrams = self.datagrams.as_mut().filter(|datagrams| datagrams.keeps())?;
+        match datagrams.go_on(self.fd.as_ref()?) {
+            Ok(true) => Some(Kind::Sent),
+            Ok(false) => {
+                self.writable = false;
+                None
+            }
+            Err(errno) => self.ended(Kind::Failed(errno)),
         }
     }
 

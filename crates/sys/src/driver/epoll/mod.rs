@@ -15,9 +15,10 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin, number};
+use super::datagram::{self, Datagrams, Received};
 use super::own::{Bytes, Spare, rest};
 use super::{Close, Driver, Event, Handed, Kind, Message, Path, Slot, Stamps, Way};
-use crate::{check, clock, path, socket};
+use crate::{check, clock, path, socket, stamp};
 use connection::Socket;
 use stamped::Stamped;
 
@@ -98,7 +99,8 @@ impl Epoll {
         })
     }
 
-    /// A driver whose times of sending and receiving are the kernel's. Fails, with the reason and a
+    /// A driver whose times of sending and receiving are the kernel's; of datagrams those of receiving,
+    /// while they are sent when the call began that did it. Fails, with the reason and a
     /// way out, where the kernel gives no stamps.
     pub fn with_kernel_stamps() -> io::Result<Epoll> {
         Ok(Epoll { stamped: Some(Stamped::new()?), ..Epoll::new()? })
@@ -107,9 +109,18 @@ impl Epoll {
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
         let Begun { fd, called, returned, peer } = begin(way)?;
-        let track = self.stamped.as_ref().and_then(|_| stamped::track(&fd));
+        let track = match &self.stamped {
+            Some(_) if way.datagrams => {
+                // One without stamps counts them as missing.
+                let _ = stamp::enable_received(&fd);
+                None
+            }
+            Some(_) => stamped::track(&fd),
+            None => None,
+        };
         let socket = &mut self.sockets[slot as usize];
         socket.track = track;
+        socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
@@ -173,7 +184,8 @@ impl Epoll {
         }
         let socket = &mut self.sockets[current.token.slot as usize];
         if socket.writable
-            && let Some(kind) = socket.go_on_sending(&mut self.spare)
+            && let Some(kind) =
+                socket.go_on_casting().or_else(|| socket.go_on_sending(&mut self.spare))
         {
             return Some(kind);
         }
@@ -191,7 +203,30 @@ impl Epoll {
             self.unfinished.push_back(current.token);
             return None;
         }
-        self.receive(current.token.slot)
+        match socket.datagrams {
+            Some(_) => self.receive_datagrams(current.token.slot),
+            None => self.receive(current.token.slot),
+        }
+    }
+
+    /// There may be more until the kernel says otherwise: nothing tells a full socket from an empty
+    /// one.
+    fn receive_datagrams(&mut self, slot: Slot) -> Option<Kind> {
+        let socket = &mut self.sockets[slot as usize];
+        loop {
+            match datagram::receive(socket.fd.as_ref()?, &mut self.buffer) {
+                Ok(Received { length, segment, ecn, stamp }) => {
+                    self.received = length;
+                    self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
+                    return Some(Kind::Datagrams { length, segment, ecn });
+                }
+                Err(error) => match number(&error) {
+                    libc::EAGAIN => return socket.ended_none(),
+                    errno if datagram::passes(errno) => {}
+                    errno => return socket.ended(Kind::Failed(errno)),
+                },
+            }
+        }
     }
 
     fn receive(&mut self, slot: Slot) -> Option<Kind> {
@@ -264,6 +299,12 @@ impl Epoll {
     fn keep(&mut self, slot: Slot, bytes: Bytes, end: usize) -> Handed {
         let socket = &mut self.sockets[slot as usize];
         socket.sending = Some((bytes, end));
+        self.ask_for_room(slot)
+    }
+
+    /// There is something left to send.
+    fn ask_for_room(&mut self, slot: Slot) -> Handed {
+        let socket = &mut self.sockets[slot as usize];
         socket.writable = false;
         if !socket.asks_writable
             && let Err(error) = self.register(slot, libc::EPOLL_CTL_MOD, true)
@@ -362,6 +403,29 @@ impl Driver for Epoll {
             Ok((_, at)) => Handed::Whole(at),
             Err(errno) => self.refuse(slot, errno),
         }
+    }
+
+    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed {
+        let at = self.now();
+        let socket = &mut self.sockets[slot as usize];
+        let Some((fd, datagrams)) = socket.fd.as_ref().zip(socket.datagrams.as_mut()) else {
+            return self.refuse(slot, libc::EBADF);
+        };
+        match datagrams.cast(fd, bytes, segment, ecn) {
+            Ok(true) => Handed::Whole(at),
+            Ok(false) => self.ask_for_room(slot),
+            Err(errno) => self.refuse(slot, errno),
+        }
+    }
+
+    fn mtu(&mut self, slot: Slot) -> Option<u32> {
+        let socket = self.sockets.get(slot as usize)?;
+        socket.datagrams.as_ref()?.mtu(socket.fd.as_ref()?)
+    }
+
+    fn drops(&mut self, slot: Slot) -> u64 {
+        let fd = self.sockets.get(slot as usize).and_then(|socket| socket.fd.as_ref());
+        fd.map_or(0, datagram::drops)
     }
 
     fn drop_next(&mut self, slot: Slot, count: u64) {

@@ -125,6 +125,13 @@ impl Stamped {
         Ok((count, track.latest))
     }
 
+    /// When datagrams came that have this stamp.
+    pub(super) fn came(&mut self, real: Option<u64>) -> u64 {
+        let believed = self.believe(real);
+        self.missing += u64::from(believed.is_none());
+        believed.unwrap_or_else(clock::now)
+    }
+
     /// A stamp as a time of our clock; none where it can't be right.
     fn believe(&self, real: Option<u64>) -> Option<u64> {
         let (at, now) = (self.realtime.monotonic(real?), clock::now());

@@ -4,16 +4,17 @@ use std::os::fd::{AsRawFd as _, RawFd};
 use std::ptr::null_mut;
 
 use io_uring::opcode::{
-    AsyncCancel, Close, FixedFdInstall, PollAdd, Recv, Send, SendMsg, SetSockOpt,
+    AsyncCancel, Close, FixedFdInstall, PollAdd, Recv, RecvMsgMulti, Send, SendMsg, SetSockOpt,
 };
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
 
 use super::lent::Rest;
 use super::mark::Operation;
+use super::ring::Pool;
 use super::socket::{File, Socket};
-use crate::buffers::GROUP;
 use crate::driver::Slot;
+use crate::driver::datagram::CONTROL;
 
 /// IORING_RECVSEND_POLL_FIRST: wait before the first try, which would come too early.
 const POLL_FIRST: u16 = 1;
@@ -22,6 +23,19 @@ const AGAIN_AND_AGAIN: u16 = 2;
 
 /// The most that one submission sends.
 const MOST: usize = 1 << 30;
+
+/// How received datagrams are to be laid out: no address, and so much room for control messages.
+struct Form(libc::msghdr);
+
+// SAFETY: the pointers in it are null, and nobody writes to it.
+unsafe impl Sync for Form {}
+
+static FORM: Form = Form({
+    // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_controllen = CONTROL as _;
+    header
+});
 
 /// Makes closing a socket send a reset at once.
 static RESET: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -67,8 +81,22 @@ pub(super) fn receive(socket: &Socket, slot: Slot, file: &File, again: bool) -> 
     let mark = socket.mark(slot, Operation::Receive);
     let flags = if again { POLL_FIRST | AGAIN_AND_AGAIN } else { POLL_FIRST };
     let entry = on!(file, slot, |target| Recv::new(target, null_mut(), 0));
-    let entry = entry.ioprio(flags).buf_group(GROUP).build();
+    let entry = entry.ioprio(flags).buf_group(Pool::Bytes as u16).build();
     entry.flags(Flags::BUFFER_SELECT).user_data(mark)
+}
+
+/// Receive the datagrams that come next, again and again, each time into a buffer of the ring's choice.
+pub(super) fn hear(socket: &Socket, slot: Slot, file: &File) -> Entry {
+    let (mark, form) = (socket.mark(slot, Operation::Hear), &raw const FORM.0);
+    let entry = on!(file, slot, |target| RecvMsgMulti::new(target, form, Pool::Datagrams as u16));
+    entry.ioprio(POLL_FIRST).build().user_data(mark)
+}
+
+/// Tell when there is room to send.
+pub(super) fn room(socket: &Socket, slot: Slot, file: &File) -> Entry {
+    let mark = socket.mark(slot, Operation::Room);
+    let entry = on!(file, slot, |target| PollAdd::new(target, libc::POLLOUT as u32));
+    entry.build().user_data(mark)
 }
 
 /// Drop up to `most` bytes that come: with MSG_TRUNC, TCP drops instead of writing (tcp(7)). Not

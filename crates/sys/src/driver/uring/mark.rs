@@ -23,6 +23,10 @@ pub(super) enum Operation {
     Install,
     /// To send at once or not at all.
     Pass,
+    /// To receive datagrams.
+    Hear,
+    /// To tell when there is room for datagrams.
+    Room,
     /// Something of which only the effect matters: closing, cancelling.
     Quiet,
 }
@@ -57,6 +61,8 @@ impl Mark {
             5 => Operation::Watch,
             6 => Operation::Install,
             7 => Operation::Pass,
+            8 => Operation::Hear,
+            9 => Operation::Room,
             _ => Operation::Quiet,
         };
         Mark { slot: packed as u32, generation: (packed >> 32) as u32 & GENERATIONS, operation }
@@ -69,8 +75,9 @@ mod tests {
 
     #[test]
     fn a_mark_survives_the_way_through_the_kernel() {
-        use Operation::{Connect, Discard, Install, Pass, Quiet, Receive, Send, Watch};
-        for operation in [Connect, Receive, Discard, Send, Watch, Install, Pass, Quiet] {
+        use Operation::{Connect, Discard, Hear, Install, Pass, Quiet, Receive, Room, Send, Watch};
+        for operation in [Connect, Receive, Discard, Send, Watch, Install, Pass, Hear, Room, Quiet]
+        {
             for (slot, generation) in [(0, 0), (7, 1), (u32::MAX, 0xff_ffff)] {
                 let mark = Mark { slot, generation, operation };
                 assert_eq!(Mark::unpack(mark.pack()), mark);

@@ -8,6 +8,7 @@
 //! handshake, and only a call of its own times it alone. Linking connect to send and receive would
 //! save one call and put the time of the send into that of the connection.
 
+mod datagram;
 mod entry;
 mod lent;
 mod mark;
@@ -18,6 +19,7 @@ mod tell;
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
 use std::time::Duration;
 
@@ -25,9 +27,10 @@ use io_uring::squeue::Entry;
 
 use self::lent::{Lent, SHORT};
 use self::mark::Operation;
-use self::ring::{Completion, Ring};
+use self::ring::{Completion, Pool, Ring};
 use self::socket::{Ear, File, Socket};
 use super::begin::{Begun, begin, number};
+use super::datagram::{Datagrams, drops};
 use super::own::{Bytes, Spare};
 use super::{Close, Driver, Event, Grain, Handed, Kind, Message, Path, Slot, Way};
 use crate::{clock, path, socket as tcp};
@@ -55,7 +58,7 @@ pub struct Uring {
     /// The slot of the event that was told last.
     current: Option<Slot>,
     /// The buffer of that event, and how much of it counts.
-    received: Option<(u16, usize)>,
+    received: Option<Filled>,
     /// Sends queued since the kernel was last called.
     sends: usize,
     grain: Grain,
@@ -67,6 +70,13 @@ pub struct Uring {
     spinning: bool,
     woke: u64,
     waited: u64,
+}
+
+/// What a buffer was filled with.
+struct Filled {
+    pool: Pool,
+    buffer: u16,
+    range: Range<usize>,
 }
 
 impl Uring {
@@ -110,9 +120,13 @@ impl Uring {
 
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
+        if way.datagrams {
+            self.ring.expect_datagrams()?;
+        }
         let Begun { fd, called, returned, peer } = self.begin_with_room(way)?;
-        let file = self.file(slot, fd, way.lasting);
+        let file = self.file(slot, fd, way.lasting && !way.datagrams);
         let socket = &mut self.sockets[slot as usize];
+        socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
         socket.connecting = peer.is_none();
         let told = entry::connected(socket, slot, &file);
         socket.file = Some(file);
@@ -203,7 +217,8 @@ impl Uring {
         let Some(file) = socket.file.as_ref().filter(|_| !socket.over && !socket.connecting) else {
             return;
         };
-        let again = socket.lasting && !socket.hung;
+        let hears = socket.hears();
+        let again = socket.lasting && !socket.hung && hears == Operation::Receive;
         let watch = (again && !socket.watched).then(|| entry::watch(socket, slot, file));
         let dropping = socket.droppable >= WORTH_DROPPING;
         let (ear, entry) = match socket.ear {
@@ -211,6 +226,7 @@ impl Uring {
                 let most = socket.droppable.min(DROP) as u32;
                 (Ear::Discarding, entry::discard(socket, slot, file, most))
             }
+            Ear::Closed if hears == Operation::Hear => (Ear::Open, entry::hear(socket, slot, file)),
             Ear::Closed => (Ear::Open, entry::receive(socket, slot, file, again)),
             Ear::Open if dropping => {
                 (Ear::Closing, entry::cancel(socket, slot, Operation::Receive))
@@ -347,8 +363,8 @@ impl Uring {
 
     /// Ends dealing with the event that was told last.
     fn settle(&mut self) {
-        if let Some((buffer, _)) = self.received.take() {
-            self.ring.give_back(buffer);
+        if let Some(Filled { pool, buffer, .. }) = self.received.take() {
+            self.ring.give_back(pool, buffer);
         }
         if let Some(slot) = self.current.take() {
             self.listen(slot);
@@ -361,12 +377,13 @@ impl Uring {
         let heard = match socket.ear {
             Ear::Closed => None,
             Ear::Discarding => Some(Operation::Discard),
-            Ear::Open | Ear::Closing => Some(Operation::Receive),
+            Ear::Open | Ear::Closing => Some(socket.hears()),
         };
         let sent = socket.sending.then_some(Operation::Send);
         let connected = socket.connecting.then_some(Operation::Connect);
         let watched = socket.watched.then_some(Operation::Watch);
-        for operation in [heard, sent, connected, watched].into_iter().flatten() {
+        let room = self.awaits_room(slot);
+        for operation in [heard, sent, connected, watched, room].into_iter().flatten() {
             self.push(&entry::cancel(&self.sockets[slot as usize], slot, operation));
         }
     }
@@ -459,6 +476,32 @@ impl Driver for Uring {
         if quietly { Handed::Whole(at) } else { Handed::Later }
     }
 
+    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed {
+        let at = self.now();
+        self.spinning = false;
+        let done = match self.datagrams(slot) {
+            Some((fd, datagrams)) => datagrams.cast(fd, bytes, segment, ecn),
+            None => Err(libc::EBADF),
+        };
+        match done {
+            Ok(true) => return Handed::Whole(at),
+            Ok(false) => self.ask_for_room(slot),
+            Err(errno) => {
+                let kind = self.failed(slot, errno);
+                self.ready.extend(kind.map(|kind| Event { slot, at, kind }));
+            }
+        }
+        Handed::Later
+    }
+
+    fn mtu(&mut self, slot: Slot) -> Option<u32> {
+        self.datagrams(slot).and_then(|(fd, datagrams)| datagrams.mtu(fd))
+    }
+
+    fn drops(&mut self, slot: Slot) -> u64 {
+        self.ask(slot, drops).unwrap_or(0)
+    }
+
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.sockets[slot as usize].droppable = count;
     }
@@ -524,14 +567,13 @@ impl Driver for Uring {
     }
 
     fn bytes(&self) -> &[u8] {
-        self.received.map_or(&[], |(buffer, length)| self.ring.view(buffer, length))
+        let Some(Filled { pool, buffer, range }) = &self.received else { return &[] };
+        self.ring.view(*pool, *buffer, range.clone())
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        match self.received {
-            Some((buffer, length)) => self.ring.view_mut(buffer, length),
-            None => &mut [],
-        }
+        let Some(Filled { pool, buffer, range }) = &self.received else { return &mut [] };
+        self.ring.view_mut(*pool, *buffer, range.clone())
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::io;
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 use std::time::Duration;
 
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Parameters, squeue};
 
-use crate::buffers::Buffers;
+use super::datagram;
+use crate::buffers::{Buffers, GROUP};
 use crate::{limit, release};
 
 /// Submissions that can be queued between two calls into the kernel.
@@ -16,14 +18,25 @@ const SUBMISSIONS: u32 = 256;
 /// Completions that the kernel can tell of between two looks. It keeps more than that, slower.
 const COMPLETIONS: u32 = 2_048;
 
-/// Buffers for what comes.
+/// Buffers for what comes over connections.
 const BUFFERS: u16 = 256;
+/// Buffers for datagrams: fewer, since each holds many.
+const DATAGRAMS: u16 = 64;
+
+/// The groups of buffers, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pool {
+    Bytes = GROUP as isize,
+    Datagrams = GROUP as isize + 1,
+}
 
 /// One ring with its table of files and its buffers.
 pub(super) struct Ring {
     // Dropped by hand: the buffers only where the kernel can't write to them any more.
     ring: ManuallyDrop<IoUring>,
     buffers: ManuallyDrop<Buffers>,
+    /// Made when the first socket of datagrams is.
+    datagrams: ManuallyDrop<Option<Buffers>>,
     /// Sockets that the ring's own table has room for.
     files: u32,
     enabled: bool,
@@ -54,7 +67,20 @@ impl Ring {
         let buffers = unsafe { Buffers::register(&ring.submitter(), BUFFERS) }?;
         let files = make_table(&ring, files);
         let (ring, buffers) = (ManuallyDrop::new(ring), ManuallyDrop::new(buffers));
-        Ok(Ring { ring, buffers, files, enabled: false, can_linger })
+        let datagrams = ManuallyDrop::new(None);
+        Ok(Ring { ring, buffers, datagrams, files, enabled: false, can_linger })
+    }
+
+    /// Makes the buffers for datagrams, once.
+    pub(super) fn expect_datagrams(&mut self) -> io::Result<()> {
+        if self.datagrams.is_none() {
+            let (submitter, group) = (self.ring.submitter(), Pool::Datagrams as u16);
+            // SAFETY: Drop frees the buffers only after everything under way was cancelled.
+            let buffers =
+                unsafe { Buffers::register_group(&submitter, group, DATAGRAMS, datagram::SIZE) }?;
+            *self.datagrams = Some(buffers);
+        }
+        Ok(())
     }
 
     /// Makes this thread the ring's only user, once.
@@ -109,7 +135,7 @@ impl Ring {
     /// Hands what is queued to the kernel and lets it deal with what came in.
     pub(super) fn submit_and_look(&mut self) -> io::Result<()> {
         self.enable()?;
-        self.buffers.publish();
+        self.publish();
         let (queued, flags) = (self.queued() as u32, EnterFlags::GETEVENTS.bits());
         // SAFETY: no argument, and waiting for none returns at once.
         let done = unsafe { self.ring.submitter().enter::<()>(queued, 0, flags, None) };
@@ -124,7 +150,7 @@ impl Ring {
         linger: Duration,
         most: usize,
     ) -> io::Result<()> {
-        self.buffers.publish();
+        self.publish();
         // The kernel looks at the longer time only when the shorter one is over.
         let (linger, longest) = (linger.min(longest), Timespec::from(longest));
         let arguments = SubmitArgs::new().timespec(&longest);
@@ -155,19 +181,42 @@ impl Ring {
         })
     }
 
-    /// What was received into a buffer.
-    pub(super) fn view(&self, buffer: u16, length: usize) -> &[u8] {
-        self.buffers.read(buffer, length)
+    /// What was received into a part of a buffer.
+    pub(super) fn view(&self, pool: Pool, buffer: u16, range: Range<usize>) -> &[u8] {
+        let buffers = match pool {
+            Pool::Bytes => Some(&*self.buffers),
+            Pool::Datagrams => self.datagrams.as_ref(),
+        };
+        let bytes = buffers.map_or(&[][..], |buffers| buffers.read(buffer, range.end));
+        bytes.get(range).unwrap_or_default()
     }
 
     /// The same, to be changed.
-    pub(super) fn view_mut(&mut self, buffer: u16, length: usize) -> &mut [u8] {
-        self.buffers.write(buffer, length)
+    pub(super) fn view_mut(&mut self, pool: Pool, buffer: u16, range: Range<usize>) -> &mut [u8] {
+        let buffers = self.pool(pool);
+        let bytes = buffers.map_or(&mut [][..], |buffers| buffers.write(buffer, range.end));
+        bytes.get_mut(range).unwrap_or_default()
     }
 
     /// Lets the kernel have a buffer again, from the next look on.
-    pub(super) fn give_back(&mut self, buffer: u16) {
-        self.buffers.give(buffer);
+    pub(super) fn give_back(&mut self, pool: Pool, buffer: u16) {
+        if let Some(buffers) = self.pool(pool) {
+            buffers.give(buffer);
+        }
+    }
+
+    fn pool(&mut self, pool: Pool) -> Option<&mut Buffers> {
+        match pool {
+            Pool::Bytes => Some(&mut self.buffers),
+            Pool::Datagrams => self.datagrams.as_mut(),
+        }
+    }
+
+    fn publish(&self) {
+        self.buffers.publish();
+        if let Some(datagrams) = &*self.datagrams {
+            datagrams.publish();
+        }
     }
 }
 
@@ -196,6 +245,8 @@ impl Drop for Ring {
         if nothing_left {
             // SAFETY: dropped once, here, with nothing under way.
             unsafe { ManuallyDrop::drop(&mut self.buffers) };
+            // SAFETY: as above.
+            unsafe { ManuallyDrop::drop(&mut self.datagrams) };
         }
     }
 }

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 
 use super::mark::{self, Mark, Operation};
 use crate::driver::Slot;
+use crate::driver::datagram::Datagrams;
 use crate::driver::own::Bytes;
 
 /// A slot: vacant where it has no file.
@@ -24,6 +25,8 @@ pub(super) struct Socket {
     /// The peer ended it or it broke: nothing more comes.
     pub(super) over: bool,
     pub(super) droppable: u64,
+    /// It is one of datagrams, which is never listed: plain calls send them.
+    pub(super) datagrams: Option<Datagrams>,
     /// Where the request lies that was sent last in this slot, if it is one that is kept.
     pub(super) request: usize,
     /// The error number that a send met, while there may be something to receive yet.
@@ -66,6 +69,11 @@ impl Socket {
     pub(super) fn renew(&mut self, lasting: bool) {
         let generation = self.generation.wrapping_add(1) & mark::GENERATIONS;
         *self = Socket { generation, lasting, request: self.request, ..Socket::default() };
+    }
+
+    /// What the kernel was asked to tell what comes by.
+    pub(super) fn hears(&self) -> Operation {
+        if self.datagrams.is_some() { Operation::Hear } else { Operation::Receive }
     }
 
     pub(super) fn mark(&self, slot: Slot, operation: Operation) -> u64 {

@@ -1,9 +1,9 @@
 //! From what the kernel says to what the caller is told.
 
 use super::mark::{Mark, Operation};
-use super::ring::Completion;
+use super::ring::{Completion, Pool};
 use super::socket::Ear;
-use super::{Uring, ring};
+use super::{Filled, Uring, ring};
 use crate::driver::begin::outcome;
 use crate::driver::{Kind, Slot};
 
@@ -13,7 +13,8 @@ impl Uring {
         let Mark { slot, generation, operation } = Mark::unpack(completion.mark);
         let known = self.sockets.get(slot as usize);
         if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
-            completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(buffer));
+            let pool = if operation == Operation::Hear { Pool::Datagrams } else { Pool::Bytes };
+            completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(pool, buffer));
             match operation {
                 Operation::Send => self.let_go(completion.mark),
                 Operation::Install => drop(ring::installed(completion.result)),
@@ -26,6 +27,8 @@ impl Uring {
             Operation::Receive => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion),
+            Operation::Hear => self.heard(slot, completion),
+            Operation::Room => self.go_on_casting(slot),
             Operation::Pass => self.refused(slot, -completion.result),
             Operation::Watch => {
                 self.sockets[slot as usize].watched = false;
@@ -59,7 +62,8 @@ impl Uring {
         match (completion.result, completion.buffer) {
             (count @ 1.., Some(buffer)) => {
                 socket.droppable = socket.droppable.saturating_sub(count as u64);
-                self.received = Some((buffer, count as usize));
+                let (pool, range) = (Pool::Bytes, 0..count as usize);
+                self.received = Some(Filled { pool, buffer, range });
                 Some(Kind::Received(count as usize))
             }
             (error, _) => self.no_bytes(slot, error),
@@ -140,7 +144,7 @@ impl Uring {
     }
 
     /// One failure is told once, by whichever operation met it first.
-    fn failed(&mut self, slot: Slot, errno: i32) -> Option<Kind> {
+    pub(super) fn failed(&mut self, slot: Slot, errno: i32) -> Option<Kind> {
         let socket = &mut self.sockets[slot as usize];
         (!std::mem::replace(&mut socket.over, true)).then_some(Kind::Failed(errno))
     }
