@@ -38,7 +38,7 @@ shellcheck:
 	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS); \
 	else echo "shellcheck left out: scripts/install-test-packages lint installs it"; fi
 
-fuzz: ## every fuzz target for SECONDS (60), with a nightly toolchain
+fuzz: ## every fuzz target, SECONDS (60) in all, with a nightly toolchain
 	scripts/install-cargo-tools cargo-fuzz
 	scripts/fuzz $(SECONDS)
 
