@@ -7,13 +7,17 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep};
 
 use super::place::Session;
 use super::wire::Ending;
 
 /// The length of the block that bodies repeat, in bytes.
 const BLOCK_LEN: usize = 64 * 1024;
+
+/// To reset a stream throws away what of it still waits in the server, over HTTP/2 and QUIC alike.
+/// Nothing tells when that has left, so it gets so long.
+const BEFORE_RESET: Duration = Duration::from_millis(20);
 
 /// Pseudo-random, so that nothing on the way can compress it much, and the same in every build,
 /// so that a client can check it.
@@ -89,10 +93,10 @@ impl Payload {
         Payload::Pattern(Pattern::new(sent, Length::Known(declared)))
     }
 
-    /// Announces `declared` bytes, sends `sent` of them and fails.
+    /// Announces `declared` bytes, sends `sent` of them and fails a little later.
     pub(super) fn broken(sent: u64, declared: u64) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
-        Payload::Pattern(Pattern { then: Then::Break, ..pattern })
+        Payload::Pattern(Pattern { then: Then::Break(Box::pin(sleep(BEFORE_RESET))), ..pattern })
     }
 
     /// Announces `declared` bytes, sends `sent` of them and ends the connection.
@@ -123,7 +127,7 @@ enum Length {
 enum Then {
     End,
     Stall,
-    Break,
+    Break(Pin<Box<Sleep>>),
     Cut(Ending, Arc<Session>),
 }
 
@@ -134,7 +138,7 @@ impl Pattern {
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         if self.sent == self.until {
-            return self.then.poll();
+            return self.then.poll(cx);
         }
         if let Some(pace) = &mut self.pace {
             ready!(pace.poll_tick(cx));
@@ -169,11 +173,14 @@ impl Pattern {
 impl Then {
     /// Pending without a waker is meant: hyper flushes what it has, and then either the wire
     /// carries out the ending or nothing is to happen until the client goes away.
-    fn poll(&self) -> Poll<Option<Result<Bytes, Broken>>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         match self {
             Then::End => Poll::Ready(None),
             Then::Stall => Poll::Pending,
-            Then::Break => Poll::Ready(Some(Err(Broken))),
+            Then::Break(rest) => {
+                ready!(rest.as_mut().poll(cx));
+                Poll::Ready(Some(Err(Broken)))
+            }
             Then::Cut(ending, session) => {
                 session.end(*ending);
                 Poll::Pending

@@ -10,9 +10,10 @@ use std::time::Duration;
 use h3::error::{Code, StreamError};
 use h3::server::{RequestResolver, RequestStream};
 use h3_quinn::{RecvStream, SendStream};
-use hyper::Request;
 use hyper::body::{Body, Buf, Bytes, Frame};
+use hyper::{Request, Response};
 use quinn::{Connection, Endpoint, Incoming, VarInt};
+use tokio::task::JoinSet;
 
 use super::answer::answer;
 use super::body::{Broken, Payload};
@@ -20,9 +21,6 @@ use super::place::{Place, Session};
 
 /// What goes wrong with an exchange is its client's to know.
 type Failure = Box<dyn Error + Send + Sync>;
-
-/// A reset throws away what was not sent before (RFC 9000, 3.1), so what was written gets so long.
-const BEFORE_RESET: Duration = Duration::from_millis(20);
 
 /// How long a client that was told to go has for it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -44,16 +42,19 @@ async fn serve(incoming: Incoming, place: Arc<Place>) -> Result<(), Failure> {
     let session = Arc::new(Session::new(connection.remote_address(), &place));
     let quic = h3_quinn::Connection::new(connection.clone());
     let mut http: h3::server::Connection<_, Bytes> = h3::server::builder().build(quic).await?;
+    // They end with the connection: whoever has left waits for nothing, not even a stall.
+    let mut exchanges = JoinSet::new();
     let mut going = false;
-    loop {
+    while !(going && exchanges.is_empty()) {
         tokio::select! {
             next = http.accept() => match next? {
                 Some(request) => {
                     let (connection, session) = (connection.clone(), Arc::clone(&session));
-                    drop(tokio::spawn(exchange(request, connection, session)));
+                    exchanges.spawn(exchange(request, connection, session));
                 }
                 None => break,
             },
+            Some(_) = exchanges.join_next() => {}
             () = session.enough(), if !going => {
                 going = true;
                 // h3 tells the last one accepted plus this many, which is the first refused.
@@ -74,23 +75,13 @@ async fn exchange(
     let (request, stream) = request.resolve_request().await?;
     let (mut send, receive) = stream.split();
     let request: Request<Upload> = request.map(|()| Upload(receive));
-    let asked = answer(request, Arc::clone(&session));
-    let response = tokio::select! {
-        response = asked => response,
-        // Whoever has left waits for nothing, not even a stall.
-        _ = connection.closed() => return Ok(()),
-    };
-    let Ok(response) = response else {
+    let Ok(response) = answer(request, session).await else {
         connection.close(no_error(), b"");
         return Ok(());
     };
     let (head, body) = response.into_parts();
-    send.send_response(hyper::Response::from_parts(head, ())).await?;
-    tokio::select! {
-        sent = content(body, &mut send) => sent?,
-        _ = connection.closed() => {}
-    }
-    Ok(())
+    send.send_response(Response::from_parts(head, ())).await?;
+    Ok(content(body, &mut send).await?)
 }
 
 async fn content(
@@ -105,7 +96,6 @@ async fn content(
                 }
             }
             Some(Err(Broken)) => {
-                tokio::time::sleep(BEFORE_RESET).await;
                 send.stop_stream(Code::H3_INTERNAL_ERROR);
                 return Ok(());
             }

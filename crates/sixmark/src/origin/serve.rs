@@ -82,9 +82,6 @@ async fn http2<S: Stream>(wire: Wire<S>, session: Arc<Session>) {
     let service = service_fn(move |request| answer(request, Arc::clone(&each)));
     let connection = http2::Builder::new(TokioExecutor::new())
         .max_concurrent_streams(session.place.limits.streams)
-        // A reset throws away what waits to be framed. With room for one byte, hyper asks a body
-        // for its next piece, or its failure, only when the last one has left.
-        .max_send_buf_size(1)
         .serve_connection(TokioIo::new(&mut wire), service);
     {
         let mut connection = pin!(connection);
