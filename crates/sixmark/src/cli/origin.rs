@@ -1,13 +1,14 @@
 //! `sixmark origin`.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::out::print;
 use super::stop_flag;
 use crate::Error;
-use crate::origin::{Options, Origin, Pause, Turbo};
+use crate::origin::{Identity, Limits, Options, Origin, Pause, Turbo};
 
 /// Open files that are asked for.
 const MOST: u64 = 1 << 20;
@@ -32,7 +33,43 @@ pub(super) struct Args {
     #[arg(long, value_name = "LENGTH/EVERY", conflicts_with = "turbo")]
     pause: Option<Pause>,
 
-    /// Answer little and fast, over io_uring: /, /bytes/N and uploads to /sink, for benchmarks
+    /// Speak HTTPS, with a certificate made now
+    #[arg(long, conflicts_with = "turbo")]
+    tls: bool,
+
+    /// Speak HTTPS with the certificate in this PEM file, followed by those that lead to its
+    /// authority
+    #[arg(long, value_name = "FILE", requires = "key", conflicts_with_all = ["tls", "turbo"])]
+    cert: Option<PathBuf>,
+
+    /// The certificate's private key, a PEM file
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
+
+    /// Write what clients have to trust (--cacert) to this file, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls")]
+    write_ca: Option<PathBuf>,
+
+    /// Speak HTTP/3 too, over UDP on the same ports; needs --tls, or --cert and --key
+    #[arg(long, conflicts_with = "turbo")]
+    http3: bool,
+
+    /// Let QUIC clients show their address by a Retry first
+    #[arg(long, requires = "http3")]
+    retry: bool,
+
+    /// Streams that a connection may have open at once, over HTTP/2 and HTTP/3
+    #[arg(long, value_name = "N", default_value_t = Limits::default().streams,
+          value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "turbo")]
+    streams: u32,
+
+    /// End each connection after N requests: GOAWAY, over HTTP/1.1 `Connection: close`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+          conflicts_with = "turbo")]
+    goaway_after: Option<u64>,
+
+    /// Answer little and fast, over io_uring: /, /bytes/N and uploads to /sink, for benchmarks;
+    /// HTTP/1.1 in plain text only
     #[arg(long)]
     turbo: bool,
 
@@ -61,10 +98,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
 }
 
 fn start(args: &Args) -> Result<Any, Error> {
-    let mut options = Options { threads: args.threads, pause: args.pause, ..Options::default() };
-    if !args.listen.is_empty() {
-        options.listen.clone_from(&args.listen);
-    }
+    let options = options(args)?;
     // As many connections as the system lets us hold; fewer are no error here.
     let files = sixmark_sys::limit::raise_open_files(MOST).unwrap_or(1024);
     let started = if args.turbo {
@@ -75,14 +109,51 @@ fn start(args: &Args) -> Result<Any, Error> {
     started.map_err(|error| Error::Measure(error.to_string()))
 }
 
+fn options(args: &Args) -> Result<Options, Error> {
+    let mut options = Options { threads: args.threads, pause: args.pause, ..Options::default() };
+    if !args.listen.is_empty() {
+        options.listen.clone_from(&args.listen);
+    }
+    let (streams, goaway_after, retry) = (args.streams, args.goaway_after, args.retry);
+    options.limits = Limits { streams, goaway_after, retry };
+    options.identity = identity(args, &options.listen)?;
+    options.http3 = args.http3;
+    if options.http3 && options.identity.is_none() {
+        let line = "--http3 needs a certificate: add --tls, or --cert FILE --key FILE";
+        return Err(Error::Usage(line.into()));
+    }
+    Ok(options)
+}
+
+fn identity(args: &Args, listen: &[SocketAddr]) -> Result<Option<Identity>, Error> {
+    if let (Some(certificate), Some(key)) = (&args.cert, &args.key) {
+        return Identity::read(certificate, key).map(Some).map_err(Error::Usage);
+    }
+    if !args.tls {
+        return Ok(None);
+    }
+    let addresses: Vec<_> = listen.iter().map(SocketAddr::ip).collect();
+    let identity = Identity::made(&addresses).map_err(Error::Measure)?;
+    if let (Some(path), Some(pem)) = (&args.write_ca, identity.authority()) {
+        write(path, pem)?;
+    }
+    Ok(Some(identity))
+}
+
+fn write(path: &Path, pem: &str) -> Result<(), Error> {
+    let wrong = |error| format!("cannot write the certificate to {}: {error}", path.display());
+    std::fs::write(path, pem).map_err(wrong).map_err(Error::Usage)
+}
+
 fn announcement(origin: &Any, json: bool) -> String {
-    let (addresses, description) = match origin {
-        Any::Full(origin) => (origin.addresses(), origin.describe()),
-        Any::Turbo(turbo) => (turbo.addresses(), turbo.describe()),
+    let description = match origin {
+        Any::Full(origin) => origin.describe(),
+        Any::Turbo(turbo) => turbo.describe(),
     };
     if json {
         return format!("{description}\n");
     }
-    let urls = addresses.iter().map(|address| format!("http://{address}/\n"));
+    let addresses = description["addresses"].as_array().into_iter().flatten();
+    let urls = addresses.filter_map(|one| one["url"].as_str()).map(|url| format!("{url}\n"));
     urls.collect::<String>() + "Ctrl-C ends it.\n"
 }

@@ -6,17 +6,20 @@ use std::future::pending;
 use std::sync::Arc;
 
 use http_body_util::BodyExt;
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::body::{Body, Buf, Bytes};
+use hyper::header::{
+    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING,
+};
+use hyper::{Method, Request, Response, StatusCode, Version};
 
 use super::body::Payload;
 use super::dynamic;
+use super::place::Session;
 use super::route::{INDEX, Refusal, Route};
-use super::wire::{Ending, Session};
+use super::wire::Ending;
 
-/// An error makes hyper end the connection without an answer.
-type Outcome = Result<Response<Payload>, Box<dyn Error + Send + Sync>>;
+/// An error ends the connection without an answer.
+pub(super) type Outcome = Result<Response<Payload>, Box<dyn Error + Send + Sync>>;
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -29,8 +32,14 @@ const RESET_DECLARED: u64 = 65_536;
 const RESET_SENT: u64 = 1024;
 
 /// Answers one request.
-pub(super) async fn answer(request: Request<Incoming>, session: Arc<Session>) -> Outcome {
-    let pauses = session.pauses;
+pub(super) async fn answer<B>(request: Request<B>, session: Arc<Session>) -> Outcome
+where
+    B: Body + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let last = session.count();
+    let asked = Asked { version: request.version(), head: request.method() == Method::HEAD };
+    let place = Arc::clone(&session.place);
     let answer = match Route::parse(request.uri().path()) {
         Ok(route) if route.methods().contains(request.method()) => {
             respond(route, request, session).await
@@ -39,31 +48,72 @@ pub(super) async fn answer(request: Request<Incoming>, session: Arc<Session>) ->
         Err(Refusal::Unknown(line)) => Ok(text(StatusCode::NOT_FOUND, line)),
         Err(Refusal::Bad(line)) => Ok(text(StatusCode::BAD_REQUEST, line)),
     };
-    pauses.hold().await;
-    answer
+    place.pauses.hold().await;
+    answer.map(|response| asked.framed(response, last))
 }
 
-async fn respond(route: Route, request: Request<Incoming>, session: Arc<Session>) -> Outcome {
+/// What decides how a response is framed.
+#[derive(Clone, Copy)]
+struct Asked {
+    version: Version,
+    head: bool,
+}
+
+impl Asked {
+    /// hyper frames HTTP/1.1 by itself, to the letter of HEAD.
+    fn framed(self, mut response: Response<Payload>, last: bool) -> Response<Payload> {
+        if !has_streams(self.version) {
+            if last {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            return response;
+        }
+        if let Some(length) = response.size_hint().exact() {
+            response.headers_mut().entry(CONTENT_LENGTH).or_insert(HeaderValue::from(length));
+        }
+        match self.head {
+            true => response.map(|_| Payload::text("")),
+            false => response,
+        }
+    }
+}
+
+/// HTTP/2 and HTTP/3, where one exchange can fail without the others.
+fn has_streams(version: Version) -> bool {
+    version > Version::HTTP_11
+}
+
+async fn respond<B>(route: Route, request: Request<B>, session: Arc<Session>) -> Outcome
+where
+    B: Body + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let streams = has_streams(request.version());
     Ok(match route {
         Route::Index => ok(TEXT, Payload::text(INDEX)),
         Route::Health => ok(TEXT, Payload::text("ok\n")),
         Route::Bytes(n) => bytes(n),
-        Route::Chunked(n) => chunked(n),
+        Route::Chunked(n) => chunked(n, streams),
         Route::Drip { bytes, every } => ok(BINARY, Payload::drip(bytes, every)),
         Route::Delay(time) => {
             tokio::time::sleep(time).await;
             ok(TEXT, Payload::text(format!("waited {} ms\n", time.as_millis())))
         }
         Route::Capacity(service) => {
-            session.queue.serve(service).await;
+            session.place.queue.serve(service).await;
             ok(TEXT, Payload::text("served\n"))
         }
         Route::Status(code) => status(code),
         Route::Dynamic => ok(HTML, Payload::text(dynamic::page(&request, session.peer))),
-        Route::Sink => sink(request.into_body()).await?,
+        Route::Sink => sink(request.into_body()).await.map_err(Into::into)?,
+        Route::Reset if streams => ok(BINARY, Payload::broken(RESET_SENT, RESET_DECLARED)),
         Route::Reset => cut(RESET_SENT, RESET_DECLARED, Ending::Reset, session),
+        Route::Truncate(n) if streams => ok(BINARY, Payload::short(n / 2, n)),
         Route::Truncate(n) => cut(n / 2, n, Ending::Finish, session),
-        Route::Close => return Err("the client asked for no answer".into()),
+        Route::Close => {
+            session.end(Ending::Finish);
+            return Err("the client asked for no answer".into());
+        }
         Route::Stall => never(pending().await),
         // One byte more is announced than comes, or the response would be complete.
         Route::StallAfter(n) => ok(BINARY, Payload::stall(n, n + 1)),
@@ -99,12 +149,14 @@ fn bytes(n: u64) -> Response<Payload> {
     response
 }
 
-/// Four chunks or more, where there are bytes enough.
-fn chunked(n: u64) -> Response<Payload> {
+/// Four chunks or more, where there are bytes enough; without a length where there are no chunks.
+fn chunked(n: u64, streams: bool) -> Response<Payload> {
     const LARGEST: u64 = 16 * 1024;
     let chunk = n.div_ceil(4).clamp(1, LARGEST) as usize;
     let mut response = ok(BINARY, Payload::chunked(n, chunk));
-    response.headers_mut().insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+    if !streams {
+        response.headers_mut().insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+    }
     response
 }
 
@@ -112,10 +164,10 @@ fn cut(sent: u64, declared: u64, ending: Ending, session: Arc<Session>) -> Respo
     ok(BINARY, Payload::cut(sent, declared, ending, session))
 }
 
-async fn sink(mut body: Incoming) -> Result<Response<Payload>, hyper::Error> {
+async fn sink<B: Body + Unpin>(mut body: B) -> Result<Response<Payload>, B::Error> {
     let mut received: u64 = 0;
     while let Some(frame) = body.frame().await {
-        received += frame?.data_ref().map_or(0, |data| data.len() as u64);
+        received += frame?.data_ref().map_or(0, |data| data.remaining() as u64);
     }
     Ok(ok(JSON, Payload::text(format!("{{\"received\":{received}}}\n"))))
 }

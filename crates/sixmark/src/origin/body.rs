@@ -1,18 +1,23 @@
 //! Response bodies, streamed from a static block whatever their size.
 
-use std::convert::Infallible;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep};
 
-use super::wire::{Ending, Session};
+use super::place::Session;
+use super::wire::Ending;
 
 /// The length of the block that bodies repeat, in bytes.
 const BLOCK_LEN: usize = 64 * 1024;
+
+/// To reset a stream throws away what of it still waits in the server, over HTTP/2 and QUIC alike.
+/// Nothing tells when that has left, so it gets so long.
+const BEFORE_RESET: Duration = Duration::from_millis(20);
 
 /// Pseudo-random, so that nothing on the way can compress it much, and the same in every build,
 /// so that a client can check it.
@@ -32,8 +37,19 @@ const fn block() -> [u8; BLOCK_LEN] {
     bytes
 }
 
+/// A body that is to break off: its stream is reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Broken;
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the client asked for a response that breaks off")
+    }
+}
+
+impl std::error::Error for Broken {}
+
 /// A response body.
-#[derive(Debug)]
 pub(super) enum Payload {
     /// Sent as it is; `None` when it has been sent.
     Text(Option<Bytes>),
@@ -72,6 +88,17 @@ impl Payload {
         Payload::Pattern(Pattern { then: Then::Stall, ..pattern })
     }
 
+    /// Announces `declared` bytes, sends `sent` of them and ends there as if it were complete.
+    pub(super) fn short(sent: u64, declared: u64) -> Self {
+        Payload::Pattern(Pattern::new(sent, Length::Known(declared)))
+    }
+
+    /// Announces `declared` bytes, sends `sent` of them and fails a little later.
+    pub(super) fn broken(sent: u64, declared: u64) -> Self {
+        let pattern = Pattern::new(sent, Length::Known(declared));
+        Payload::Pattern(Pattern { then: Then::Break(Box::pin(sleep(BEFORE_RESET))), ..pattern })
+    }
+
     /// Announces `declared` bytes, sends `sent` of them and ends the connection.
     pub(super) fn cut(sent: u64, declared: u64, ending: Ending, session: Arc<Session>) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
@@ -80,7 +107,6 @@ impl Payload {
 }
 
 /// A walk over the block.
-#[derive(Debug)]
 pub(super) struct Pattern {
     sent: u64,
     until: u64,
@@ -98,10 +124,10 @@ enum Length {
 }
 
 /// What follows the last byte.
-#[derive(Debug)]
 enum Then {
     End,
     Stall,
+    Break(Pin<Box<Sleep>>),
     Cut(Ending, Arc<Session>),
 }
 
@@ -110,14 +136,14 @@ impl Pattern {
         Pattern { sent: 0, until, length, piece: BLOCK_LEN, pace: None, then: Then::End }
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         if self.sent == self.until {
-            return self.then.poll();
+            return self.then.poll(cx);
         }
         if let Some(pace) = &mut self.pace {
             ready!(pace.poll_tick(cx));
         }
-        Poll::Ready(Some(self.next()))
+        Poll::Ready(Some(Ok(self.next())))
     }
 
     fn next(&mut self) -> Bytes {
@@ -147,10 +173,14 @@ impl Pattern {
 impl Then {
     /// Pending without a waker is meant: hyper flushes what it has, and then either the wire
     /// carries out the ending or nothing is to happen until the client goes away.
-    fn poll(&self) -> Poll<Option<Bytes>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         match self {
             Then::End => Poll::Ready(None),
             Then::Stall => Poll::Pending,
+            Then::Break(rest) => {
+                ready!(rest.as_mut().poll(cx));
+                Poll::Ready(Some(Err(Broken)))
+            }
             Then::Cut(ending, session) => {
                 session.end(*ending);
                 Poll::Pending
@@ -161,17 +191,17 @@ impl Then {
 
 impl Body for Payload {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Broken;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
         let bytes = match self.get_mut() {
-            Payload::Text(text) => text.take(),
+            Payload::Text(text) => text.take().map(Ok),
             Payload::Pattern(pattern) => ready!(pattern.poll(cx)),
         };
-        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+        Poll::Ready(bytes.map(|bytes| bytes.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -1,12 +1,15 @@
 //! Listening sockets: each one serves one family only.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// Connections that may wait to be accepted; the kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
+
+/// Bytes of datagrams that may wait in either direction.
+const DATAGRAM_ROOM: usize = 4 << 20;
 
 /// Binds all addresses or none; the error names the address that failed.
 pub(super) fn bind_all(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
@@ -15,6 +18,15 @@ pub(super) fn bind_all(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>>
         return Err(io::Error::new(ErrorKind::InvalidInput, message));
     }
     addresses.iter().map(|&address| bind(address).map_err(|e| explain(address, &e))).collect()
+}
+
+/// The datagram sockets that QUIC wants beside `listeners`, at the same addresses.
+pub(super) fn bind_all_udp(listeners: &[TcpListener]) -> io::Result<Vec<UdpSocket>> {
+    let bind = |listener: &TcpListener| {
+        let address = listener.local_addr()?;
+        bind_udp(address).map_err(|e| explain(address, &e))
+    };
+    listeners.iter().map(bind).collect()
 }
 
 /// The same for each of several threads, which share the connections by the kernel's hash: a
@@ -42,6 +54,19 @@ fn bind_shared(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = open(address)?;
     socket.set_reuse_port(true)?;
     listen(socket, address)
+}
+
+fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    // What is lost for want of room is sent again. The kernel may give less.
+    let _ = socket.set_recv_buffer_size(DATAGRAM_ROOM);
+    let _ = socket.set_send_buffer_size(DATAGRAM_ROOM);
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    Ok(socket.into())
 }
 
 fn open(address: SocketAddr) -> io::Result<Socket> {

@@ -16,9 +16,9 @@ sixmark origin
 /status/CODE    that status; CODE from 200 to 599
 /dynamic        an HTML page computed for each request
 /sink           PUT or POST: reads the body, answers {\"received\":BYTES}
-/reset          a head and part of the body, then a TCP reset
-/truncate/N     a head that says N bytes, half of them, then FIN
-/close          FIN without a byte of response
+/reset          a head and part of the body, then a reset (TCP's, over HTTP/2 and 3 the stream's)
+/truncate/N     a head that says N bytes, half of them, then the end
+/close          the end of the connection without a byte of response
 /stall          reads the request and never answers
 /stall/BYTES    a head and that many bytes, then nothing more
 /health         200 ok

@@ -358,9 +358,10 @@ fn it_describes_where_it_listens() {
     assert_eq!(
         origin.describe(),
         json!({ "addresses": [
-            { "family": "ipv6", "address": "::1", "port": v6, "url": format!("http://[::1]:{v6}/") },
+            { "family": "ipv6", "address": "::1", "port": v6, "url": format!("http://[::1]:{v6}/"),
+              "protocols": ["h2", "http/1.1"] },
             { "family": "ipv4", "address": "127.0.0.1", "port": v4,
-              "url": format!("http://127.0.0.1:{v4}/") },
+              "url": format!("http://127.0.0.1:{v4}/"), "protocols": ["h2", "http/1.1"] },
         ] })
     );
 }

@@ -3,17 +3,16 @@
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
-use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
 
-use super::pause::Pauses;
-use super::queue::Queue;
+use super::place::Session;
 
 /// How a connection ends once the bytes handed to it so far are in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,47 +23,67 @@ pub(super) enum Ending {
     Reset,
 }
 
-/// What the requests of one connection share.
-#[derive(Debug)]
-pub(super) struct Session {
-    /// The client's address, as the kernel gave it to accept.
-    pub(super) peer: SocketAddr,
-    /// When answers are held.
-    pub(super) pauses: Pauses,
-    /// The line at the address that it came in by.
-    pub(super) queue: Arc<Queue>,
-    ending: OnceLock<Ending>,
+/// What hyper may speak over.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
+    /// The socket itself.
+    fn into_socket(self) -> TcpStream;
 }
 
-impl Session {
-    pub(super) fn new(peer: SocketAddr, pauses: Pauses, queue: Arc<Queue>) -> Self {
-        Session { peer, pauses, queue, ending: OnceLock::new() }
-    }
-
-    /// Ends the connection at the next flush. The first call decides.
-    pub(super) fn end(&self, ending: Ending) {
-        let _ = self.ending.set(ending);
+impl Stream for TcpStream {
+    fn into_socket(self) -> TcpStream {
+        self
     }
 }
 
-/// A TCP stream that stops hyper when its session is to end.
-#[derive(Debug)]
-pub(super) struct Wire {
-    stream: TcpStream,
+impl Stream for TlsStream<TcpStream> {
+    fn into_socket(self) -> TcpStream {
+        self.into_inner().0
+    }
+}
+
+/// A stream that stops hyper when its session is to end.
+pub(super) struct Wire<S> {
+    stream: S,
+    /// What has been read from the stream and not by hyper.
+    read: Vec<u8>,
     session: Arc<Session>,
+    /// An ending does not wait for what hyper has still to write.
+    abrupt: bool,
 }
 
-impl Wire {
-    pub(super) fn new(stream: TcpStream, session: Arc<Session>) -> Self {
-        Wire { stream, session }
+impl<S: Stream> Wire<S> {
+    /// Gives hyper `read` first.
+    pub(super) fn new(stream: S, session: Arc<Session>, read: Vec<u8>) -> Self {
+        Wire { stream, read, session, abrupt: false }
+    }
+
+    /// Ends at once where it is to end: what other requests wait for is lost.
+    pub(super) fn abrupt(self) -> Self {
+        Wire { abrupt: true, ..self }
     }
 
     /// Closes the socket in the way the session asked for, by default with a FIN.
     pub(super) async fn close(self) {
-        match self.session.ending.get() {
+        let socket = self.stream.into_socket();
+        match self.session.ending() {
             // Zero linger turns the close that follows into a RST (RFC 9293, 3.10.5: ABORT).
-            Some(Ending::Reset) => drop(self.stream.set_zero_linger()),
-            Some(Ending::Finish) | None => finish(self.stream).await,
+            Some(Ending::Reset) => drop(socket.set_zero_linger()),
+            Some(Ending::Finish) | None => finish(socket).await,
+        }
+    }
+
+    /// An error where nothing more may be written.
+    fn writable(&self) -> io::Result<()> {
+        match self.abrupt {
+            true => self.going_on(),
+            false => Ok(()),
+        }
+    }
+
+    fn going_on(&self) -> io::Result<()> {
+        match self.session.ending() {
+            Some(_) => Err(io::Error::other("the response asked for this ending")),
+            None => Ok(()),
         }
     }
 }
@@ -91,22 +110,29 @@ async fn drain(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-impl AsyncRead for Wire {
+impl<S: Stream> AsyncRead for Wire<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        if self.read.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        }
+        let count = self.read.len().min(buffer.remaining());
+        buffer.put_slice(&self.read[..count]);
+        self.read.drain(..count);
+        Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Wire {
+impl<S: Stream> AsyncWrite for Wire<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.writable()?;
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
@@ -115,6 +141,7 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.writable()?;
         Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
     }
 
@@ -122,12 +149,11 @@ impl AsyncWrite for Wire {
         self.stream.is_write_vectored()
     }
 
-    /// hyper calls this when its own buffer is empty, so every byte before the ending is out.
+    /// hyper calls this when its own buffer is empty, so every byte before the ending is out once
+    /// TLS has no more of them.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.session.ending.get() {
-            Some(_) => Poll::Ready(Err(io::Error::other("the response asked for this ending"))),
-            None => Pin::new(&mut self.stream).poll_flush(cx),
-        }
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        Poll::Ready(self.going_on())
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -6,6 +6,7 @@ mod clocks;
 mod connections;
 mod ending;
 mod find_max;
+mod origin;
 mod outcomes;
 mod output;
 mod pace;

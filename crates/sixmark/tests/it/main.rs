@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod cli;
+mod origin;
 mod readme;
 mod result;
 mod servers;

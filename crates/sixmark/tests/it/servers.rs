@@ -1,17 +1,20 @@
 //! Against servers that people run, and against what the kernel saw.
 //!
 //! A test that needs a program which is not there fails and names its Debian package;
-//! `SIXMARK_SKIP=nginx,apache,tcpdump` leaves tests out. See docs/accuracy.md for the capture.
+//! `SIXMARK_SKIP=nginx,apache,nghttpd,caddy,tcpdump` leaves tests out. See docs/accuracy.md for the capture.
 #![cfg(test)]
 
 mod anma;
 mod apache;
+mod caddy;
 mod capture;
 mod everyday;
 mod many;
+mod nghttpd;
 mod nginx;
 mod packets;
 mod process;
+mod protocols;
 mod server;
 mod tcpdump;
 mod waits;

@@ -1,6 +1,7 @@
 //! What black-box tests share: the program, its result document, an origin, and saying no.
 #![cfg(test)]
 
+pub(crate) mod client;
 mod server;
 
 pub(crate) use server::Server;

@@ -61,7 +61,7 @@ impl Turbo {
 
     /// What a program needs to find it, as [`super::Origin::describe`] tells.
     pub fn describe(&self) -> Value {
-        super::describe_all(&self.addresses)
+        super::describe_all(&self.addresses, "http", &["http/1.1"])
     }
 
     /// Closes the listening sockets and every connection; the ports are free on return.

@@ -1,33 +1,40 @@
 //! Apache: one process with threads, its files in the test's folder.
 
-use std::net::SocketAddr;
-use std::path::Path;
 use std::process::Command;
 
 use super::process::program;
-use super::server::{Kind, Settings};
+use super::server::{Kind, Settings, Site};
+use crate::support::client::Protocol;
 
 pub(super) const APACHE: Kind = Kind {
     package: "apache2-bin",
     skip: "apache",
+    plain: &[Protocol::Http1],
+    secure: &[Protocol::Http1, Protocol::Http2],
     prepare,
     first: 0,
     // Looking whether a next request is there already, Apache counts its first byte twice.
     counts_requests: false,
 };
 
-fn prepare(dir: &Path, addresses: [SocketAddr; 2], settings: &Settings) -> Command {
-    std::fs::write(dir.join("conf"), configuration(dir, addresses, settings)).unwrap();
+fn prepare(site: &Site<'_>, settings: &Settings) -> Vec<Command> {
+    let conf = site.dir.join("conf");
+    std::fs::write(&conf, configuration(site, settings)).unwrap();
     let mut command = program("apache2");
     // One process in the foreground, so that ending it leaves nothing behind.
-    command.arg("-X").arg("-d").arg(dir).arg("-f").arg(dir.join("conf"));
-    command
+    command.arg("-X").arg("-d").arg(site.dir).arg("-f").arg(conf);
+    vec![command]
 }
 
-fn configuration(dir: &Path, [one, other]: [SocketAddr; 2], settings: &Settings) -> String {
+fn configuration(site: &Site<'_>, settings: &Settings) -> String {
     // Apache's limit is on those after the first.
-    let (dir, a_connection) = (dir.display(), settings.a_connection - 1);
-    let modules: String = ["mpm_event", "authz_core", "include"]
+    let (dir, a_connection) = (site.dir.display(), settings.a_connection - 1);
+    let [certificate, key] =
+        [site.certificate(), site.key()].map(|path| path.display().to_string());
+    let listen: String =
+        [site.plain, site.secure].concat().iter().map(|at| format!("Listen {at}\n")).collect();
+    let [six, four] = site.secure;
+    let modules: String = ["mpm_event", "authz_core", "include", "ssl", "http2"]
         .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
         .concat();
     format!(
@@ -41,8 +48,7 @@ fn configuration(dir: &Path, [one, other]: [SocketAddr; 2], settings: &Settings)
          ErrorLog {dir}/errors
          LogFormat \"%a %k %>s %I %O %U\" line
          CustomLog {dir}/log line
-         Listen {one}
-         Listen {other}
+         {listen}
          ListenBacklog 4096
          StartServers 1
          ServerLimit 1
@@ -58,6 +64,12 @@ fn configuration(dir: &Path, [one, other]: [SocketAddr; 2], settings: &Settings)
          <Location /ssi/>
              SetOutputFilter INCLUDES
          </Location>
+         <VirtualHost {six} {four}>
+             Protocols h2 http/1.1
+             SSLEngine on
+             SSLCertificateFile {certificate}
+             SSLCertificateKeyFile {key}
+         </VirtualHost>
          "
     )
 }

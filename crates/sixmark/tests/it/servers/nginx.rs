@@ -1,33 +1,44 @@
 //! nginx: one process, its files in the test's folder.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::Command;
 
 use super::process::program;
-use super::server::{Kind, Settings};
+use super::server::{Kind, Settings, Site};
+use crate::support::client::Protocol;
 
-pub(super) const NGINX: Kind =
-    Kind { package: "nginx", skip: "nginx", prepare, first: 1, counts_requests: true };
+pub(super) const NGINX: Kind = Kind {
+    package: "nginx",
+    skip: "nginx",
+    plain: &[Protocol::Http1],
+    secure: &[Protocol::Http1, Protocol::Http2],
+    prepare,
+    first: 1,
+    counts_requests: true,
+};
 
-fn prepare(dir: &Path, addresses: [SocketAddr; 2], settings: &Settings) -> Command {
-    std::fs::write(dir.join("conf"), configuration(dir, addresses, settings)).unwrap();
+fn prepare(site: &Site<'_>, settings: &Settings) -> Vec<Command> {
+    let conf = site.dir.join("conf");
+    std::fs::write(&conf, configuration(site, settings)).unwrap();
     let mut command = program("nginx");
-    command.arg("-p").arg(dir).args(["-e", "errors", "-c"]).arg(dir.join("conf"));
-    command
+    command.arg("-p").arg(site.dir).args(["-e", "errors", "-c"]).arg(conf);
+    vec![command]
 }
 
-fn configuration(dir: &Path, [one, other]: [SocketAddr; 2], settings: &Settings) -> String {
-    let (dir, a_connection) = (dir.display(), settings.a_connection);
+fn listen(address: SocketAddr, more: &str) -> String {
+    let only = if address.is_ipv6() { "ipv6only=on" } else { "" };
+    format!("listen {address} {only} backlog=4096 {more};\n")
+}
+
+fn configuration(site: &Site<'_>, settings: &Settings) -> String {
+    let (dir, a_connection) = (site.dir.display(), settings.a_connection);
+    let [certificate, key] =
+        [site.certificate(), site.key()].map(|path| path.display().to_string());
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {dir}/{kind};\n"))
         .concat();
-    let listen: String = [one, other]
-        .map(|address| {
-            let only = if address.is_ipv6() { "ipv6only=on" } else { "" };
-            format!("listen {address} {only} backlog=4096;\n")
-        })
-        .concat();
+    let plain = site.plain.map(|address| listen(address, "")).concat();
+    let secure = site.secure.map(|address| listen(address, "ssl http2")).concat();
     format!(
         "daemon off;
          master_process off;
@@ -41,7 +52,10 @@ fn configuration(dir: &Path, [one, other]: [SocketAddr; 2], settings: &Settings)
              default_type text/plain;
              keepalive_requests {a_connection};
              server {{
-                 {listen}
+                 {plain}
+                 {secure}
+                 ssl_certificate {certificate};
+                 ssl_certificate_key {key};
                  root {dir}/www;
                  location /ssi/ {{ ssi on; ssi_types *; }}
              }}

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,8 @@ impl Process {
     /// Starts `command`; what it says on standard error goes to a file in `dir`. `package` is the
     /// Debian package that has the program, `skip` the name that leaves its tests out.
     pub(super) fn start(command: &mut Command, dir: &Path, package: &str, skip: &str) -> Process {
-        let said = dir.join("said");
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let said = dir.join(format!("said.{}", COUNT.fetch_add(1, Ordering::Relaxed)));
         let child = command.stdin(Stdio::null()).stderr(File::create(&said).unwrap()).spawn();
         let child = child.unwrap_or_else(|error| {
             let name = command.get_program().display();
@@ -42,16 +44,22 @@ impl Process {
     }
 
     /// Looks until `ready`; false where the program ended before.
-    pub(super) fn wait_until(&mut self, mut ready: impl FnMut() -> bool) -> bool {
+    pub(super) fn wait_until(&mut self, ready: impl FnMut() -> bool) -> bool {
+        Process::wait_for_all(std::slice::from_mut(self), ready)
+    }
+
+    /// The same for several programs, none of which may end.
+    pub(super) fn wait_for_all(all: &mut [Process], mut ready: impl FnMut() -> bool) -> bool {
         let start = Instant::now();
         while !ready() {
-            if self.has_ended() {
+            if all.iter_mut().any(Process::has_ended) {
                 return false;
             }
-            assert!(start.elapsed() < DEADLINE, "not ready in time: {}", self.said());
+            let said = || all.iter().map(Process::said).collect::<String>();
+            assert!(start.elapsed() < DEADLINE, "not ready in time: {}", said());
             sleep(LOOK);
         }
-        !self.has_ended()
+        !all.iter_mut().any(Process::has_ended)
     }
 
     /// What it said on standard error up to now.

@@ -4,14 +4,16 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use sixmark_core::family::Family;
 use tempfile::TempDir;
 
 use super::process::Process;
 use crate::support::DEADLINE;
+use crate::support::client::{Protocol, Wish, ask};
 
 /// How large `/4k` is.
 pub(super) const SIZE: u64 = 4_096;
@@ -19,6 +21,8 @@ pub(super) const SIZE: u64 = 4_096;
 pub(super) const PAGE: u64 = 3 * SIZE;
 /// A port that was free a moment ago may be taken; another try then asks for another.
 const TRIES: u32 = 10;
+/// The file with the authority's certificate.
+const AUTHORITY: &str = "authority.pem";
 
 /// What tells one kind of server from another.
 pub(super) struct Kind {
@@ -26,12 +30,37 @@ pub(super) struct Kind {
     pub(super) package: &'static str,
     /// What leaves its tests out.
     pub(super) skip: &'static str,
-    /// Writes its configuration for a folder and addresses: how to start it.
-    pub(super) prepare: fn(&Path, [SocketAddr; 2], &Settings) -> Command,
+    /// What it speaks in plain text.
+    pub(super) plain: &'static [Protocol],
+    /// What it speaks over TLS, and QUIC.
+    pub(super) secure: &'static [Protocol],
+    /// Writes its configuration for a site: how to start it, all of it.
+    pub(super) prepare: fn(&Site<'_>, &Settings) -> Vec<Command>,
     /// The number that it gives in its log to the first request on a connection.
     pub(super) first: u64,
     /// Its log is right about the bytes of requests.
     pub(super) counts_requests: bool,
+}
+
+/// Where a server finds its files and whom it is to be.
+pub(super) struct Site<'a> {
+    pub(super) dir: &'a Path,
+    /// Where it speaks plain text, IPv6 first.
+    pub(super) plain: [SocketAddr; 2],
+    /// Where it speaks TLS, and HTTP/3 if it can.
+    pub(super) secure: [SocketAddr; 2],
+}
+
+impl Site<'_> {
+    /// Its certificate, a PEM file.
+    pub(super) fn certificate(&self) -> PathBuf {
+        self.dir.join("certificate.pem")
+    }
+
+    /// The certificate's key, a PEM file.
+    pub(super) fn key(&self) -> PathBuf {
+        self.dir.join("key.pem")
+    }
 }
 
 /// What a test may choose.
@@ -48,9 +77,10 @@ impl Default for Settings {
 
 /// A running server. It ends when dropped, then its folder goes.
 pub(super) struct Server {
-    process: Process,
+    processes: Vec<Process>,
     dir: TempDir,
-    addresses: [SocketAddr; 2],
+    plain: [SocketAddr; 2],
+    secure: [SocketAddr; 2],
     first: u64,
 }
 
@@ -81,26 +111,52 @@ impl Server {
 
     fn try_start(kind: &Kind, settings: &Settings) -> Result<Server, String> {
         let dir = folder().unwrap();
-        let addresses = free_addresses();
-        let mut command = (kind.prepare)(dir.path(), addresses, settings);
-        let mut process = Process::start(&mut command, dir.path(), kind.package, kind.skip);
+        let authority = certify(dir.path());
+        let [a, b, c, d] = free_addresses();
+        let site = Site { dir: dir.path(), plain: [a, b], secure: [c, d] };
+        let start =
+            |command: &mut Command| Process::start(command, site.dir, kind.package, kind.skip);
+        let mut processes: Vec<Process> =
+            (kind.prepare)(&site, settings).iter_mut().map(start).collect();
         // The name tells that it is this server that answers, not another one on the port.
         let name = dir.path().display().to_string();
-        let ready = || {
-            let answers = |address| fetch(address, "/name").is_ok_and(|all| all.ends_with(&name));
-            addresses.into_iter().all(answers)
+        let answers = |protocol, address, authority| {
+            let answer = ask(protocol, address, authority, Wish("GET", "/name", b""));
+            answer.is_ok_and(|answer| answer.body == name.as_bytes())
         };
-        if process.wait_until(ready) {
-            Ok(Server { process, dir, addresses, first: kind.first })
+        let ready = || {
+            let plain = |&protocol| site.plain.iter().all(|&at| answers(protocol, at, None));
+            let secure =
+                |&protocol| site.secure.iter().all(|&at| answers(protocol, at, Some(&authority)));
+            kind.plain.iter().take(1).all(plain) && kind.secure.iter().take(1).all(secure)
+        };
+        let (plain, secure) = (site.plain, site.secure);
+        if Process::wait_for_all(&mut processes, ready) {
+            Ok(Server { processes, dir, plain, secure, first: kind.first })
         } else {
             let log = fs::read_to_string(dir.path().join("errors")).unwrap_or_default();
-            Err(process.said() + &log)
+            Err(processes.iter().map(Process::said).collect::<String>() + &log)
         }
     }
 
+    /// Where it speaks plain text.
     pub(super) fn address(&self, family: Family) -> SocketAddr {
-        let mut both = self.addresses.into_iter();
-        both.find(|address| Family::of(address.ip()) == family).unwrap()
+        of_family(self.plain, family)
+    }
+
+    /// Where it speaks TLS, and QUIC.
+    pub(super) fn secure_address(&self, family: Family) -> SocketAddr {
+        of_family(self.secure, family)
+    }
+
+    /// The URLs of `path` over TLS, IPv6 first.
+    pub(super) fn secure_urls(&self, path: &str) -> [String; 2] {
+        Family::BOTH.map(|family| format!("https://{}{path}", self.secure_address(family)))
+    }
+
+    /// The certificate of the authority that signed its own, a PEM file.
+    pub(super) fn authority(&self) -> PathBuf {
+        self.dir.path().join(AUTHORITY)
     }
 
     /// The URLs of `path`, IPv6 first.
@@ -110,7 +166,7 @@ impl Server {
 
     /// Ends the server and reads its log.
     pub(super) fn into_log(mut self) -> Vec<Line> {
-        self.process.stop("TERM");
+        self.processes.iter_mut().for_each(|process| process.stop("TERM"));
         let text = fs::read_to_string(self.dir.path().join("log")).unwrap();
         text.lines().filter_map(|line| parse(line, self.first)).collect()
     }
@@ -129,10 +185,35 @@ fn folder() -> io::Result<TempDir> {
     Ok(dir)
 }
 
-fn free_addresses() -> [SocketAddr; 2] {
+/// Puts a certificate into `dir` that an authority of its own has signed, which is returned.
+fn certify(dir: &Path) -> String {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    authority.distinguished_name.push(DnType::CommonName, "the tests' authority");
+    let signing = KeyPair::generate().unwrap();
+    let pem = authority.self_signed(&signing).unwrap().pem();
+    let names = ["localhost", "::1", "127.0.0.1"].map(str::to_owned);
+    let key = KeyPair::generate().unwrap();
+    let own = CertificateParams::new(names).unwrap();
+    let own = own.signed_by(&key, &Issuer::new(authority, signing)).unwrap();
+    let texts = [
+        ("certificate.pem", own.pem()),
+        ("key.pem", key.serialize_pem()),
+        (AUTHORITY, pem.clone()),
+    ];
+    texts.into_iter().for_each(|(name, text)| fs::write(dir.join(name), text).unwrap());
+    pem
+}
+
+fn of_family(both: [SocketAddr; 2], family: Family) -> SocketAddr {
+    both.into_iter().find(|address| Family::of(address.ip()) == family).unwrap()
+}
+
+fn free_addresses() -> [SocketAddr; 4] {
     let free = |host: &str| TcpListener::bind((host, 0)).unwrap();
-    // Both are held until both are known, since one must not be given twice.
-    ["::1", "127.0.0.1"].map(free).map(|listener| listener.local_addr().unwrap())
+    // All are held until all are known, since none must be given twice.
+    let held = ["::1", "127.0.0.1", "::1", "127.0.0.1"].map(free);
+    held.map(|listener| listener.local_addr().unwrap())
 }
 
 /// A whole response, head and content.

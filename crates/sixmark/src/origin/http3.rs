@@ -1,0 +1,126 @@
+//! HTTP/3: the same answers over QUIC.
+
+use std::error::Error;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use h3::error::{Code, StreamError};
+use h3::server::{RequestResolver, RequestStream};
+use h3_quinn::{RecvStream, SendStream};
+use hyper::body::{Body, Buf, Bytes, Frame};
+use hyper::{Request, Response};
+use quinn::{Connection, Endpoint, Incoming, VarInt};
+use tokio::task::JoinSet;
+
+use super::answer::answer;
+use super::body::{Broken, Payload};
+use super::place::{Place, Session};
+
+/// What goes wrong with an exchange is its client's to know.
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// How long a client that was told to go has for it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Accepts until the endpoint is closed.
+pub(super) async fn accept(endpoint: Endpoint, place: Arc<Place>) {
+    while let Some(incoming) = endpoint.accept().await {
+        if place.limits.retry && !incoming.remote_address_validated() {
+            // It can't have been told to try again: it isn't validated.
+            let _ = incoming.retry();
+            continue;
+        }
+        drop(tokio::spawn(serve(incoming, Arc::clone(&place))));
+    }
+}
+
+async fn serve(incoming: Incoming, place: Arc<Place>) -> Result<(), Failure> {
+    let connection = incoming.await?;
+    let session = Arc::new(Session::new(connection.remote_address(), &place));
+    let quic = h3_quinn::Connection::new(connection.clone());
+    let mut http: h3::server::Connection<_, Bytes> = h3::server::builder().build(quic).await?;
+    // They end with the connection: whoever has left waits for nothing, not even a stall.
+    let mut exchanges = JoinSet::new();
+    let mut going = false;
+    while !(going && exchanges.is_empty()) {
+        tokio::select! {
+            next = http.accept() => match next? {
+                Some(request) => {
+                    let (connection, session) = (connection.clone(), Arc::clone(&session));
+                    exchanges.spawn(exchange(request, connection, session));
+                }
+                None => break,
+            },
+            Some(_) = exchanges.join_next() => {}
+            () = session.enough(), if !going => {
+                going = true;
+                // h3 tells the last one accepted plus this many, which is the first refused.
+                http.shutdown(1).await?;
+            }
+        }
+    }
+    // Closing throws away what the client has not acknowledged, so it is left to the client.
+    let _ = tokio::time::timeout(PATIENCE, connection.closed()).await;
+    Ok(())
+}
+
+async fn exchange(
+    request: RequestResolver<h3_quinn::Connection, Bytes>,
+    connection: Connection,
+    session: Arc<Session>,
+) -> Result<(), Failure> {
+    let (request, stream) = request.resolve_request().await?;
+    let (mut send, receive) = stream.split();
+    let request: Request<Upload> = request.map(|()| Upload(receive));
+    let Ok(response) = answer(request, session).await else {
+        connection.close(no_error(), b"");
+        return Ok(());
+    };
+    let (head, body) = response.into_parts();
+    send.send_response(Response::from_parts(head, ())).await?;
+    Ok(content(body, &mut send).await?)
+}
+
+async fn content(
+    mut body: Payload,
+    send: &mut RequestStream<SendStream<Bytes>, Bytes>,
+) -> Result<(), StreamError> {
+    loop {
+        match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+            Some(Ok(frame)) => {
+                if let Ok(bytes) = frame.into_data() {
+                    send.send_data(bytes).await?;
+                }
+            }
+            Some(Err(Broken)) => {
+                send.stop_stream(Code::H3_INTERNAL_ERROR);
+                return Ok(());
+            }
+            None => return send.finish().await,
+        }
+    }
+}
+
+/// Says that the server goes without a fault (RFC 9114, 8.1: H3_NO_ERROR).
+pub(super) fn no_error() -> VarInt {
+    VarInt::from_u32(0x100)
+}
+
+/// The content of a request.
+struct Upload(RequestStream<RecvStream, Bytes>);
+
+impl Body for Upload {
+    type Data = Bytes;
+    type Error = StreamError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, StreamError>>> {
+        let data = ready!(self.0.poll_recv_data(cx))?;
+        Poll::Ready(data.map(|mut data| Ok(Frame::data(data.copy_to_bytes(data.remaining())))))
+    }
+}

@@ -1,0 +1,68 @@
+//! Which HTTP a client speaks where nothing was agreed before.
+
+use std::io::{self, ErrorKind};
+
+use tokio::net::TcpStream;
+
+/// How a client begins that knows that the server speaks HTTP/2 (RFC 9113, 3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// What a client said first.
+pub(super) struct First {
+    pub(super) is_http2: bool,
+    /// All that was read to find out; it belongs to the HTTP that follows.
+    pub(super) read: Vec<u8>,
+}
+
+/// Reads until it is clear. An end of the stream is left for the HTTP that follows.
+pub(super) async fn read(stream: &TcpStream) -> io::Result<First> {
+    let mut read = Vec::new();
+    loop {
+        stream.readable().await?;
+        let ended = match take(stream, &mut read) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+            taken => taken? == 0,
+        };
+        if let Some(is_http2) = judge(&read).or(ended.then_some(false)) {
+            return Ok(First { is_http2, read });
+        }
+    }
+}
+
+/// No array of bytes waits for a client: there may be ten thousand of them.
+fn take(stream: &TcpStream, read: &mut Vec<u8>) -> io::Result<usize> {
+    let mut bytes = [0; 1024];
+    let count = stream.try_read(&mut bytes)?;
+    read.extend_from_slice(&bytes[..count]);
+    Ok(count)
+}
+
+/// `None` while it may still become either.
+fn judge(read: &[u8]) -> Option<bool> {
+    let common = read.len().min(PREFACE.len());
+    match read[..common] == PREFACE[..common] {
+        true => (common == PREFACE.len()).then_some(true),
+        false => Some(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_preface_is_http2_and_the_first_other_byte_is_not() {
+        for (read, judged) in [
+            (&b""[..], None),
+            (b"PRI", None),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r", None),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Some(true)),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0", Some(true)),
+            (b"G", Some(false)),
+            (b"PUT", Some(false)),
+            (b"PRI * HTTP/1.1\r\n", Some(false)),
+        ] {
+            assert_eq!(judge(read), judged, "{}", read.escape_ascii());
+        }
+    }
+}

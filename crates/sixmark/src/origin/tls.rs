@@ -1,0 +1,143 @@
+//! Who the origin says it is over TLS, and how it speaks it.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::ServerConfig;
+
+/// A certificate and its key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity {
+    chain: Vec<CertificateDer<'static>>,
+    key: Arc<PrivateKeyDer<'static>>,
+    authority: Option<String>,
+}
+
+impl fmt::Debug for Identity {
+    /// The key is nobody's to see.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Identity of {} certificates", self.chain.len())
+    }
+}
+
+impl Identity {
+    /// A new one (ECDSA, P-256) for localhost, the loopback addresses and `addresses`, signed by an
+    /// authority of its own.
+    ///
+    /// # Errors
+    /// One line, where the system has no randomness to give.
+    pub fn made(addresses: &[IpAddr]) -> Result<Identity, String> {
+        make(addresses).map_err(|error| format!("cannot make a certificate: {error}"))
+    }
+
+    /// That of two PEM files: a certificate, followed by those that lead to its authority, and its
+    /// private key.
+    ///
+    /// # Errors
+    /// One line that names the file and says what is wrong with it, or that they don't belong
+    /// together.
+    pub fn read(certificate: &Path, key: &Path) -> Result<Identity, String> {
+        let unreadable = |path: &Path, what: &str, why: &dyn fmt::Display| {
+            format!("cannot read {what} from {}: {why}; it is to be a PEM file", path.display())
+        };
+        let wrong = |why: &dyn fmt::Display| unreadable(certificate, "a certificate", why);
+        let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
+            .and_then(Iterator::collect)
+            .map_err(|error| wrong(&error))?;
+        if chain.is_empty() {
+            return Err(wrong(&"there is none"));
+        }
+        let secret = PrivateKeyDer::from_pem_file(key)
+            .map_err(|error| unreadable(key, "a private key", &error))?;
+        let identity = Identity { chain, key: Arc::new(secret), authority: None };
+        identity.server(&[]).map_err(|error| {
+            format!("{} and {} don't serve: {error}", certificate.display(), key.display())
+        })?;
+        Ok(identity)
+    }
+
+    /// The certificate of the authority in PEM, which clients have to trust; none where the
+    /// certificate was read from a file.
+    pub fn authority(&self) -> Option<&str> {
+        self.authority.as_deref()
+    }
+
+    /// How a server of these protocols (ALPN) speaks TLS with it, with tickets for resumption.
+    pub(super) fn server(&self, protocols: &[&[u8]]) -> Result<ServerConfig, rustls::Error> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(self.chain.clone(), self.key.clone_key())?;
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        config.ticketer = aws_lc_rs::Ticketer::new()?;
+        Ok(config)
+    }
+}
+
+fn make(addresses: &[IpAddr]) -> Result<Identity, rcgen::Error> {
+    let mut authority = CertificateParams::new(Vec::new())?;
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    authority.distinguished_name.push(DnType::CommonName, "sixmark origin's authority");
+    let signing = KeyPair::generate()?;
+    let pem = authority.self_signed(&signing)?.pem();
+    let mut own = CertificateParams::new(names(addresses))?;
+    own.distinguished_name.push(DnType::CommonName, "sixmark origin");
+    let key = KeyPair::generate()?;
+    let certificate = own.signed_by(&key, &Issuer::new(authority, signing))?;
+    Ok(Identity {
+        chain: vec![certificate.der().clone()],
+        key: Arc::new(PrivatePkcs8KeyDer::from(key.serialize_der()).into()),
+        authority: Some(pem),
+    })
+}
+
+/// A wildcard is nobody's name.
+fn names(addresses: &[IpAddr]) -> Vec<String> {
+    let mut all = vec![IpAddr::from(Ipv6Addr::LOCALHOST), Ipv4Addr::LOCALHOST.into()];
+    all.extend(addresses.iter().filter(|address| !address.is_unspecified()));
+    all.sort_unstable();
+    all.dedup();
+    let all = all.iter().map(IpAddr::to_string);
+    ["localhost".to_owned()].into_iter().chain(all).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wildcard_and_loopback_add_no_name_of_their_own() {
+        let listened = ["::", "0.0.0.0", "::1", "192.0.2.1"].map(|one| one.parse().unwrap());
+        assert_eq!(names(&listened), ["localhost", "127.0.0.1", "192.0.2.1", "::1"]);
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let [certificate, key] = ["certificate", "key"].map(|name| dir.path().join(name));
+        std::fs::write(&certificate, "none").unwrap();
+        let error = Identity::read(&certificate, &key).unwrap_err();
+        assert!(error.contains(&certificate.display().to_string()), "{error}");
+        std::fs::write(&certificate, Identity::made(&[]).unwrap().authority().unwrap()).unwrap();
+        let error = Identity::read(&certificate, &key).unwrap_err();
+        assert!(error.contains(&key.display().to_string()), "{error}");
+    }
+
+    #[test]
+    fn a_key_of_another_certificate_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let [certificate, key] = ["certificate", "key"].map(|name| dir.path().join(name));
+        std::fs::write(&certificate, Identity::made(&[]).unwrap().authority().unwrap()).unwrap();
+        std::fs::write(&key, KeyPair::generate().unwrap().serialize_pem()).unwrap();
+        let error = Identity::read(&certificate, &key).unwrap_err();
+        assert!(error.contains("don't serve"), "{error}");
+    }
+}
