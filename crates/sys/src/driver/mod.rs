@@ -1,8 +1,8 @@
 //! A completion-style driver: say what should happen to a slot, then learn what happened.
 //!
 //! A slot is a number below the caller's choosing that holds at most one connection, or one socket for
-//! datagrams that has a single peer, which counts as a connection here. All calls
-//! return at once except [`Driver::wait`]. Times are nanoseconds of one monotonic clock.
+//! datagrams that has a single peer, which counts as a connection here. All calls return at once except
+//! [`Driver::wait`]. Times are nanoseconds of one monotonic clock.
 
 mod begin;
 mod datagram;

@@ -2,6 +2,7 @@
 //! driver are each other's peers.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::process::Command;
 
 use libc::ECONNREFUSED;
 use sixmark_core::family::Family;
@@ -10,6 +11,7 @@ use sixmark_sys::driver::{
 };
 
 use super::conformance::next;
+use crate::support::skipped;
 
 const HERE: Slot = 2;
 const THERE: Slot = 5;
@@ -191,6 +193,62 @@ fn nothing_is_told_of_a_closed_slots_datagrams(driver: &mut impl Driver, family:
         cast(driver, HERE, b"new", None, 0);
         assert_eq!(heard_in_all(driver, THERE, 1), [b"new"]);
     }
+}
+
+/// Sends twice until there is no room, and expects all of it in order.
+fn what_there_is_no_room_for_goes_later(driver: &mut impl Driver, family: Family) {
+    pair(driver, family);
+    let (mut sent, mut came) = (0, Vec::new());
+    for _ in 0..2 {
+        let mut handed = Handed::Whole(0);
+        while handed != Handed::Later {
+            let datagrams = numbered(sent..sent + 50, SIZE).concat();
+            handed = driver.cast(HERE, &datagrams, Some(SIZE), 0);
+            sent += 50;
+            assert!(sent < 20_000, "there is room for everything");
+        }
+        loop {
+            match next(driver).kind {
+                Kind::Sent => break,
+                Kind::Datagrams { segment, .. } => {
+                    came.extend(driver.bytes().chunks(segment).map(<[u8]>::to_vec));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    let left = sent as usize - came.len();
+    came.extend(heard_in_all(driver, THERE, left));
+    assert_eq!(came, numbered(0..sent, SIZE));
+    // And one that is closed while something is left.
+    while driver.cast(HERE, &[0; 50 * SIZE], Some(SIZE), 0) != Handed::Later {}
+    driver.close(HERE, Close::Orderly);
+    assert_eq!(heard(driver, THERE).0[0].len(), SIZE);
+}
+
+#[test]
+#[ignore = "for a network whose loopback is slow: see the next one"]
+fn over_a_slow_loopback() {
+    for family in Family::BOTH {
+        what_there_is_no_room_for_goes_later(&mut Epoll::new().unwrap(), family);
+        what_there_is_no_room_for_goes_later(&mut Epoll::with_kernel_stamps().unwrap(), family);
+        what_there_is_no_room_for_goes_later(&mut Uring::new(8).unwrap(), family);
+    }
+}
+
+/// An ordinary loopback never has what was sent wait.
+#[test]
+fn datagrams_that_there_is_no_room_for_go_later() {
+    if skipped("netns") {
+        return;
+    }
+    let slow = "ip link set lo up && tc qdisc add dev lo root tbf rate 400mbit burst 128kb limit 40mb \
+        && exec \"$0\" --ignored --exact sim::datagrams::over_a_slow_loopback";
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new("unshare").args(["-n", "sh", "-c", slow]).arg(this).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let lacking = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("1 passed"), "this needs root, unshare, ip and tc: {lacking}{said}");
 }
 
 macro_rules! held_to {
