@@ -3,6 +3,7 @@
 
 pub mod calibration;
 pub mod chain;
+pub mod check;
 pub mod clocks;
 pub mod condition;
 pub mod family;
@@ -19,4 +20,5 @@ pub mod search;
 pub mod seconds;
 pub mod tally;
 pub mod tcp;
+pub mod template;
 pub mod timing;
