@@ -147,7 +147,7 @@ pub struct Conduct {
 
 /// Why a trial did not hold; none where it did. What tells most comes first.
 fn judge(conditions: &[Condition], of: &FamilyResult, saturated: bool) -> Option<Limit> {
-    let Requests { sent, completed, dropped, unsent, waited } = of.requests;
+    let Requests { sent, completed, dropped, unsent, waited, .. } = of.requests;
     let due = (sent + dropped + unsent) as f64;
     let asked = conditions.iter().filter_map(Condition::failures_bound).reduce(f64::min);
     let answered = 1.0 - asked.unwrap_or(1.0 - ANSWERED);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     fn trial(rate: f64, reason: Option<Limit>) -> Trial {
-        let requests = Requests { sent: 0, completed: 0, dropped: 0, unsent: 0, waited: 0 };
+        let requests = Requests::default();
         let (held, values) = (reason.is_none(), Vec::new());
         Trial { rate, held, reason, values, elapsed_s: 1.0, requests }
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibration::Calibration;
 use crate::clocks::TimestampResult;
+use crate::content::ContentResult;
 use crate::family::{Family, PerFamily};
 use crate::find::{FindMax, Found};
 use crate::outcome::{Failure, Outcome};
@@ -182,6 +183,8 @@ pub struct FamilyResult {
     pub outcomes: BTreeMap<String, u64>,
     /// Those that did not end NORMAL, in detail.
     pub failures: Vec<FailureCount>,
+    /// Checks that whole responses did not pass.
+    pub content: Vec<ContentResult>,
     /// Connections.
     pub connections: ConnectionCounts,
     /// Status codes of whole responses.
@@ -213,7 +216,7 @@ pub struct FamilyResult {
 }
 
 /// How many requests.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Requests {
     /// Exchanges begun, those included whose connection failed.
     pub sent: u64,
@@ -225,6 +228,11 @@ pub struct Requests {
     pub unsent: u64,
     /// Begun later than due, because no more might be in flight before.
     pub waited: u64,
+    /// Whole responses that would send the client elsewhere: a status of 301, 302, 303, 307 or 308
+    /// with a Location.
+    pub redirects: u64,
+    /// Of those sent, how many such a response led to.
+    pub followed: u64,
 }
 
 /// How often one thing went wrong.
@@ -325,6 +333,7 @@ pub fn family_result(
         requests: requests(tally),
         outcomes: outcomes(tally),
         failures: failures(tally),
+        content: tally.content.result(),
         connections: connection_counts(tally),
         status: tally.status.sorted(),
         bytes: byte_counts(tally),
@@ -348,6 +357,8 @@ fn requests(tally: &FamilyTally) -> Requests {
         dropped: tally.dropped,
         unsent: tally.unsent,
         waited: tally.waited,
+        redirects: tally.redirects,
+        followed: tally.followed,
     }
 }
 

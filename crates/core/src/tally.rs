@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use crate::content::ContentTally;
 use crate::family::PerFamily;
 use crate::outcome::{Failure, Outcome};
 use crate::tcp::TcpTally;
@@ -24,6 +25,10 @@ pub struct FamilyTally {
     pub waited: u64,
     /// Exchanges that began more than a millisecond later than due though they might.
     pub late: u64,
+    /// Whole responses that would send the client elsewhere.
+    pub redirects: u64,
+    /// Exchanges that such a response led to.
+    pub followed: u64,
     /// How the exchanges that received a whole response answered.
     pub status: Counts<u16>,
     /// How the others ended. Together with the whole ones they make up `sent`.
@@ -36,6 +41,8 @@ pub struct FamilyTally {
     pub phases: Phases,
     /// What TCP knew of connections closed.
     pub tcp: TcpTally,
+    /// Checks that responses did not pass.
+    pub content: ContentTally,
 }
 
 impl FamilyTally {
@@ -65,12 +72,15 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.unsent += other.unsent;
         self.waited += other.waited;
         self.late += other.late;
+        self.redirects += other.redirects;
+        self.followed += other.followed;
         self.status += &other.status;
         self.failures += &other.failures;
         self.connections += &other.connections;
         self.bytes += &other.bytes;
         self.phases += &other.phases;
         self.tcp += &other.tcp;
+        self.content += &other.content;
     }
 }
 

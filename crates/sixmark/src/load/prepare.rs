@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::http1::RequestKind;
-use sixmark_core::http1::request::encode;
+use sixmark_core::http1::{Form, RequestKind};
 use sixmark_core::plan::{Plan, Target};
+use sixmark_core::template::Values;
 use sixmark_sys::driver::Message;
 
 use super::hope::Hope;
@@ -42,7 +42,7 @@ impl Prepared {
     pub fn new(plan: &Plan) -> Prepared {
         let mut prepared = Prepared {
             plan: plan.clone(),
-            kind: kind(&plan.request.method),
+            kind: plan.requests.first().kind(),
             endpoints: Vec::new(),
             of_family: PerFamily::default(),
             hope: Hope::new(plan.load.threads.get()),
@@ -67,19 +67,17 @@ impl Prepared {
     }
 }
 
-fn kind(method: &str) -> RequestKind {
-    if method == "HEAD" { RequestKind::Head } else { RequestKind::Ordinary }
-}
-
 /// A target's ordinary and last request.
 fn requests(plan: &Plan, target: &Target) -> (Message, Message) {
-    let request = &plan.request;
-    let body = request.body.as_ref();
-    let message = |close| {
-        let length = body.map(|body| body.len() as u64);
-        let (method, headers) = (&request.method, &request.headers);
-        let head = encode(method, &target.path, &target.authority, headers, length, close);
-        Message::with_body(head, body)
+    // The first alone: the others wait for the worker to know of them.
+    let request = plan.requests.first();
+    let message = |close| match Form::new(request, &target.path, &target.authority, close) {
+        Form::Constant { head, body } => Message::with_body(head, body.as_ref()),
+        Form::Changing(form) => {
+            let (mut values, mut out) = (Values::new(plan.seed, 0, 1), Vec::new());
+            form.render(&mut values, &mut out, &mut Vec::new());
+            Message::with_body(out, form.body())
+        }
     };
     (message(false), message(true))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sixmark_core::check::Expect;
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::condition::Condition;
 use sixmark_core::http1::request::{check_method, parse_header};
@@ -59,7 +60,7 @@ pub(in crate::cli) struct Args {
     /// End after this many requests, both families together
     #[arg(short = 'n', long, value_name = "N", value_parser = positive::<NonZeroU64>,
           help_heading = "Load")]
-    pub(super) requests: Option<NonZeroU64>,
+    pub(super) count: Option<NonZeroU64>,
 
     /// End after this time (10s, 500ms, 1m)
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load")]
@@ -109,7 +110,7 @@ pub(in crate::cli) struct Args {
     /// each family alone: trials of -d each [default: 2s], the first at --rate [default: 100/s];
     /// repeatable, all must hold
     #[arg(long, value_name = "CONDITION",
-          conflicts_with_all = ["ratio", "requests", "ramp", "steps", "calibrate"],
+          conflicts_with_all = ["ratio", "count", "ramp", "steps", "calibrate"],
           help_heading = "Open loop")]
     pub(super) find_max: Vec<Condition>,
 
@@ -169,6 +170,24 @@ pub(in crate::cli) struct Args {
     /// File with the content of each request
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub(super) body_file: Option<PathBuf>,
+
+    /// Mix of requests, each with its weight: a request file (TOML, see docs/requests.md)
+    #[arg(long, value_name = "FILE", value_parser = super::requests::file,
+          conflicts_with_all = ["method", "body", "body_file"], help_heading = "Request")]
+    pub(super) requests: Option<PathBuf>,
+
+    /// What each response must be, else it counts as CONTENT: status=200, sha256=HEX, size=BYTES,
+    /// json:/POINTER=VALUE, body~PATTERN, header:NAME=VALUE; repeatable, all must hold
+    #[arg(long, value_name = "CHECK", help_heading = "Request")]
+    pub(super) expect: Vec<Expect>,
+
+    /// Follow redirects within a target, at most 10 in a row
+    #[arg(long, help_heading = "Request")]
+    pub(super) location: bool,
+
+    /// Keep the cookies of each of the -c exchanges in flight apart, and send them
+    #[arg(long, help_heading = "Request")]
+    pub(super) cookies: bool,
 
     /// Whose clock times sending and receiving: kernel leaves this program's own delays out
     #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,

@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
@@ -11,11 +10,12 @@ use sixmark_core::pace::Open;
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::url::Url;
-use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
+use sixmark_core::plan::{Connection, Load, Plan, Target};
 use sixmark_core::result::Warning;
 
 use super::args::Args;
 use super::pace;
+use super::requests;
 use super::search;
 use super::source;
 use crate::resolve::Resolver;
@@ -41,7 +41,9 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let plan = Plan {
         ratio,
         load: search::load(&args, load(&args)?)?,
-        request: request(&mut args)?,
+        requests: requests::requests(&mut args)?,
+        location: args.location,
+        cookies: args.cookies,
         connection: Connection {
             keep_alive: !args.no_keep_alive,
             requests: args.requests_per_connection,
@@ -161,9 +163,9 @@ fn load(args: &Args) -> Result<Load, Error> {
     let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
     let threads = args.threads.unwrap_or(usual);
     let of_stages = pace.open().and_then(Open::duration);
-    let usual = args.requests.is_none().then_some(DURATION);
+    let usual = args.count.is_none().then_some(DURATION);
     Ok(Load {
-        requests: args.requests,
+        requests: args.count,
         duration: args.duration.or(of_stages).or(usual),
         warmup: args.warmup,
         pace,
@@ -174,19 +176,6 @@ fn load(args: &Args) -> Result<Load, Error> {
         timestamps: args.timestamps,
         linger: args.linger,
     })
-}
-
-fn request(args: &mut Args) -> Result<Request, Error> {
-    let body = match (&args.body_file, args.body.take()) {
-        (Some(file), _) => Some(std::fs::read(file).map_err(|error| {
-            Error::Usage(format!("can't read the body '{}': {error}", file.display()))
-        })?),
-        (None, text) => text.map(String::into_bytes),
-    };
-    let usual = if body.is_some() { "POST" } else { "GET" };
-    let method = args.method.take().unwrap_or_else(|| usual.to_owned());
-    let body = body.map(Arc::new);
-    Ok(Request { method, headers: std::mem::take(&mut args.header), body })
 }
 
 /// Unlike the last one, which is all that it is for: the time and the process.
