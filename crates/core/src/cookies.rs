@@ -165,8 +165,7 @@ fn age_is_over(value: &[u8]) -> Option<bool> {
 /// Servers delete a cookie with a date long ago, 1970 as a rule; a date that is near is left to
 /// clocks. The year is the first number of four digits, and before 2000 past.
 fn is_past(value: &[u8]) -> bool {
-    let numbers = value.split(|byte| !byte.is_ascii_digit());
-    let year = numbers.filter(|number| number.len() == 4).next();
+    let year = value.split(|byte| !byte.is_ascii_digit()).find(|number| number.len() == 4);
     year.is_some_and(|year| year < b"2000".as_slice())
 }
 

@@ -11,6 +11,7 @@ pub mod cookies;
 pub mod family;
 pub mod find;
 pub mod http1;
+pub mod import;
 pub mod mix;
 pub mod observer;
 pub mod outcome;

@@ -9,18 +9,19 @@ use sixmark_core::check::Expect;
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::condition::Condition;
 use sixmark_core::http1::request::{check_method, parse_header};
-use sixmark_core::pace::{Overload, Process, Rate, Stage};
+use sixmark_core::pace::{Overload, Process, Rate, Speed, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Driver};
 
 use super::super::out::Place;
+use super::requests::Format;
 use super::source::Wanted;
 use crate::resolve::Override;
 
 /// Load a web server over IPv6 and IPv4 at once and show both side by side.
 ///
 /// Every exchange is counted under the family of the peer it was connected to. Without -n and -d
-/// the run lasts 10 s. Without --rate, --ramp, --steps and --find-max it is a closed loop: each
+/// the run lasts 10 s. Without --rate, --ramp, --steps, --replay and --find-max it is a closed loop: each
 /// exchange begins when another one has ended.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -106,6 +107,14 @@ pub(in crate::cli) struct Args {
           value_delimiter = ',', conflicts_with = "duration", help_heading = "Open loop")]
     pub(super) steps: Vec<Stage>,
 
+    /// Send what a HAR file or an access log has when it has it, or so many times as fast (2x), and
+    /// end then
+    #[arg(long, value_name = "SPEED", value_parser = super::requests::speed, num_args = 0..=1,
+          require_equals = true, default_missing_value = "1x", requires = "requests",
+          conflicts_with_all = ["rate", "ramp", "steps", "find_max", "arrivals", "linger"],
+          help_heading = "Open loop")]
+    pub(super) replay: Option<Speed>,
+
     /// Find the highest rate at which this holds ('response.p99 < 10ms', 'failures < 0.1%'), for
     /// each family alone: trials of -d each [default: 2s], the first at --rate [default: 100/s];
     /// repeatable, all must hold
@@ -171,10 +180,25 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub(super) body_file: Option<PathBuf>,
 
-    /// Mix of requests, each with its weight: a request file (TOML, see docs/requests.md)
+    /// Mix of requests by weight: a request file (TOML, docs/requests.md), a HAR file, or an access
+    /// log, from which GET and HEAD are taken ('-': standard input)
     #[arg(long, value_name = "FILE", value_parser = super::requests::file,
           conflicts_with_all = ["method", "body", "body_file"], help_heading = "Request")]
     pub(super) requests: Option<PathBuf>,
+
+    /// What that file is [default: as its beginning says]
+    #[arg(long, value_name = "toml|har|log", value_parser = super::requests::format,
+          requires = "requests", help_heading = "Request")]
+    pub(super) requests_format: Option<Format>,
+
+    /// Host whose entries of a HAR file are taken [default: those of the targets]
+    #[arg(long, value_name = "HOST", requires = "requests", help_heading = "Request")]
+    pub(super) har_host: Option<String>,
+
+    /// Take other methods than GET and HEAD from a HAR file or an access log too: this may change
+    /// what is on the server, and logs have no content
+    #[arg(long, requires = "requests", help_heading = "Request")]
+    pub(super) unsafe_methods: bool,
 
     /// What each response must be, else it counts as CONTENT: status=200, sha256=HEX, size=BYTES,
     /// json:/POINTER=VALUE, body~PATTERN, header:NAME=VALUE; repeatable, all must hold

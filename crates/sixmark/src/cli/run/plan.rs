@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
-use sixmark_core::pace::Open;
+use sixmark_core::pace::{Open, Timetable};
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::url::Url;
@@ -15,7 +15,7 @@ use sixmark_core::result::Warning;
 
 use super::args::Args;
 use super::pace;
-use super::requests;
+use super::requests::{self, Sent};
 use super::search;
 use super::source;
 use crate::resolve::Resolver;
@@ -37,11 +37,12 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let ratio = search::ratio(&args, ratio(&args, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
-    let warnings = alone(&args, ratio).into_iter().chain(left_out).collect();
+    let Sent { requests, timetable, warning } = requests::sent(&mut args, &targets)?;
+    let warnings = alone(&args, ratio).into_iter().chain(left_out).chain(warning).collect();
     let plan = Plan {
         ratio,
-        load: search::load(&args, load(&args)?)?,
-        requests: requests::requests(&mut args)?,
+        load: search::load(&args, load(&args, timetable)?)?,
+        requests,
         location: args.location,
         cookies: args.cookies,
         connection: Connection {
@@ -155,8 +156,8 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
     before - targets.len()
 }
 
-fn load(args: &Args) -> Result<Load, Error> {
-    let pace = pace::pace(args)?;
+fn load(args: &Args, timetable: Option<Timetable>) -> Result<Load, Error> {
+    let pace = pace::pace(args, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let usual =
         if pace.open().is_some() { cores.min(args.connections.get() / PLACES) } else { cores };
