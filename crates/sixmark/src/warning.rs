@@ -91,7 +91,8 @@ fn reasons(left_out: &LeftOut, unit: &str) -> String {
     if !left_out.hosts.is_empty() {
         let mut hosts: Vec<_> = left_out.hosts.iter().collect();
         hosts.sort_by_key(|&(_, &times)| Reverse(times));
-        let of = |&(host, &times): &(&String, &u64)| format!("{host} {}", count(times));
+        let of =
+            |&(host, &times): &(&String, &u64)| format!("{} {}", host.escape_debug(), count(times));
         let more = if hosts.len() > NAMED { ", ..." } else { "" };
         let named: Vec<_> = hosts.iter().take(NAMED).map(of).collect();
         let total = count(left_out.hosts.values().sum());
@@ -397,7 +398,7 @@ fn content(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let message = format!(
         "{} responses over {family} did not pass a check, most of them {}: found {found}",
         count(failed),
-        most.check
+        most.check.escape_debug()
     );
     Some(warning("content", message))
 }

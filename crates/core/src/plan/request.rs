@@ -3,7 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::check::{Checks, Expect};
 use crate::http1::RequestKind;
@@ -99,15 +100,15 @@ impl Request {
 /// All requests of a run: one, or a mix by weight.
 ///
 /// Documents have how many there are and the first hundred. What comes from a document is these.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Document", into = "Document")]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "Document")]
 pub struct Requests {
     list: Vec<Request>,
     number: usize,
 }
 
 /// How requests stand in documents.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Document {
     number: usize,
     shown: Vec<Request>,
@@ -126,6 +127,11 @@ impl Requests {
     /// One request and nothing else.
     pub fn one(request: Request) -> Requests {
         Requests { list: vec![request], number: 1 }
+    }
+
+    /// How many different ones, of a document those included that it does not show.
+    pub fn number(&self) -> usize {
+        self.number
     }
 
     /// The first one.
@@ -160,11 +166,13 @@ impl From<Document> for Requests {
     }
 }
 
-impl From<Requests> for Document {
-    fn from(requests: Requests) -> Document {
-        let Requests { mut list, number } = requests;
-        list.truncate(SHOWN);
-        Document { number, shown: list }
+/// By hand: serde's `into` would copy all requests first.
+impl Serialize for Requests {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut document = to.serialize_struct("Requests", 2)?;
+        document.serialize_field("number", &self.number)?;
+        document.serialize_field("shown", &self.list[..self.list.len().min(SHOWN)])?;
+        document.end()
     }
 }
 

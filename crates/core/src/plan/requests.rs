@@ -39,7 +39,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
-    name: Option<String>,
+    name: Option<Spanned<String>>,
     method: Option<Spanned<String>>,
     path: Option<Spanned<String>>,
     #[serde(default)]
@@ -104,7 +104,10 @@ fn request(raw: Spanned<Raw>, reading: &mut Reading<'_>) -> Result<Request, Wron
     let expect = raw.expect.into_iter();
     let expect =
         expect.map(|text| checked(text, str::parse::<Expect>)).collect::<Result<_, _>>()?;
-    let name = raw.name.unwrap_or_else(|| usual_name(&method, path.as_ref()));
+    let name = match raw.name {
+        Some(name) => checked(name, printable)?,
+        None => usual_name(&method, path.as_ref()),
+    };
     Ok(Request { name, method, path, headers, body, weight, checks: Checks::new(expect) })
 }
 
@@ -121,6 +124,14 @@ fn checked<T>(
     check: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<T, Wrong> {
     check(text.get_ref()).map_err(|message| (text.span().start, message))
+}
+
+/// Names are shown on screens.
+fn printable(name: &str) -> Result<String, String> {
+    match name.chars().any(char::is_control) {
+        true => Err("a name holds no control characters".to_owned()),
+        false => Ok(name.to_owned()),
+    }
 }
 
 fn weight(weight: Option<Spanned<f64>>) -> Result<f64, Wrong> {
@@ -347,6 +358,7 @@ mod tests {
             ("[[request]]\nbody_file = 'none'", 2, "none: no such file"),
             ("[[request]]\nbody_file = 'body.bin'\ntemplates = true", 2, "UTF-8"),
             ("[[request]]\npath = '/a", 2, "invalid"),
+            ("[[request]]\nname = \"a\\u001b\"", 2, "control characters"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.message.contains(part), "{text}: {error}");

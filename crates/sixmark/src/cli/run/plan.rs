@@ -167,7 +167,8 @@ fn load(args: &Args, timetable: Option<Timetable>) -> Result<Load, Error> {
     let usual = args.count.is_none().then_some(DURATION);
     Ok(Load {
         requests: args.count,
-        duration: args.duration.or(of_stages).or(usual),
+        // A recording has an end; -d may come before it, but waits for nothing after it.
+        duration: [args.duration, of_stages].into_iter().flatten().min().or(usual),
         warmup: args.warmup,
         pace,
         connections: args.connections,
