@@ -39,7 +39,7 @@ mod violation;
 
 pub use form::{Changing, Form};
 pub use known::Known;
-pub use reader::{Complete, Early, Fed, Reader, RequestKind};
+pub use reader::{Complete, Early, Fed, Reader, RequestKind, Sight};
 pub use violation::Violation;
 
 /// tchar (RFC 9110, 5.6.2).
