@@ -242,8 +242,7 @@ mod tests {
     }
 
     fn trial(rate: f64, reason: Option<Limit>) -> Trial {
-        let requests =
-            Requests { sent: 0, completed: 0, dropped: 0, unsent: 0, waited: 0, resent: 0 };
+        let requests = Requests::default();
         let (held, values) = (reason.is_none(), Vec::new());
         Trial { rate, held, reason, values, elapsed_s: 1.0, requests }
     }

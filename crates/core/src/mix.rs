@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::family::Family;
+use crate::pace::Random;
 use crate::plan::ratio::Ratio;
 use crate::plan::tls::Share;
 
@@ -29,6 +30,17 @@ impl Mix {
     /// a row.
     pub fn family_at(ratio: Ratio, position: u64) -> Family {
         Mix::at(ratio, position).draw()
+    }
+
+    /// The family of entry number `position` of a timetable, whose requests are what they are: each
+    /// stretch as long as the ratio's sum has the ratio exactly, but begins where `seed` says. With
+    /// the plain schedule a recording that goes back and forth between two requests would have, at
+    /// 1:1, all of the one go over IPv6.
+    pub fn family_of_entry(ratio: Ratio, position: u64, seed: u64) -> Family {
+        let sum = ratio.sum();
+        let stretch = position / sum;
+        let turn = Random::new(seed, stretch).bits() % sum;
+        Mix::family_at(ratio, stretch * sum + (position % sum + turn) % sum)
     }
 
     /// The next family.
@@ -132,6 +144,34 @@ impl Deal {
     }
 }
 
+/// Which request goes next, for one worker.
+///
+/// Each endpoint has a deal of its own: with one for all, two requests and two endpoints that take
+/// turns would never be mixed, and the families would not be sent the same.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    deals: Vec<Deal>,
+}
+
+impl Choice {
+    /// Requests by `weights`, all above zero, for each of `endpoints`. Workers and endpoints begin
+    /// spread over one round of the mix, so that a short run has all of it too.
+    pub fn new(weights: &[f64], endpoints: usize, worker: u32, workers: u32) -> Choice {
+        if weights.len() < 2 {
+            return Choice { deals: Vec::new() };
+        }
+        let (worker, all) = (worker as usize, workers as usize * endpoints);
+        let skip = |endpoint| weights.len() * (worker * endpoints + endpoint) / all.max(1);
+        let deal = |endpoint| Deal::new(weights, skip(endpoint) as u64);
+        Choice { deals: (0..endpoints).map(deal).collect() }
+    }
+
+    /// The number of the request that goes to endpoint number `endpoint` next.
+    pub fn draw(&mut self, endpoint: usize) -> usize {
+        self.deals.get_mut(endpoint).map_or(0, Deal::draw)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,5 +241,42 @@ mod tests {
         assert_eq!(dealt, [0, 0, 1, 0, 0, 0, 1, 0]);
         let mut equal = Deal::new(&[1.0; 3], 1);
         assert_eq!((0..4).map(|_| equal.draw()).collect::<Vec<_>>(), [1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn every_endpoint_gets_the_mix_whatever_the_order_of_the_endpoints() {
+        let weights = [3.0, 1.0, 1.0];
+        for workers in [1, 2, 5] {
+            let mut sent = [[0u32; 3]; 2];
+            for worker in 0..workers {
+                let mut choice = Choice::new(&weights, 2, worker, workers);
+                for k in 0..1_000 {
+                    sent[k % 2][choice.draw(k % 2)] += 1;
+                }
+            }
+            let each = 100 * workers;
+            for of in sent {
+                let expected = [3 * each, each, each];
+                let fits = of.iter().zip(expected).all(|(&a, b)| a.abs_diff(b) <= workers);
+                assert!(fits, "{workers}: {of:?}");
+            }
+        }
+        let mut one = Choice::new(&[2.0], 4, 0, 1);
+        assert_eq!((one.draw(0), one.draw(3)), (0, 0));
+    }
+
+    #[test]
+    fn a_recording_has_the_ratio_and_each_of_its_requests_both_families() {
+        for (v6, v4) in [(1, 1), (4, 1), (1, 3), (1, 0)] {
+            let ratio = Ratio::new(v6, v4).unwrap();
+            let sum = u64::from(v6 + v4);
+            let is_v6 = |&k: &u64| Mix::family_of_entry(ratio, k, 9) == Family::Ipv6;
+            assert_eq!((0..100 * sum).filter(is_v6).count() as u64, 100 * u64::from(v6));
+            let part = f64::from(v6) / f64::from(v6 + v4);
+            for request in 0..2 {
+                let of = (0..20_000).filter(|k| k % 2 == request).filter(is_v6).count();
+                assert!((of as f64 / 10_000.0 - part).abs() < 0.03, "{ratio} {request}: {of}");
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibration::Calibration;
 use crate::clocks::TimestampResult;
+use crate::content::ContentResult;
 use crate::family::{Family, PerFamily};
 use crate::find::{FindMax, Found};
 use crate::outcome::{Failure, Outcome};
@@ -183,6 +184,8 @@ pub struct FamilyResult {
     pub outcomes: BTreeMap<String, u64>,
     /// Those that did not end NORMAL, in detail.
     pub failures: Vec<FailureCount>,
+    /// Checks that whole responses did not pass.
+    pub content: Vec<ContentResult>,
     /// Connections.
     pub connections: ConnectionCounts,
     /// Status codes of whole responses.
@@ -216,7 +219,7 @@ pub struct FamilyResult {
 }
 
 /// How many requests.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Requests {
     /// Exchanges begun, those included whose connection failed.
     pub sent: u64,
@@ -230,6 +233,11 @@ pub struct Requests {
     pub waited: u64,
     /// How often one was sent once more, the peer having said that it did nothing with it (GOAWAY).
     pub resent: u64,
+    /// Whole responses that would send the client elsewhere: a status of 301, 302, 303, 307 or 308
+    /// with a Location.
+    pub redirects: u64,
+    /// Of those sent, how many such a response led to.
+    pub followed: u64,
 }
 
 /// How often one thing went wrong.
@@ -332,6 +340,7 @@ pub fn family_result(
         requests: requests(tally),
         outcomes: outcomes(tally),
         failures: failures(tally),
+        content: tally.content.result(),
         connections: connection_counts(tally),
         status: tally.status.sorted(),
         bytes: byte_counts(tally),
@@ -357,6 +366,8 @@ fn requests(tally: &FamilyTally) -> Requests {
         unsent: tally.unsent,
         waited: tally.waited,
         resent: tally.resent,
+        redirects: tally.redirects,
+        followed: tally.followed,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use crate::content::ContentTally;
 use crate::family::PerFamily;
 use crate::outcome::{Failure, Outcome};
 use crate::tcp::TcpTally;
@@ -27,6 +28,10 @@ pub struct FamilyTally {
     pub late: u64,
     /// How often exchanges were sent once more, the peer having said that it did nothing with them.
     pub resent: u64,
+    /// Whole responses that would send the client elsewhere.
+    pub redirects: u64,
+    /// Exchanges that such a response led to.
+    pub followed: u64,
     /// How the exchanges that received a whole response answered.
     pub status: Counts<u16>,
     /// How the others ended. Together with the whole ones they make up `sent`.
@@ -41,6 +46,8 @@ pub struct FamilyTally {
     pub tcp: TcpTally,
     /// TLS handshakes.
     pub tls: TlsTally,
+    /// Checks that responses did not pass.
+    pub content: ContentTally,
 }
 
 impl FamilyTally {
@@ -71,6 +78,8 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.waited += other.waited;
         self.late += other.late;
         self.resent += other.resent;
+        self.redirects += other.redirects;
+        self.followed += other.followed;
         self.status += &other.status;
         self.failures += &other.failures;
         self.connections += &other.connections;
@@ -78,6 +87,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.phases += &other.phases;
         self.tcp += &other.tcp;
         self.tls += &other.tls;
+        self.content += &other.content;
     }
 }
 

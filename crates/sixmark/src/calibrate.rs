@@ -11,7 +11,7 @@ use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::pace::Pace;
 use sixmark_core::plan::http::Http;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
+use sixmark_core::plan::{Connection, Load, Plan, Request, Requests, Target};
 use sixmark_core::tally::FamilyTally;
 use sixmark_sys::limit;
 
@@ -127,7 +127,9 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
             threads: plan.load.threads.min(in_flight),
             ..plan.load.clone()
         },
-        request: Request { method: "GET".to_owned(), headers: Vec::new(), body: None },
+        requests: Requests::one(Request::plain("GET")),
+        location: false,
+        cookies: false,
         http: Http::default(),
         connection: Connection {
             requests: keep_alive.then_some(limit),

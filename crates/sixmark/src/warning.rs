@@ -1,5 +1,6 @@
 //! What makes figures doubtful: each doubt a code for programs and a line for people.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use sixmark_core::calibration::Below;
 use sixmark_core::family::Family;
 use sixmark_core::find::{FindMax, Found, Limit};
+use sixmark_core::import::LeftOut;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Close;
 use sixmark_core::plan::ratio::Ratio;
@@ -29,6 +31,9 @@ const SOON: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A larger part of the segments sent again tells of a path that loses packets.
 const MANY: f64 = 0.001;
+
+/// Hosts that a line names.
+const NAMED: usize = 3;
 
 fn warning(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
@@ -67,6 +72,47 @@ pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
     let targets = if count == 1 { "1 target has".into() } else { format!("{count} targets have") };
     let message = format!("{targets} no address that a ratio of {ratio} uses: left out");
     (count > 0).then(|| warning("left_out", message))
+}
+
+/// Before the run: what of a recording is not sent.
+pub(crate) fn requests_left_out(left_out: &LeftOut, unit: &str) -> Option<Warning> {
+    let message = format!("{}: left out", reasons(left_out, unit));
+    (left_out.count() > 0).then(|| warning("requests_left_out", message))
+}
+
+/// A recording of which nothing is left.
+pub(crate) fn nothing_imported(left_out: &LeftOut, unit: &str) -> String {
+    match left_out.count() {
+        0 => format!("it has no {unit}"),
+        _ => format!("none of its {unit} can be sent: {}", reasons(left_out, unit)),
+    }
+}
+
+/// Why some were left out, how many, and what to do.
+fn reasons(left_out: &LeftOut, unit: &str) -> String {
+    let mut reasons = Vec::new();
+    if left_out.methods > 0 {
+        reasons.push(format!(
+            "{} of methods that may change something (--unsafe-methods takes them)",
+            count(left_out.methods)
+        ));
+    }
+    if !left_out.hosts.is_empty() {
+        let mut hosts: Vec<_> = left_out.hosts.iter().collect();
+        hosts.sort_by_key(|&(_, &times)| Reverse(times));
+        let of =
+            |&(host, &times): &(&String, &u64)| format!("{} {}", host.escape_debug(), count(times));
+        let more = if hosts.len() > NAMED { ", ..." } else { "" };
+        let named: Vec<_> = hosts.iter().take(NAMED).map(of).collect();
+        let total = count(left_out.hosts.values().sum());
+        let named = named.join(", ");
+        reasons.push(format!("{total} to other hosts ({named}{more}; --har-host takes another)"));
+    }
+    if let Some((number, why)) = &left_out.first_unreadable {
+        let unreadable = count(left_out.unreadable);
+        reasons.push(format!("{unreadable} unreadable {unit}, first number {number} ({why})"));
+    }
+    reasons.join(", ")
 }
 
 /// After the run: everything that the result itself gives reason to doubt.
@@ -286,6 +332,7 @@ fn of_family(family: Family, figures: &FamilyResult) -> Vec<Warning> {
         no_port(family, figures),
         local(family, figures),
         bad_status(family, figures),
+        content(family, figures),
         few_samples(family, figures),
         unsolicited(family, figures),
         unopened(family, figures),
@@ -390,6 +437,18 @@ fn bad_status(family: Family, figures: &FamilyResult) -> Option<Warning> {
             format!("{total} responses over {family} were errors of the server's ({kinds})");
         warning("status", message)
     })
+}
+
+fn content(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let failed: u64 = figures.content.iter().map(|check| check.count).sum();
+    let most = figures.content.iter().max_by_key(|check| check.count)?;
+    let found = most.samples.first().map_or("", |sample| &sample.found);
+    let message = format!(
+        "{} responses over {family} did not pass a check, most of them {}: found {found}",
+        count(failed),
+        most.check.escape_debug()
+    );
+    Some(warning("content", message))
 }
 
 fn few_samples(family: Family, figures: &FamilyResult) -> Option<Warning> {

@@ -53,17 +53,20 @@ impl Chunked {
         Chunked { place: Place::FirstDigit, left: 0, line: 0, fields: 0 }
     }
 
-    /// Reads up to the end of the body, adding content to `body`. Returns the bytes used, and
-    /// whether the body has ended.
+    /// Reads up to the end of the body, adding content to `body` and telling of it. Returns the bytes
+    /// used, and whether the body has ended.
     pub(super) fn read(
         &mut self,
         bytes: &[u8],
         body: &mut u64,
+        mut tell: impl FnMut(&[u8]),
     ) -> Result<(usize, bool), Violation> {
         let mut used = 0;
         while let Some(&byte) = bytes.get(used) {
             if self.place == Place::Data {
-                used += self.take_data(bytes.len() - used, body);
+                let taken = self.take_data(bytes.len() - used, body);
+                tell(&bytes[used..used + taken]);
+                used += taken;
                 continue;
             }
             self.place = self.step(byte)?;

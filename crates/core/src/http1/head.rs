@@ -57,6 +57,19 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Violation> {
     }
 }
 
+/// Tells of each field of a head that [`parse`] has read.
+pub(super) fn tell_fields(head: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
+    let mut response = Response::new(&mut []);
+    let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
+    let mut config = ParserConfig::default();
+    config
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true);
+    if config.parse_response_with_uninit_headers(&mut response, head, &mut fields).is_ok() {
+        response.headers.iter().for_each(|header| tell(header.name.as_bytes(), header.value));
+    }
+}
+
 fn violation(error: Error) -> Violation {
     match error {
         Error::HeaderName => Violation::HeaderName,
@@ -221,6 +234,9 @@ impl Quotes {
     }
 }
 
+/// A head and the bytes that it was read from.
+type Whole = (Head, Vec<u8>);
+
 /// A head that came in more than one piece. Empty, and without memory, whenever no head is
 /// half read: a connection that waits must cost next to nothing.
 #[derive(Debug, Default)]
@@ -243,8 +259,8 @@ impl Split {
     }
 
     /// Takes up to the end of the head from `bytes`; returns how much, and the head once it is
-    /// complete.
-    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(usize, Option<Head>), Violation> {
+    /// complete, with its bytes.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(usize, Option<Whole>), Violation> {
         let room = MAX_HEAD.saturating_sub(self.held.len());
         let piece = &bytes[..bytes.len().min(room)];
         let piece = &piece[..through_empty_line(&self.held, piece)];
@@ -253,8 +269,7 @@ impl Split {
         if piece.contains(&b'\n')
             && let Some(head) = self.judge()?
         {
-            self.clear();
-            return Ok((piece.len(), Some(head)));
+            return Ok((piece.len(), Some((head, mem::take(&mut self.held)))));
         }
         if self.held.len() >= MAX_HEAD {
             Err(Violation::HeadTooLong)

@@ -28,6 +28,7 @@
 //! the network cut the bytes.
 
 mod chunked;
+mod form;
 mod head;
 mod known;
 mod reader;
@@ -36,8 +37,9 @@ pub mod request;
 mod tests;
 mod violation;
 
+pub use form::{Changing, Form};
 pub use known::Known;
-pub use reader::{Complete, Early, Fed, Reader, RequestKind};
+pub use reader::{Complete, Early, Fed, Reader, RequestKind, Sight};
 pub use violation::Violation;
 
 /// tchar (RFC 9110, 5.6.2).

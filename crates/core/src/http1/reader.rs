@@ -2,7 +2,7 @@
 
 use super::Violation;
 use super::chunked::Chunked;
-use super::head::{Coding, Head, Length, Split};
+use super::head::{self, Coding, Head, Length, Split};
 use super::known::Known;
 
 /// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
@@ -55,6 +55,15 @@ enum State {
     UntilClose,
     Done,
     Broken(Violation),
+}
+
+/// Learns what is in a response, in its order.
+pub trait Sight {
+    /// A field of the final response's head, as it was written.
+    fn field(&mut self, name: &[u8], value: &[u8]);
+
+    /// Some of the content, without the framing of chunks.
+    fn content(&mut self, bytes: &[u8]);
 }
 
 /// What [`Reader::feed`] made of the bytes.
@@ -118,10 +127,37 @@ impl Reader {
     /// # Errors
     /// As for [`feed`](Reader::feed).
     pub fn feed_knowing(&mut self, bytes: &[u8], known: &mut Known) -> Result<Fed, Violation> {
+        self.feed_all(bytes, known, None)
+    }
+
+    /// As [`feed_knowing`](Reader::feed_knowing), telling `sight` what is read. Content that is
+    /// [`discarded`](Reader::discarded) is never told.
+    ///
+    /// # Errors
+    /// As for [`feed`](Reader::feed).
+    pub fn feed_seeing(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        sight: &mut dyn Sight,
+    ) -> Result<Fed, Violation> {
+        self.feed_all(bytes, known, Some(sight))
+    }
+
+    fn feed_all(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        mut sight: Option<&mut dyn Sight>,
+    ) -> Result<Fed, Violation> {
         let mut rest = bytes;
         let mut complete = None;
         while !rest.is_empty() && self.state != State::Done {
-            let used = self.step(rest, known).inspect_err(|&violation| self.fail(violation))?;
+            let used = match &mut sight {
+                Some(sight) => self.step(rest, known, Some(&mut **sight)),
+                None => self.step(rest, known, None),
+            };
+            let used = used.inspect_err(|&violation| self.fail(violation))?;
             rest = &rest[used..];
             complete = self.completed();
         }
@@ -170,13 +206,25 @@ impl Reader {
     }
 
     /// Reads some of `bytes`, which are not empty.
-    fn step(&mut self, bytes: &[u8], known: &mut Known) -> Result<usize, Violation> {
+    fn step(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        sight: Option<&mut dyn Sight>,
+    ) -> Result<usize, Violation> {
         match &mut self.state {
-            State::Head if self.split.is_empty() => self.start(bytes, known),
-            State::Head => self.resume(bytes),
-            State::Sized(_) | State::UntilClose => Ok(self.drop_body(bytes.len())),
+            State::Head if self.split.is_empty() => self.start(bytes, known, sight),
+            State::Head => self.resume(bytes, sight),
+            State::Sized(_) | State::UntilClose => {
+                let dropped = self.drop_body(bytes.len());
+                sight.into_iter().for_each(|sight| sight.content(&bytes[..dropped]));
+                Ok(dropped)
+            }
             State::Chunked(chunked) => {
-                let (used, ended) = chunked.read(bytes, &mut self.body)?;
+                let (used, ended) = match sight {
+                    None => chunked.read(bytes, &mut self.body, |_| {})?,
+                    Some(sight) => chunked.read(bytes, &mut self.body, |b| sight.content(b))?,
+                };
                 if ended {
                     self.state = State::Done;
                 }
@@ -187,7 +235,12 @@ impl Reader {
         }
     }
 
-    fn start(&mut self, bytes: &[u8], known: &mut Known) -> Result<usize, Violation> {
+    fn start(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        sight: Option<&mut dyn Sight>,
+    ) -> Result<usize, Violation> {
         let skipped = self.skip_empty_lines(bytes)?;
         if skipped > 0 {
             return Ok(skipped);
@@ -196,14 +249,21 @@ impl Reader {
         // Nearly every head comes in one piece. What goes wrong here is left to the slow path,
         // so that one place decides what is told.
         match known.parse(bytes) {
-            Ok(Some((head, length))) => self.accept(head).map(|()| length),
-            Ok(None) | Err(_) => self.resume(bytes),
+            Ok(Some((head, length))) => {
+                self.accept(head)?;
+                tell_fields(head, &bytes[..length], sight);
+                Ok(length)
+            }
+            Ok(None) | Err(_) => self.resume(bytes, sight),
         }
     }
 
-    fn resume(&mut self, bytes: &[u8]) -> Result<usize, Violation> {
-        let (used, head) = self.split.add(bytes)?;
-        head.map_or(Ok(()), |head| self.accept(head))?;
+    fn resume(&mut self, bytes: &[u8], sight: Option<&mut dyn Sight>) -> Result<usize, Violation> {
+        let (used, whole) = self.split.add(bytes)?;
+        if let Some((head, bytes)) = whole {
+            self.accept(head)?;
+            tell_fields(head, &bytes, sight);
+        }
         Ok(used)
     }
 
@@ -279,6 +339,13 @@ impl Reader {
     fn fail(&mut self, violation: Violation) {
         self.state = State::Broken(violation);
         self.split.clear();
+    }
+}
+
+/// Those of an interim response are nobody's business.
+fn tell_fields(head: Head, bytes: &[u8], sight: Option<&mut dyn Sight>) {
+    if let Some(sight) = sight.filter(|_| head.status >= 200) {
+        head::tell_fields(bytes, |name, value| sight.field(name, value));
     }
 }
 

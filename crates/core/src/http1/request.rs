@@ -17,7 +17,8 @@ pub fn encode(
 ) -> Vec<u8> {
     let target = if target_path.is_empty() { "/" } else { target_path };
     let mut head = format!("{method} {target} HTTP/1.1\r\n");
-    for (name, value) in fields(host, headers, body_len, close) {
+    let length = body_len.map(|length| length.to_string());
+    for (name, value) in fields(host, headers.iter().cloned(), length, close) {
         head.push_str(&name);
         head.push_str(": ");
         head.push_str(&value);
@@ -27,28 +28,31 @@ pub fn encode(
     head.into_bytes()
 }
 
-fn fields(
+/// The fields of a head in their order: `Host`, what sixmark sends by itself and `given` lacks, then
+/// `given`.
+pub(super) fn fields<V: From<String>>(
     host: &str,
-    headers: &[(String, String)],
-    body_len: Option<u64>,
+    given: impl Iterator<Item = (String, V)>,
+    length: Option<V>,
     close: bool,
-) -> Vec<(String, String)> {
-    let given = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
-    let mut own: Vec<(&str, String)> = vec![
-        ("Host", host.to_owned()),
-        ("User-Agent", concat!("sixmark/", env!("CARGO_PKG_VERSION")).to_owned()),
-        ("Accept", "*/*".to_owned()),
+) -> Vec<(String, V)> {
+    let given: Vec<(String, V)> = given.collect();
+    let has = |name: &str| given.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    let mut own: Vec<(&str, V)> = vec![
+        ("Host", host.to_owned().into()),
+        ("User-Agent", concat!("sixmark/", env!("CARGO_PKG_VERSION")).to_owned().into()),
+        ("Accept", "*/*".to_owned().into()),
     ];
     // RFC 9112, 6.2: no Content-Length beside a Transfer-Encoding.
-    let length = body_len.filter(|_| !given("Transfer-Encoding"));
-    own.extend(length.map(|length| ("Content-Length", length.to_string())));
-    own.retain(|(name, _)| !given(name));
+    let length = length.filter(|_| !has("Transfer-Encoding"));
+    own.extend(length.map(|length| ("Content-Length", length)));
+    own.retain(|(name, _)| !has(name));
     // Said even beside a given Connection field: the lines of a list add up (RFC 9110, 5.3).
-    own.extend(close.then(|| ("Connection", "close".to_owned())));
+    own.extend(close.then(|| ("Connection", "close".to_owned().into())));
 
     let mut fields: Vec<_> =
         own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    fields.extend_from_slice(headers);
+    fields.extend(given);
     // RFC 9110, 7.2: Host comes first. The sort is stable.
     fields.sort_by_key(|(name, _)| !name.eq_ignore_ascii_case("host"));
     fields

@@ -1,11 +1,13 @@
 //! When each of one worker's arrivals falls due.
 
-use super::{Curve, Open, Process, Random};
+use std::sync::Arc;
+
+use super::{Curve, Open, Process, Random, Timetable};
 
 /// One worker's arrivals, in the order of their times: nanoseconds from the start of the load.
 ///
 /// Of as many constant arrivals in a row as there are workers each takes one, so that all workers'
-/// together are evenly spaced. Which one is left to the seed: were it always the same, and at 1:1 two
+/// together are evenly spaced; the entries of a timetable are dealt out alike. Which one is left to the seed: were it always the same, and at 1:1 two
 /// workers, each would have a family to itself, and a slow worker would look like a slow family.
 /// Poisson arrivals are independent processes of a worker's part of the rate each, which together are
 /// one of the whole rate.
@@ -19,8 +21,27 @@ pub struct Dues {
 /// What says how much has arrived, over all workers, when the next one is due.
 #[derive(Clone, Debug)]
 enum Next {
-    Constant { seed: u64, row: u64, worker: u64, workers: u64 },
+    Constant(Rows),
+    Listed { rows: Rows, table: Arc<Timetable> },
     Poisson { amount: f64, step: f64, random: Random },
+}
+
+/// The numbers that one worker takes, one of each row of as many as there are workers.
+#[derive(Clone, Debug)]
+struct Rows {
+    seed: u64,
+    row: u64,
+    worker: u64,
+    workers: u64,
+}
+
+impl Rows {
+    fn next(&mut self) -> u64 {
+        let turn = Random::new(self.seed, self.row).bits() % self.workers;
+        let first = self.row.saturating_mul(self.workers);
+        self.row += 1;
+        first.saturating_add((self.worker + turn) % self.workers)
+    }
 }
 
 /// One arrival.
@@ -30,16 +51,18 @@ pub struct Due {
     pub at: u64,
     /// Its number among all workers' constant arrivals, from 0; Poisson ones have none.
     pub number: Option<u64>,
+    /// The number of the request that it sends, where a timetable says so.
+    pub request: Option<u32>,
 }
 
 impl Dues {
     /// The arrivals of worker number `worker` of `workers`, from the start of the load.
     pub fn new(open: &Open, curve: Curve, seed: u64, worker: u32, workers: u32) -> Dues {
-        let next = match open.arrivals {
-            Process::Constant => {
-                Next::Constant { seed, row: 0, worker: worker.into(), workers: workers.into() }
-            }
-            Process::Poisson => {
+        let rows = Rows { seed, row: 0, worker: worker.into(), workers: workers.into() };
+        let next = match (&open.timetable, open.arrivals) {
+            (Some(table), _) => Next::Listed { rows, table: Arc::clone(table) },
+            (None, Process::Constant) => Next::Constant(rows),
+            (None, Process::Poisson) => {
                 let random = Random::new(seed, worker.into());
                 Next::Poisson { amount: 0.0, step: workers.into(), random }
             }
@@ -53,11 +76,14 @@ impl Iterator for Dues {
 
     fn next(&mut self) -> Option<Due> {
         let (amount, number) = match &mut self.next {
-            Next::Constant { seed, row, worker, workers } => {
-                let turn = Random::new(*seed, *row).bits() % *workers;
-                let number = (*row * *workers).saturating_add((*worker + turn) % *workers);
-                *row += 1;
+            Next::Constant(rows) => {
+                let number = rows.next();
                 (number as f64, Some(number))
+            }
+            Next::Listed { rows, table } => {
+                let number = rows.next();
+                let (at, request) = table.get(number)?;
+                return Some(Due { at, number: Some(number), request: Some(request) });
             }
             Next::Poisson { amount, step, random } => {
                 *amount += *step * random.exponential();
@@ -65,7 +91,7 @@ impl Iterator for Dues {
             }
         };
         let at = self.curve.time_of(amount, &mut self.piece)?;
-        Some(Due { at, number })
+        Some(Due { at, number, request: None })
     }
 }
 
@@ -112,7 +138,7 @@ mod tests {
     fn due(per_s: f64, number: u64) -> u64 {
         let open = open(per_s, Process::Constant);
         let mut dues = dues(&open, 0, 0, 1);
-        dues.next = Next::Constant { seed: 0, row: number, worker: 0, workers: 1 };
+        dues.next = Next::Constant(Rows { seed: 0, row: number, worker: 0, workers: 1 });
         let due = dues.next().unwrap();
         assert_eq!(due.number, Some(number));
         due.at
@@ -219,6 +245,23 @@ mod tests {
                 let error = if arrivals == Process::Constant { 1.0 } else { 5.0 * expected.sqrt() };
                 assert!((found - expected).abs() <= error, "{arrivals} {until} s: {found}");
             }
+        }
+    }
+
+    #[test]
+    fn every_entry_of_a_timetable_is_one_worker_s() {
+        let entries = (0..1_000u32).map(|k| (u64::from(k) * 7, k % 3)).collect();
+        let open = Open::replay(Timetable::new(entries, 1.0).unwrap());
+        for workers in [1, 2, 3, 7] {
+            let of = |worker| dues(&open, 5, worker, workers);
+            let mut all: Vec<Due> = (0..workers).flat_map(of).collect();
+            all.sort_unstable_by_key(|due| due.at);
+            let expected = (0..1_000).map(|k| Due {
+                at: k * 7,
+                number: Some(k),
+                request: Some((k % 3) as u32),
+            });
+            assert_eq!(all, expected.collect::<Vec<_>>(), "{workers} workers");
         }
     }
 

@@ -7,16 +7,21 @@ mod curve;
 mod dues;
 mod random;
 mod rate;
+mod timetable;
 
 pub use curve::Curve;
 pub use dues::{Due, Dues, first_at};
 pub use random::Random;
 pub use rate::Rate;
+pub use timetable::{Speed, Timetable};
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::report::count;
 
 /// What decides when an exchange begins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,11 +44,15 @@ impl Pace {
     }
 }
 
-/// An open loop. Its stages have been checked: see [`Open::new`].
+/// An open loop, of stages ([`Open::new`]) or of a timetable ([`Open::replay`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Open {
-    /// The rate over time, over both families and all workers together.
+    /// The rate over time, over both families and all workers together; none where there is a
+    /// timetable.
     pub stages: Vec<Stage>,
+    /// When each exchange falls due, where something recorded is replayed.
+    #[serde(with = "timetable::shared")]
+    pub timetable: Option<Arc<Timetable>>,
     /// How exchanges are spread at that rate.
     pub arrivals: Process,
     /// What becomes of an exchange that falls due when no more may be in flight.
@@ -68,17 +77,37 @@ impl Open {
             return Err("a rate of 0 sends nothing; give one above 0".into());
         }
         let (arrivals, overload) = (Process::Constant, Overload::Wait);
-        Ok(Open { stages, arrivals, overload, spin: Duration::ZERO })
+        Ok(Open { stages, timetable: None, arrivals, overload, spin: Duration::ZERO })
     }
 
-    /// How long all stages last; none where that is for the run to say.
+    /// An open loop of a timetable. What falls due waits for a place; no spinning.
+    pub fn replay(timetable: Timetable) -> Open {
+        Open {
+            stages: Vec::new(),
+            timetable: Some(Arc::new(timetable)),
+            arrivals: Process::Constant,
+            overload: Overload::Wait,
+            spin: Duration::ZERO,
+        }
+    }
+
+    /// How long all stages last, or until all of a timetable is due; none where that is for the run
+    /// to say.
     pub fn duration(&self) -> Option<Duration> {
+        if let Some(table) = &self.timetable {
+            // What is due at the end is not due before it.
+            let whole = Duration::from_secs_f64(table.span_s()) + Duration::from_millis(1);
+            return Some(Duration::from_millis(whole.as_millis() as u64 + 1));
+        }
         self.stages.iter().map(|stage| stage.duration).sum()
     }
 
-    /// The mean of the rate over all stages, arrivals a second.
+    /// The mean of the rate over the whole duration, arrivals a second.
     pub fn mean_per_s(&self) -> f64 {
         let whole = self.duration().map_or(0.0, |whole| whole.as_secs_f64());
+        if let Some(table) = &self.timetable {
+            return table.entries() as f64 / whole;
+        }
         if whole == 0.0 {
             return self.first_rate().per_s();
         }
@@ -89,7 +118,7 @@ impl Open {
         self.stages.iter().map(area).sum::<f64>() / whole
     }
 
-    /// The rate that the load begins with.
+    /// The rate that the load begins with; that of a timetable is told by nobody, and 0.
     pub fn first_rate(&self) -> Rate {
         self.stages.first().map_or(Rate::ZERO, |stage| stage.from)
     }
@@ -150,6 +179,12 @@ impl fmt::Display for Process {
 /// For people, as in `200/s constant` or `ramp 0/s to 100/s in 1m, poisson`.
 impl fmt::Display for Open {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(table) = &self.timetable {
+            let (entries, speed) = (count(table.entries()), table.speed());
+            let at =
+                if speed == 1.0 { String::new() } else { format!(" at {speed} times the speed") };
+            return write!(f, "replay of {entries} requests in {:.1} s{at}", table.span_s());
+        }
         let seconds = self.duration().map_or(0.0, |duration| duration.as_secs_f64());
         match self.stages.as_slice() {
             [Stage { from, to, .. }] if from == to => write!(f, "{from} {}", self.arrivals),

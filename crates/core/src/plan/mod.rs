@@ -3,12 +3,13 @@
 pub mod http;
 pub mod list;
 pub mod ratio;
+pub mod request;
+pub mod requests;
 pub mod tls;
 pub mod url;
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ use crate::family::{Family, PerFamily};
 use crate::pace::Pace;
 use http::Http;
 use ratio::Ratio;
+pub use request::{Body, Request, Requests};
 use tls::Tls;
 
 /// A run, resolved and checked: every family that the ratio uses has an endpoint.
@@ -29,8 +31,12 @@ pub struct Plan {
     pub ratio: Ratio,
     /// How much, how long, how many at once.
     pub load: Load,
-    /// What is sent.
-    pub request: Request,
+    /// What is sent, by weight.
+    pub requests: Requests,
+    /// Redirects are followed, to the same target only; else they are responses like others.
+    pub location: bool,
+    /// Each place keeps the cookies that it is sent, and sends them, as a user's browser does.
+    pub cookies: bool,
     /// Which HTTP is spoken.
     pub http: Http,
     /// How connections are used.
@@ -145,18 +151,6 @@ pub enum Driver {
     Epoll,
 }
 
-/// What each exchange sends.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Request {
-    /// The method, a token (RFC 9110, 9.1).
-    pub method: String,
-    /// Header fields beside the ones that sixmark sends by itself.
-    pub headers: Vec<(String, String)>,
-    /// Content of the request, if it has any. The result document gives its size alone.
-    #[serde(with = "body_size")]
-    pub body: Option<Arc<Vec<u8>>>,
-}
-
 /// How connections are used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Connection {
@@ -210,28 +204,4 @@ pub struct Source {
     pub prefix: u8,
     /// The interface's number, for link-local addresses; else 0.
     pub scope: u32,
-}
-
-/// A request's content is written to results as its size: results must stay small and may be shown
-/// to others.
-mod body_size {
-    use std::sync::Arc;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        body: &Option<Arc<Vec<u8>>>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        match body {
-            Some(body) => to.serialize_some(&body.len()),
-            None => to.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Arc<Vec<u8>>>, D::Error> {
-        Option::<u64>::deserialize(from).map(|_| None)
-    }
 }

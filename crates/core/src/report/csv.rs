@@ -49,7 +49,7 @@ fn header() -> String {
 fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
     text.push_str(name);
     write_to(text, elapsed_s);
-    let Requests { sent, completed, dropped, unsent, waited, resent } = figures.requests;
+    let Requests { sent, completed, dropped, unsent, waited, resent, .. } = figures.requests;
     [sent, completed, dropped, unsent, waited, resent]
         .iter()
         .for_each(|number| write_to(text, number));

@@ -115,8 +115,7 @@ mod tests {
     use crate::search::Bracket;
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
-        let requests =
-            Requests { sent: 1_000, completed: 900, dropped: 0, unsent: 7, waited: 0, resent: 0 };
+        let requests = Requests { sent: 1_000, completed: 900, unsent: 7, ..Requests::default() };
         let values = vec![Some(p99_us)];
         Trial { rate, held: reason.is_none(), reason, values, elapsed_s: 2.0, requests }
     }

@@ -27,8 +27,10 @@ const RATES: [Rate; 3] = [
     (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
 ];
 
-/// What an open loop did not send, or not in time; shown where there is any.
-const LEFT_OUT: [Figure<FamilyResult>; 3] = [
+/// What was not sent, or not in time, or led elsewhere; shown where there is any.
+const LEFT_OUT: [Figure<FamilyResult>; 5] = [
+    ("redirects", |f| Some(f.requests.redirects as f64)),
+    ("redirects followed", |f| Some(f.requests.followed as f64)),
     ("requests dropped", |f| Some(f.requests.dropped as f64)),
     ("requests unsent", |f| Some(f.requests.unsent as f64)),
     ("requests that waited", |f| Some(f.requests.waited as f64)),
@@ -77,6 +79,7 @@ pub fn table(result: &RunResult) -> String {
     columns.handshakes(&mut text);
     columns.tcp(&mut text);
     columns.failures(&mut text);
+    columns.content(&mut text);
     text
 }
 
@@ -89,6 +92,7 @@ fn headline(result: &RunResult) -> String {
         );
     }
     targets(&mut text, &result.plan);
+    mix(&mut text, &result.plan);
     lookups(&mut text, &result.dns);
     if let Some(found) = &result.find_max {
         text.push_str(&find::summary(found, result.plan.in_flight()));
@@ -165,6 +169,13 @@ fn lookups(text: &mut String, dns: &[Lookup]) {
     for Lookup { host, us, ipv6, ipv4 } in dns.iter().take(SHOWN_TARGETS) {
         let us = duration_us(*us);
         let _ = writeln!(text, "{host} resolved in {us}: {ipv6} IPv6, {ipv4} IPv4");
+    }
+}
+
+/// A mix says how many requests it has.
+fn mix(text: &mut String, plan: &Plan) {
+    if plan.requests.number() > 1 {
+        let _ = writeln!(text, "a mix of {} requests", count(plan.requests.number() as u64));
     }
 }
 
@@ -281,6 +292,20 @@ impl Columns<'_> {
                 let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
                 let number = count(failed.count);
                 let _ = writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}");
+            }
+        }
+    }
+
+    /// One line for each check that responses did not pass, with what the first of them was.
+    fn content(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            for failed in side.iter().flat_map(|f| &f.content) {
+                let (number, check) = (count(failed.count), failed.check.escape_debug());
+                let first = failed.samples.first();
+                let found = first.map_or(String::new(), |first| {
+                    format!(": {} found {}", first.request, first.found)
+                });
+                let _ = writeln!(text, "{family}: {number} not {check}{found}");
             }
         }
     }

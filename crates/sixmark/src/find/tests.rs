@@ -7,7 +7,7 @@ use sixmark_core::clocks::Timestamps;
 use sixmark_core::find::Limit;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan::http::Http;
-use sixmark_core::plan::{Close, Connection, Driver, Load, Request, Target};
+use sixmark_core::plan::{Close, Connection, Driver, Load, Request, Requests, Target};
 use sixmark_core::seconds::Seconds;
 use sixmark_core::tally::{FamilyTally, Slice};
 
@@ -42,7 +42,9 @@ fn plan(ratio: Ratio) -> Plan {
             timestamps: Timestamps::User,
             linger: None,
         },
-        request: Request { method: "GET".into(), headers: Vec::new(), body: None },
+        requests: Requests::one(Request::plain("GET")),
+        location: false,
+        cookies: false,
         http: Http::default(),
         connection: Connection {
             keep_alive: true,

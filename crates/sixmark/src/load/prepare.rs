@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::http1::RequestKind;
-use sixmark_core::http1::request::encode;
+use sixmark_core::http1::{Form, RequestKind};
 use sixmark_core::http2;
 use sixmark_core::plan::http::Version;
-use sixmark_core::plan::{Plan, Target};
+use sixmark_core::plan::{Body, Plan, Target};
+use sixmark_core::template::{Template, Values};
 use sixmark_sys::driver::Message;
 
 use super::hope::Hope;
@@ -61,7 +61,7 @@ impl Prepared {
         let mut prepared = Prepared {
             tls: tls::Setup::new(plan)?,
             plan: plan.clone(),
-            kind: kind(&plan.request.method),
+            kind: plan.requests.first().kind(),
             endpoints: Vec::new(),
             of_family: PerFamily::default(),
             hope: Hope::new(plan.load.threads.get()),
@@ -84,10 +84,6 @@ impl Prepared {
     }
 }
 
-fn kind(method: &str) -> RequestKind {
-    if method == "HEAD" { RequestKind::Head } else { RequestKind::Ordinary }
-}
-
 impl Requests {
     fn new(plan: &Plan, target: &Target) -> Result<Requests, Error> {
         let http2 = match plan.http.version {
@@ -99,18 +95,31 @@ impl Requests {
 }
 
 fn http1(plan: &Plan, target: &Target, close: bool) -> Message {
-    let request = &plan.request;
-    let body = request.body.as_ref();
-    let length = body.map(|body| body.len() as u64);
-    let (method, headers) = (&request.method, &request.headers);
-    let head = encode(method, &target.path, &target.authority, headers, length, close);
-    Message::with_body(head, body)
+    // The first alone: the others wait for the worker to know of them.
+    let request = plan.requests.first();
+    match Form::new(request, &target.path, &target.authority, close) {
+        Form::Constant { head, body } => Message::with_body(head, body.as_ref()),
+        Form::Changing(form) => {
+            let (mut values, mut out) = (Values::new(plan.seed, 0, 1), Vec::new());
+            form.render(&mut values, &mut out, &mut Vec::new());
+            Message::with_body(out, form.body())
+        }
+    }
 }
 
 fn http2(plan: &Plan, target: &Target) -> Result<http2::Request, Error> {
-    let request = &plan.request;
-    let scheme = if target.server_name.is_some() { "https" } else { "http" };
-    let (method, authority, path) = (&request.method, &target.authority, &target.path);
-    let parts = http2::Parts { method, scheme, authority, path, headers: &request.headers };
-    http2::Request::new(&parts, request.body.clone(), false).map_err(Error::Usage)
+    // The first alone, as it is written: the others wait for the worker to know of them.
+    let request = plan.requests.first();
+    let scheme = if target.secure() { "https" } else { "http" };
+    let path = request.path.as_ref().map_or(target.path.as_str(), Template::source);
+    let written = |(name, value): &(String, Template)| (name.clone(), value.source().to_owned());
+    let headers: Vec<_> = request.headers.iter().map(written).collect();
+    let (method, authority) = (&request.method, &target.authority);
+    let parts = http2::Parts { method, scheme, authority, path, headers: &headers };
+    let body = match &request.body {
+        Some(Body::Constant(body)) => Some(Arc::clone(body)),
+        Some(Body::Template(template)) => Some(Arc::new(template.source().into())),
+        None => None,
+    };
+    http2::Request::new(&parts, body, false).map_err(Error::Usage)
 }

@@ -13,5 +13,6 @@ mod pace;
 mod ratio;
 mod refusals;
 mod request;
+mod requests;
 mod source;
 mod turbo;

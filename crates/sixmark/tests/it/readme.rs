@@ -25,6 +25,7 @@ fn here(command: &str, origin: &Origin) -> String {
         .replace("--find-max 'response.p99 < 10ms'", "-d 100ms --find-max 'response.p99 < 1ns'")
         .replace("-d 10s", "-d 100ms")
         .replace("-c 100000 -t 6", "-c 50 -t 2")
+        .replace("body~Welcome", "size=100")
         .replace(":1m ", ":100ms ")
         .replace("100:10s,200:10s,400:10s", "100:50ms,200:50ms,400:50ms")
         .replace("--warmup 1s", "--warmup 50ms")
@@ -48,6 +49,11 @@ fn every_run_in_the_readme_works() {
     let [v6, v4] = origin.urls("/");
     let list = format!("{v6} weight=2\n{v4}\n");
     std::fs::write(folder.path().join("targets.txt"), list).unwrap();
+    let mix =
+        "[[request]]\npath = '/bytes/{{rand 1 9}}'\n[[request]]\nbody = 'x'\npath = '/sink'\n";
+    std::fs::write(folder.path().join("mix.toml"), mix).unwrap();
+    let line = "::1 - - [10/Oct/2000:13:55:36 +0000] \"GET /bytes/9 HTTP/1.1\" 200 9\n";
+    std::fs::write(folder.path().join("access.log"), line.repeat(9)).unwrap();
     let runs: Vec<_> = commands().filter(|command| command.starts_with("sixmark run")).collect();
     assert!(runs.len() >= 6, "{runs:?}");
     for run in runs {

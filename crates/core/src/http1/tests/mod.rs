@@ -302,3 +302,41 @@ fn every_violation_says_in_few_words_what_was_wrong() {
         assert!((10..60).contains(&text.len()) && text != "malformed response", "{text}");
     }
 }
+
+/// What a response was seen to hold.
+#[derive(Debug, Default, PartialEq)]
+struct Seen(Vec<(String, String)>, Vec<u8>);
+
+impl super::Sight for Seen {
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        self.0.push((text(name), text(value)));
+    }
+
+    fn content(&mut self, bytes: &[u8]) {
+        self.1.extend_from_slice(bytes);
+    }
+}
+
+#[test]
+fn fields_and_content_are_told_however_the_bytes_are_cut() {
+    for (framing, body) in [
+        ("Content-Length: 5", "hello"),
+        ("Transfer-Encoding: chunked", "2;x\r\nhe\r\n3\r\nllo\r\n0\r\nT: u\r\n\r\n"),
+        ("A: b", "hello"),
+    ] {
+        let text = format!(
+            "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nX:  y \r\n{framing}\r\n\r\n{body}"
+        );
+        let mut known = super::Known::default();
+        for size in [usize::MAX, usize::MAX, 1, 7] {
+            let (mut reader, mut seen) = (Reader::new(), Seen::default());
+            for piece in text.as_bytes().chunks(size) {
+                reader.feed_seeing(piece, &mut known, &mut seen).unwrap();
+            }
+            let (name, value) = framing.split_once(": ").unwrap();
+            let fields = [("X", "y"), (name, value)].map(|(n, v)| (n.to_owned(), v.to_owned()));
+            assert_eq!(seen, Seen(fields.to_vec(), b"hello".to_vec()), "{framing} by {size}");
+        }
+    }
+}

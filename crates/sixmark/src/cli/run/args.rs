@@ -5,21 +5,23 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sixmark_core::check::Expect;
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::condition::Condition;
 use sixmark_core::http1::request::{check_method, parse_header};
-use sixmark_core::pace::{Overload, Process, Rate, Stage};
+use sixmark_core::pace::{Overload, Process, Rate, Speed, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Driver};
 
 use super::super::out::Place;
+use super::requests::Format;
 use super::source::Wanted;
 use crate::resolve::Override;
 
 /// Load a web server over IPv6 and IPv4 at once and show both side by side.
 ///
 /// Every exchange is counted under the family of the peer it was connected to. Without -n and -d
-/// the run lasts 10 s. Without --rate, --ramp, --steps and --find-max it is a closed loop: each
+/// the run lasts 10 s. Without --rate, --ramp, --steps, --replay and --find-max it is a closed loop: each
 /// exchange begins when another one has ended.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -59,7 +61,7 @@ pub(in crate::cli) struct Args {
     /// End after this many requests, both families together
     #[arg(short = 'n', long, value_name = "N", value_parser = positive::<NonZeroU64>,
           help_heading = "Load")]
-    pub(super) requests: Option<NonZeroU64>,
+    pub(super) count: Option<NonZeroU64>,
 
     /// End after this time (10s, 500ms, 1m)
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load")]
@@ -106,11 +108,19 @@ pub(in crate::cli) struct Args {
           value_delimiter = ',', conflicts_with = "duration", help_heading = "Open loop")]
     pub(super) steps: Vec<Stage>,
 
+    /// Send what a HAR file or an access log has when it has it, or so many times as fast (2x), and
+    /// end then
+    #[arg(long, value_name = "SPEED", value_parser = super::requests::speed, num_args = 0..=1,
+          require_equals = true, default_missing_value = "1x", requires = "requests",
+          conflicts_with_all = ["rate", "ramp", "steps", "find_max", "arrivals", "linger"],
+          help_heading = "Open loop")]
+    pub(super) replay: Option<Speed>,
+
     /// Find the highest rate at which this holds ('response.p99 < 10ms', 'failures < 0.1%'), for
     /// each family alone: trials of -d each [default: 2s], the first at --rate [default: 100/s];
     /// repeatable, all must hold
     #[arg(long, value_name = "CONDITION",
-          conflicts_with_all = ["ratio", "requests", "ramp", "steps", "calibrate"],
+          conflicts_with_all = ["ratio", "count", "ramp", "steps", "calibrate"],
           help_heading = "Open loop")]
     pub(super) find_max: Vec<Condition>,
 
@@ -188,6 +198,39 @@ pub(in crate::cli) struct Args {
     /// File with the content of each request
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub(super) body_file: Option<PathBuf>,
+
+    /// Mix of requests by weight: a request file (TOML, docs/requests.md), a HAR file, or an access
+    /// log, from which GET and HEAD are taken ('-': standard input)
+    #[arg(long, value_name = "FILE", value_parser = super::requests::file,
+          conflicts_with_all = ["method", "body", "body_file"], help_heading = "Request")]
+    pub(super) requests: Option<PathBuf>,
+
+    /// What that file is [default: as its beginning says]
+    #[arg(long, value_name = "toml|har|log", value_parser = super::requests::format,
+          requires = "requests", help_heading = "Request")]
+    pub(super) requests_format: Option<Format>,
+
+    /// Host whose entries of a HAR file are taken [default: those of the targets]
+    #[arg(long, value_name = "HOST", requires = "requests", help_heading = "Request")]
+    pub(super) har_host: Option<String>,
+
+    /// Take other methods than GET and HEAD from a HAR file or an access log too: this may change
+    /// what is on the server, and logs have no content
+    #[arg(long, requires = "requests", help_heading = "Request")]
+    pub(super) unsafe_methods: bool,
+
+    /// What each response must be, else it counts as CONTENT: status=200, sha256=HEX, size=BYTES,
+    /// json:/POINTER=VALUE, body~PATTERN, header:NAME=VALUE; repeatable, all must hold
+    #[arg(long, value_name = "CHECK", help_heading = "Request")]
+    pub(super) expect: Vec<Expect>,
+
+    /// Follow redirects within a target, at most 10 in a row
+    #[arg(long, help_heading = "Request")]
+    pub(super) location: bool,
+
+    /// Keep the cookies of each of the -c exchanges in flight apart, and send them
+    #[arg(long, help_heading = "Request")]
+    pub(super) cookies: bool,
 
     #[command(flatten)]
     pub(super) tls: super::tls::Args,

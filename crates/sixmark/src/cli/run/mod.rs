@@ -4,6 +4,7 @@ mod args;
 mod live;
 mod pace;
 mod plan;
+mod requests;
 mod search;
 mod source;
 mod text;

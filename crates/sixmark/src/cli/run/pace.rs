@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
+use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
 
 use super::args::{Args, positive_time};
 use super::search::FIRST;
 use crate::Error;
 
 /// What decides when exchanges begin.
-pub(super) fn pace(args: &Args) -> Result<Pace, Error> {
+pub(super) fn pace(args: &Args, timetable: Option<Timetable>) -> Result<Pace, Error> {
+    if let Some(timetable) = timetable {
+        return replay(args, timetable);
+    }
     let Some((option, stages)) = stages(args) else {
         return alone(args).map_or(Ok(Pace::Closed), |line| Err(Error::Usage(line)));
     };
@@ -24,6 +27,19 @@ pub(super) fn pace(args: &Args) -> Result<Pace, Error> {
         overload: args.overload.unwrap_or(Overload::Wait),
         spin: args.spin.unwrap_or(Duration::ZERO),
         ..open
+    }))
+}
+
+/// When a recording says.
+fn replay(args: &Args, timetable: Timetable) -> Result<Pace, Error> {
+    if !args.warmup.is_zero() {
+        let line = "--warmup: nothing comes before the beginning of a --replay; leave it out";
+        return Err(Error::Usage(line.into()));
+    }
+    Ok(Pace::Open(Open {
+        overload: args.overload.unwrap_or(Overload::Wait),
+        spin: args.spin.unwrap_or(Duration::ZERO),
+        ..Open::replay(timetable)
     }))
 }
 

@@ -3,20 +3,20 @@
 use std::io::Read as _;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
-use sixmark_core::pace::Open;
+use sixmark_core::pace::{Open, Timetable};
 use sixmark_core::plan::http::{Http, Version};
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::url::{Scheme, Url};
-use sixmark_core::plan::{Connection, Load, Plan, Request, Target};
+use sixmark_core::plan::{Connection, Load, Plan, Target};
 use sixmark_core::result::Warning;
 
 use super::args::Args;
 use super::pace;
+use super::requests::{self, Sent};
 use super::search;
 use super::source;
 use super::tls;
@@ -41,13 +41,16 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     agreed(&args, &entries)?;
     let ratio = search::ratio(&args, ratio(&args, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
-    let warnings = alone(&args, ratio).into_iter().chain(left_out).collect();
+    let Sent { requests, timetable, warning } = requests::sent(&mut args, &targets)?;
+    let warnings = alone(&args, ratio).into_iter().chain(left_out).chain(warning).collect();
     let http = http(&args)?;
     let plan = Plan {
         http,
         ratio,
-        load: search::load(&args, load(&args)?)?,
-        request: request(&mut args)?,
+        load: search::load(&args, load(&args, timetable)?)?,
+        requests,
+        location: args.location,
+        cookies: args.cookies,
         connection: Connection {
             keep_alive: !args.no_keep_alive,
             requests: args.requests_per_connection,
@@ -161,18 +164,19 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
     before - targets.len()
 }
 
-fn load(args: &Args) -> Result<Load, Error> {
-    let pace = pace::pace(args)?;
+fn load(args: &Args, timetable: Option<Timetable>) -> Result<Load, Error> {
+    let pace = pace::pace(args, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let usual =
         if pace.open().is_some() { cores.min(args.connections.get() / PLACES) } else { cores };
     let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
     let threads = args.threads.unwrap_or(usual);
     let of_stages = pace.open().and_then(Open::duration);
-    let usual = args.requests.is_none().then_some(DURATION);
+    let usual = args.count.is_none().then_some(DURATION);
     Ok(Load {
-        requests: args.requests,
-        duration: args.duration.or(of_stages).or(usual),
+        requests: args.count,
+        // A recording has an end; -d may come before it, but waits for nothing after it.
+        duration: [args.duration, of_stages].into_iter().flatten().min().or(usual),
         warmup: args.warmup,
         pace,
         connections: args.connections,
@@ -213,19 +217,6 @@ fn http(args: &Args) -> Result<Http, Error> {
         return Err(Error::Usage(line.into()));
     }
     Ok(Http { version, prior_knowledge: args.http2_prior_knowledge, streams })
-}
-
-fn request(args: &mut Args) -> Result<Request, Error> {
-    let body = match (&args.body_file, args.body.take()) {
-        (Some(file), _) => Some(std::fs::read(file).map_err(|error| {
-            Error::Usage(format!("can't read the body '{}': {error}", file.display()))
-        })?),
-        (None, text) => text.map(String::into_bytes),
-    };
-    let usual = if body.is_some() { "POST" } else { "GET" };
-    let method = args.method.take().unwrap_or_else(|| usual.to_owned());
-    let body = body.map(Arc::new);
-    Ok(Request { method, headers: std::mem::take(&mut args.header), body })
 }
 
 /// Unlike the last one, which is all that it is for: the time and the process.

@@ -14,7 +14,7 @@ use sixmark_core::clocks::Timestamps;
 use sixmark_core::pace::Pace;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::tls::{Tls, Version};
-use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Target};
+use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
 use sixmark_core::tls::Facts;
 use tempfile::TempDir;
 
@@ -150,7 +150,9 @@ pub(crate) fn plan(tls: Tls) -> Plan {
             timestamps: Timestamps::User,
             linger: None,
         },
-        request: Request { method: "GET".into(), headers: Vec::new(), body: None },
+        requests: Requests::one(Request::plain("GET")),
+        location: false,
+        cookies: false,
         http: Default::default(),
         connection: Connection {
             keep_alive: true,

@@ -18,7 +18,7 @@ fn content_arrives_whole() {
             let options = ["-n", "20", "-c", "4", option, content];
             let result = json(&[&options[..], method, &[&v6, &v4]].concat());
             assert_eq!(result["total"]["status"], value!({"200": 20}));
-            assert_eq!(result["plan"]["request"]["body"], length, "the size alone");
+            assert_eq!(result["plan"]["requests"]["shown"][0]["body"], length, "the size alone");
             // The origin answers {"received":LENGTH} and a line feed at most.
             let answer = result["total"]["bytes"]["body"].as_u64().unwrap() / 20;
             let expected = format!("{{\"received\":{length}}}").len() as u64;

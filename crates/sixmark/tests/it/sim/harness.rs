@@ -14,7 +14,7 @@ use sixmark_core::mix::share;
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::http::Http;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Target};
+use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
 use sixmark_core::tally::{Slice, Tally};
 
 use super::driver::Simulated;
@@ -51,7 +51,9 @@ pub(crate) fn plan() -> Plan {
             timestamps: Timestamps::User,
             linger: None,
         },
-        request: Request { method: "GET".into(), headers: Vec::new(), body: None },
+        requests: Requests::one(Request::plain("GET")),
+        location: false,
+        cookies: false,
         http: Http::default(),
         connection: Connection {
             keep_alive: true,

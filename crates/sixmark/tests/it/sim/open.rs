@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use libc::ECONNREFUSED;
 use sixmark_core::family::Family;
-use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
+use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::result::Ended;
@@ -107,6 +107,25 @@ fn exchanges_begin_when_they_are_due() {
         assert_eq!(response, service);
     }
     assert_eq!(ran.report.elapsed_ns, 3 * SECOND);
+}
+
+/// A recording with a pause and two at once; its end is the run's, whatever the duration says.
+#[test]
+fn a_replay_begins_exchanges_when_they_were_recorded() {
+    let recorded = [0, 5, 700, 700, 1_300].map(|at| (BEGIN + at * MILLI, 0));
+    for speed in [1, 2] {
+        let table = Timetable::new(recorded.to_vec(), speed as f64).unwrap();
+        let mut open = opened(plan(), Open::replay(table));
+        open.load.requests = None;
+        open.load.duration = open.load.pace.open().unwrap().duration();
+        let ran = run(open, after(MILLI));
+        let begun: Vec<u64> = ran.ledger.begun.iter().map(|begun| begun.woke - BEGIN).collect();
+        let due = [0, 5, 700, 700, 1_300].map(|at| at * MILLI / speed);
+        assert_eq!(begun, due, "at {speed} times the speed");
+        assert_eq!(ran.report.ended, Ended::Complete);
+        let elapsed = ran.report.elapsed_ns;
+        assert!(elapsed >= due[4] && elapsed < due[4] + 10 * MILLI, "{elapsed}");
+    }
 }
 
 /// Ten due at 100/s, one at a time, each taking 30 ms: the k-th begins 20 ms later than the one

@@ -1,0 +1,58 @@
+//! Content codings (RFC 9110, 8.4.1), undone.
+
+use std::io::Read;
+
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use ruzstd::decoding::StreamingDecoder;
+
+use super::MOST_CONTENT;
+
+/// Codings that content may have one around the other.
+const MOST_CODINGS: usize = 4;
+
+/// Takes the codings off `content` that Content-Encoding lists, the last one first.
+pub(super) fn decode(content: &[u8], codings: &str) -> Result<Vec<u8>, String> {
+    let codings: Vec<&str> = codings.split(',').map(str::trim).filter(|c| !c.is_empty()).collect();
+    if codings.len() > MOST_CODINGS {
+        return Err(format!("more than {MOST_CODINGS} content codings"));
+    }
+    codings.iter().rev().try_fold(content.to_vec(), |content, coding| one(&content, coding))
+}
+
+fn one(content: &[u8], coding: &str) -> Result<Vec<u8>, String> {
+    match coding.to_ascii_lowercase().as_str() {
+        "identity" => Ok(content.to_vec()),
+        // RFC 9110, 8.4.1.3: they are the same.
+        "gzip" | "x-gzip" => read(MultiGzDecoder::new(content), coding),
+        "deflate" if is_zlib(content) => read(ZlibDecoder::new(content), coding),
+        // RFC 9110, 8.4.1.2: some send the data without the zlib format around it.
+        "deflate" => read(DeflateDecoder::new(content), coding),
+        "br" => read(brotli_decompressor::Decompressor::new(content, 4_096), coding),
+        "zstd" => match StreamingDecoder::new(content) {
+            Ok(decoder) => read(decoder, coding),
+            Err(_) => Err(broken(coding)),
+        },
+        _ => Err(format!("unknown content coding '{}'", coding.escape_default())),
+    }
+}
+
+/// RFC 1950, 2.2: the method is 8, and the first two bytes are a multiple of 31.
+fn is_zlib(content: &[u8]) -> bool {
+    matches!(content, [first, second, ..]
+        if first & 0xf == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0)
+}
+
+/// No more than is looked at: a few kilobytes can stand for gigabytes.
+fn read(from: impl Read, coding: &str) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    let most = MOST_CONTENT as u64 + 1;
+    from.take(most).read_to_end(&mut content).map_err(|_| broken(coding))?;
+    match content.len() > MOST_CONTENT {
+        true => Err(format!("more than {MOST_CONTENT} bytes once decoded")),
+        false => Ok(content),
+    }
+}
+
+fn broken(coding: &str) -> String {
+    format!("content that is no {coding}")
+}

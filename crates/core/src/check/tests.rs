@@ -1,0 +1,206 @@
+use std::io::Write as _;
+
+use super::*;
+
+/// `abc`, from FIPS 180-2.
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+fn checks(texts: &[&str]) -> Checks {
+    Checks::new(texts.iter().map(|text| text.parse().unwrap()).collect())
+}
+
+/// The response comes byte by byte where that makes a difference.
+fn inspect(checks: &Checks, fields: &[(&str, &str)], content: &[u8]) -> Result<(), Mismatch> {
+    let mut inspection = Inspection::default();
+    // What a response before left behind must not be seen.
+    inspection.begin();
+    inspection.field(checks, b"Content-Encoding", b"br");
+    inspection.content(checks, b"left over");
+    inspection.begin();
+    for (name, value) in fields {
+        inspection.field(checks, name.as_bytes(), value.as_bytes());
+    }
+    let piece = if content.len() > 10_000 { 4_096 } else { 1 };
+    content.chunks(piece).for_each(|piece| inspection.content(checks, piece));
+    inspection.finish(checks, 200)
+}
+
+fn found(check: &str, fields: &[(&str, &str)], content: &[u8]) -> Option<String> {
+    inspect(&checks(&[check]), fields, content).err().map(|mismatch| {
+        assert_eq!(&*mismatch.check, check);
+        assert!(mismatch.found.is_ascii() && mismatch.found.len() < 900, "{}", mismatch.found);
+        mismatch.found
+    })
+}
+
+#[test]
+fn a_response_that_is_as_expected_passes() {
+    let content = br#"{"a": {"b": 1, "c/d": ["x", true]}, "n": null}"#;
+    for check in [
+        "status=200",
+        "status=2xx",
+        "status=301,200",
+        "status=404,2xx",
+        "size=46",
+        "json:/a/b=1",
+        "json:/a/b=1.0",
+        "json:/a/c~1d/0=x",
+        "json:/a/c~1d/0=\"x\"",
+        "json:/a/c~1d/1=true",
+        "json:/a/c~1d=[\"x\",true]",
+        "json:/n=null",
+        "body~\"b\": \\d",
+        "body~(?i)NULL",
+        "header:X-One=1, 2",
+    ] {
+        let fields = [("x-one", "1"), ("Other", "3"), ("X-ONE", "2")];
+        assert_eq!(found(check, &fields, content), None, "{check}");
+    }
+    assert_eq!(found(&format!("sha256={ABC}"), &[], b"abc"), None);
+    assert_eq!(found(&format!("sha256={}", ABC.to_uppercase()), &[], b"abc"), None);
+}
+
+#[test]
+fn a_response_that_is_not_says_what_it_was() {
+    for (check, content, part) in [
+        ("status=404,5xx", "", "200"),
+        ("size=3", "ab", "2"),
+        ("json:/a=1", "{\"a\":2}", "2"),
+        ("json:/a=1", "{\"a\":\"1\"}", "\\\"1\\\""),
+        ("json:/b=1", "{\"a\":2}", "nothing there: {\\\"a\\\":2}"),
+        ("json:/b=1", "<html>", "no JSON: <html>"),
+        ("body~^x", "a\n\\\u{e4}", "a\\n\\\\\\xc3\\xa4"),
+        ("header:A=b", "", "no such field"),
+        ("header:X=b", "", "c"),
+    ] {
+        let found = found(check, &[("X", "c")], content.as_bytes()).unwrap();
+        assert!(found.contains(part), "{check}: {found}");
+    }
+    let wrong = found(&format!("sha256={ABC}"), &[], b"").unwrap();
+    assert!(wrong.starts_with("e3b0c44298fc1c14"), "the hash of nothing: {wrong}");
+    let long = found("body~x", &[], &[b'y'; 1_000]).unwrap();
+    assert!(long.ends_with("... and 800 bytes more"), "{long}");
+}
+
+#[test]
+fn all_must_pass_and_the_first_that_does_not_is_told() {
+    let all = checks(&["status=200", "size=3", "body~b"]);
+    assert_eq!(inspect(&all, &[], b"abc"), Ok(()));
+    assert_eq!(&*inspect(&all, &[], b"ac").unwrap_err().check, "size=3");
+    assert_eq!(&*inspect(&all, &[], b"acd").unwrap_err().check, "body~b");
+    assert_eq!(inspect(&Checks::default(), &[], b"x"), Ok(()));
+}
+
+#[test]
+fn checks_ask_for_no_more_than_they_need() {
+    let needs = |text: &str| checks(&[text]).needs();
+    assert_eq!(needs("status=200"), Needs::default());
+    assert!(needs("header:a=b").fields && !needs("header:a=b").content);
+    assert!(needs("size=1").content && !needs("size=1").whole && !needs("size=1").fields);
+    let hash = needs(&format!("sha256={ABC}"));
+    assert!(hash.content && hash.hash && !hash.whole);
+    assert!(needs("body~x").whole && needs("json:/a=1").whole);
+    assert!(checks(&["status=200", "body~x"]).needs().whole);
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn content_is_looked_at_without_its_codings() {
+    let hash = format!("sha256={ABC}");
+    // A brotli stream of one uncompressed meta-block and an empty last one (RFC 7932, 9.2), and a
+    // zstd frame of one raw block (RFC 8878, 3.1.1).
+    let brotli = [0x20, 0x00, 0x10, b'a', b'b', b'c', 0x03];
+    let brotli = brotli.as_slice();
+    let zstd = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x03, 0x19, 0x00, 0x00, b'a', b'b', b'c'];
+    let raw = &zlib(b"abc")[2..];
+    for (coding, content) in [
+        ("gzip", &*gzip(b"abc")),
+        ("X-GZIP", &gzip(b"abc")),
+        ("deflate", &zlib(b"abc")),
+        ("deflate", raw),
+        ("br", brotli),
+        ("zstd", &zstd),
+        ("identity", b"abc"),
+        ("gzip, gzip", &gzip(&gzip(b"abc"))),
+        ("deflate, gzip", &gzip(&zlib(b"abc"))),
+    ] {
+        let fields = [("content-encoding", coding)];
+        for check in ["body~^abc$", &hash] {
+            assert_eq!(found(check, &fields, content), None, "{coding} {check}");
+        }
+        // What came is what counts as size.
+        assert_eq!(found(&format!("size={}", content.len()), &fields, content), None);
+    }
+}
+
+#[test]
+fn content_that_can_not_be_decoded_fails_its_check() {
+    for (coding, content, part) in [
+        ("gzip", &b"abc"[..], "no gzip"),
+        ("gzip", &gzip(b"abcabcabc")[..15], "no gzip"),
+        ("br", b"\xff\xff\xff", "no br"),
+        ("zstd", b"abc", "no zstd"),
+        ("compress", b"abc", "unknown content coding 'compress'"),
+        ("gzip,gzip,gzip,gzip,gzip", b"", "more than 4"),
+    ] {
+        let found = found("body~a", &[("Content-Encoding", coding)], content).unwrap();
+        assert!(found.contains(part), "{coding}: {found}");
+        // A status alone asks for no decoding.
+        assert_eq!(self::found("status=200", &[("Content-Encoding", coding)], content), None);
+    }
+}
+
+#[test]
+fn content_without_an_end_is_not_kept() {
+    let long = vec![b'x'; MOST_CONTENT + 1];
+    assert!(found("body~x", &[], &long).unwrap().contains("more than 16777216"));
+    assert_eq!(found("body~^x+$", &[], &long[1..]), None);
+    let bomb = found("body~x", &[("Content-Encoding", "gzip")], &gzip(&long)).unwrap();
+    assert!(bomb.contains("once decoded"), "{bomb}");
+    assert_eq!(found(&format!("size={}", long.len()), &[], &long), None, "a size needs none of it");
+}
+
+#[test]
+fn what_is_no_check_is_named() {
+    for (text, part) in [
+        ("", "status=200"),
+        ("200", "status=200"),
+        ("status", "status=200"),
+        ("state=1", "status=200"),
+        ("status=", "200, 2xx"),
+        ("status=20", "200, 2xx"),
+        ("status=2x", "200, 2xx"),
+        ("status=0xx", "200, 2xx"),
+        ("status=200,", "200, 2xx"),
+        ("sha256=abc", "64 hexadecimal"),
+        ("size=-1", "whole number"),
+        ("json:a=1", "begins with /"),
+        ("body~(", "unclosed group"),
+        ("header:a b=c", "header name"),
+    ] {
+        let error = text.parse::<Expect>().unwrap_err();
+        assert!(error.contains(part) && error.contains(text) && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn checks_are_their_texts_in_documents() {
+    let all = checks(&["status=200", "body~x"]);
+    let written = serde_json::to_value(&all).unwrap();
+    assert_eq!(written, serde_json::json!(["status=200", "body~x"]));
+    let mut read: Checks = serde_json::from_value(written).unwrap();
+    assert_eq!(read, all);
+    read = serde_json::from_value(serde_json::json!(["newer=1"])).unwrap();
+    assert_eq!(inspect(&read, &[], b""), Ok(()));
+}

@@ -1,0 +1,124 @@
+//! Checks that responses did not pass, counted, with a few of the responses kept.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::Mismatch;
+
+/// Responses kept of each check: the first ones.
+pub const SAMPLES: usize = 3;
+
+/// What was counted of responses that did not pass a check.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContentTally(BTreeMap<Arc<str>, Failed>);
+
+/// One check's.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Failed {
+    count: u64,
+    /// The first ones, in the order of their times.
+    samples: Vec<Sample>,
+}
+
+/// A response that did not pass.
+#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Sample {
+    /// Seconds from the end of the warm-up to the response's end.
+    pub at_s: f64,
+    /// The name of the request.
+    pub request: String,
+    /// The response's status.
+    pub status: u16,
+    /// What was found instead of what was expected, in printable ASCII, at most some 250 characters.
+    pub found: String,
+}
+
+/// One check as results have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContentResult {
+    /// The check, as it was asked for.
+    pub check: String,
+    /// How many responses did not pass it; each counts for the first that it did not pass.
+    pub count: u64,
+    /// The first of them.
+    pub samples: Vec<Sample>,
+}
+
+impl ContentTally {
+    /// Counts a response to the request of this name that ended `at_ns` nanoseconds after the warm-up.
+    pub fn add(&mut self, at_ns: u64, request: &str, status: u16, mismatch: Mismatch) {
+        let failed = self.0.entry(mismatch.check).or_default();
+        failed.count += 1;
+        if failed.samples.len() < SAMPLES {
+            let (at_s, request) = (at_ns as f64 / 1e9, request.to_owned());
+            failed.samples.push(Sample { at_s, request, status, found: mismatch.found });
+        }
+    }
+
+    /// How many responses in all.
+    pub fn count(&self) -> u64 {
+        self.0.values().map(|failed| failed.count).sum()
+    }
+
+    /// As results have it, in the order of the checks' texts.
+    pub fn result(&self) -> Vec<ContentResult> {
+        let result = |(check, failed): (&Arc<str>, &Failed)| ContentResult {
+            check: check.to_string(),
+            count: failed.count,
+            samples: failed.samples.clone(),
+        };
+        self.0.iter().map(result).collect()
+    }
+}
+
+impl AddAssign<&ContentTally> for ContentTally {
+    fn add_assign(&mut self, other: &ContentTally) {
+        for (check, more) in &other.0 {
+            let failed = self.0.entry(Arc::clone(check)).or_default();
+            failed.count += more.count;
+            failed.samples.extend_from_slice(&more.samples);
+            // By all they hold: merging must not depend on order.
+            failed.samples.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+            failed.samples.truncate(SAMPLES);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(times: &[u64]) -> ContentTally {
+        let mut tally = ContentTally::default();
+        for &at in times {
+            let mismatch = Mismatch { check: "size=1".into(), found: at.to_string() };
+            tally.add(at, "a", 200, mismatch);
+        }
+        tally
+    }
+
+    #[test]
+    fn the_first_few_are_kept_and_all_are_counted() {
+        let result = tally(&[1, 2, 3, 4]).result();
+        assert_eq!((result[0].count, result[0].samples.len()), (4, SAMPLES));
+        let last = Sample { at_s: 3e-9, request: "a".into(), status: 200, found: "3".into() };
+        assert_eq!(result[0].samples[2], last);
+    }
+
+    #[test]
+    fn merging_keeps_the_first_whatever_the_order() {
+        let parts = [tally(&[5, 6, 7, 8]), tally(&[1, 9]), tally(&[3, 4])];
+        let sum = |order: [usize; 3]| {
+            let mut sum = ContentTally::default();
+            order.iter().for_each(|&part| sum += &parts[part]);
+            sum
+        };
+        assert_eq!(sum([0, 1, 2]), sum([2, 0, 1]));
+        let result = &sum([2, 1, 0]).result()[0];
+        let found: Vec<_> = result.samples.iter().map(|sample| &*sample.found).collect();
+        assert_eq!((result.count, found), (8, vec!["1", "3", "4"]));
+    }
+}

@@ -1,0 +1,152 @@
+//! Arrivals at times that a log or a recording had.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+/// When each exchange of a replay falls due, and which request it sends.
+///
+/// Documents have how many there are, over what time, and how much faster than recorded. What comes
+/// from a document has no entries.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(from = "Document")]
+pub struct Timetable {
+    document: Document,
+    /// Nanoseconds from the start of the load and numbers of requests, in the order of the times.
+    at: Vec<u64>,
+    request: Vec<u32>,
+}
+
+/// How a timetable stands in documents.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Document {
+    entries: u64,
+    span_s: f64,
+    speed: f64,
+}
+
+/// Times as many as recorded in the time that was recorded: 2 is twice as fast.
+pub type Speed = f64;
+
+impl Timetable {
+    /// A replay at `speed`, above zero, of requests at these times, in nanoseconds from anywhere and
+    /// in any order. The first is due when the load starts.
+    ///
+    /// # Errors
+    /// There are none, or the times are too far apart.
+    pub fn new(mut entries: Vec<(u64, u32)>, speed: Speed) -> Result<Timetable, String> {
+        // Those of one time stay in their order.
+        entries.sort_by_key(|&(at, _)| at);
+        let (Some(&(first, _)), Some(&(last, _))) = (entries.first(), entries.last()) else {
+            return Err("there is nothing to replay".to_owned());
+        };
+        if (last - first) as f64 / speed > LONGEST_NS {
+            return Err("the replay would last longer than 100 years".to_owned());
+        }
+        let due = |&(at, _): &(u64, u32)| match speed {
+            // In whole numbers: no digit is lost.
+            1.0 => at - first,
+            _ => ((at - first) as f64 / speed).round() as u64,
+        };
+        let at: Vec<u64> = entries.iter().map(due).collect();
+        let span_s = at.last().map_or(0.0, |&last| last as f64 / 1e9);
+        let document = Document { entries: at.len() as u64, span_s, speed };
+        Ok(Timetable {
+            document,
+            at,
+            request: entries.iter().map(|&(_, request)| request).collect(),
+        })
+    }
+
+    /// How many exchanges.
+    pub fn entries(&self) -> u64 {
+        self.document.entries
+    }
+
+    /// Seconds from the first to the last.
+    pub fn span_s(&self) -> f64 {
+        self.document.span_s
+    }
+
+    /// How much faster than recorded.
+    pub fn speed(&self) -> Speed {
+        self.document.speed
+    }
+
+    /// When entry number `number` is due, in nanoseconds from the start of the load, and the number of
+    /// its request.
+    pub fn get(&self, number: u64) -> Option<(u64, u32)> {
+        let number = usize::try_from(number).ok()?;
+        Some((*self.at.get(number)?, *self.request.get(number)?))
+    }
+}
+
+/// Above this, nanoseconds from the clock's beginning might not fit 64 bits.
+const LONGEST_NS: f64 = 100.0 * 365.0 * 24.0 * 3600.0 * 1e9;
+
+impl From<Document> for Timetable {
+    fn from(document: Document) -> Timetable {
+        Timetable { document, at: Vec::new(), request: Vec::new() }
+    }
+}
+
+/// By hand: serde's `into` would copy the entries first.
+impl Serialize for Timetable {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.document.serialize(to)
+    }
+}
+
+/// Without its entries, which may be millions.
+impl fmt::Debug for Timetable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.document, f)
+    }
+}
+
+/// For serde's derive, which has no shared pointers without a feature that would allow them anywhere.
+pub(super) mod shared {
+    use serde::{Deserializer, Serializer};
+
+    use super::{Arc, Deserialize as _, Serialize as _, Timetable};
+
+    pub(crate) fn serialize<S: Serializer>(
+        table: &Option<Arc<Timetable>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        table.as_deref().serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Arc<Timetable>>, D::Error> {
+        Option::<Timetable>::deserialize(from).map(|table| table.map(Arc::new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_due_in_their_order_from_the_first_one_on() {
+        let entries = vec![(1_500, 1), (1_000, 0), (3_000, 2), (1_500, 3)];
+        let table = Timetable::new(entries.clone(), 1.0).unwrap();
+        let all: Vec<_> = (0..5).map_while(|number| table.get(number)).collect();
+        assert_eq!(all, [(0, 0), (500, 1), (500, 3), (2_000, 2)]);
+        let fast = Timetable::new(entries, 2.0).unwrap();
+        assert_eq!((fast.get(3), fast.entries(), fast.span_s()), (Some((1_000, 2)), 4, 1e-6));
+        assert!(Timetable::new(Vec::new(), 1.0).is_err());
+        assert!(Timetable::new(vec![(0, 0), (u64::MAX, 0)], 0.01).is_err());
+    }
+
+    #[test]
+    fn documents_tell_of_entries_without_listing_them() {
+        let table = Timetable::new(vec![(0, 0), (2_000_000_000, 0)], 0.5).unwrap();
+        let written = serde_json::to_value(&table).unwrap();
+        assert_eq!(written, serde_json::json!({"entries": 2, "span_s": 4.0, "speed": 0.5}));
+        let read: Timetable = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), written);
+    }
+}

@@ -1,0 +1,220 @@
+//! Where a redirect leads.
+
+use std::fmt;
+
+use crate::plan::url::Url;
+
+/// Redirects followed in a row, at most.
+pub const MOST_HOPS: u8 = 10;
+
+/// Where a redirect leads that can be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// To another path (and query) of the same origin.
+    Path(String),
+    /// To another origin: to be followed only where that is a target of the run.
+    Elsewhere(Url),
+}
+
+/// Why a redirect can't be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It leads to something that isn't `http://`.
+    Scheme,
+    /// Its Location is no URI reference.
+    Broken,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::Scheme => "it leads to something that is not http://",
+            Why::Broken => "its Location is no URI reference",
+        })
+    }
+}
+
+/// True of a status that, with a Location, sends the client elsewhere (RFC 9110, 15.4).
+pub fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+/// The method of the request that follows, and whether it has the content of the one before: 303
+/// asks for a GET, and so do 301 and 302 after a POST, as all browsers have it (RFC 9110, 15.4).
+pub fn next_method(status: u16, method: &str) -> (&str, bool) {
+    match (status, method) {
+        (_, "HEAD") => (method, true),
+        (303, _) | (301 | 302, "POST") => ("GET", false),
+        _ => (method, true),
+    }
+}
+
+/// Resolves a Location against the URL that was asked for (RFC 3986, 5.2; RFC 9110, 10.2.2).
+///
+/// # Errors
+/// Why it leads nowhere that could be followed.
+pub fn resolve(base: &Url, location: &[u8]) -> Result<Next, Why> {
+    let reference =
+        std::str::from_utf8(location).map_err(|_| Why::Broken)?.trim_matches([' ', '\t']);
+    let reference = reference.split('#').next().unwrap_or_default();
+    if !reference.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Why::Broken);
+    }
+    match scheme(reference) {
+        Some((scheme, _)) if !scheme.eq_ignore_ascii_case("http") => Err(Why::Scheme),
+        Some(_) => absolute(base, reference),
+        None if reference.starts_with("//") => absolute(base, &format!("http:{reference}")),
+        None => Ok(Next::Path(merged(&base.path, reference))),
+    }
+}
+
+/// RFC 3986, 3.1: what stands before the first colon, unless that is in a path or query.
+fn scheme(reference: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = reference.split_once(':')?;
+    let mut bytes = scheme.bytes();
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    let is_scheme =
+        bytes.next().is_some_and(|first| first.is_ascii_alphabetic()) && bytes.all(fits);
+    is_scheme.then_some((scheme, rest))
+}
+
+fn absolute(base: &Url, text: &str) -> Result<Next, Why> {
+    let mut url: Url = text.parse().map_err(|_| Why::Broken)?;
+    url.path = without_dots(&url.path);
+    match url.host == base.host && url.port == base.port {
+        true => Ok(Next::Path(url.path)),
+        false => Ok(Next::Elsewhere(url)),
+    }
+}
+
+/// RFC 3986, 5.2.2 and 5.2.3, for a reference without scheme and authority.
+fn merged(base: &str, reference: &str) -> String {
+    let (path, query) =
+        base.split_once('?').map_or((base, None), |(path, query)| (path, Some(query)));
+    match reference.as_bytes().first() {
+        // No path: the base's, and its query too where there is none.
+        None => match query {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        },
+        Some(b'?') => format!("{path}{reference}"),
+        Some(b'/') => without_dots(reference),
+        Some(_) => {
+            let folder = path.rfind('/').map_or("/", |at| &path[..=at]);
+            without_dots(&format!("{folder}{reference}"))
+        }
+    }
+}
+
+/// RFC 3986, 5.2.4, of a path that begins with `/`; a query behind it stays as it is.
+fn without_dots(target: &str) -> String {
+    let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if last {
+                    kept.push("");
+                }
+            }
+            other => kept.push(other),
+        }
+    }
+    format!("/{}{query}", kept.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to(base: &str, location: &str) -> Result<Next, Why> {
+        resolve(&base.parse().unwrap(), location.as_bytes())
+    }
+
+    fn path(path: &str) -> Result<Next, Why> {
+        Ok(Next::Path(path.to_owned()))
+    }
+
+    /// The examples of RFC 3986, 5.4, as far as they stay with http and have no fragment.
+    #[test]
+    fn references_are_resolved_as_the_rfc_has_it() {
+        for (location, expected) in [
+            ("g", "/b/c/g"),
+            ("./g", "/b/c/g"),
+            ("g/", "/b/c/g/"),
+            ("/g", "/g"),
+            ("?y", "/b/c/d;p?y"),
+            ("g?y", "/b/c/g?y"),
+            ("", "/b/c/d;p?q"),
+            ("#s", "/b/c/d;p?q"),
+            ("g#s", "/b/c/g"),
+            (";x", "/b/c/;x"),
+            ("g;x?y#s", "/b/c/g;x?y"),
+            (".", "/b/c/"),
+            ("./", "/b/c/"),
+            ("..", "/b/"),
+            ("../g", "/b/g"),
+            ("../..", "/"),
+            ("../../g", "/g"),
+            ("../../../g", "/g"),
+            ("/./g", "/g"),
+            ("/../g", "/g"),
+            ("g.", "/b/c/g."),
+            ("..g", "/b/c/..g"),
+            ("./g/.", "/b/c/g/"),
+            ("g/../h", "/b/c/h"),
+            ("g;x=1/../y", "/b/c/y"),
+            ("g?y/../x", "/b/c/g?y/../x"),
+            ("http://a/x/../y", "/y"),
+            ("HTTP://A:80", "/"),
+            ("//a/z", "/z"),
+            (" /g\t", "/g"),
+        ] {
+            assert_eq!(to("http://a/b/c/d;p?q", location), path(expected), "{location}");
+        }
+        assert_eq!(to("http://a/", "x:y/z"), Err(Why::Scheme));
+        assert_eq!(to("http://a/", "x/y:z"), path("/x/y:z"));
+    }
+
+    #[test]
+    fn another_origin_is_named() {
+        for location in ["http://b/x", "//b/x"] {
+            let expected = Next::Elsewhere("http://b/x".parse().unwrap());
+            assert_eq!(to("http://a/", location), Ok(expected));
+        }
+        assert!(matches!(to("http://[::1]:80/", "http://[::1]:81/"), Ok(Next::Elsewhere(_))));
+        assert_eq!(to("http://[::1]:81/", "http://[0::1]:81/x"), path("/x"));
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_told_why() {
+        assert_eq!(to("http://a/", "https://a/"), Err(Why::Scheme));
+        assert_eq!(to("http://a/", "mailto:x"), Err(Why::Scheme));
+        for broken in ["http://", "/a b", "/\u{e4}", "http://[::1/", "/a\r\nb"] {
+            assert_eq!(to("http://a/", broken), Err(Why::Broken), "{broken:?}");
+        }
+        assert_eq!(resolve(&"http://a/".parse().unwrap(), b"\xff"), Err(Why::Broken));
+    }
+
+    #[test]
+    fn methods_change_as_in_browsers() {
+        for (status, method, expected) in [
+            (301, "POST", ("GET", false)),
+            (302, "POST", ("GET", false)),
+            (303, "PUT", ("GET", false)),
+            (303, "GET", ("GET", false)),
+            (303, "HEAD", ("HEAD", true)),
+            (302, "PUT", ("PUT", true)),
+            (307, "POST", ("POST", true)),
+            (308, "DELETE", ("DELETE", true)),
+        ] {
+            assert_eq!(next_method(status, method), expected, "{status} {method}");
+        }
+        assert!(is_redirect(308) && !is_redirect(304) && !is_redirect(300) && !is_redirect(200));
+    }
+}

@@ -1,0 +1,281 @@
+//! Text with places that are filled in anew for each request: `/users/{{rand 1 1000}}`.
+//!
+//! A template is read once, before the load begins. What is constant stays one piece of text.
+
+mod lines;
+mod parse;
+mod values;
+
+pub use lines::Lines;
+pub use parse::{Place, Reading};
+pub use values::Values;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Text with values in it, ready to be filled in.
+///
+/// In documents it is the text that it was read from. One that comes from a document is that text
+/// and nothing more: the files it named were not kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Template {
+    source: String,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a template.
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Value(Value, Encoding),
+}
+
+/// What stands between the braces.
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Seq,
+    Uuid,
+    Rand { from: i64, to: i64 },
+    Line { file: usize, lines: Arc<Lines>, column: Option<usize> },
+}
+
+/// How a value is written where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    /// As it is.
+    Plain,
+    /// As one component of a URL: whatever has a meaning in one is percent-encoded.
+    Component,
+    /// As a whole path and query: what can't stand in one is percent-encoded.
+    Target,
+}
+
+impl Template {
+    /// Text without any place to fill in; braces in it mean nothing.
+    pub fn constant(text: impl Into<String>) -> Template {
+        let source = text.into();
+        Template { pieces: vec![Piece::Text(source.clone())], source }
+    }
+
+    /// The whole text, where nothing in it changes.
+    pub fn as_constant(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text that it was read from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Appends the text with this request's values to `out`.
+    pub fn render(&self, values: &mut Values, out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Value(value, encoding) => value.render(*encoding, values, out),
+            }
+        }
+    }
+}
+
+impl Value {
+    fn render(&self, encoding: Encoding, values: &mut Values, out: &mut Vec<u8>) {
+        match self {
+            Value::Seq => values.write_sequence(out),
+            Value::Uuid => values.write_uuid(out),
+            Value::Rand { from, to } => values.write_random(*from, *to, out),
+            Value::Line { file, lines, column } => {
+                let line = values.line(*file, lines.count());
+                encoding.write(lines.get(line, *column), out);
+            }
+        }
+    }
+}
+
+impl Encoding {
+    /// What `{{line}}` gives is the only value that may need it.
+    fn write(self, value: &[u8], out: &mut Vec<u8>) {
+        if self == Encoding::Plain {
+            return out.extend_from_slice(value);
+        }
+        for &byte in value {
+            match self.keeps(byte) {
+                true => out.push(byte),
+                false => out.extend_from_slice(&escaped(byte)),
+            }
+        }
+    }
+
+    /// RFC 3986: the unreserved characters (2.3), in a whole path and query also the reserved ones
+    /// (2.2) but those that end it or belong to a host, and `%`, which is taken as written.
+    fn keeps(self, byte: u8) -> bool {
+        let unreserved = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        unreserved || (self == Encoding::Target && b"%/?:@!$&'()*+,;=".contains(&byte))
+    }
+}
+
+fn escaped(byte: u8) -> [u8; 3] {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+}
+
+impl From<String> for Template {
+    fn from(source: String) -> Template {
+        Template::constant(source)
+    }
+}
+
+impl From<Template> for String {
+    fn from(template: Template) -> String {
+        template.source
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USERS: &str = "name,city\nann,\"Aachen, DE\"\nb&b,\"say \"\"hi\"\"\"\n";
+
+    fn read(text: &str, place: Place) -> Result<Template, String> {
+        let mut open = |name: &str| match name {
+            "users.csv" => Ok(USERS.as_bytes().to_vec()),
+            "paths" => Ok(b"/a b?c=d&e\n/\xc3\xa4%41#x\n".to_vec()),
+            "control" => Ok(b"fine\nbell \x07\n".to_vec()),
+            "empty" => Ok(Vec::new()),
+            _ => Err("no such file".to_owned()),
+        };
+        Reading::new(&mut open).template(text, place)
+    }
+
+    fn render(template: &Template, values: &mut Values) -> String {
+        let mut out = Vec::new();
+        values.next_request();
+        template.render(values, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn text_without_braces_is_constant_and_braces_can_be_escaped() {
+        for (text, constant) in [
+            ("", ""),
+            ("/a/{b}", "/a/{b}"),
+            ("a }} b", "a }} b"),
+            ("{{{{seq}}", "{{seq}}"),
+            ("{{{{{{{{", "{{{{"),
+        ] {
+            let template = read(text, Place::Body).unwrap();
+            assert_eq!((template.as_constant(), template.source()), (Some(constant), text));
+        }
+        assert_eq!(read("{{seq}}", Place::Body).unwrap().as_constant(), None);
+    }
+
+    #[test]
+    fn a_sequence_is_unique_over_all_workers() {
+        let template = read("{{seq}}", Place::Body).unwrap();
+        let mut drawn: Vec<u64> = (0..3)
+            .flat_map(|worker| {
+                let mut values = Values::new(1, worker, 3);
+                let of: Vec<_> = (0..5).map(|_| render(&template, &mut values)).collect();
+                of.into_iter().map(|text| text.parse().unwrap())
+            })
+            .collect();
+        drawn.sort_unstable();
+        assert_eq!(drawn, (0..15).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_request_has_one_number_and_one_line_however_often_it_says_them() {
+        let text = "{{seq}}={{seq}} {{line users.csv 1}}={{line users.csv}}";
+        let template = read(text, Place::Body).unwrap();
+        let mut values = Values::new(1, 0, 1);
+        assert_eq!(render(&template, &mut values), "0=0 name=name,city");
+        assert_eq!(render(&template, &mut values), "1=1 ann=ann,\"Aachen, DE\"");
+    }
+
+    #[test]
+    fn a_column_is_read_as_csv_and_lines_begin_again_at_their_end() {
+        let template = read("{{line users.csv 2}}", Place::Body).unwrap();
+        let mut values = Values::new(1, 0, 1);
+        let of: Vec<_> = (0..4).map(|_| render(&template, &mut values)).collect();
+        assert_eq!(of, ["city", "Aachen, DE", "say \"hi\"", "city"]);
+        let mut second = Values::new(1, 2, 3);
+        assert_eq!(render(&template, &mut second), "say \"hi\"", "workers begin elsewhere");
+    }
+
+    #[test]
+    fn random_numbers_are_within_their_bounds_and_reach_both() {
+        let template = read("{{rand -1 2}}", Place::Body).unwrap();
+        let mut values = Values::new(7, 0, 1);
+        let drawn: std::collections::BTreeSet<i64> =
+            (0..1_000).map(|_| render(&template, &mut values).parse().unwrap()).collect();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [-1, 0, 1, 2]);
+        let all = format!("{{{{rand {} {}}}}}", i64::MIN, i64::MAX);
+        assert!(render(&read(&all, Place::Body).unwrap(), &mut values).parse::<i64>().is_ok());
+    }
+
+    #[test]
+    fn a_uuid_is_of_version_4_and_no_two_are_the_same() {
+        let template = read("{{uuid}} {{uuid}}", Place::Body).unwrap();
+        let text = render(&template, &mut Values::new(7, 0, 1));
+        let (first, second) = text.split_once(' ').unwrap();
+        assert_ne!(first, second);
+        for uuid in [first, second] {
+            let parts: Vec<usize> = uuid.split('-').map(str::len).collect();
+            assert_eq!(parts, [8, 4, 4, 4, 12], "{uuid}");
+            assert!(uuid.as_bytes()[14] == b'4' && b"89ab".contains(&uuid.as_bytes()[19]));
+        }
+        assert_eq!(text, render(&template, &mut Values::new(7, 0, 1)), "a seed repeats them");
+        assert_ne!(text, render(&template, &mut Values::new(7, 1, 2)), "workers have their own");
+    }
+
+    #[test]
+    fn values_in_a_path_are_percent_encoded_as_far_as_needed() {
+        let mut values = Values::new(1, 0, 1);
+        let component = read("/x?n={{line users.csv 2}}", Place::Path).unwrap();
+        render(&component, &mut values);
+        assert_eq!(render(&component, &mut values), "/x?n=Aachen%2C%20DE");
+        let mut values = Values::new(1, 0, 1);
+        let whole = read("{{line paths}}", Place::Path).unwrap();
+        assert_eq!(render(&whole, &mut values), "/a%20b?c=d&e");
+        assert_eq!(render(&whole, &mut values), "/%C3%A4%41%23x");
+    }
+
+    #[test]
+    fn what_can_not_be_filled_in_is_named() {
+        for (text, part) in [
+            ("{{seq", "no }}"),
+            ("{{}}", "{{seq}}"),
+            ("{{sequence}}", "'sequence'"),
+            ("{{seq 5}}", "takes nothing"),
+            ("{{rand 5}}", "rand FROM TO"),
+            ("{{rand 5 a}}", "rand FROM TO"),
+            ("{{rand 5 4}}", "5 is above 4"),
+            ("{{line}}", "line FILE"),
+            ("{{line none}}", "no such file"),
+            ("{{line empty}}", "no lines"),
+            ("{{line users.csv 0}}", "from 1 up"),
+            ("{{line users.csv 3}}", "line 1 has 2 columns"),
+        ] {
+            let error = read(text, Place::Body).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_would_break_a_head_is_refused_when_it_is_read() {
+        assert!(read("{{line control}}", Place::Header).unwrap_err().contains("line 2"));
+        assert!(read("{{line control}}", Place::Path).unwrap_err().contains("begin with /"));
+        assert!(read("/{{line control}}", Place::Path).is_ok());
+        for (text, part) in [("a", "begin with /"), ("{{seq}}", "begin with /"), ("/a b", "%20")] {
+            assert!(read(text, Place::Path).unwrap_err().contains(part), "{text}");
+        }
+        assert!(read("a\r\nb: c", Place::Header).unwrap_err().contains("control"));
+    }
+}

@@ -1,0 +1,215 @@
+//! From text to a template.
+
+use std::sync::Arc;
+
+use super::{Encoding, Lines, Piece, Template, Value};
+
+/// Where a template stands, which decides what it may give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The request target: path and query.
+    Path,
+    /// A field's value.
+    Header,
+    /// Content.
+    Body,
+}
+
+/// Reads a file: the error says why that can't be done.
+type Open<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
+
+/// Reads templates, and each file that they name once.
+pub struct Reading<'a> {
+    open: &'a mut Open<'a>,
+    files: Vec<(String, Arc<Lines>)>,
+}
+
+const KNOWN: &str = "{{seq}}, {{uuid}}, {{rand FROM TO}}, {{line FILE}} and {{line FILE COLUMN}}";
+
+impl<'a> Reading<'a> {
+    /// Reads files by `open`.
+    pub fn new(open: &'a mut Open<'a>) -> Reading<'a> {
+        Reading { open, files: Vec::new() }
+    }
+
+    /// What a file holds that is no list of lines.
+    ///
+    /// # Errors
+    /// Why it can't be read.
+    pub fn bytes(&mut self, name: &str) -> Result<Vec<u8>, String> {
+        (self.open)(name)
+    }
+
+    /// Reads a template. `{{{{` stands for `{{`.
+    ///
+    /// # Errors
+    /// What is wrong with it, or with a file that it names.
+    pub fn template(&mut self, text: &str, place: Place) -> Result<Template, String> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("{{") {
+            push_text(&mut pieces, &rest[..at]);
+            let after = &rest[at + 2..];
+            rest = match after.strip_prefix("{{") {
+                Some(rest) => {
+                    push_text(&mut pieces, "{{");
+                    rest
+                }
+                None => {
+                    let (inside, rest) =
+                        after.split_once("}}").ok_or_else(|| unclosed(&rest[at..]))?;
+                    let piece = self.piece(inside, place, pieces.is_empty());
+                    let wrong = |error| format!("'{{{{{inside}}}}}': {error}");
+                    pieces.push(piece.map_err(wrong)?);
+                    rest
+                }
+            };
+        }
+        push_text(&mut pieces, rest);
+        check(&pieces, place)?;
+        Ok(Template { source: text.to_owned(), pieces })
+    }
+
+    /// Reads text whose braces mean nothing.
+    ///
+    /// # Errors
+    /// It can't stand in this place.
+    pub fn plain(&mut self, text: &str, place: Place) -> Result<Template, String> {
+        let template = Template::constant(text);
+        check(&template.pieces, place).map(|()| template)
+    }
+
+    fn piece(&mut self, inside: &str, place: Place, first: bool) -> Result<Piece, String> {
+        let encoding = match place {
+            Place::Path if first => Encoding::Target,
+            Place::Path => Encoding::Component,
+            Place::Header | Place::Body => Encoding::Plain,
+        };
+        let words: Vec<&str> = inside.split_whitespace().collect();
+        let value = match words[..] {
+            ["seq"] => Value::Seq,
+            ["uuid"] => Value::Uuid,
+            ["seq" | "uuid", ..] => return Err("it takes nothing".to_owned()),
+            ["rand", from, to] => rand(from, to)?,
+            ["rand", ..] => return Err("write {{rand FROM TO}}".to_owned()),
+            ["line", name] => self.line(name, None, place, encoding)?,
+            ["line", name, column] => self.line(name, Some(column), place, encoding)?,
+            ["line", ..] => {
+                return Err("write {{line FILE}} or {{line FILE COLUMN}}; the file's name has no \
+                            spaces"
+                    .to_owned());
+            }
+            [other, ..] => return Err(format!("'{other}' is not known: there are {KNOWN}")),
+            [] => return Err(format!("nothing to fill in: there are {KNOWN}")),
+        };
+        Ok(Piece::Value(value, encoding))
+    }
+
+    fn line(
+        &mut self,
+        name: &str,
+        column: Option<&str>,
+        place: Place,
+        encoding: Encoding,
+    ) -> Result<Value, String> {
+        let column = column.map(column_number).transpose()?;
+        let file = self.file(name)?;
+        let of_file = |error| format!("{name}: {error}");
+        let lines = &mut self.files[file].1;
+        if column.is_some() {
+            // Templates read before keep the lines without columns, which are as good to them.
+            Arc::make_mut(lines).read_columns();
+        }
+        let fits = |value: &[u8]| fits(value, place, encoding);
+        lines.check(column, fits).map_err(of_file)?;
+        Ok(Value::Line { file, lines: Arc::clone(lines), column })
+    }
+
+    /// The number of a file, which is read unless it was before.
+    fn file(&mut self, name: &str) -> Result<usize, String> {
+        if let Some(known) = self.files.iter().position(|(known, _)| known == name) {
+            return Ok(known);
+        }
+        let of_file = |error| format!("{name}: {error}");
+        let lines = (self.open)(name).and_then(Lines::new).map_err(of_file)?;
+        self.files.push((name.to_owned(), Arc::new(lines)));
+        Ok(self.files.len() - 1)
+    }
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+    match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Piece::Text(before)) => before.push_str(text),
+        _ => pieces.push(Piece::Text(text.to_owned())),
+    }
+}
+
+fn unclosed(rest: &str) -> String {
+    let shown: String = rest.chars().take(20).collect();
+    format!("'{shown}' has no }}}}; write {{{{{{{{ for braces that stay")
+}
+
+fn rand(from: &str, to: &str) -> Result<Value, String> {
+    let wrong = |_| "write {{rand FROM TO}} with two whole numbers".to_owned();
+    let from: i64 = from.parse().map_err(wrong)?;
+    let to: i64 = to.parse().map_err(wrong)?;
+    if from > to {
+        return Err(format!("{from} is above {to}"));
+    }
+    Ok(Value::Rand { from, to })
+}
+
+fn column_number(text: &str) -> Result<usize, String> {
+    let column = text.parse::<usize>().ok().and_then(|column| column.checked_sub(1));
+    column.ok_or_else(|| format!("column '{text}' is not a whole number from 1 up"))
+}
+
+/// What a line gives is sent as it is, or encoded: only what no encoding mends is refused.
+fn fits(value: &[u8], place: Place, encoding: Encoding) -> Result<(), String> {
+    let control = |byte: &u8| *byte != b'\t' && (*byte < b' ' || *byte == 0x7f);
+    match place {
+        Place::Header if value.iter().any(control) => {
+            Err("a control character can't stand in a field".to_owned())
+        }
+        Place::Path if encoding == Encoding::Target && !value.starts_with(b"/") => {
+            Err("a path must begin with /".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check(pieces: &[Piece], place: Place) -> Result<(), String> {
+    let texts = || {
+        pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            Piece::Value(..) => None,
+        })
+    };
+    match place {
+        Place::Body => Ok(()),
+        Place::Header => texts().try_for_each(|text| fits(text.as_bytes(), place, Encoding::Plain)),
+        Place::Path => {
+            let begins = match pieces.first() {
+                Some(Piece::Text(text)) => text.starts_with('/'),
+                // Its lines have been looked at.
+                Some(Piece::Value(Value::Line { .. }, _)) => true,
+                _ => false,
+            };
+            if !begins {
+                return Err("a path must begin with /".to_owned());
+            }
+            texts().try_for_each(refuse_characters)
+        }
+    }
+}
+
+/// RFC 3986, 2, and 3.5: a fragment is never sent.
+fn refuse_characters(text: &str) -> Result<(), String> {
+    match text.chars().find(|&c| !c.is_ascii_graphic() || c == '#') {
+        None => Ok(()),
+        Some(' ') => Err("a path holds no space; write it as %20".to_owned()),
+        Some('#') => Err("what follows '#' is never sent; leave it out, or write %23".to_owned()),
+        Some(c) => Err(format!("a path holds no {c:?}; percent-encode it")),
+    }
+}

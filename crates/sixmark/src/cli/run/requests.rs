@@ -1,0 +1,232 @@
+//! What is sent: one request of the options, or the mix of a file.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sixmark_core::import::{AccessLog, Imported, Wanted, har, is_log_line};
+use sixmark_core::pace::{Speed, Timetable};
+use sixmark_core::plan::request::usual_method;
+use sixmark_core::plan::{Body, Request, Requests, Target, requests};
+use sixmark_core::result::Warning;
+use sixmark_core::template::Template;
+
+use super::args::Args;
+use crate::{Error, warning};
+
+/// The beginning of a file that tells what it is, in bytes.
+const BEGINNING: usize = 64 << 10;
+/// The longest line of a log that is read, in bytes: more is no request line of any server's.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// What a file of requests is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Toml,
+    Har,
+    Log,
+}
+
+/// What the options say is to be sent.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) requests: Requests,
+    /// When, where a recording is replayed.
+    pub(super) timetable: Option<Timetable>,
+    /// What was left out.
+    pub(super) warning: Option<Warning>,
+}
+
+/// A `--requests` as typed: a number is meant for `-n`, which other tools spell so.
+pub(super) fn file(text: &str) -> Result<PathBuf, String> {
+    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Err(format!("it takes a file; for a number of requests use -n {text}")),
+        false => Ok(text.into()),
+    }
+}
+
+pub(super) fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "toml" => Ok(Format::Toml),
+        "har" => Ok(Format::Har),
+        "log" => Ok(Format::Log),
+        _ => Err("say toml, har or log".to_owned()),
+    }
+}
+
+/// A `--replay` as typed: `2x`, `0.5`.
+pub(super) fn speed(text: &str) -> Result<Speed, String> {
+    let number = text.strip_suffix('x').unwrap_or(text);
+    let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let speed = number.parse().ok().filter(|speed| plain && (0.001..=1_000.0).contains(speed));
+    speed.ok_or_else(|| "a speed is from 0.001x to 1000x, as in --replay=2x".to_owned())
+}
+
+/// The requests that the options describe.
+pub(super) fn sent(args: &mut Args, targets: &[Target]) -> Result<Sent, Error> {
+    let fields = std::mem::take(&mut args.header).into_iter();
+    let fields: Vec<_> = fields.map(|(name, value)| (name, Template::constant(value))).collect();
+    let Some(file) = args.requests.take() else {
+        let mut request = single(args)?;
+        request.add(&fields, &args.expect);
+        return Ok(Sent { requests: Requests::one(request), timetable: None, warning: None });
+    };
+    let reading = Reading { args, file: &file, targets };
+    let (mut list, timetable, warning) = reading.read()?;
+    list.iter_mut().for_each(|request| request.add(&fields, &args.expect));
+    let requests = Requests::new(list).map_err(|error| reading_error(&file, &error))?;
+    Ok(Sent { requests, timetable, warning })
+}
+
+fn reading_error(file: &Path, error: &str) -> Error {
+    Error::Usage(format!("can't read the requests '{}': {error}", file.display()))
+}
+
+fn single(args: &mut Args) -> Result<Request, Error> {
+    let body = match (&args.body_file, args.body.take()) {
+        (Some(file), _) => Some(std::fs::read(file).map_err(|error| {
+            Error::Usage(format!("can't read the body '{}': {error}", file.display()))
+        })?),
+        (None, text) => text.map(String::into_bytes),
+    };
+    let method = args.method.take().unwrap_or_else(|| usual_method(body.is_some()).to_owned());
+    Ok(Request { body: body.map(|body| Body::Constant(Arc::new(body))), ..Request::plain(&method) })
+}
+
+/// A file of requests, and what decides how it is read.
+struct Reading<'a> {
+    args: &'a Args,
+    file: &'a Path,
+    targets: &'a [Target],
+}
+
+/// Requests, when to send them, and what was left out.
+type Found = (Vec<Request>, Option<Timetable>, Option<Warning>);
+
+impl Reading<'_> {
+    fn read(&self) -> Result<Found, Error> {
+        let mut from = self.open().map_err(|error| self.wrong(error))?;
+        let beginning = from.fill_buf().map_err(|error| self.wrong(error))?;
+        let format = self.args.requests_format.unwrap_or_else(|| format_of(beginning));
+        self.fits(format)?;
+        match format {
+            Format::Toml => self.toml(from).map(|requests| (requests.to_vec(), None, None)),
+            Format::Har => self.har(from).and_then(|found| self.imported(found, "entries")),
+            Format::Log => self.log(from).and_then(|found| self.imported(found, "lines")),
+        }
+    }
+
+    fn open(&self) -> io::Result<BufReader<Box<dyn io::Read>>> {
+        let from: Box<dyn io::Read> = match self.file == Path::new("-") {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(self.file)?),
+        };
+        Ok(BufReader::with_capacity(BEGINNING, from))
+    }
+
+    fn wrong(&self, error: impl ToString) -> Error {
+        reading_error(self.file, &error.to_string())
+    }
+
+    /// Options that say nothing of a file of this kind.
+    fn fits(&self, format: Format) -> Result<(), Error> {
+        let args = self.args;
+        let (what, option) = match format {
+            Format::Toml if args.replay.is_some() => ("a request file", "--replay"),
+            Format::Toml if args.unsafe_methods => ("a request file", "--unsafe-methods"),
+            Format::Toml if args.har_host.is_some() => ("a request file", "--har-host"),
+            Format::Log if args.har_host.is_some() => ("an access log", "--har-host"),
+            _ => return Ok(()),
+        };
+        let name = self.file.display();
+        Err(Error::Usage(format!("{option}: '{name}' is {what}, and it says nothing of one")))
+    }
+
+    fn toml(&self, mut from: impl io::Read) -> Result<Requests, Error> {
+        let mut text = String::new();
+        from.read_to_string(&mut text).map_err(|error| self.wrong(error))?;
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        let mut open = |name: &str| std::fs::read(folder.join(name)).map_err(|e| e.to_string());
+        let name = self.file.display();
+        requests::parse(&text, &mut open).map_err(|wrong| Error::Usage(format!("{name}:{wrong}")))
+    }
+
+    fn wanted(&self) -> Wanted {
+        let (unsafe_methods, times) = (self.args.unsafe_methods, self.args.replay.is_some());
+        Wanted { unsafe_methods, times }
+    }
+
+    fn har(&self, mut from: impl io::Read) -> Result<Imported, Error> {
+        let mut text = Vec::new();
+        from.read_to_end(&mut text).map_err(|error| self.wrong(error))?;
+        let hosts = match &self.args.har_host {
+            Some(host) => vec![host.to_ascii_lowercase()],
+            None => self.targets.iter().map(|target| har::host_of(&target.authority)).collect(),
+        };
+        har::parse(&text, &hosts, &self.wanted()).map_err(|error| self.wrong(error))
+    }
+
+    /// A log may be larger than memory.
+    fn log(&self, mut from: impl BufRead) -> Result<Imported, Error> {
+        let (mut log, mut line) = (AccessLog::new(&self.wanted()), Vec::new());
+        loop {
+            line.clear();
+            let read = from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+            if read.map_err(|error| self.wrong(error))? == 0 {
+                return Ok(log.finish());
+            }
+            log.line(&line).map_err(|error| self.wrong(error))?;
+        }
+    }
+
+    fn imported(&self, found: Imported, unit: &str) -> Result<Found, Error> {
+        let Imported { requests, times, left_out } = found;
+        if requests.is_empty() {
+            return Err(self.wrong(warning::nothing_imported(&left_out, unit)));
+        }
+        let table = |speed| Timetable::new(times, speed).map_err(|error| self.wrong(error));
+        let timetable = self.args.replay.map(table).transpose()?;
+        Ok((requests, timetable, warning::requests_left_out(&left_out, unit)))
+    }
+}
+
+/// What a file is by its beginning: JSON is a HAR, else its first line that is no comment tells.
+fn format_of(beginning: &[u8]) -> Format {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+    let mut lines = text.split(|&byte| byte == b'\n');
+    match lines.any(|line| !line.starts_with(b"#") && is_log_line(line)) {
+        _ if text.starts_with(b"{") => Format::Har,
+        true => Format::Log,
+        false => Format::Toml,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_its_beginning() {
+        let log = "odd line\n::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 1\n";
+        for (text, format) in [
+            ("\u{feff} \n{\"log\": 1}", Format::Har),
+            (log, Format::Log),
+            ("# a mix\n[[request]]\n", Format::Toml),
+            (&*format!("# {}\n[[request]]", log.replace('\n', "")), Format::Toml),
+            ("", Format::Toml),
+        ] {
+            assert_eq!(format_of(text.as_bytes()), format, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_speed_is_a_factor() {
+        for (text, found) in [("2x", 2.0), ("0.5", 0.5), ("1", 1.0)] {
+            assert_eq!(speed(text), Ok(found));
+        }
+        for text in ["", "x", "0", "-1", "1e3", "inf", "fast", "2xx", "5000x"] {
+            assert!(speed(text).unwrap_err().contains("--replay=2x"), "{text}");
+        }
+    }
+}
