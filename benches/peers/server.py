@@ -37,6 +37,12 @@ http {{
     server {{
         listen [::1]:{ipv6} backlog=4096;
         listen 127.0.0.1:{ipv4} backlog=4096;
+        listen [::1]:{tls_ipv6} ssl http2 backlog=4096;
+        listen 127.0.0.1:{tls_ipv4} ssl http2 backlog=4096;
+        ssl_certificate {folder}/certificate.pem;
+        ssl_certificate_key {folder}/key.pem;
+        # Without this nginx 1.22 speaks TLS 1.2 at best.
+        ssl_protocols TLSv1.3;
         root {folder}/files;
         location = /hello {{ return 200 "hello, world\\n"; }}
     }}
@@ -60,6 +66,7 @@ class Nginx:
         try:
             (self.folder / "files").mkdir()
             (self.folder / "files" / "4k").write_bytes(os.urandom(4096))
+            certify(self.folder)
             self._start()
         except BaseException:
             self.__exit__()
@@ -73,6 +80,10 @@ class Nginx:
     def url(self, family, path):
         host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
         return f"http://{host}:{self.ports[family]}{path}"
+
+    def secure_url(self, family, path):
+        host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
+        return f"https://{host}:{self.ports['tls_' + family]}{path}"
 
     def cpu_seconds(self):
         """User and system time of the worker so far."""
@@ -91,6 +102,7 @@ class Nginx:
         # Between finding a port free and nginx taking it, somebody else may have taken it.
         for _ in range(5):
             self.ports = {"ipv6": free_port("::1"), "ipv4": free_port("127.0.0.1")}
+            self.ports |= {"tls_ipv6": free_port("::1"), "tls_ipv4": free_port("127.0.0.1")}
             if self._launch():
                 return
         raise SystemExit(f"nginx did not start:\n{self._complaints()}")
@@ -113,7 +125,7 @@ class Nginx:
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 return False
-            if self._workers() and all(map(self._answers, self.ports)):
+            if self._workers() and all(map(self._answers, ("ipv6", "ipv4"))):
                 return True
             time.sleep(0.01)
         self._stop()
@@ -144,6 +156,19 @@ class Nginx:
     def _complaints(self):
         log = self.folder / "error.log"
         return log.read_text() if log.exists() else "(it wrote no log)"
+
+
+def certify(folder):
+    """A certificate for loopback (ECDSA, P-256) that signs itself: no client here verifies it."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+        + ["-nodes", "-days", "2", "-subj", "/CN=localhost"]
+        + ["-addext", "subjectAltName=DNS:localhost,IP:::1,IP:127.0.0.1"]
+        + ["-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem")],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def free_port(host):

@@ -31,12 +31,8 @@ fn configuration(site: &Site<'_>, settings: &Settings) -> String {
     let (dir, a_connection) = (site.dir.display(), settings.a_connection - 1);
     let [certificate, key] =
         [site.certificate(), site.key()].map(|path| path.display().to_string());
-    let listen: String =
-        [site.plain, site.secure].concat().iter().map(|at| format!("Listen {at}\n")).collect();
+    let (listen, modules) = (listen(site), modules());
     let [six, four] = site.secure;
-    let modules: String = ["mpm_event", "authz_core", "include", "ssl", "http2"]
-        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
-        .concat();
     format!(
         "{modules}
          ServerName localhost
@@ -72,4 +68,14 @@ fn configuration(site: &Site<'_>, settings: &Settings) -> String {
          </VirtualHost>
          "
     )
+}
+
+fn modules() -> String {
+    ["mpm_event", "authz_core", "include", "ssl", "http2"]
+        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
+        .concat()
+}
+
+fn listen(site: &Site<'_>) -> String {
+    [site.plain, site.secure].concat().iter().map(|at| format!("Listen {at}\n")).collect()
 }

@@ -56,6 +56,7 @@ fn configuration(site: &Site<'_>, settings: &Settings) -> String {
                  {secure}
                  ssl_certificate {certificate};
                  ssl_certificate_key {key};
+                 ssl_protocols TLSv1.2 TLSv1.3;
                  root {dir}/www;
                  location /ssi/ {{ ssi on; ssi_types *; }}
              }}
