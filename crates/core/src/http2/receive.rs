@@ -1,9 +1,10 @@
 //! Frames as they come in, at whatever pieces.
 
 use super::content::Data;
-use super::fields::{Block, Known};
+use super::fields::Block;
 use super::frame::{Frame, HEAD, MAX_PAYLOAD, code, flag, kind};
 use super::{Connection, Violation};
+use crate::http::known::Known;
 use crate::observer::{Loss, Observer};
 
 /// Frames that carry nothing, one after the other, and answers that the peer doesn't read.
