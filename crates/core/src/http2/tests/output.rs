@@ -323,7 +323,8 @@ fn pings_that_are_answered_one_by_one_are_no_flood() {
     fed(&mut connection, &[settings(&[])]);
     for _ in 0..50_000 {
         fed(&mut connection, &[frame(kind::PING, 0, 0, [0; 8])]);
-        connection.output().clear();
+        let length = connection.output().len();
+        connection.output().drain(..length.saturating_sub(20));
     }
 }
 
