@@ -1,8 +1,8 @@
 //! Compression of fields in HTTP/2 (RFC 7541), the reading side; and what HTTP/3 shares with it:
-//! [integers](integer) and [strings](text).
+//! integers and strings.
 //!
 //! Requests need no compressor: a block of static indices and literals that enter no table is the
-//! same on every connection, so it is [written](write_field) once before a run.
+//! same on every connection, so it is written once before a run.
 
 mod decoder;
 mod field;

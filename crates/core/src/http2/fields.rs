@@ -8,8 +8,6 @@ use crate::observer::{Observer, Token};
 /// A block of fields may take as much as an HTTP/1.1 head, and may come in so many frames.
 const MAX_BLOCK: usize = 64 * 1024;
 const MAX_PIECES: u32 = 64;
-/// Longer heads are read each time.
-const MAX_KNOWN: usize = 1_024;
 
 /// Fields that another frame goes on with.
 #[derive(Debug)]
@@ -18,30 +16,6 @@ pub(super) struct Block {
     ends: bool,
     pieces: u32,
     bytes: Vec<u8>,
-}
-
-/// The head read last, so that one like it need not be read again: servers answer the same request
-/// with the same fields but for a date that changes once a second.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    block: Vec<u8>,
-    /// What it says holds as long as the table of fields is the same.
-    changes: u64,
-    head: Option<Head>,
-}
-
-impl Known {
-    fn find(&self, block: &[u8], changes: u64) -> Option<Head> {
-        self.head.filter(|_| self.changes == changes && self.block == block)
-    }
-
-    fn learn(&mut self, block: &[u8], changes: u64, head: Option<Head>) {
-        if block.len() <= MAX_KNOWN {
-            self.block.clear();
-            self.block.extend_from_slice(block);
-            (self.changes, self.head) = (changes, head);
-        }
-    }
 }
 
 impl Connection {

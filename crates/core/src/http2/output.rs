@@ -8,7 +8,6 @@ use super::frame::{Frame, HEAD, kind};
 #[derive(Debug, Default)]
 pub(super) struct Output {
     pub(super) bytes: Vec<u8>,
-    /// Bytes ever put in.
     put: u64,
     /// Where the requests end that were put in, and their streams.
     ends: VecDeque<(u64, u32)>,
@@ -52,9 +51,19 @@ impl Output {
         self.ends.push_back((self.put, id));
     }
 
+    /// Bytes ever put in.
+    pub(super) fn put_to(&self) -> u64 {
+        self.put
+    }
+
+    /// Bytes ever taken.
+    pub(super) fn taken_to(&self) -> u64 {
+        self.put - self.bytes.len() as u64
+    }
+
     /// The stream of the next request that the caller took as a whole.
     pub(super) fn taken(&mut self) -> Option<u32> {
-        let taken = self.put - self.bytes.len() as u64;
+        let taken = self.taken_to();
         self.ends.pop_front_if(|&mut (end, _)| end <= taken).map(|(_, id)| id)
     }
 

@@ -1,12 +1,14 @@
 //! Frames as they come in, at whatever pieces.
 
 use super::content::Data;
-use super::fields::{Block, Known};
+use super::fields::Block;
 use super::frame::{Frame, HEAD, MAX_PAYLOAD, code, flag, kind};
 use super::{Connection, Violation};
+use crate::http::known::Known;
 use crate::observer::{Loss, Observer};
 
-/// Frames that carry nothing, one after the other, and answers that the peer doesn't read.
+/// Frames that carry nothing, one after the other, and answers that cannot be sent because the peer
+/// doesn't read. (There may be twice as many: the count begins anew once the first is sent.)
 const MAX_EMPTY: u32 = 100_000;
 const MAX_ANSWERS: u32 = 10_000;
 /// Memory for frames in pieces that is kept for the next.
@@ -24,7 +26,9 @@ pub(super) struct Receiving {
     /// Fields that another frame goes on with.
     pub(super) block: Option<Block>,
     pub(super) known: Known,
+    /// Answers since the one that begins at `answered_at`, which is not sent yet.
     answers: u32,
+    answered_at: u64,
     /// Frames since the last that carried something.
     empty: u32,
 }
@@ -49,9 +53,6 @@ impl Connection {
     pub fn feed(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), Violation> {
         if let Some(violation) = self.broken {
             return Err(violation);
-        }
-        if self.output.bytes.is_empty() {
-            self.receiving.answers = 0;
         }
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -274,6 +275,9 @@ impl Connection {
     }
 
     pub(super) fn count_answer(&mut self) -> Result<(), Violation> {
+        if self.receiving.answers == 0 || self.output.taken_to() > self.receiving.answered_at {
+            (self.receiving.answers, self.receiving.answered_at) = (0, self.output.put_to());
+        }
         self.receiving.answers += 1;
         if self.receiving.answers > MAX_ANSWERS { Err(Violation::Flood) } else { Ok(()) }
     }

@@ -140,8 +140,10 @@ impl Connection {
         stream.queued = false;
         let Some(body) = &mut stream.body else { return };
         let room = self.sending.window.min(stream.window).min(i64::from(MAX_PAYLOAD));
+        // The peer may have shrunk the window since the stream was queued.
+        let Some(room) = usize::try_from(room).ok().filter(|&room| room > 0) else { return };
         let left = body.left();
-        let piece = &left[..left.len().min(usize::try_from(room).unwrap_or(0))];
+        let piece = &left[..left.len().min(room)];
         let length = piece.len();
         let ends = length == left.len();
         let flags = if ends { flag::END_STREAM } else { 0 };

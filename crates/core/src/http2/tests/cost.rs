@@ -1,7 +1,7 @@
 //! What an exchange costs, to be looked at: `cargo test --release -p sixmark-core cost -- --ignored
 //! --nocapture`. Nothing is asserted about time.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::super::{Connection, Options};
 use super::request;
@@ -58,7 +58,7 @@ fn measure(name: &str, streams: u32, block: &dyn Fn(u32) -> Vec<u8>) {
     let request = request("GET", None, false);
     assert!(connection.begin(0, &request));
     connection.feed(&first.concat(), &mut count).unwrap();
-    let (mut began, mut read) = (0, 0);
+    let (mut began, mut read) = (Vec::new(), Vec::new());
     for round in 0..EXCHANGES / streams {
         let ids = (0..streams).map(|n| 3 + 2 * (round * streams + n));
         let content = [b'x'; 1024];
@@ -72,12 +72,16 @@ fn measure(name: &str, streams: u32, block: &dyn Fn(u32) -> Vec<u8>) {
         (0..streams).for_each(|token| assert!(connection.begin(token, &request)));
         connection.output().clear();
         while connection.next_written().is_some() {}
-        began += start.elapsed().as_nanos();
+        began.push(start.elapsed());
         let start = Instant::now();
         connection.feed(&bytes, &mut count).unwrap();
-        read += start.elapsed().as_nanos();
+        read.push(start.elapsed());
     }
     assert_eq!(count.complete, 1 + u64::from(EXCHANGES / streams * streams));
-    let each = |ns: u128| ns as f64 / f64::from(EXCHANGES);
-    println!("{name}, {streams} at once: begin {:.1} ns, read {:.1} ns", each(began), each(read));
+    let median = |mut rounds: Vec<Duration>| {
+        rounds.sort_unstable();
+        rounds[rounds.len() / 2].as_nanos() as f64 / f64::from(streams)
+    };
+    let (began, read) = (median(began), median(read));
+    println!("{name}, {streams} at once: begin {began:.1} ns, read {read:.1} ns");
 }

@@ -5,6 +5,7 @@ mod cost;
 mod illegal;
 mod legal;
 mod output;
+mod server;
 mod wire;
 
 use std::fmt::Write;

@@ -193,6 +193,19 @@ fn a_smaller_first_window_takes_back_what_was_granted() {
 }
 
 #[test]
+fn a_body_whose_window_shrank_while_it_waited_sends_nothing() {
+    let mut connection = started(10);
+    for token in 0..2 {
+        assert!(connection.begin(token, &request("POST", Some(vec![b'x'; 65_535]), false)));
+    }
+    connection.output().clear();
+    fed(&mut connection, &[settings(&[(4, 0)]), number(kind::WINDOW_UPDATE, 0, 1000)]);
+    assert_eq!(shapes(&mut connection), [(kind::SETTINGS, flag::ACK, 0, 0)]);
+    fed(&mut connection, &[number(kind::WINDOW_UPDATE, 3, 600)]);
+    assert_eq!(shapes(&mut connection), [(kind::DATA, 0, 3, 600)]);
+}
+
+#[test]
 fn a_long_body_waits_outside_the_output() {
     let mut connection = started(1);
     let wide = number(kind::WINDOW_UPDATE, 0, 1 << 30);
@@ -310,7 +323,8 @@ fn pings_that_are_answered_one_by_one_are_no_flood() {
     fed(&mut connection, &[settings(&[])]);
     for _ in 0..50_000 {
         fed(&mut connection, &[frame(kind::PING, 0, 0, [0; 8])]);
-        connection.output().clear();
+        let length = connection.output().len();
+        connection.output().drain(..length.saturating_sub(20));
     }
 }
 

@@ -1,0 +1,276 @@
+//! The streams beside those of requests (RFC 9114, 6.2).
+
+use super::Violation;
+use super::frame::{Head, is_of_http2, kind, stream, take, write_head};
+use super::reader::MAX_SECTION;
+use super::varint::{self, Varint};
+use crate::qpack::{DecoderStream, EncoderStream};
+
+const QPACK_MAX_TABLE_CAPACITY: u64 = 1;
+const MAX_FIELD_SECTION_SIZE: u64 = 6;
+const QPACK_BLOCKED_STREAMS: u64 = 7;
+
+/// A payload that is longer is no list of settings, or a flood of them.
+const MAX_HELD: u64 = 4_096;
+/// Frames that mean nothing.
+const MAX_EMPTY: u32 = 100_000;
+
+/// A connection but for its requests: what this side says of itself, and the streams that the peer
+/// opens, by their numbers.
+///
+/// This side opens one stream in one direction, for [`opening`](Control::opening), and never ends it.
+/// QPACK's two it may leave unopened, because it has nothing to say there (RFC 9204, 4.2).
+#[derive(Debug, Default)]
+pub struct Control {
+    /// The peer's streams that are of a known type, or whose type is not known yet.
+    streams: Vec<(u64, Stream)>,
+    /// Types of which there may be one stream, by type.
+    seen: [bool; 4],
+    greeted: bool,
+    goaway: Option<u64>,
+}
+
+#[derive(Debug)]
+enum Stream {
+    /// Its type is still to come.
+    New(Varint),
+    Control(Frames),
+    Encoder(EncoderStream),
+    Decoder(DecoderStream),
+    Unknown,
+}
+
+/// The frames of the control stream.
+#[derive(Debug, Default)]
+struct Frames {
+    head: Head,
+    place: Place,
+    /// A payload that is needed as a whole, as far as it came.
+    held: Vec<u8>,
+    empty: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Place {
+    #[default]
+    Head,
+    /// A frame of this type, needed as a whole, with so many bytes to come.
+    Whole(u64, u64),
+    Skip(u64),
+}
+
+impl Control {
+    /// What a connection begins with.
+    pub fn new() -> Control {
+        Control::default()
+    }
+
+    /// The bytes of this side's control stream.
+    pub fn opening() -> Vec<u8> {
+        let mut settings = Vec::new();
+        for (name, value) in [
+            (QPACK_MAX_TABLE_CAPACITY, 0),
+            (MAX_FIELD_SECTION_SIZE, MAX_SECTION),
+            (QPACK_BLOCKED_STREAMS, 0),
+        ] {
+            varint::write(&mut settings, name);
+            varint::write(&mut settings, value);
+        }
+        let mut bytes = Vec::new();
+        varint::write(&mut bytes, stream::CONTROL);
+        write_head(&mut bytes, kind::SETTINGS, settings.len() as u64);
+        bytes.append(&mut settings);
+        bytes
+    }
+
+    /// Reads more of stream number `id`, which the peer opened. Returns false if its type is unknown,
+    /// so that the caller may tell the peer to stop (RFC 9114, 6.2.3).
+    ///
+    /// # Errors
+    /// A breach for which the connection is to be closed.
+    pub fn feed(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Violation> {
+        // Streams in both directions are not the server's to open (RFC 9114, 6.1).
+        if id & 0b10 == 0 {
+            return Err(Violation::ServerRequest);
+        }
+        let mut rest = bytes;
+        let at = self.place(id);
+        if let Stream::New(number) = &mut self.streams[at].1 {
+            let Some(kind) = number.read(&mut rest) else { return Ok(true) };
+            self.streams[at].1 = self.typed(kind)?;
+        }
+        let fits = match &mut self.streams[at].1 {
+            Stream::Encoder(stream) => {
+                stream.feed(rest).then_some(()).ok_or(Violation::EncoderStream)
+            }
+            Stream::Decoder(stream) => {
+                stream.feed(rest).then_some(()).ok_or(Violation::DecoderStream)
+            }
+            Stream::Control(frames) => frames.feed(rest, &mut self.greeted, &mut self.goaway),
+            Stream::Unknown => return Ok(false),
+            Stream::New(_) => Ok(()),
+        };
+        fits.map(|()| true)
+    }
+
+    /// The peer ended or reset stream number `id`.
+    ///
+    /// # Errors
+    /// The connection cannot do without it.
+    pub fn finish(&mut self, id: u64) -> Result<(), Violation> {
+        let Some(at) = self.streams.iter().position(|&(other, _)| other == id) else {
+            return Ok(());
+        };
+        match self.streams.swap_remove(at).1 {
+            Stream::New(_) | Stream::Unknown => Ok(()),
+            _ => Err(Violation::CriticalStream),
+        }
+    }
+
+    /// True once the peer's settings are here.
+    pub fn is_greeted(&self) -> bool {
+        self.greeted
+    }
+
+    /// The stream number in the peer's GOAWAY: requests on it and on later streams were not looked
+    /// at, and no more may begin (RFC 9114, 5.2).
+    pub fn goaway(&self) -> Option<u64> {
+        self.goaway
+    }
+
+    fn place(&mut self, id: u64) -> usize {
+        let found = self.streams.iter().position(|&(other, _)| other == id);
+        found.unwrap_or_else(|| {
+            self.streams.push((id, Stream::New(Varint::default())));
+            self.streams.len() - 1
+        })
+    }
+
+    fn typed(&mut self, kind: u64) -> Result<Stream, Violation> {
+        if let Ok(at) = usize::try_from(kind)
+            && let Some(seen) = self.seen.get_mut(at)
+            && std::mem::replace(seen, true)
+        {
+            return Err(Violation::SecondStream);
+        }
+        match kind {
+            stream::CONTROL => Ok(Stream::Control(Frames::default())),
+            stream::PUSH => Err(Violation::Push),
+            stream::QPACK_ENCODER => Ok(Stream::Encoder(EncoderStream)),
+            stream::QPACK_DECODER => Ok(Stream::Decoder(DecoderStream::default())),
+            _ => Ok(Stream::Unknown),
+        }
+    }
+}
+
+impl Frames {
+    fn feed(
+        &mut self,
+        bytes: &[u8],
+        greeted: &mut bool,
+        goaway: &mut Option<u64>,
+    ) -> Result<(), Violation> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            self.step(&mut rest, greeted, goaway)?;
+        }
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        rest: &mut &[u8],
+        greeted: &mut bool,
+        goaway: &mut Option<u64>,
+    ) -> Result<(), Violation> {
+        if let Place::Head = self.place {
+            let Some((kind, length)) = self.head.read(rest) else { return Ok(()) };
+            self.place = self.begin(kind, length, *greeted)?;
+        }
+        match self.place {
+            Place::Head => Ok(()),
+            Place::Whole(kind, left) => {
+                let piece = take(rest, left);
+                self.held.extend_from_slice(piece);
+                let left = left - piece.len() as u64;
+                self.place = if left == 0 { Place::Head } else { Place::Whole(kind, left) };
+                if left > 0 {
+                    return Ok(());
+                }
+                let held = std::mem::take(&mut self.held);
+                obey(kind, &held, greeted, goaway)
+            }
+            Place::Skip(left) => {
+                let left = left - take(rest, left).len() as u64;
+                self.place = if left == 0 { Place::Head } else { Place::Skip(left) };
+                Ok(())
+            }
+        }
+    }
+
+    /// RFC 9114, 7.2: what may come on the control stream, and first of all settings.
+    fn begin(&mut self, kind: u64, length: u64, greeted: bool) -> Result<Place, Violation> {
+        match kind {
+            kind::SETTINGS if greeted => Err(Violation::UnexpectedFrame),
+            kind::SETTINGS if length > MAX_HELD => Err(Violation::Flood),
+            kind::SETTINGS => Ok(Place::Whole(kind, length)),
+            _ if !greeted => Err(Violation::NoSettings),
+            kind::GOAWAY | kind::CANCEL_PUSH if !(1..=8).contains(&length) => {
+                Err(Violation::FrameLength)
+            }
+            // There is no push to cancel.
+            kind::CANCEL_PUSH => Err(Violation::Push),
+            kind::GOAWAY => Ok(Place::Whole(kind, length)),
+            kind::DATA | kind::HEADERS | kind::PUSH_PROMISE | kind::MAX_PUSH_ID => {
+                Err(Violation::UnexpectedFrame)
+            }
+            _ if is_of_http2(kind) => Err(Violation::UnexpectedFrame),
+            _ => {
+                self.empty += 1;
+                match length {
+                    _ if self.empty > MAX_EMPTY => Err(Violation::Flood),
+                    0 => Ok(Place::Head),
+                    _ => Ok(Place::Skip(length)),
+                }
+            }
+        }
+    }
+}
+
+fn obey(
+    kind: u64,
+    payload: &[u8],
+    greeted: &mut bool,
+    goaway: &mut Option<u64>,
+) -> Result<(), Violation> {
+    if kind == kind::SETTINGS {
+        *greeted = true;
+        return check_settings(payload);
+    }
+    let mut rest = payload;
+    let id = Varint::default().read(&mut rest).filter(|_| rest.is_empty());
+    let id = id.ok_or(Violation::FrameLength)?;
+    // RFC 9114, 5.2: a request's stream, and none behind one that was named before.
+    if id % 4 != 0 || goaway.is_some_and(|before| id > before) {
+        return Err(Violation::Goaway);
+    }
+    *goaway = Some(id);
+    Ok(())
+}
+
+/// None of the peer's settings changes what this side sends; they may still be wrong (RFC 9114,
+/// 7.2.4).
+fn check_settings(payload: &[u8]) -> Result<(), Violation> {
+    let mut rest = payload;
+    let mut names = Vec::new();
+    while !rest.is_empty() {
+        let name = Varint::default().read(&mut rest).ok_or(Violation::FrameLength)?;
+        Varint::default().read(&mut rest).ok_or(Violation::FrameLength)?;
+        if matches!(name, 0 | 2..=5) {
+            return Err(Violation::Setting);
+        }
+        names.push(name);
+    }
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) { Err(Violation::Setting) } else { Ok(()) }
+}

@@ -1,0 +1,120 @@
+//! The streams beside those of requests.
+
+use super::super::{Control, Violation, code};
+use super::cuts;
+
+const CONTROL: u64 = 3;
+
+/// Feeds the streams, each in pieces that end at `cuts` of the first.
+fn feed(streams: &[(u64, &[u8])], cuts: &[usize]) -> (Result<bool, Violation>, Control) {
+    let mut control = Control::new();
+    let mut result = Ok(true);
+    for (number, (id, bytes)) in streams.iter().enumerate() {
+        let mut at = 0;
+        let cuts = if number == 0 { cuts } else { &[] };
+        for &end in cuts.iter().chain([&bytes.len()]) {
+            result = result.and_then(|_| control.feed(*id, &bytes[at..end]));
+            at = end;
+        }
+    }
+    (result, control)
+}
+
+#[test]
+fn this_side_says_that_it_keeps_no_table() {
+    assert_eq!(Control::opening(), b"\x00\x04\x09\x01\x00\x06\x80\x01\x00\x00\x07\x00");
+}
+
+#[test]
+fn legal_streams_are_read_whatever_the_packet_boundaries() {
+    for (name, id, bytes, goaway) in [
+        ("settings", CONTROL, &b"\0\x04\0"[..], None),
+        ("a setting", CONTROL, b"\0\x04\x03\x01\x50\0", None),
+        ("unknown settings", CONTROL, b"\0\x04\x05\x21\x01\x40\x40\x02", None),
+        ("the stream's number in two bytes", CONTROL, b"\x40\0\x04\0", None),
+        ("unknown frames", CONTROL, b"\0\x04\0\x21\x03abc\x40\x21\0\x07\x01\x08", Some(8)),
+        ("GOAWAY", CONTROL, b"\0\x04\0\x07\x01\0", Some(0)),
+        ("GOAWAY twice", CONTROL, b"\0\x04\0\x07\x04\x80\0\x01\0\x07\x01\x04", Some(4)),
+        ("compressor", 7, b"\x02\x20", None),
+        ("decompressor", 11, b"\x03\x44\x7f\x80\x01", None),
+    ] {
+        for cuts in cuts(bytes.len()) {
+            let (result, control) = feed(&[(id, bytes)], &cuts);
+            assert_eq!(result, Ok(true), "{name}, cut at {cuts:?}");
+            assert_eq!((control.is_greeted(), control.goaway()), (id == CONTROL, goaway), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_an_unknown_type_may_be_stopped_and_may_end() {
+    let (result, mut control) = feed(&[(15, b"\x21whatever")], &[]);
+    assert_eq!(result, Ok(false));
+    assert_eq!(control.feed(15, b"more"), Ok(false));
+    assert_eq!(control.finish(15), Ok(()));
+    assert_eq!(control.feed(19, b"\x40"), Ok(true), "half a type");
+    assert_eq!(control.finish(19), Ok(()));
+    assert_eq!(control.finish(23), Ok(()));
+}
+
+#[test]
+fn illegal_streams_are_refused_whatever_the_packet_boundaries() {
+    let not = Violation::UnexpectedFrame;
+    for (name, bytes, violation) in [
+        ("no settings", &b"\0\x07\x01\0"[..], Violation::NoSettings),
+        ("an unknown frame first", b"\0\x21\0", Violation::NoSettings),
+        ("settings twice", b"\0\x04\0\x04\0", not),
+        ("DATA", b"\0\x04\0\0\0", not),
+        ("HEADERS", b"\0\x04\0\x01\0", not),
+        ("MAX_PUSH_ID", b"\0\x04\0\x0d\x01\0", not),
+        ("PUSH_PROMISE", b"\0\x04\0\x05\x01\0", not),
+        ("PING of HTTP/2", b"\0\x04\0\x06\0", not),
+        ("CANCEL_PUSH", b"\0\x04\0\x03\x01\0", Violation::Push),
+        ("half a setting", b"\0\x04\x01\x01", Violation::FrameLength),
+        ("half a number", b"\0\x04\x02\x01\x40", Violation::FrameLength),
+        ("a setting of HTTP/2", b"\0\x04\x02\x03\x01", Violation::Setting),
+        ("a setting twice", b"\0\x04\x06\x01\0\x06\0\x01\0", Violation::Setting),
+        ("very long settings", b"\0\x04\x60\0", Violation::Flood),
+        ("empty GOAWAY", b"\0\x04\0\x07\0", Violation::FrameLength),
+        ("long GOAWAY", b"\0\x04\0\x07\x02\0\0", Violation::FrameLength),
+        ("GOAWAY of a server's stream", b"\0\x04\0\x07\x01\x01", Violation::Goaway),
+        ("a rising GOAWAY", b"\0\x04\0\x07\x01\x04\x07\x01\x08", Violation::Goaway),
+        ("a push", b"\x01\0", Violation::Push),
+        ("a compressor with a table", b"\x02\x3f\x01", Violation::EncoderStream),
+        ("an acknowledgement", b"\x03\x80", Violation::DecoderStream),
+    ] {
+        for cuts in cuts(bytes.len()) {
+            assert_eq!(feed(&[(CONTROL, bytes)], &cuts).0, Err(violation), "{name}, {cuts:?}");
+        }
+    }
+}
+
+#[test]
+fn streams_that_come_once_neither_come_twice_nor_end() {
+    for bytes in [&b"\0\x04\0"[..], b"\x02", b"\x03"] {
+        let (result, mut control) = feed(&[(3, bytes), (7, bytes)], &[]);
+        assert_eq!(result, Err(Violation::SecondStream));
+        assert_eq!(control.finish(3), Err(Violation::CriticalStream));
+    }
+    assert_eq!(Control::new().feed(1, b"x"), Err(Violation::ServerRequest));
+}
+
+#[test]
+fn each_breach_has_its_code_and_says_what_it_is() {
+    for (violation, code, text) in [
+        (Violation::NoSettings, code::MISSING_SETTINGS, "control stream without settings"),
+        (
+            Violation::CriticalStream,
+            code::CLOSED_CRITICAL_STREAM,
+            "end of a stream that the connection cannot do without",
+        ),
+        (Violation::SecondStream, code::STREAM_CREATION, "second stream of a type that comes once"),
+        (
+            Violation::EncoderStream,
+            code::QPACK_ENCODER_STREAM,
+            "instruction to fill a table of fields that is not there",
+        ),
+    ] {
+        assert_eq!((violation.code(), violation.to_string().as_str()), (code, text));
+    }
+}

@@ -1,0 +1,78 @@
+//! What a section may be, and what the streams beside may say.
+
+use super::{DecoderStream, EncoderStream, Scratch, decode, write_field, write_prefix};
+use crate::hpack::Error;
+
+fn read(section: &[u8]) -> Result<Vec<String>, Error> {
+    let mut fields = Vec::new();
+    decode(section, 65_536, &mut Scratch::default(), |name, value| {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        fields.push(format!("{}: {}", text(name), text(value)));
+    })?;
+    Ok(fields)
+}
+
+#[test]
+fn the_first_section_is_that_of_appendix_b_1() {
+    let section = b"\x00\x00\x51\x0b/index.html";
+    assert_eq!(read(section), Ok(vec![":path: /index.html".to_owned()]));
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let long = "x".repeat(300);
+    let fields = [
+        (":method", "GET"),
+        (":method", "PATCH"),
+        ("x-frame-options", "sameorigin"),
+        ("user-agent", "me"),
+        ("a", "b"),
+        ("x-own-name", &long),
+        ("x-raw", "\u{7f}{}|~"),
+        ("empty", ""),
+    ];
+    let mut section = Vec::new();
+    write_prefix(&mut section);
+    fields.iter().for_each(|(name, value)| write_field(&mut section, name, value));
+    let expected: Vec<_> = fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(read(&section), Ok(expected));
+    assert_eq!(section[2], 0xc0 | 17);
+}
+
+#[test]
+fn whatever_needs_a_table_is_refused() {
+    for (name, section, error) in [
+        ("no prefix", &b""[..], Error::Truncated),
+        ("half a prefix", b"\0", Error::Truncated),
+        ("insertions", b"\x02\0\xd1", Error::Index),
+        ("a base below 0", b"\0\x80\xd1", Error::Index),
+        ("dynamic", b"\0\0\x80", Error::Index),
+        ("behind the base", b"\0\0\x10", Error::Index),
+        ("dynamic name", b"\0\0\x40\x01a", Error::Index),
+        ("name behind the base", b"\0\0\x00\x01a", Error::Index),
+        ("beyond the table", b"\0\0\xff\x24", Error::Index),
+        ("name beyond the table", b"\0\0\x5f\x54\x01a", Error::Index),
+        ("half a name", b"\0\0\x22a", Error::Truncated),
+        ("no value", b"\0\0\x21a", Error::Truncated),
+        ("bad Huffman code", b"\0\0\x29\xff\x00", Error::Huffman),
+    ] {
+        assert_eq!(read(section), Err(error), "{name}");
+    }
+    assert_eq!(read(b"\0\x05\xd1").map(|fields| fields.len()), Ok(1), "any other base");
+    let many = [&b"\0\0"[..], &[0xc1; 2000]].concat();
+    assert_eq!(read(&many), Err(Error::TooLong));
+}
+
+#[test]
+fn the_streams_beside_may_only_say_that_there_is_no_table() {
+    assert!(EncoderStream.feed(b"") && EncoderStream.feed(b"\x20\x20"));
+    for instruction in [&b"\x21"[..], b"\x3f\x01", b"\xc0\x01a", b"\x41a\x01b", b"\x00"] {
+        assert!(!EncoderStream.feed(instruction), "{instruction:?}");
+    }
+    let all = |bytes: &[u8]| DecoderStream::default().feed(bytes);
+    assert!(all(b"\x40\x44\x7f\x00\x7f\xff\xff\x01\x40"));
+    for instruction in [&b"\x80"[..], b"\x84", b"\x01", b"\x00", b"\x7f\x00\x81"] {
+        assert!(!all(instruction), "{instruction:?}");
+    }
+    assert!(!all(&[&b"\x7f"[..], &[0xff; 20]].concat()));
+}
