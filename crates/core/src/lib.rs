@@ -22,6 +22,7 @@ pub mod outcome;
 pub mod pace;
 pub mod plan;
 pub(crate) mod qpack;
+pub mod quic;
 pub mod redirect;
 pub mod report;
 pub mod result;

@@ -12,6 +12,8 @@ use crate::family::{Family, PerFamily};
 use crate::find::{FindMax, Found};
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
+use crate::plan::http::Version;
+use crate::quic::QuicResult;
 use crate::tally::{FamilyTally, SliceTally, Tally};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
@@ -216,6 +218,9 @@ pub struct FamilyResult {
     pub tcp: TcpResult,
     /// TLS handshakes; none where the plan has no `https://`.
     pub tls: Option<TlsResult>,
+    /// What QUIC knew of connections closed, where HTTP/3 was spoken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quic: Option<QuicResult>,
 }
 
 /// How many requests.
@@ -355,6 +360,7 @@ pub fn family_result(
         lifetime_us: tally.phases.lifetime.summary(),
         tcp: tally.tcp.result(),
         tls: None,
+        quic: None,
     }
 }
 
@@ -406,6 +412,7 @@ pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, Family
         |family| plan.endpoints(family).into_iter().map(|e| e.address).collect::<Vec<_>>();
     let figures = |tally: &FamilyTally, addresses| FamilyResult {
         tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
+        quic: (plan.http.version == Version::Http3).then(|| tally.quic.result()),
         ..family_result(tally, addresses, elapsed_s, open)
     };
     let of = |family: Family| {

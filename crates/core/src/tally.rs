@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use crate::content::ContentTally;
 use crate::family::PerFamily;
 use crate::outcome::{Failure, Outcome};
+use crate::quic::QuicTally;
 use crate::tcp::TcpTally;
 use crate::timing::Timing;
 use crate::tls::TlsTally;
@@ -46,6 +47,8 @@ pub struct FamilyTally {
     pub tcp: TcpTally,
     /// TLS handshakes.
     pub tls: TlsTally,
+    /// What QUIC knew of connections closed.
+    pub quic: QuicTally,
     /// Checks that responses did not pass.
     pub content: ContentTally,
 }
@@ -87,6 +90,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.phases += &other.phases;
         self.tcp += &other.tcp;
         self.tls += &other.tls;
+        self.quic += &other.quic;
         self.content += &other.content;
     }
 }

@@ -120,7 +120,8 @@ fn room(plan: &Plan, allowed: u64) -> u64 {
 
 /// Whether connections are entries of the rings' tables, not files of the process.
 fn is_listed(plan: &Plan) -> bool {
-    let lasting = plan.load.driver == Driver::Uring && plan.connection.lasting();
+    let tcp = plan.http.version != Version::Http3;
+    let lasting = tcp && plan.load.driver == Driver::Uring && plan.connection.lasting();
     lasting && Uring::new(1).is_ok_and(|driver| driver.has_table())
 }
 

@@ -11,6 +11,7 @@ mod hope;
 mod outlet;
 mod places;
 mod prepare;
+mod quic;
 mod record;
 mod sampling;
 mod schedule;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::http1::{Form, RequestKind};
-use sixmark_core::http2;
 use sixmark_core::plan::http::Version;
 use sixmark_core::plan::{Body, Plan, Target};
 use sixmark_core::template::{Template, Values};
+use sixmark_core::{http2, http3};
 use sixmark_sys::driver::Message;
 
 use super::hope::Hope;
@@ -50,6 +50,8 @@ pub(super) struct Requests {
     pub(super) last: Message,
     /// The same for HTTP/2, where that is spoken.
     pub(super) http2: Option<Arc<http2::Request>>,
+    /// The same for HTTP/3.
+    pub(super) http3: Option<Arc<http3::Request>>,
 }
 
 impl Prepared {
@@ -86,11 +88,19 @@ impl Prepared {
 
 impl Requests {
     fn new(plan: &Plan, target: &Target) -> Result<Requests, Error> {
-        let http2 = match plan.http.version {
-            Version::Http2 => Some(Arc::new(http2(plan, target)?)),
-            _ => None,
-        };
-        Ok(Requests { usual: http1(plan, target, false), last: http1(plan, target, true), http2 })
+        let version = |version| plan.http.version == version;
+        let http2 = version(Version::Http2).then(|| {
+            with_parts(plan, target, |parts, body| http2::Request::new(parts, body, false))
+        });
+        let http3 = version(Version::Http3).then(|| {
+            with_parts(plan, target, |parts, body| http3::Request::new(parts, body, false))
+        });
+        Ok(Requests {
+            usual: http1(plan, target, false),
+            last: http1(plan, target, true),
+            http2: http2.transpose()?,
+            http3: http3.transpose()?,
+        })
     }
 }
 
@@ -107,7 +117,12 @@ fn http1(plan: &Plan, target: &Target, close: bool) -> Message {
     }
 }
 
-fn http2(plan: &Plan, target: &Target) -> Result<http2::Request, Error> {
+/// Makes a request of HTTP/2 or HTTP/3.
+fn with_parts<T>(
+    plan: &Plan,
+    target: &Target,
+    make: impl FnOnce(&http2::Parts<'_>, Option<Arc<Vec<u8>>>) -> Result<T, String>,
+) -> Result<Arc<T>, Error> {
     // The first alone, as it is written: the others wait for the worker to know of them.
     let request = plan.requests.first();
     let scheme = if target.secure() { "https" } else { "http" };
@@ -121,5 +136,5 @@ fn http2(plan: &Plan, target: &Target) -> Result<http2::Request, Error> {
         Some(Body::Template(template)) => Some(Arc::new(template.source().into())),
         None => None,
     };
-    http2::Request::new(&parts, body, false).map_err(Error::Usage)
+    make(&parts, body).map(Arc::new).map_err(Error::Usage)
 }

@@ -11,6 +11,7 @@ use sixmark_core::plan::Plan;
 use sixmark_core::plan::tls::Share;
 
 use super::failure::Failure;
+use super::quic::Handshakes;
 use super::session::{Room, Session};
 use super::setup::Setup;
 use super::store::{Inward, Store};
@@ -57,6 +58,18 @@ impl Client {
         };
         Some(made.map(Box::new))
     }
+
+    /// As [`session`](Client::session), for a new connection of QUIC.
+    pub fn quic(&mut self, endpoint: usize) -> Option<QuicStart> {
+        let endpoint = self.endpoints.get(endpoint)?.as_ref()?;
+        let resume = self.turns[endpoint.family].draw();
+        let (config, store) = match &endpoint.again {
+            Some((config, store)) if resume => (config, Some(store.clone())),
+            _ => (&endpoint.full, None),
+        };
+        let (config, name) = (config.clone(), endpoint.name.clone());
+        Some(QuicStart { crypto: Arc::new(Handshakes { config, name }), store })
+    }
 }
 
 /// Makes a first flight for nobody: what the library does once for each thread (gathering entropy
@@ -66,6 +79,20 @@ fn warm_up(endpoint: Option<&Endpoint>) {
     if let Ok(mut session) = Session::new(&endpoint.full, &endpoint.name, None) {
         // Where it fails so will the first handshake, which counts it.
         let _ = session.start(&mut Room::default(), &mut Vec::new());
+    }
+}
+
+/// How a connection of QUIC begins.
+pub struct QuicStart {
+    /// What the library is to shake hands by.
+    pub crypto: Arc<dyn quinn_proto::crypto::ClientConfig>,
+    store: Option<Arc<Store>>,
+}
+
+impl QuicStart {
+    /// Whether a session was offered to be resumed; to be asked once, after the connection began.
+    pub fn offered(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| store.was_taken())
     }
 }
 

@@ -6,6 +6,7 @@
 mod client;
 mod failure;
 mod names;
+mod quic;
 mod session;
 mod setup;
 mod store;
@@ -17,7 +18,8 @@ mod tests;
 #[cfg(test)]
 pub(crate) use tests::plan as plan_for_tests;
 
-pub use client::Client;
+pub use client::{Client, QuicStart};
 pub use failure::Failure;
+pub use quic::{Agreed, VERSION};
 pub use session::{Progress, Room, Session};
 pub use setup::Setup;

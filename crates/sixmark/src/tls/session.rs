@@ -306,7 +306,7 @@ impl Room {
 
     /// What is known of a certificate. Hashing it takes longer than to compare it with those known,
     /// which are few.
-    fn certificate(&mut self, der: &[u8]) -> Certificate {
+    pub(super) fn certificate(&mut self, der: &[u8]) -> Certificate {
         if let Some((_, known)) = self.leaves.iter().find(|(known, _)| known == der) {
             return *known;
         }

@@ -1,17 +1,21 @@
 //! What is spoken on a connection.
 
+mod http3;
+
 use std::collections::VecDeque;
 
 use sixmark_core::http1::Reader;
 use sixmark_core::http2;
 
 use super::places::Place;
+pub(super) use http3::Http3;
 
 /// The state of a connection's protocol.
 #[derive(Debug)]
 pub(super) enum Talk {
     Http1(Http1),
     Http2(Box<Http2>),
+    Http3(Box<Http3>),
 }
 
 /// One exchange after the other.

@@ -96,16 +96,19 @@ impl<D: Driver> Worker<'_, D> {
     fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
         let target = &self.prepared.endpoints[endpoint];
         let plan = &self.prepared.plan;
+        let datagrams = plan.http.version == Version::Http3;
         let talk = match plan.http.version {
             Version::Http1 => Talk::default(),
-            Version::Http2 | Version::Http3 => {
-                Talk::Http2(Box::new(Http2::new(plan.http.streams.get())))
-            }
+            Version::Http2 => Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
+            // Where none can be begun, it fails when it would begin its handshake.
+            Version::Http3 => self
+                .begin_quic(endpoint, now)
+                .map_or_else(Talk::default, |http3| Talk::Http3(Box::new(http3))),
         };
         let slot = self.connections.open(endpoint, target.family, talk, now);
         let from = self.sources.next(target.family);
         let lasting = plan.connection.lasting();
-        let (to, no_delay, datagrams) = (target.address, target.no_delay, false);
+        let (to, no_delay) = (target.address, target.no_delay);
         let way = Way { to, from, no_delay, lasting, datagrams };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
         slot
@@ -115,7 +118,7 @@ impl<D: Driver> Worker<'_, D> {
     fn join(&mut self, slot: Slot, place: Place) {
         self.places.get(place).slot = slot;
         let connection = self.connections.get(slot);
-        if let Talk::Http2(_) = connection.talk {
+        if !matches!(connection.talk, Talk::Http1(_)) {
             connection.retiring |= is_last(&self.prepared.plan.connection, connection.requests + 1);
         }
         self.connections.join(slot);
@@ -126,6 +129,7 @@ impl<D: Driver> Worker<'_, D> {
         match &mut self.connections.get(slot).talk {
             Talk::Http1(talk) => talk.place = place,
             Talk::Http2(talk) => talk.waiting.push_back(place),
+            Talk::Http3(talk) => talk.waiting.push_back(place),
         }
     }
 
@@ -134,7 +138,7 @@ impl<D: Driver> Worker<'_, D> {
         self.wait_for(slot, place);
         match self.connections.get(slot).talk {
             Talk::Http1(_) => self.send(slot, starts),
-            Talk::Http2(_) => {
+            Talk::Http2(_) | Talk::Http3(_) => {
                 if starts {
                     self.places.get(place).start = self.driver.now();
                 }

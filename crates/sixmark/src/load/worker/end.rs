@@ -37,7 +37,9 @@ impl<D: Driver> Worker<'_, D> {
         let slot = self.places.get(place).slot;
         let connection = self.connections.get(slot);
         match (connection.state, &connection.talk) {
-            (State::Open, Talk::Http2(_)) => self.cut_off_stream(slot, place, outcome),
+            (State::Open, Talk::Http2(_) | Talk::Http3(_)) => {
+                self.cut_off_stream(slot, place, outcome)
+            }
             _ => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
         }
     }
@@ -49,7 +51,7 @@ impl<D: Driver> Worker<'_, D> {
             (State::Opening(phase), _) => phase,
             (_, Talk::Http1(talk)) => self.places.get(talk.place).phase,
             // Any but the connect's: each exchange is counted in its own.
-            (_, Talk::Http2(_)) => Phase::Transfer,
+            (_, Talk::Http2(_) | Talk::Http3(_)) => Phase::Transfer,
         };
         let outcome = errno::outcome(errno, phase);
         self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
@@ -115,6 +117,7 @@ impl<D: Driver> Worker<'_, D> {
         match &connection.talk {
             Talk::Http1(talk) => places.extend((connection.in_flight > 0).then_some(talk.place)),
             Talk::Http2(talk) => places.extend(all(talk)),
+            Talk::Http3(talk) => places.extend(talk.places().chain(talk.waiting.iter().copied())),
         }
         places
     }
@@ -161,14 +164,17 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Closes a connection that no exchange is on any more.
     pub(super) fn close(&mut self, slot: Slot, close: Close) {
-        if close == Close::Orderly {
-            self.take_leave(slot);
+        match (&self.quic, close) {
+            (Some(_), _) => self.close_quic(slot),
+            (None, Close::Orderly) => self.take_leave(slot),
+            (None, Close::Reset) => {}
         }
         let connection = self.connections.get(slot);
         if connection.counted {
             self.record.closed(connection, self.driver.woke(), close);
             let family = connection.family;
-            if self.record.sampling.takes(family)
+            if self.quic.is_none()
+                && self.record.sampling.takes(family)
                 && let Some(path) = self.driver.path(slot)
             {
                 self.record.path(family, &path);

@@ -21,34 +21,38 @@ impl<D: Driver> Worker<'_, D> {
                 self.touch(slot);
             }
             Kind::Left => self.left(slot, at),
+            Kind::Datagrams { segment, ecn, .. } => self.datagrams(slot, at, segment, ecn),
             Kind::Received(count) if !direct => self.heard(slot, at, count),
             Kind::Received(count) if busy => self.received(slot, at, count),
             Kind::Dropped(count) if busy => self.dropped(slot, at, count),
             Kind::Ended if busy => self.ended(slot, at, false),
             Kind::Failed(errno) if busy => self.broken(slot, errno),
-            Kind::Received(_) | Kind::Datagrams { .. } | Kind::Dropped(_) => self.unsolicited(slot),
+            Kind::Received(_) | Kind::Dropped(_) => self.unsolicited(slot),
             // The server let an idle connection go: that's its right.
             Kind::Ended | Kind::Failed(_) => self.close(slot, Close::Orderly),
         }
     }
 
     fn connected(&mut self, slot: Slot, at: u64, peer: IpAddr) {
+        let quic = self.quic.is_some();
         let counted = at >= self.measure_from || self.opening.is_some();
         let connection = self.connections.get(slot);
-        connection.connected = at;
-        connection.counted = counted;
+        // Nothing of QUIC is established yet, and its handshake began before.
+        connection.connected = if quic { connection.opened } else { at };
+        connection.counted = counted && !quic;
         let endpoint = connection.endpoint;
         let (expected, found) = (connection.family, Family::of(peer));
         connection.family = found;
-        if counted {
+        if connection.counted {
             self.record.connected(connection);
         }
         if expected != found {
             self.moved(slot, expected);
         }
-        match self.prepared.endpoints[endpoint].secure {
-            true => self.shake_hands(slot),
-            false => self.established(slot),
+        match (self.prepared.endpoints[endpoint].secure, quic) {
+            (_, true) => self.shake_hands_quic(slot),
+            (true, _) => self.shake_hands(slot),
+            (false, _) => self.established(slot),
         }
     }
 
@@ -71,13 +75,13 @@ impl<D: Driver> Worker<'_, D> {
         self.established += 1;
         let connection = self.connections.get(slot);
         connection.state = State::Open;
-        if let Talk::Http2(_) = connection.talk {
+        if !matches!(connection.talk, Talk::Http1(_)) {
             connection.outlet.get_or_insert_default();
         }
         match (self.opening, &connection.talk) {
             (Some(_), _) => self.opened(slot),
             (None, Talk::Http1(_)) => self.send(slot, false),
-            (None, Talk::Http2(_)) => self.begin_streams(slot),
+            (None, Talk::Http2(_) | Talk::Http3(_)) => self.begin_streams(slot),
         }
     }
 }

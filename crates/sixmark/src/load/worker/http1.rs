@@ -138,7 +138,7 @@ impl<D: Driver> Worker<'_, D> {
         match (connection.state, &mut connection.talk) {
             _ if connection.in_flight == 0 => self.close(slot, Close::Orderly),
             (State::Opening(Phase::Tls), _) => self.fail(slot, Outcome::Tls),
-            (_, Talk::Http2(_)) => self.fail(slot, Outcome::Truncated),
+            (_, Talk::Http2(_) | Talk::Http3(_)) => self.fail(slot, Outcome::Truncated),
             // Only what TLS says of the end can be believed (RFC 9112, 9.8).
             (_, Talk::Http1(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
             (_, Talk::Http1(Http1 { reader, place })) => {

@@ -22,10 +22,10 @@ pub(super) enum Over {
 }
 
 /// Notes what a machine tells.
-struct Hearing<'a> {
-    places: &'a mut Places,
-    over: &'a mut Vec<(Place, Over)>,
-    at: u64,
+pub(super) struct Hearing<'a> {
+    pub(super) places: &'a mut Places,
+    pub(super) over: &'a mut Vec<(Place, Over)>,
+    pub(super) at: u64,
 }
 
 impl Observer for Hearing<'_> {
@@ -51,15 +51,24 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn begin_streams(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         let endpoint = &self.prepared.endpoints[connection.endpoint];
-        let (State::Open, Talk::Http2(talk), Some(request)) =
-            (connection.state, &mut connection.talk, &endpoint.requests.http2)
-        else {
-            return;
-        };
-        while let Some(&place) = talk.waiting.front()
-            && talk.machine.begin(place, request)
-        {
-            talk.waiting.pop_front();
+        let requests = &endpoint.requests;
+        match (&mut connection.talk, &requests.http2, &requests.http3) {
+            _ if connection.state != State::Open => return,
+            (Talk::Http2(talk), Some(request), _) => {
+                while let Some(&place) = talk.waiting.front()
+                    && talk.machine.begin(place, request)
+                {
+                    talk.waiting.pop_front();
+                }
+            }
+            (Talk::Http3(talk), _, Some(request)) => {
+                while let Some(&place) = talk.waiting.front()
+                    && talk.begin(place, request)
+                {
+                    talk.waiting.pop_front();
+                }
+            }
+            _ => return,
         }
         self.touch(slot);
     }
@@ -94,13 +103,16 @@ impl<D: Driver> Worker<'_, D> {
     /// Where the peer lets no more exchanges begin, those that wait go elsewhere.
     fn note_draining(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
-        let Talk::Http2(talk) = &mut connection.talk else { return };
-        if !talk.machine.is_draining() {
-            return;
-        }
-        let waiting = std::mem::take(&mut talk.waiting);
+        let (waiting, goaway) = match &mut connection.talk {
+            Talk::Http2(talk) if talk.machine.is_draining() => {
+                (&mut talk.waiting, talk.machine.goaway().is_some())
+            }
+            Talk::Http3(talk) if talk.control.goaway().is_some() => (&mut talk.waiting, true),
+            _ => return,
+        };
+        let waiting = std::mem::take(waiting);
         if !std::mem::replace(&mut connection.retiring, true) {
-            if connection.counted && talk.machine.goaway().is_some() {
+            if connection.counted && goaway {
                 self.record.tally[connection.family].connections.drained += 1;
             }
             self.connections.list(slot);
@@ -110,7 +122,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    fn stream_over(&mut self, slot: Slot, place: Place, at: u64, how: Over) {
+    pub(super) fn stream_over(&mut self, slot: Slot, place: Place, at: u64, how: Over) {
         self.forget(slot, place);
         match how {
             Over::Answered(answer) => self.answered(slot, place, at, answer),
@@ -176,10 +188,18 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Ends one exchange of several on a connection from this side.
     pub(super) fn cut_off_stream(&mut self, slot: Slot, place: Place, outcome: Outcome) {
-        let Talk::Http2(talk) = &mut self.connections.get(slot).talk else { return };
-        match talk.waiting.iter().position(|&waiting| waiting == place) {
-            Some(at) => drop(talk.waiting.remove(at)),
-            None => talk.machine.cancel(place),
+        let talk = &mut self.connections.get(slot).talk;
+        let waiting = match talk {
+            Talk::Http1(_) => return,
+            Talk::Http2(talk) => &mut talk.waiting,
+            Talk::Http3(talk) => &mut talk.waiting,
+        };
+        match (waiting.iter().position(|&waiting| waiting == place), talk) {
+            (Some(at), Talk::Http2(talk)) => drop(talk.waiting.remove(at)),
+            (Some(at), Talk::Http3(talk)) => drop(talk.waiting.remove(at)),
+            (_, Talk::Http2(talk)) => talk.machine.cancel(place),
+            (_, Talk::Http3(talk)) => talk.cancel(place),
+            (_, Talk::Http1(_)) => {}
         }
         self.forget(slot, place);
         let (phase, start) = (self.places.get(place).phase, self.places.get(place).start);

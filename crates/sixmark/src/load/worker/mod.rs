@@ -9,6 +9,7 @@ mod end;
 mod event;
 mod http1;
 mod http2;
+mod http3;
 mod opening;
 mod outlet;
 mod secure;
@@ -17,7 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::clocks::Clocks;
 use sixmark_core::http1::Known;
+use sixmark_core::http3::Heads;
 use sixmark_core::mix::share;
+use sixmark_core::plan::http::Version;
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::{Driver, Grain, Slot};
@@ -26,6 +29,7 @@ use super::arrivals::Arrivals;
 use super::connection::Connections;
 use super::places::{Place, Places};
 use super::prepare::Prepared;
+use super::quic::Quic;
 use super::record::Record;
 use super::source::Sources;
 use crate::tls;
@@ -61,6 +65,8 @@ pub struct Worker<'a, D> {
     places: Places,
     tls: Option<tls::Client>,
     room: tls::Room,
+    quic: Option<Box<Quic>>,
+    heads: Heads,
     /// Connections that may have something to send.
     touched: Vec<Slot>,
     /// What a machine told was over; what came through TLS; exchanges that something is done with
@@ -125,6 +131,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             opening: None,
             tls: prepared.tls.as_ref().map(|setup| tls::Client::new(setup, plan)),
             room: tls::Room::default(),
+            quic: (plan.http.version == Version::Http3).then(|| Box::new(Quic::new(begin))),
+            heads: Heads::default(),
             touched: Vec::new(),
             over: Vec::new(),
             plain: Vec::new(),
@@ -230,7 +238,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             return now;
         }
         let timeout = self.places.longest_in_flight().map(|place| self.deadline(place));
-        let soonest = [look, timeout, self.places.next_waking(), self.arrivals.closing(now)];
+        let timer = self.quic.as_ref().and_then(|quic| quic.next_timer()).map(|(at, _)| at);
+        let soonest = [look, timeout, timer, self.places.next_waking(), self.arrivals.closing(now)];
         let soonest = soonest.into_iter().flatten().fold(now + PATIENCE, u64::min);
         soonest.min(self.record.slice_end())
     }
@@ -251,6 +260,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn keep_time(&mut self, slices: &mut impl FnMut(Slice)) {
         let now = self.driver.woke();
         self.arrivals.keep_time(now);
+        self.wake_quic(now);
         self.time_out();
         self.places.wake(now);
         if now >= self.record.slice_end() {

@@ -31,6 +31,9 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Sends what has gathered on one connection, as far as the driver takes it.
     pub(super) fn flush(&mut self, slot: Slot) {
+        if self.quic.is_some() {
+            return self.flush_quic(slot);
+        }
         while let Some(at) = self.pass(slot) {
             self.passed(slot, at);
         }
@@ -96,6 +99,8 @@ fn fill(connection: &mut Connection, room: &mut Room) -> Result<(), Failure> {
                 outlet.leaving.push(place);
             }
         }
+        // QUIC has a way of its own.
+        Talk::Http3(_) => {}
     }
     Ok(())
 }

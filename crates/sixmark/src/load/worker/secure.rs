@@ -73,6 +73,8 @@ impl<D: Driver> Worker<'_, D> {
         match self.connections.get(slot).talk {
             Talk::Http1(_) => self.read_http1(slot, at, bytes),
             Talk::Http2(_) => self.read_http2(slot, at, bytes),
+            // Its bytes come in datagrams.
+            Talk::Http3(_) => {}
         }
     }
 

@@ -1,0 +1,102 @@
+//! What QUIC knew of a family's connections when they were closed.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tally::Counts;
+use crate::timing::{Summary, Timing};
+
+/// What is known of one connection at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The largest payload of a datagram that the path is known to have room for, in bytes.
+    pub mtu: u16,
+    /// The latest smoothed round-trip time, in nanoseconds.
+    pub rtt: u64,
+    /// Packets sent, probes of the path's MTU left out.
+    pub sent: u64,
+    /// Of those, packets taken for lost, so that what they held was sent again.
+    pub lost: u64,
+    /// The server had the client show its address by a Retry.
+    pub retried: bool,
+    /// Datagrams that came and found no room in this host's buffer.
+    pub dropped: u64,
+}
+
+/// The connections of one family.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QuicTally {
+    /// How many there were.
+    pub connections: u64,
+    /// Those that a server let begin again by a Retry.
+    pub retried: u64,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets taken for lost.
+    pub lost: u64,
+    /// Datagrams dropped by this host.
+    pub dropped: u64,
+    /// Connections by the largest payload that their path had room for.
+    pub mtu: Counts<u16>,
+    /// Round-trip times.
+    pub rtt: Timing,
+}
+
+impl QuicTally {
+    /// Counts a connection that ended.
+    pub fn record(&mut self, ending: &Ending) {
+        self.connections += 1;
+        self.retried += u64::from(ending.retried);
+        self.sent += ending.sent;
+        self.lost += ending.lost;
+        self.dropped += ending.dropped;
+        self.mtu.add(ending.mtu, 1);
+        self.rtt.record(ending.rtt);
+    }
+
+    /// The figures of a result document.
+    pub fn result(&self) -> QuicResult {
+        QuicResult {
+            connections: self.connections,
+            retried: self.retried,
+            packets_sent: self.sent,
+            packets_lost: self.lost,
+            dropped: self.dropped,
+            mtu: self.mtu.sorted(),
+            rtt_us: self.rtt.summary(),
+        }
+    }
+}
+
+impl AddAssign<&QuicTally> for QuicTally {
+    fn add_assign(&mut self, other: &QuicTally) {
+        self.connections += other.connections;
+        self.retried += other.retried;
+        self.sent += other.sent;
+        self.lost += other.lost;
+        self.dropped += other.dropped;
+        self.mtu += &other.mtu;
+        self.rtt += &other.rtt;
+    }
+}
+
+/// What a result says of QUIC.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct QuicResult {
+    /// Connections established and closed.
+    pub connections: u64,
+    /// Of those, how many the server had begin again to show their address (Retry).
+    pub retried: u64,
+    /// Packets that this side sent, probes of the path's MTU left out.
+    pub packets_sent: u64,
+    /// Of those, how many were taken for lost.
+    pub packets_lost: u64,
+    /// Datagrams that came and that this host dropped for want of room.
+    pub dropped: u64,
+    /// Connections by the largest payload of a datagram, in bytes, that was found to go through.
+    pub mtu: BTreeMap<u16, u64>,
+    /// Round-trip times as the connections knew them when they were closed.
+    pub rtt_us: Summary,
+}

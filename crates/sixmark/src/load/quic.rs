@@ -1,0 +1,171 @@
+//! QUIC for one worker: the endpoint of all its connections, their clock and their timers.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quinn_proto::{
+    ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
+    EndpointEvent, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
+};
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::quic::Ending;
+use sixmark_sys::driver::Slot;
+
+use crate::tls::{Agreed, QuicStart, VERSION};
+
+/// The most datagrams that are handed to the kernel at once: a buffer of 64 KiB holds that many of
+/// the usual size.
+pub(super) const TOGETHER: usize = 40;
+/// Packets larger than this are not tried (Ethernet's payload): the Internet has no larger ones, and
+/// over loopback each peer would choose another size.
+const LARGEST_PACKET: u16 = 1_500;
+/// Bytes of the headers of IP, without options, and of UDP.
+const HEADERS: PerFamily<u16> = PerFamily { ipv6: 48, ipv4: 28 };
+/// Connections on which nothing came for so long are given up; most servers do so earlier.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// The QUIC of a worker.
+pub(super) struct Quic {
+    endpoint: Endpoint,
+    transport: PerFamily<Arc<TransportConfig>>,
+    /// A moment, and what the driver's clock said then.
+    origin: (Instant, u64),
+    /// When connections want to be looked at.
+    timers: BTreeSet<(u64, Slot)>,
+    /// Datagrams on their way out.
+    pub(super) out: Vec<u8>,
+}
+
+impl std::fmt::Debug for Quic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Quic").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+impl Quic {
+    /// Without connections, at `now` on the driver's clock.
+    pub(super) fn new(now: u64) -> Quic {
+        let config = Arc::new(EndpointConfig::default());
+        Quic {
+            endpoint: Endpoint::new(config, None, true, None),
+            transport: PerFamily::from_fn(|family| Arc::new(transport(family))),
+            origin: (Instant::now(), now),
+            timers: BTreeSet::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// A time of the driver's as the library wants it.
+    pub(super) fn instant(&self, at: u64) -> Instant {
+        let (instant, origin) = self.origin;
+        instant + Duration::from_nanos(at.saturating_sub(origin))
+    }
+
+    /// Begins a connection.
+    pub(super) fn connect(
+        &mut self,
+        start: &QuicStart,
+        family: Family,
+        to: std::net::SocketAddr,
+        now: u64,
+    ) -> Result<(ConnectionHandle, Connection), ConnectError> {
+        let mut config = ClientConfig::new(start.crypto.clone());
+        config.version(VERSION);
+        config.transport_config(self.transport[family].clone());
+        // A server that remembers an address would treat a later visit otherwise than a first.
+        config.token_store(Arc::new(NoneTokenStore));
+        // The name is in `start`; this one is for the token store alone.
+        self.endpoint.connect(self.instant(now), config, to, "")
+    }
+
+    /// Takes a datagram that came for a connection.
+    pub(super) fn take(
+        &mut self,
+        handle: ConnectionHandle,
+        connection: &mut Connection,
+        datagram: bytes::BytesMut,
+        (at, ecn): (u64, u8),
+    ) {
+        use quinn_proto::{DatagramEvent, EcnCodepoint};
+        let (now, from) = (self.instant(at), connection.remote_address());
+        let ecn = EcnCodepoint::from_bits(ecn);
+        self.out.clear();
+        let event = self.endpoint.handle(now, from, None, ecn, datagram, &mut self.out);
+        match event {
+            Some(DatagramEvent::ConnectionEvent(of, event)) if of == handle => {
+                connection.handle_event(event);
+            }
+            // No answer is owed to what is for nobody here.
+            _ => {}
+        }
+    }
+
+    /// Carries what a connection and its endpoint have to tell each other.
+    pub(super) fn confer(&mut self, handle: ConnectionHandle, connection: &mut Connection) {
+        while let Some(event) = connection.poll_endpoint_events() {
+            // It goes when its slot does, once.
+            if !event.is_drained()
+                && let Some(event) = self.endpoint.handle_event(handle, event)
+            {
+                connection.handle_event(event);
+            }
+        }
+    }
+
+    /// A connection is gone.
+    pub(super) fn forget(&mut self, handle: ConnectionHandle) {
+        self.endpoint.handle_event(handle, EndpointEvent::drained());
+    }
+
+    /// Notes when a connection wants to be looked at, which it had asked for `before`.
+    pub(super) fn set_timer(
+        &mut self,
+        slot: Slot,
+        before: Option<u64>,
+        at: Option<Instant>,
+    ) -> Option<u64> {
+        let (instant, origin) = self.origin;
+        let at = at.map(|at| origin + at.saturating_duration_since(instant).as_nanos() as u64);
+        if before != at {
+            if let Some(before) = before {
+                self.timers.remove(&(before, slot));
+            }
+            self.timers.extend(at.map(|at| (at, slot)));
+        }
+        at
+    }
+
+    /// When the first connection wants to be looked at, and which.
+    pub(super) fn next_timer(&self) -> Option<(u64, Slot)> {
+        self.timers.first().copied()
+    }
+}
+
+/// How connections over a family are to behave. Windows are so large that the peer never waits for
+/// them: what comes is dropped at once.
+fn transport(family: Family) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    let mut probes = MtuDiscoveryConfig::default();
+    probes.upper_bound(LARGEST_PACKET - HEADERS[family]);
+    transport
+        .max_idle_timeout(IdleTimeout::try_from(IDLE).ok())
+        .stream_receive_window(VarInt::MAX)
+        .receive_window(VarInt::MAX)
+        .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .mtu_discovery_config(Some(probes));
+    transport
+}
+
+/// What is known of a connection at its end.
+pub(super) fn ending(connection: &Connection, dropped: u64) -> Ending {
+    let path = connection.stats().path;
+    Ending {
+        mtu: path.current_mtu,
+        rtt: path.rtt.as_nanos() as u64,
+        sent: path.sent_packets.saturating_sub(path.sent_plpmtud_probes),
+        lost: path.lost_packets,
+        retried: Agreed::of(connection).is_some_and(|agreed| agreed.retried),
+        dropped,
+    }
+}

@@ -1,0 +1,225 @@
+//! HTTP/3 on one connection: its streams over the QUIC library's.
+
+use std::collections::{HashMap, VecDeque};
+
+use quinn_proto::{Connection, ConnectionHandle, Dir, StreamId, VarInt, WriteError};
+use sixmark_core::http3::{Control, Heads, Reader, Request, Violation, code};
+use sixmark_core::observer::Observer;
+
+use crate::load::places::Place;
+
+/// The state of a connection of HTTP/3.
+pub(in crate::load) struct Http3 {
+    pub(in crate::load) quic: Connection,
+    pub(in crate::load) handle: ConnectionHandle,
+    pub(in crate::load) control: Control,
+    /// A session was offered to be resumed.
+    pub(in crate::load) offered: bool,
+    /// When the connection wants to be looked at.
+    pub(in crate::load) timer: Option<u64>,
+    /// Exchanges that wait for the connection or for a stream.
+    pub(in crate::load) waiting: VecDeque<Place>,
+    /// Exchanges whose request was written as a whole since this was last looked at.
+    pub(in crate::load) written: Vec<Place>,
+    /// The code to close the connection with.
+    pub(in crate::load) close_by: u64,
+    streams: HashMap<StreamId, Stream>,
+}
+
+/// An exchange's stream.
+#[derive(Debug)]
+struct Stream {
+    place: Place,
+    reader: Reader,
+    /// What is left to be written: the request, and how many of its bytes are.
+    request: Option<(std::sync::Arc<Request>, usize)>,
+}
+
+impl std::fmt::Debug for Http3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http3").field("streams", &self.streams).finish_non_exhaustive()
+    }
+}
+
+impl Http3 {
+    pub(in crate::load) fn new(handle: ConnectionHandle, quic: Connection, offered: bool) -> Http3 {
+        Http3 {
+            quic,
+            handle,
+            control: Control::new(),
+            offered,
+            timer: None,
+            waiting: VecDeque::new(),
+            written: Vec::new(),
+            close_by: code::NO_ERROR,
+            streams: HashMap::new(),
+        }
+    }
+
+    /// The exchanges that have a stream.
+    pub(in crate::load) fn places(&self) -> impl Iterator<Item = Place> {
+        self.streams.values().map(|stream| stream.place)
+    }
+
+    /// Opens the stream on which this side says what it is.
+    pub(in crate::load) fn open_control(&mut self) {
+        if let Some(id) = self.quic.streams().open(Dir::Uni) {
+            // The first bytes of a connection always find room.
+            let _ = self.quic.send_stream(id).write(&Control::opening());
+        }
+    }
+
+    /// Begins an exchange: false where the peer has no room for another stream.
+    pub(in crate::load) fn begin(
+        &mut self,
+        place: Place,
+        request: &std::sync::Arc<Request>,
+    ) -> bool {
+        let Some(id) = self.quic.streams().open(Dir::Bi) else { return false };
+        let reader = Reader::new(place, request);
+        self.streams.insert(id, Stream { place, reader, request: Some((request.clone(), 0)) });
+        self.write(id);
+        true
+    }
+
+    /// Writes what there is room for.
+    pub(in crate::load) fn write(&mut self, id: StreamId) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let Some((request, mut written)) = stream.request.take() else { return };
+        let mut to = self.quic.send_stream(id);
+        loop {
+            match to.write(left(&request, written)) {
+                _ if left(&request, written).is_empty() => {
+                    // Fails only where the peer stopped it: its answer tells.
+                    let _ = to.finish();
+                    return self.written.push(stream.place);
+                }
+                Ok(count) => written += count,
+                Err(WriteError::Blocked) => {
+                    stream.request = Some((request, written));
+                    return;
+                }
+                // The peer wants no more of it; what it answers is what counts.
+                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return,
+            }
+        }
+    }
+
+    /// The peer wants no more of a request.
+    pub(in crate::load) fn stopped(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.request = None;
+            // Closed already where all of it had been sent.
+            let _ = self.quic.send_stream(id).reset(VarInt::from(NO_ERROR));
+        }
+    }
+
+    /// Reads what came on a stream of either kind.
+    pub(in crate::load) fn read(
+        &mut self,
+        id: StreamId,
+        heads: &mut Heads,
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        match id.dir() {
+            Dir::Uni => self.read_control(id),
+            Dir::Bi => self.read_response(id, heads, observer),
+        }
+    }
+
+    fn read_control(&mut self, id: StreamId) -> Result<(), Violation> {
+        let number = u64::from(VarInt::from(id));
+        let mut from = self.quic.recv_stream(id);
+        let Ok(mut chunks) = from.read(true) else { return Ok(()) };
+        let done = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => match self.control.feed(number, &chunk.bytes) {
+                    Ok(_) => {}
+                    Err(violation) => break Err(violation),
+                },
+                Ok(None) | Err(quinn_proto::ReadError::Reset(_)) => {
+                    break self.control.finish(number);
+                }
+                Err(quinn_proto::ReadError::Blocked) => break Ok(()),
+            }
+        };
+        let _ = chunks.finalize();
+        done
+    }
+
+    fn read_response(
+        &mut self,
+        id: StreamId,
+        heads: &mut Heads,
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
+        let mut from = self.quic.recv_stream(id);
+        let Ok(mut chunks) = from.read(true) else { return Ok(()) };
+        let reader = &mut stream.reader;
+        let done = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => match reader.feed(&chunk.bytes, heads, observer) {
+                    Ok(()) if reader.is_over() => break Ok(()),
+                    Ok(()) => {}
+                    Err(violation) => break Err(violation),
+                },
+                Ok(None) => break reader.finish(observer),
+                Err(quinn_proto::ReadError::Reset(code)) => {
+                    reader.reset(code.into_inner(), observer);
+                    break Ok(());
+                }
+                Err(quinn_proto::ReadError::Blocked) => break Ok(()),
+            }
+        };
+        let _ = chunks.finalize();
+        if stream.reader.is_over() {
+            self.leave(id);
+        }
+        done
+    }
+
+    /// An exchange is over: what is left of its stream is of no account.
+    fn leave(&mut self, id: StreamId) {
+        let unsent = self.streams.remove(&id).is_some_and(|stream| stream.request.is_some());
+        // Both are refused where the stream has ended by itself, as it usually has.
+        let _ = self.quic.recv_stream(id).stop(VarInt::from(NO_ERROR));
+        if unsent {
+            let _ = self.quic.send_stream(id).reset(VarInt::from(CANCELLED));
+        }
+    }
+
+    /// Gives up an exchange.
+    pub(in crate::load) fn cancel(&mut self, place: Place) {
+        let found = self.streams.iter().find(|(_, stream)| stream.place == place);
+        let Some(id) = found.map(|(&id, _)| id) else { return };
+        self.streams.remove(&id);
+        let _ = self.quic.recv_stream(id).stop(VarInt::from(CANCELLED));
+        let _ = self.quic.send_stream(id).reset(VarInt::from(CANCELLED));
+    }
+
+    /// Tells of the exchanges that the peer's GOAWAY says it did nothing with.
+    pub(in crate::load) fn disown(&mut self, observer: &mut impl Observer) {
+        let Some(first) = self.control.goaway() else { return };
+        let after = |id: &StreamId| u64::from(VarInt::from(*id)) >= first;
+        let ids: Vec<_> = self.streams.keys().copied().filter(after).collect();
+        for id in ids {
+            if let Some(stream) = self.streams.get_mut(&id) {
+                stream.reader.disown(observer);
+                self.leave(id);
+            }
+        }
+    }
+}
+
+const NO_ERROR: u32 = code::NO_ERROR as u32;
+const CANCELLED: u32 = code::REQUEST_CANCELLED as u32;
+
+/// What of a request is left after so many bytes, or the first piece of that.
+fn left(request: &Request, written: usize) -> &[u8] {
+    let head = request.head();
+    match written < head.len() {
+        true => &head[written..],
+        false => request.body().map_or(&[], |body| &body[written - head.len()..]),
+    }
+}
