@@ -144,7 +144,8 @@ impl<D: Driver> Worker<'_, D> {
     /// Tells the peer that nothing more comes, in all the layers that have a word for it.
     fn take_leave(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
-        if connection.state != State::Open || connection.outlet.is_none() {
+        let heard = connection.outlet.as_ref().is_some_and(|outlet| !outlet.ended);
+        if connection.state != State::Open || !heard {
             return;
         }
         if let Talk::Http2(talk) = &mut connection.talk {
