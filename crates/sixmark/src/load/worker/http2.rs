@@ -71,6 +71,8 @@ impl<D: Driver> Worker<'_, D> {
         let mut hearing = Hearing { places: &mut self.places, over: &mut over, at };
         let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
         let fed = talk.machine.feed(bytes, &mut hearing);
+        // First, so that nothing that leaves this connection comes back to it.
+        self.note_draining(slot);
         for (place, how) in over.drain(..) {
             self.stream_over(slot, place, at, how);
         }
@@ -83,7 +85,9 @@ impl<D: Driver> Worker<'_, D> {
 
     /// What is to be done on a connection after something came or an exchange left it.
     pub(super) fn go_on(&mut self, slot: Slot) {
-        self.note_draining(slot);
+        if self.note_draining(slot) {
+            self.clear_out(slot);
+        }
         self.begin_streams(slot);
         let connection = self.connections.get(slot);
         if connection.retiring && connection.in_flight == 0 && connection.state == State::Open {
@@ -91,21 +95,26 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Where the peer lets no more exchanges begin, those that wait go elsewhere.
-    fn note_draining(&mut self, slot: Slot) {
+    /// True where the peer lets no more exchanges begin, so that none is put there any more.
+    fn note_draining(&mut self, slot: Slot) -> bool {
         let connection = self.connections.get(slot);
-        let Talk::Http2(talk) = &mut connection.talk else { return };
+        let Talk::Http2(talk) = &connection.talk else { return false };
         if !talk.machine.is_draining() {
-            return;
+            return false;
         }
-        let waiting = std::mem::take(&mut talk.waiting);
         if !std::mem::replace(&mut connection.retiring, true) {
             if connection.counted && talk.machine.goaway().is_some() {
                 self.record.tally[connection.family].connections.drained += 1;
             }
             self.connections.list(slot);
         }
-        for place in waiting {
+        true
+    }
+
+    /// Exchanges that wait on a connection where they can't begin go elsewhere.
+    fn clear_out(&mut self, slot: Slot) {
+        let Talk::Http2(talk) = &mut self.connections.get(slot).talk else { return };
+        for place in std::mem::take(&mut talk.waiting) {
             self.send_elsewhere(place);
         }
     }
