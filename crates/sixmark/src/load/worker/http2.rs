@@ -156,8 +156,9 @@ impl<D: Driver> Worker<'_, D> {
         if tries >= TRIES {
             return self.lose_by(place, Outcome::Reset, 0);
         }
-        let counted = exchange.counted;
-        if counted {
+        // What was heard of it is no part of what comes now.
+        (exchange.phase, exchange.first) = (Phase::Send, None);
+        if exchange.counted {
             let family = self.connections.get(slot).family;
             self.record.tally[family].resent += 1;
         }
