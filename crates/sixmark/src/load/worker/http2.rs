@@ -7,7 +7,7 @@ use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
-use crate::load::connection::State;
+use crate::load::connection::{Connection, State};
 use crate::load::places::{Place, Places};
 use crate::load::talk::{Http2, Talk};
 
@@ -168,9 +168,14 @@ impl<D: Driver> Worker<'_, D> {
     /// Puts an exchange on another connection; it goes on as the same one.
     fn send_elsewhere(&mut self, place: Place) {
         let from = self.places.get(place).slot;
-        let endpoint = self.connections.get(from).endpoint;
+        let Connection { endpoint, family, .. } = *self.connections.get(from);
         self.connections.part(from);
         self.move_to_other(place, endpoint);
+        // The one before may have turned out to be of the other family than its endpoint.
+        let exchange = self.places.get(place);
+        if exchange.counted && self.connections.get(exchange.slot).family != family {
+            self.record.moved(family);
+        }
     }
 
     /// What came breaks the rules of the connection: the peer is told, and all exchanges on it end.
