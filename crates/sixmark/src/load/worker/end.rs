@@ -20,6 +20,10 @@ impl<D: Driver> Worker<'_, D> {
         {
             self.cut_off(place, Outcome::Timeout);
         }
+        // The room of those cut off is for others, which are all still in time.
+        for index in 0..self.touched.len() {
+            self.begin_streams(self.touched[index]);
+        }
     }
 
     /// Cuts off all that is in flight and closes all connections.

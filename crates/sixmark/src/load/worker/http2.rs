@@ -83,12 +83,16 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// What is to be done on a connection after something came or an exchange left it.
-    pub(super) fn go_on(&mut self, slot: Slot) {
+    /// What is to be done on a connection after something came.
+    fn go_on(&mut self, slot: Slot) {
         if self.note_draining(slot) {
             self.clear_out(slot);
         }
         self.begin_streams(slot);
+        self.close_retired(slot);
+    }
+
+    fn close_retired(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         if connection.retiring && connection.in_flight == 0 && connection.state == State::Open {
             self.close(slot, self.usual_close());
@@ -201,7 +205,7 @@ impl<D: Driver> Worker<'_, D> {
         self.lose(place, Failure::new(outcome, phase));
         self.doubt(slot, start);
         self.touch(slot);
-        self.go_on(slot);
+        self.close_retired(slot);
     }
 
     /// A connection on which nothing came for as long as an exchange lasted gets no more: the peer
