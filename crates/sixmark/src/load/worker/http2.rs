@@ -189,6 +189,10 @@ impl<D: Driver> Worker<'_, D> {
             talk.machine.goodbye(code);
         }
         self.flush(slot);
+        // TLS may have failed at that.
+        if self.connections.get(slot).state == State::Vacant {
+            return;
+        }
         let failure = Failure::new(Outcome::Protocol, Phase::Transfer);
         self.break_off(slot, Failure { code: Some(code.into()), ..failure });
     }
