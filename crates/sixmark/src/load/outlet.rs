@@ -19,6 +19,8 @@ pub(super) struct Outlet {
     pub(super) leaving: Vec<Place>,
     /// A request that is not encrypted yet from this byte on.
     pub(super) message: Option<(Message, usize)>,
+    /// The peer ended the connection: what is sent now nobody reads.
+    pub(super) ended: bool,
     /// When anything came last.
     pub(super) heard: u64,
 }

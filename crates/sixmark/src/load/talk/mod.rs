@@ -41,6 +41,50 @@ impl Http2 {
     }
 }
 
+impl Talk {
+    /// Exchanges that wait for the connection, or for the peer to have room for them.
+    pub(super) fn waiting(&mut self) -> Option<&mut VecDeque<Place>> {
+        match self {
+            Talk::Http1(_) => None,
+            Talk::Http2(talk) => Some(&mut talk.waiting),
+            Talk::Http3(talk) => Some(&mut talk.waiting),
+        }
+    }
+
+    /// True where no more exchanges may begin, though those in flight go on.
+    pub(super) fn is_draining(&self) -> bool {
+        match self {
+            Talk::Http1(_) => false,
+            Talk::Http2(talk) => talk.machine.is_draining(),
+            Talk::Http3(talk) => talk.control.goaway().is_some(),
+        }
+    }
+
+    /// True where the peer said so.
+    pub(super) fn said_goaway(&self) -> bool {
+        match self {
+            Talk::Http1(_) => false,
+            Talk::Http2(talk) => talk.machine.goaway().is_some(),
+            Talk::Http3(talk) => talk.control.goaway().is_some(),
+        }
+    }
+
+    /// Gives up one exchange of several.
+    pub(super) fn cancel(&mut self, place: Place) {
+        if let Some(waiting) = self.waiting()
+            && let Some(at) = waiting.iter().position(|&waiting| waiting == place)
+        {
+            waiting.remove(at);
+            return;
+        }
+        match self {
+            Talk::Http1(_) => {}
+            Talk::Http2(talk) => talk.machine.cancel(place),
+            Talk::Http3(talk) => talk.cancel(place),
+        }
+    }
+}
+
 impl Default for Talk {
     fn default() -> Talk {
         Talk::Http1(Http1::default())

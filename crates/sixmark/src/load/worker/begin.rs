@@ -79,17 +79,21 @@ impl<D: Driver> Worker<'_, D> {
         if turn.counted {
             self.record.sent(family);
         }
-        // Idle connections to where nothing goes just now make room.
-        while self.connections.count() >= self.most_connections
-            && let Some(idle) = self.connections.longest_idle()
-        {
-            self.close(idle, self.usual_close());
-        }
+        self.make_room();
         let now = self.driver.now();
         let slot = self.connect(endpoint, now);
         let place = self.places.take(exchange(turn, slot, now));
         self.join(slot, place);
         self.wait_for(slot, place);
+    }
+
+    /// Idle connections to where nothing goes just now make room for another.
+    fn make_room(&mut self) {
+        while self.connections.count() >= self.most_connections
+            && let Some(idle) = self.connections.longest_idle()
+        {
+            self.close(idle, self.usual_close());
+        }
     }
 
     /// Begins a connection, which is still without an exchange.
@@ -150,6 +154,7 @@ impl<D: Driver> Worker<'_, D> {
     /// Puts an exchange that its connection could not serve on another one.
     pub(super) fn move_to_other(&mut self, place: Place, endpoint: usize) {
         let slot = self.room(endpoint).unwrap_or_else(|| {
+            self.make_room();
             let now = self.driver.now();
             self.connect(endpoint, now)
         });

@@ -20,6 +20,10 @@ impl<D: Driver> Worker<'_, D> {
         {
             self.cut_off(place, Outcome::Timeout);
         }
+        // The room of those cut off is for others, which are all still in time.
+        for index in 0..self.touched.len() {
+            self.begin_streams(self.touched[index]);
+        }
     }
 
     /// Cuts off all that is in flight and closes all connections.
@@ -62,12 +66,12 @@ impl<D: Driver> Worker<'_, D> {
         if self.opening.is_some() {
             return self.unopened(slot);
         }
+        let (quic, from) = (self.quic.is_some(), self.measure_from);
         let connection = self.connections.get(slot);
         let state = connection.state;
-        if state == State::Opening(Phase::Tls)
-            && failure.outcome != Outcome::Tls
-            && connection.counted
-        {
+        // One of QUIC counts only once it is established.
+        let counted = connection.counted || (quic && connection.opened >= from);
+        if counted && state == State::Opening(Phase::Tls) && failure.outcome != Outcome::Tls {
             self.record.tally[connection.family].tls.failed(None);
         }
         self.unestablished += u64::from(matches!(state, State::Opening(_)));
@@ -147,7 +151,8 @@ impl<D: Driver> Worker<'_, D> {
     /// Tells the peer that nothing more comes, in all the layers that have a word for it.
     fn take_leave(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
-        if connection.state != State::Open || connection.outlet.is_none() {
+        let heard = connection.outlet.as_ref().is_some_and(|outlet| !outlet.ended);
+        if connection.state != State::Open || !heard {
             return;
         }
         if let Talk::Http2(talk) = &mut connection.talk {

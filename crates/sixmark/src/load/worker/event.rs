@@ -13,6 +13,9 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
         let connection = self.connections.get(slot);
         let (busy, direct) = (connection.in_flight > 0, connection.outlet.is_none());
+        if let (Kind::Ended | Kind::Failed(_), Some(outlet)) = (&kind, &mut connection.outlet) {
+            outlet.ended = true;
+        }
         match kind {
             Kind::Connected(peer) => self.connected(slot, at, peer),
             Kind::Sent if direct => self.sent(slot, at),

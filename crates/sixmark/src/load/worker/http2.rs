@@ -7,7 +7,7 @@ use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
-use crate::load::connection::State;
+use crate::load::connection::{Connection, State};
 use crate::load::places::{Place, Places};
 use crate::load::talk::{Http2, Talk};
 
@@ -80,6 +80,8 @@ impl<D: Driver> Worker<'_, D> {
         let mut hearing = Hearing { places: &mut self.places, over: &mut over, at };
         let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
         let fed = talk.machine.feed(bytes, &mut hearing);
+        // First, so that nothing that leaves this connection comes back to it.
+        self.note_draining(slot);
         for (place, how) in over.drain(..) {
             self.stream_over(slot, place, at, how);
         }
@@ -90,34 +92,41 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// What is to be done on a connection after something came or an exchange left it.
+    /// What is to be done on a connection after something came.
     pub(super) fn go_on(&mut self, slot: Slot) {
-        self.note_draining(slot);
+        if self.note_draining(slot) {
+            self.clear_out(slot);
+        }
         self.begin_streams(slot);
+        self.close_retired(slot);
+    }
+
+    fn close_retired(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         if connection.retiring && connection.in_flight == 0 && connection.state == State::Open {
             self.close(slot, self.usual_close());
         }
     }
 
-    /// Where the peer lets no more exchanges begin, those that wait go elsewhere.
-    fn note_draining(&mut self, slot: Slot) {
+    /// True where the peer lets no more exchanges begin, so that none is put there any more.
+    pub(super) fn note_draining(&mut self, slot: Slot) -> bool {
         let connection = self.connections.get(slot);
-        let (waiting, goaway) = match &mut connection.talk {
-            Talk::Http2(talk) if talk.machine.is_draining() => {
-                (&mut talk.waiting, talk.machine.goaway().is_some())
-            }
-            Talk::Http3(talk) if talk.control.goaway().is_some() => (&mut talk.waiting, true),
-            _ => return,
-        };
-        let waiting = std::mem::take(waiting);
+        if !connection.talk.is_draining() {
+            return false;
+        }
         if !std::mem::replace(&mut connection.retiring, true) {
-            if connection.counted && goaway {
+            if connection.counted && connection.talk.said_goaway() {
                 self.record.tally[connection.family].connections.drained += 1;
             }
             self.connections.list(slot);
         }
-        for place in waiting {
+        true
+    }
+
+    /// Exchanges that wait on a connection where they can't begin go elsewhere.
+    fn clear_out(&mut self, slot: Slot) {
+        let waiting = self.connections.get(slot).talk.waiting().map(std::mem::take);
+        for place in waiting.into_iter().flatten() {
             self.send_elsewhere(place);
         }
     }
@@ -159,8 +168,9 @@ impl<D: Driver> Worker<'_, D> {
         if tries >= TRIES {
             return self.lose_by(place, Outcome::Reset, 0);
         }
-        let counted = exchange.counted;
-        if counted {
+        // What was heard of it is no part of what comes now.
+        (exchange.phase, exchange.first) = (Phase::Send, None);
+        if exchange.counted {
             let family = self.connections.get(slot).family;
             self.record.tally[family].resent += 1;
         }
@@ -170,9 +180,14 @@ impl<D: Driver> Worker<'_, D> {
     /// Puts an exchange on another connection; it goes on as the same one.
     fn send_elsewhere(&mut self, place: Place) {
         let from = self.places.get(place).slot;
-        let endpoint = self.connections.get(from).endpoint;
+        let Connection { endpoint, family, .. } = *self.connections.get(from);
         self.connections.part(from);
         self.move_to_other(place, endpoint);
+        // The one before may have turned out to be of the other family than its endpoint.
+        let exchange = self.places.get(place);
+        if exchange.counted && self.connections.get(exchange.slot).family != family {
+            self.record.moved(family);
+        }
     }
 
     /// What came breaks the rules of the connection: the peer is told, and all exchanges on it end.
@@ -182,31 +197,23 @@ impl<D: Driver> Worker<'_, D> {
             talk.machine.goodbye(code);
         }
         self.flush(slot);
+        // TLS may have failed at that.
+        if self.connections.get(slot).state == State::Vacant {
+            return;
+        }
         let failure = Failure::new(Outcome::Protocol, Phase::Transfer);
         self.break_off(slot, Failure { code: Some(code.into()), ..failure });
     }
 
     /// Ends one exchange of several on a connection from this side.
     pub(super) fn cut_off_stream(&mut self, slot: Slot, place: Place, outcome: Outcome) {
-        let talk = &mut self.connections.get(slot).talk;
-        let waiting = match talk {
-            Talk::Http1(_) => return,
-            Talk::Http2(talk) => &mut talk.waiting,
-            Talk::Http3(talk) => &mut talk.waiting,
-        };
-        match (waiting.iter().position(|&waiting| waiting == place), talk) {
-            (Some(at), Talk::Http2(talk)) => drop(talk.waiting.remove(at)),
-            (Some(at), Talk::Http3(talk)) => drop(talk.waiting.remove(at)),
-            (_, Talk::Http2(talk)) => talk.machine.cancel(place),
-            (_, Talk::Http3(talk)) => talk.cancel(place),
-            (_, Talk::Http1(_)) => {}
-        }
+        self.connections.get(slot).talk.cancel(place);
         self.forget(slot, place);
         let (phase, start) = (self.places.get(place).phase, self.places.get(place).start);
         self.lose(place, Failure::new(outcome, phase));
         self.doubt(slot, start);
         self.touch(slot);
-        self.go_on(slot);
+        self.close_retired(slot);
     }
 
     /// A connection on which nothing came for as long as an exchange lasted gets no more: the peer

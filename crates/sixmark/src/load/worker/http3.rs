@@ -154,6 +154,8 @@ impl<D: Driver> Worker<'_, D> {
         let mut hearing = Hearing { places: &mut self.places, over: &mut over, at };
         let read = talk.read(id, &mut self.heads, &mut hearing);
         talk.disown(&mut hearing);
+        // First, so that nothing that leaves this connection comes back to it.
+        self.note_draining(slot);
         for (place, how) in over.drain(..) {
             self.stream_over(slot, place, at, how);
         }

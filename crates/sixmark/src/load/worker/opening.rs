@@ -7,6 +7,7 @@ use sixmark_sys::driver::{Close, Driver, Slot};
 use super::{PATIENCE, Worker};
 use crate::load::arrivals::Turn;
 use crate::load::schedule::Schedule;
+use crate::load::talk::Talk;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
 const AT_ONCE: usize = 64;
@@ -48,11 +49,19 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn opened(&mut self, slot: Slot) {
         self.opening = self.opening.map(|under_way| under_way - 1);
         self.release(slot);
+        // Peers of HTTP/2 greet one another at once.
+        self.touch(slot);
     }
 
     /// Takes the exchanges off a connection that was only to be opened.
     fn release(&mut self, slot: Slot) {
         let places = self.on(slot);
+        // Nothing was asked on it: it has all its requests before it.
+        let connection = self.connections.get(slot);
+        (connection.requests, connection.retiring) = (0, false);
+        if let Talk::Http2(talk) = &mut connection.talk {
+            talk.waiting.clear();
+        }
         for &place in &places {
             self.places.leave(place);
             self.connections.part(slot);

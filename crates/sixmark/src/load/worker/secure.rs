@@ -117,10 +117,15 @@ impl<D: Driver> Worker<'_, D> {
     /// Sends what has gathered on a connection that is about to be closed, if that is possible at
     /// once.
     pub(super) fn last_words(&mut self, slot: Slot) {
-        if let Some(outlet) = &mut self.connections.get(slot).outlet
+        let connection = self.connections.get(slot);
+        if let Some(outlet) = &mut connection.outlet
             && !outlet.busy
             && !outlet.bytes.is_empty()
         {
+            if self.driver.woke() >= self.measure_from {
+                let length = outlet.bytes.len() as u64;
+                self.record.tally[connection.family].bytes.sent += length;
+            }
             self.driver.pass(slot, &mut outlet.bytes);
         }
     }
