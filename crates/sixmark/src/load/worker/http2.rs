@@ -1,14 +1,20 @@
 //! Exchanges of HTTP/2: several at once on a connection.
 
-use sixmark_core::http1::Complete;
-use sixmark_core::http2::Violation;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use sixmark_core::http1::{Complete, Sight as _};
+use sixmark_core::http2::{Request, Violation};
 use sixmark_core::observer::{Answer, Loss, Observer, Token};
 use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::template::Values;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
 use crate::load::connection::State;
+use crate::load::notes::{Look, Notes, Which};
 use crate::load::places::{Place, Places};
+use crate::load::prepare::Prepared;
 use crate::load::talk::{Http2, Talk};
 
 /// How often an exchange is sent again that peers said they did nothing with.
@@ -26,6 +32,19 @@ struct Hearing<'a> {
     places: &'a mut Places,
     over: &'a mut Vec<(Place, Over)>,
     at: u64,
+    /// For what is seen of responses, where anything is.
+    notes: Option<&'a mut Notes>,
+    prepared: &'a Prepared,
+    endpoint: usize,
+}
+
+impl Hearing<'_> {
+    fn look(&mut self, place: Place) -> Option<Look<'_>> {
+        let (prepared, endpoint) = (self.prepared, self.endpoint);
+        let request = self.places.get(place).request;
+        let which = Which { prepared, endpoint, place, request };
+        self.notes.as_deref_mut().map(|notes| Look { notes, which })
+    }
 }
 
 impl Observer for Hearing<'_> {
@@ -33,9 +52,13 @@ impl Observer for Hearing<'_> {
         self.places.get(token).note_first(self.at);
     }
 
-    fn field(&mut self, _: Token, _: &[u8], _: &[u8]) {}
+    fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {
+        self.look(token).into_iter().for_each(|mut look| look.field(name, value));
+    }
 
-    fn content(&mut self, _: Token, _: &[u8]) {}
+    fn content(&mut self, token: Token, bytes: &[u8]) {
+        self.look(token).into_iter().for_each(|mut look| look.content(bytes));
+    }
 
     fn complete(&mut self, token: Token, answer: Answer) {
         self.over.push((token, Over::Answered(answer)));
@@ -50,15 +73,25 @@ impl<D: Driver> Worker<'_, D> {
     /// Begins the exchanges that wait, as far as there is room for them.
     pub(super) fn begin_streams(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
-        let endpoint = &self.prepared.endpoints[connection.endpoint];
-        let (State::Open, Talk::Http2(talk), Some(request)) =
-            (connection.state, &mut connection.talk, &endpoint.requests.http2)
-        else {
+        let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let (State::Open, Talk::Http2(talk)) = (connection.state, &mut connection.talk) else {
             return;
         };
-        while let Some(&place) = talk.waiting.front()
-            && talk.machine.begin(place, request)
-        {
+        while let Some(&place) = talk.waiting.front() {
+            let request = self.places.get(place).request;
+            let which = Which { prepared, endpoint, place, request };
+            let form = &prepared.endpoints[endpoint].requests[request as usize].http2;
+            let begun = match (&mut self.notes, form) {
+                (None, Some(form)) => talk.machine.begin(place, form),
+                (Some(notes), Some(form)) => {
+                    talk.machine.room() > 0
+                        && talk.machine.begin(place, &made(notes, which, &mut self.values, form))
+                }
+                (_, None) => false,
+            };
+            if !begun {
+                break;
+            }
             talk.waiting.pop_front();
         }
         self.touch(slot);
@@ -66,9 +99,12 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Reads the bytes given, or those that the driver told of.
     pub(super) fn read_http2(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
-        let Talk::Http2(talk) = &mut self.connections.get(slot).talk else { return };
+        let connection = self.connections.get(slot);
+        let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let Talk::Http2(talk) = &mut connection.talk else { return };
         let mut over = std::mem::take(&mut self.over);
-        let mut hearing = Hearing { places: &mut self.places, over: &mut over, at };
+        let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
+        let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
         let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
         let fed = talk.machine.feed(bytes, &mut hearing);
         for (place, how) in over.drain(..) {
@@ -121,15 +157,8 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn answered(&mut self, slot: Slot, place: Place, at: u64, answer: Answer) {
-        let family = self.connections.get(slot).family;
-        let exchange = self.places.get(place);
-        if exchange.counted {
-            let Answer { status, body } = answer;
-            let complete = Complete { status, body, keep_alive: true };
-            self.record.completed(family, exchange, at, complete);
-            self.last_end = self.last_end.max(at);
-        }
-        self.places.leave(place);
+        let Answer { status, body } = answer;
+        self.conclude(slot, place, at, Complete { status, body, keep_alive: true });
         self.connections.part(slot);
     }
 
@@ -204,6 +233,23 @@ impl<D: Driver> Worker<'_, D> {
             outlet.forget(place);
         }
     }
+}
+
+/// What an exchange sends of which notes are taken.
+fn made<'a>(
+    notes: &mut Notes,
+    which: Which<'_>,
+    values: &mut Values,
+    form: &'a Arc<Request>,
+) -> Cow<'a, Request> {
+    notes.listen(which.place);
+    let filled = notes.fill(&which, values);
+    let own = filled.and_then(|filled| {
+        let parts = filled.parts(which.scheme(), which.authority());
+        Request::new(&parts, filled.body().cloned(), which.sees().anything()).ok()
+    });
+    // The names of its fields have been found fit before the load began.
+    own.map_or(Cow::Borrowed(form), Cow::Owned)
 }
 
 /// The exchanges that a machine has not begun or not ended.
