@@ -19,7 +19,7 @@ pub enum Next {
 /// Why a redirect can't be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It leads to something that isn't `http://`.
+    /// It leads to something that is neither `http://` nor `https://`.
     Scheme,
     /// Its Location is no URI reference.
     Broken,
@@ -28,7 +28,7 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Scheme => "it leads to something that is not http://",
+            Why::Scheme => "it leads to something that is neither http:// nor https://",
             Why::Broken => "its Location is no URI reference",
         })
     }
@@ -61,9 +61,11 @@ pub fn resolve(base: &Url, location: &[u8]) -> Result<Next, Why> {
         return Err(Why::Broken);
     }
     match scheme(reference) {
-        Some((scheme, _)) if !scheme.eq_ignore_ascii_case("http") => Err(Why::Scheme),
+        Some((scheme, _)) if !is_http(scheme) => Err(Why::Scheme),
         Some(_) => absolute(base, reference),
-        None if reference.starts_with("//") => absolute(base, &format!("http:{reference}")),
+        None if reference.starts_with("//") => {
+            absolute(base, &format!("{}:{reference}", base.scheme))
+        }
         None => Ok(Next::Path(merged(&base.path, reference))),
     }
 }
@@ -78,10 +80,15 @@ fn scheme(reference: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
+fn is_http(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
 fn absolute(base: &Url, text: &str) -> Result<Next, Why> {
     let mut url: Url = text.parse().map_err(|_| Why::Broken)?;
     url.path = without_dots(&url.path);
-    match url.host == base.host && url.port == base.port {
+    let origin = |url: &Url| (url.scheme, url.authority());
+    match origin(&url) == origin(base) {
         true => Ok(Next::Path(url.path)),
         false => Ok(Next::Elsewhere(url)),
     }
@@ -188,12 +195,16 @@ mod tests {
             assert_eq!(to("http://a/", location), Ok(expected));
         }
         assert!(matches!(to("http://[::1]:80/", "http://[::1]:81/"), Ok(Next::Elsewhere(_))));
+        assert!(matches!(to("http://a/", "https://a/"), Ok(Next::Elsewhere(_))));
+        assert!(matches!(to("http://a:443/", "https://a/"), Ok(Next::Elsewhere(_))));
+        assert_eq!(to("https://a/", "//a:443/x"), path("/x"));
+        assert_eq!(to("http://[fe80::1%eth0]/", "http://[fe80::1]/x"), path("/x"));
         assert_eq!(to("http://[::1]:81/", "http://[0::1]:81/x"), path("/x"));
     }
 
     #[test]
     fn what_leads_nowhere_is_told_why() {
-        assert_eq!(to("http://a/", "https://a/"), Err(Why::Scheme));
+        assert_eq!(to("http://a/", "ftp://a/"), Err(Why::Scheme));
         assert_eq!(to("http://a/", "mailto:x"), Err(Why::Scheme));
         for broken in ["http://", "/a b", "/\u{e4}", "http://[::1/", "/a\r\nb"] {
             assert_eq!(to("http://a/", broken), Err(Why::Broken), "{broken:?}");

@@ -238,8 +238,8 @@ pub struct Requests {
     pub waited: u64,
     /// How often one was sent once more, the peer having said that it did nothing with it (GOAWAY).
     pub resent: u64,
-    /// Whole responses that would send the client elsewhere: a status of 301, 302, 303, 307 or 308
-    /// with a Location.
+    /// Of those completed, the ones whose status sends the client elsewhere: 301, 302, 303, 307 or
+    /// 308.
     pub redirects: u64,
     /// Of those sent, how many such a response led to.
     pub followed: u64,
@@ -372,7 +372,7 @@ fn requests(tally: &FamilyTally) -> Requests {
         unsent: tally.unsent,
         waited: tally.waited,
         resent: tally.resent,
-        redirects: tally.redirects,
+        redirects: tally.redirects(),
         followed: tally.followed,
     }
 }

@@ -7,6 +7,7 @@ use crate::content::ContentTally;
 use crate::family::PerFamily;
 use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicTally;
+use crate::redirect::is_redirect;
 use crate::tcp::TcpTally;
 use crate::timing::Timing;
 use crate::tls::TlsTally;
@@ -29,9 +30,7 @@ pub struct FamilyTally {
     pub late: u64,
     /// How often exchanges were sent once more, the peer having said that it did nothing with them.
     pub resent: u64,
-    /// Whole responses that would send the client elsewhere.
-    pub redirects: u64,
-    /// Exchanges that such a response led to.
+    /// Exchanges that a redirect led to.
     pub followed: u64,
     /// How the exchanges that received a whole response answered.
     pub status: Counts<u16>,
@@ -59,6 +58,12 @@ impl FamilyTally {
         self.status.iter().map(|(_, count)| count).sum()
     }
 
+    /// Those of them whose status sends the client elsewhere. By the status alone: without being asked
+    /// nobody looks at the fields of a response.
+    pub fn redirects(&self) -> u64 {
+        self.status.iter().filter(|&(status, _)| is_redirect(status)).map(|(_, count)| count).sum()
+    }
+
     /// How many exchanges ended with `outcome`.
     pub fn outcome(&self, outcome: Outcome) -> u64 {
         match outcome {
@@ -81,7 +86,6 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.waited += other.waited;
         self.late += other.late;
         self.resent += other.resent;
-        self.redirects += other.redirects;
         self.followed += other.followed;
         self.status += &other.status;
         self.failures += &other.failures;
@@ -279,6 +283,13 @@ mod tests {
         let tally = sample(4);
         assert_eq!((tally.completed(), tally.outcome(Outcome::Reset)), (6, 1));
         assert_eq!(tally.ended(), tally.sent);
+    }
+
+    #[test]
+    fn redirects_are_told_by_their_status() {
+        let mut tally = sample(0);
+        [301, 302, 303, 304, 307, 308].iter().for_each(|&status| tally.status.add(status, 2));
+        assert_eq!(tally.redirects(), 10);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What to run: a value that cannot be invalid, made from text that may be.
 
+mod filled;
 pub mod http;
 pub mod list;
 pub mod ratio;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::clocks::Timestamps;
 use crate::family::{Family, PerFamily};
 use crate::pace::Pace;
+pub use filled::Filled;
 use http::Http;
 use ratio::Ratio;
 pub use request::{Body, Request, Requests};
@@ -89,6 +91,11 @@ impl Target {
     /// True of `https://`.
     pub fn secure(&self) -> bool {
         self.server_name.is_some()
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.secure() { "https" } else { "http" }
     }
 
     /// The target's addresses of one family, sharing its weight evenly.

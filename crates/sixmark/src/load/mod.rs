@@ -8,6 +8,7 @@ mod connection;
 mod crew;
 mod errno;
 mod hope;
+mod notes;
 mod outlet;
 mod places;
 mod prepare;

@@ -30,6 +30,12 @@ pub(super) struct Exchange {
     pub(super) first: Option<u64>,
     /// How often a peer did nothing with it.
     pub(super) tries: u8,
+    /// A redirect led to it.
+    pub(super) followed: bool,
+    /// The number of the plan's request that it sends, and how long that is, in bytes, where it is
+    /// sent without TLS over HTTP/1.1.
+    pub(super) request: u32,
+    pub(super) length: u64,
 }
 
 impl Exchange {
@@ -107,6 +113,14 @@ impl Places {
         };
         self.in_flight.push(&mut self.links, place);
         place
+    }
+
+    /// Puts an exchange into a place that another has just left, without freeing it in between.
+    pub(super) fn renew(&mut self, place: Place, exchange: Exchange) {
+        self.exchanges[place as usize] = exchange;
+        // By their starts.
+        self.in_flight.remove(&mut self.links, place);
+        self.in_flight.push(&mut self.links, place);
     }
 
     /// Gives a place back, free for the next exchange.

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::http1::{Form, RequestKind};
+use sixmark_core::http1::{Changing, Form, RequestKind};
 use sixmark_core::plan::http::Version;
-use sixmark_core::plan::{Body, Plan, Target};
-use sixmark_core::template::{Template, Values};
+use sixmark_core::plan::url::Url;
+use sixmark_core::plan::{Filled, Plan, Request, Target};
+use sixmark_core::template::Values;
 use sixmark_core::{http2, http3};
 use sixmark_sys::driver::Message;
 
@@ -22,10 +23,13 @@ const LONG: usize = 1_024;
 #[derive(Debug)]
 pub struct Prepared {
     pub(super) plan: Plan,
-    pub(super) kind: RequestKind,
     pub(super) endpoints: Vec<Endpoint>,
     /// The numbers of each family's endpoints, and their weights.
     pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
+    /// The targets' URLs, where redirects or cookies are looked at.
+    pub(super) urls: Vec<Url>,
+    /// Something is kept of each exchange beside its times.
+    pub(super) notes: bool,
     pub(super) tls: Option<tls::Setup>,
     pub(super) hope: Hope,
 }
@@ -35,23 +39,61 @@ pub struct Prepared {
 pub(super) struct Endpoint {
     pub(super) address: SocketAddr,
     pub(super) family: Family,
+    /// The number of the target.
+    pub(super) target: usize,
     /// It is spoken to through TLS.
     pub(super) secure: bool,
     pub(super) no_delay: bool,
-    pub(super) requests: Requests,
+    /// By the numbers of the plan's requests.
+    pub(super) requests: Arc<[Requests]>,
 }
 
-/// What is sent, built once.
+/// What one of the plan's requests sends to one target, in each version that may carry it.
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
+    /// What its responses answer.
+    pub(super) kind: RequestKind,
+    /// It sends the same bytes each time.
+    pub(super) constant: bool,
+    /// What has to be seen of its responses.
+    pub(super) sees: Sees,
     /// What an exchange sends on a connection of HTTP/1.1 that may be used again.
-    pub(super) usual: Message,
+    usual: Http1,
     /// What the last one on a connection sends, with `Connection: close`.
-    pub(super) last: Message,
-    /// The same for HTTP/2, where that is spoken.
+    last: Http1,
+    /// The same for HTTP/2, where that is spoken. One that changes is made anew for each exchange:
+    /// this is then one of those that it may be.
     pub(super) http2: Option<Arc<http2::Request>>,
     /// The same for HTTP/3.
     pub(super) http3: Option<Arc<http3::Request>>,
+}
+
+/// What an exchange of HTTP/1.1 sends.
+#[derive(Clone, Debug)]
+pub(super) enum Http1 {
+    /// The same each time.
+    Constant(Message),
+    /// To be filled in.
+    Changing(Arc<Changing>),
+}
+
+/// What has to be seen of responses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sees {
+    pub(super) fields: bool,
+    pub(super) content: bool,
+}
+
+impl Sees {
+    fn new(plan: &Plan, request: &Request) -> Sees {
+        let needs = request.checks.needs();
+        let fields = needs.fields || plan.location || plan.cookies;
+        Sees { fields, content: needs.content }
+    }
+
+    pub(super) fn anything(self) -> bool {
+        self.fields || self.content
+    }
 }
 
 impl Prepared {
@@ -63,57 +105,101 @@ impl Prepared {
         let mut prepared = Prepared {
             tls: tls::Setup::new(plan)?,
             plan: plan.clone(),
-            kind: plan.requests.first().kind(),
             endpoints: Vec::new(),
             of_family: PerFamily::default(),
+            urls: urls(plan)?,
+            notes: takes_notes(plan),
             hope: Hope::new(plan.load.threads.get()),
         };
-        let requests = plan.targets.iter().map(|target| Requests::new(plan, target));
+        let requests = plan.targets.iter().map(|target| all(plan, target));
         let requests = requests.collect::<Result<Vec<_>, _>>()?;
         for family in Family::BOTH {
             for endpoint in plan.endpoints(family) {
-                let requests = requests[endpoint.target].clone();
-                let secure = plan.targets[endpoint.target].server_name.is_some();
+                let (target, address) = (endpoint.target, endpoint.address);
+                let requests = Arc::clone(&requests[target]);
+                let secure = plan.targets[target].secure();
                 prepared.of_family[family].push((prepared.endpoints.len(), endpoint.weight));
-                // What TLS and HTTP/2 send comes in several small pieces.
-                let pieces = secure || requests.http2.is_some();
-                let no_delay = pieces || requests.usual.length() > LONG;
-                let address = endpoint.address;
-                prepared.endpoints.push(Endpoint { address, family, secure, no_delay, requests });
+                // What TLS and the later versions send comes in several small pieces.
+                let pieces = secure || plan.http.version != Version::Http1;
+                let long = || requests.iter().any(Requests::may_be_long);
+                let no_delay = pieces || plan.cookies || long();
+                let endpoint = Endpoint { address, family, target, secure, no_delay, requests };
+                prepared.endpoints.push(endpoint);
             }
         }
         Ok(prepared)
     }
-}
 
-impl Requests {
-    fn new(plan: &Plan, target: &Target) -> Result<Requests, Error> {
-        let version = |version| plan.http.version == version;
-        let http2 = version(Version::Http2).then(|| {
-            with_parts(plan, target, |parts, body| http2::Request::new(parts, body, false))
-        });
-        let http3 = version(Version::Http3).then(|| {
-            with_parts(plan, target, |parts, body| http3::Request::new(parts, body, false))
-        });
-        Ok(Requests {
-            usual: http1(plan, target, false),
-            last: http1(plan, target, true),
-            http2: http2.transpose()?,
-            http3: http3.transpose()?,
-        })
+    /// True where what is sent is made for each exchange, as far as it is not the same for all: the
+    /// later versions have no other way, and a redirect has to be resolved against what was sent.
+    pub(super) fn fills(&self) -> bool {
+        self.plan.http.version != Version::Http1 || self.plan.location || self.plan.cookies
     }
 }
 
-fn http1(plan: &Plan, target: &Target, close: bool) -> Message {
-    // The first alone: the others wait for the worker to know of them.
-    let request = plan.requests.first();
-    match Form::new(request, &target.path, &target.authority, close) {
-        Form::Constant { head, body } => Message::with_body(head, body.as_ref()),
-        Form::Changing(form) => {
-            let (mut values, mut out) = (Values::new(plan.seed, 0, 1), Vec::new());
-            form.render(&mut values, &mut out, &mut Vec::new());
-            Message::with_body(out, form.body())
+fn takes_notes(plan: &Plan) -> bool {
+    let filled = plan.http.version != Version::Http1;
+    let changes = || plan.requests.iter().any(|request| !request.is_constant());
+    plan.location || plan.cookies || plan.requests.check_anything() || (filled && changes())
+}
+
+fn urls(plan: &Plan) -> Result<Vec<Url>, Error> {
+    match plan.location || plan.cookies {
+        true => plan.targets.iter().map(|t| t.url.parse().map_err(Error::Usage)).collect(),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn all(plan: &Plan, target: &Target) -> Result<Arc<[Requests]>, Error> {
+    plan.requests.iter().map(|request| Requests::new(plan, target, request)).collect()
+}
+
+impl Requests {
+    fn new(plan: &Plan, target: &Target, request: &Request) -> Result<Requests, Error> {
+        let version = |version| plan.http.version == version;
+        let http2 = version(Version::Http2)
+            .then(|| with_parts(plan, target, request, http2::Request::new))
+            .transpose()?;
+        let http3 = version(Version::Http3)
+            .then(|| with_parts(plan, target, request, http3::Request::new))
+            .transpose()?;
+        // Of many requests only what is ever sent.
+        let (lasting, most) = (plan.connection.lasting(), plan.connection.requests);
+        let last = (!lasting || most.is_some()).then(|| http1(plan, target, request, true));
+        let usual = || http1(plan, target, request, false);
+        let usual = last.clone().filter(|_| !lasting).unwrap_or_else(usual);
+        Ok(Requests {
+            kind: request.kind(),
+            constant: request.is_constant(),
+            sees: Sees::new(plan, request),
+            last: last.unwrap_or_else(|| usual.clone()),
+            usual,
+            http2,
+            http3,
+        })
+    }
+
+    /// What an exchange sends over HTTP/1.1, perhaps as the last one on its connection.
+    pub(super) fn http1(&self, last: bool) -> &Http1 {
+        if last { &self.last } else { &self.usual }
+    }
+
+    /// Longer than [`LONG`], or of a length that is not known before.
+    fn may_be_long(&self) -> bool {
+        match &self.usual {
+            Http1::Constant(message) => message.length() > LONG,
+            Http1::Changing(_) => true,
         }
+    }
+}
+
+fn http1(plan: &Plan, target: &Target, request: &Request, close: bool) -> Http1 {
+    if plan.http.version != Version::Http1 {
+        return Http1::Constant(Message::new([]));
+    }
+    match Form::new(request, &target.path, &target.authority, close) {
+        Form::Constant { head, body } => Http1::Constant(Message::with_body(head, body.as_ref())),
+        Form::Changing(changing) => Http1::Changing(Arc::new(changing)),
     }
 }
 
@@ -121,20 +207,11 @@ fn http1(plan: &Plan, target: &Target, close: bool) -> Message {
 fn with_parts<T>(
     plan: &Plan,
     target: &Target,
-    make: impl FnOnce(&http2::Parts<'_>, Option<Arc<Vec<u8>>>) -> Result<T, String>,
+    request: &Request,
+    make: impl FnOnce(&http2::Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
 ) -> Result<Arc<T>, Error> {
-    // The first alone, as it is written: the others wait for the worker to know of them.
-    let request = plan.requests.first();
-    let scheme = if target.secure() { "https" } else { "http" };
-    let path = request.path.as_ref().map_or(target.path.as_str(), Template::source);
-    let written = |(name, value): &(String, Template)| (name.clone(), value.source().to_owned());
-    let headers: Vec<_> = request.headers.iter().map(written).collect();
-    let (method, authority) = (&request.method, &target.authority);
-    let parts = http2::Parts { method, scheme, authority, path, headers: &headers };
-    let body = match &request.body {
-        Some(Body::Constant(body)) => Some(Arc::clone(body)),
-        Some(Body::Template(template)) => Some(Arc::new(template.source().into())),
-        None => None,
-    };
-    make(&parts, body).map(Arc::new).map_err(Error::Usage)
+    let filled = Filled::new(request, &target.path, &mut Values::new(plan.seed, 0, 1));
+    let sees = Sees::new(plan, request).anything();
+    let parts = filled.parts(target.scheme(), &target.authority);
+    make(&parts, filled.body().cloned(), sees).map(Arc::new).map_err(Error::Usage)
 }

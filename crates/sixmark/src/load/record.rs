@@ -1,9 +1,10 @@
 //! What a worker counts, for the run and for the current second.
 
+use sixmark_core::check::Mismatch;
 use sixmark_core::clocks::Clocks;
 use sixmark_core::family::Family;
 use sixmark_core::http1::Complete;
-use sixmark_core::outcome::Failure;
+use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_core::tcp;
 use sixmark_sys::driver::{Close, Path};
@@ -62,9 +63,11 @@ impl Record {
 
     /// The peer turned out to be of the other family than the endpoint. A slice that is out already
     /// keeps what it says.
-    pub(super) fn moved(&mut self, from: Family) {
+    pub(super) fn moved(&mut self, from: Family, exchange: &Exchange) {
         self.tally[from].sent -= 1;
         self.tally[from.other()].sent += 1;
+        self.tally[from].followed -= u64::from(exchange.followed);
+        self.tally[from.other()].followed += u64::from(exchange.followed);
         let slice = &mut self.slice.families;
         if slice[from].sent > 0 {
             slice[from].sent -= 1;
@@ -130,6 +133,21 @@ impl Record {
             tally.phases.service.record(end.saturating_sub(exchange.start));
             self.slipped(family, exchange, due);
         }
+    }
+
+    /// A whole response came, to the request of this name and with this status, and was not what it
+    /// was to be.
+    pub(super) fn mismatched(
+        &mut self,
+        family: Family,
+        exchange: &Exchange,
+        end: u64,
+        (name, status): (&str, u16),
+        mismatch: Mismatch,
+    ) {
+        let at = end.saturating_sub(self.begin);
+        self.tally[family].content.add(at, name, status, mismatch);
+        self.failed(family, exchange, Failure::new(Outcome::Content, Phase::Transfer));
     }
 
     /// An exchange ended otherwise.

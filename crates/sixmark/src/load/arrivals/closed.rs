@@ -27,7 +27,7 @@ impl Closed {
     pub(super) fn take(&mut self, prepared: &Prepared, now: u64) -> Turn {
         let counted = now >= self.measure_from;
         let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        Turn { endpoint: schedule.draw(prepared), counted, due: None, waited: false }
+        Turn { endpoint: schedule.draw(prepared), counted, due: None, waited: false, request: 0 }
     }
 
     pub(super) fn end(&self) -> u64 {

@@ -27,6 +27,9 @@ pub(super) struct Turn {
     pub(super) due: Option<u64>,
     /// It had to wait for a place.
     pub(super) waited: bool,
+    /// The number of the request that it sends: a timetable's, else the first one's, until a mix says
+    /// otherwise.
+    pub(super) request: u32,
 }
 
 impl Arrivals {
@@ -57,6 +60,15 @@ impl Arrivals {
         match self {
             Arrivals::Closed(closed) => closed.take(prepared, now),
             Arrivals::Open(open) => open.take(prepared),
+        }
+    }
+
+    /// True where what a response leads to may still begin at `now`.
+    pub(super) fn may_follow(&self, now: u64) -> bool {
+        match self {
+            Arrivals::Closed(closed) => now < closed.end(),
+            // What is in flight is waited for, and so is what becomes of it.
+            Arrivals::Open(_) => true,
         }
     }
 

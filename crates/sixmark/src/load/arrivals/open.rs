@@ -26,7 +26,10 @@ pub(in crate::load) struct Open {
     /// When the next one is due, on the driver's clock, and its number where it has one.
     next: u64,
     number: Option<u64>,
+    /// The request that it sends, where a timetable says so.
+    request: Option<u32>,
     ratio: Ratio,
+    seed: u64,
     /// The numbers of the first that is measured and the first after.
     first: u64,
     last: u64,
@@ -61,12 +64,14 @@ impl Open {
         let (workers, seed) = (plan.load.threads.get(), plan.seed);
         let mut arrivals = Open {
             ratio: plan.ratio,
+            seed,
             first,
             last,
             schedule,
             dues: Dues::new(open, curve, seed, worker, workers),
             next: begin,
             number: None,
+            request: None,
             warm_up: Schedule::warm_up(prepared, worker),
             begin,
             measure_from,
@@ -84,6 +89,7 @@ impl Open {
         let due = self.dues.next();
         self.next = due.map_or(NEVER, |due| self.begin.saturating_add(due.at));
         self.number = due.and_then(|due| due.number);
+        self.request = due.and_then(|due| due.request);
     }
 
     pub(super) fn may_begin(&self, now: u64) -> bool {
@@ -97,10 +103,11 @@ impl Open {
 
     pub(super) fn take(&mut self, prepared: &Prepared) -> Turn {
         let (due, counted) = (self.next, self.next >= self.measure_from);
+        let request = self.request.unwrap_or(0);
         let family = self.family(counted);
         let endpoint = self.schedule(counted).endpoint(prepared, family);
         self.turn_to_next();
-        Turn { endpoint, counted, due: Some(due), waited: due <= self.full_until }
+        Turn { endpoint, counted, due: Some(due), waited: due <= self.full_until, request }
     }
 
     fn schedule(&mut self, counted: bool) -> &mut Schedule {
@@ -110,6 +117,9 @@ impl Open {
     /// The family of the next one.
     fn family(&mut self, counted: bool) -> Family {
         match self.number {
+            Some(number) if self.request.is_some() => {
+                Mix::family_of_entry(self.ratio, number, self.seed)
+            }
             Some(number) if counted => Mix::family_at(self.ratio, number - self.first.min(number)),
             Some(number) => Mix::family_at(self.ratio, number),
             None => self.schedule(counted).leave_out(),

@@ -1,6 +1,7 @@
 //! HTTP/3 on one connection: its streams over the QUIC library's.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use quinn_proto::{Connection, ConnectionHandle, Dir, StreamId, VarInt, WriteError};
 use sixmark_core::http3::{Control, Heads, Reader, Request, Violation, code};
@@ -32,7 +33,7 @@ struct Stream {
     place: Place,
     reader: Reader,
     /// What is left to be written: the request, and how many of its bytes are.
-    request: Option<(std::sync::Arc<Request>, usize)>,
+    request: Option<(Arc<Request>, usize)>,
 }
 
 impl std::fmt::Debug for Http3 {
@@ -73,11 +74,12 @@ impl Http3 {
     pub(in crate::load) fn begin(
         &mut self,
         place: Place,
-        request: &std::sync::Arc<Request>,
+        request: impl FnOnce() -> Arc<Request>,
     ) -> bool {
         let Some(id) = self.quic.streams().open(Dir::Bi) else { return false };
-        let reader = Reader::new(place, request);
-        self.streams.insert(id, Stream { place, reader, request: Some((request.clone(), 0)) });
+        let request = request();
+        let reader = Reader::new(place, &request);
+        self.streams.insert(id, Stream { place, reader, request: Some((request, 0)) });
         self.write(id);
         true
     }

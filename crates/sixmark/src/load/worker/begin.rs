@@ -32,7 +32,10 @@ impl<D: Driver> Worker<'_, D> {
         if !self.arrivals.may_begin(now) {
             return false;
         }
-        let turn = self.arrivals.take(self.prepared, now);
+        let mut turn = self.arrivals.take(self.prepared, now);
+        if let Some(choices) = &mut self.choices {
+            turn.request = choices[usize::from(turn.counted)].draw(turn.endpoint) as u32;
+        }
         match self.room(turn.endpoint) {
             Some(slot) => self.put(&turn, slot, now),
             None => self.open(&turn),
@@ -46,7 +49,7 @@ impl<D: Driver> Worker<'_, D> {
     /// A connection to `endpoint` that can take another exchange: an idle one, the one used last
     /// or, where all were opened to be used, the one used least recently; else, where there are
     /// enough connections, one that carries others.
-    fn room(&mut self, endpoint: usize) -> Option<Slot> {
+    pub(super) fn room(&mut self, endpoint: usize) -> Option<Slot> {
         let idle = match self.prepared.plan.connection.preopen {
             true => self.connections.oldest_idle(endpoint),
             false => self.connections.newest_idle(endpoint),
@@ -63,7 +66,7 @@ impl<D: Driver> Worker<'_, D> {
             let family = self.connections.get(slot).family;
             self.record.sent(family);
         }
-        let place = self.places.take(exchange(turn, slot, now));
+        let place = self.take_place(turn, slot, now);
         self.join(slot, place);
         match self.connections.get(slot).state {
             State::Open => self.start(slot, place, true),
@@ -82,13 +85,21 @@ impl<D: Driver> Worker<'_, D> {
         self.make_room();
         let now = self.driver.now();
         let slot = self.connect(endpoint, now);
-        let place = self.places.take(exchange(turn, slot, now));
+        let place = self.take_place(turn, slot, now);
         self.join(slot, place);
         self.wait_for(slot, place);
     }
 
+    fn take_place(&mut self, turn: &Turn, slot: Slot, now: u64) -> Place {
+        let place = self.places.take(exchange(turn, slot, now));
+        if let Some(notes) = &mut self.notes {
+            notes.begin(place);
+        }
+        place
+    }
+
     /// Idle connections to where nothing goes just now make room for another.
-    fn make_room(&mut self) {
+    pub(super) fn make_room(&mut self) {
         while self.connections.count() >= self.most_connections
             && let Some(idle) = self.connections.longest_idle()
         {
@@ -97,7 +108,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Begins a connection, which is still without an exchange.
-    fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
+    pub(super) fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
         let target = &self.prepared.endpoints[endpoint];
         let plan = &self.prepared.plan;
         let datagrams = plan.http.version == Version::Http3;
@@ -119,7 +130,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Puts an exchange on a connection, which may be its last.
-    fn join(&mut self, slot: Slot, place: Place) {
+    pub(super) fn join(&mut self, slot: Slot, place: Place) {
         self.places.get(place).slot = slot;
         let connection = self.connections.get(slot);
         if !matches!(connection.talk, Talk::Http1(_)) {
@@ -129,7 +140,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Sets an exchange aside until its connection is established.
-    fn wait_for(&mut self, slot: Slot, place: Place) {
+    pub(super) fn wait_for(&mut self, slot: Slot, place: Place) {
         match &mut self.connections.get(slot).talk {
             Talk::Http1(talk) => talk.place = place,
             Talk::Http2(talk) => talk.waiting.push_back(place),
@@ -166,8 +177,20 @@ impl<D: Driver> Worker<'_, D> {
     }
 }
 
-fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
-    let Turn { counted, due, waited, .. } = *turn;
-    let (phase, sent, first, tries) = (Phase::Send, 0, None, 0);
-    Exchange { slot, phase, counted, due, waited, start: now, sent, first, tries }
+pub(super) fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
+    let Turn { counted, due, waited, request, .. } = *turn;
+    Exchange {
+        slot,
+        phase: Phase::Send,
+        counted,
+        due,
+        waited,
+        start: now,
+        sent: 0,
+        first: None,
+        tries: 0,
+        followed: false,
+        request,
+        length: 0,
+    }
 }

@@ -34,6 +34,9 @@ impl<D: Driver> Worker<'_, D> {
             // The server let an idle connection go: that's its right.
             Kind::Ended | Kind::Failed(_) => self.close(slot, Close::Orderly),
         }
+        if !self.following.is_empty() {
+            self.follow_on();
+        }
     }
 
     fn connected(&mut self, slot: Slot, at: u64, peer: IpAddr) {
@@ -63,8 +66,9 @@ impl<D: Driver> Worker<'_, D> {
     fn moved(&mut self, slot: Slot, from: Family) {
         let places = self.on(slot);
         for &place in &places {
-            if self.places.get(place).counted {
-                self.record.moved(from);
+            let exchange = self.places.get(place);
+            if exchange.counted {
+                self.record.moved(from, exchange);
             }
         }
         self.done_with(places);

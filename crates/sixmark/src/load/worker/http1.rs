@@ -1,35 +1,50 @@
 //! Exchanges of HTTP/1.1: one after the other on a connection.
 
 use sixmark_core::clocks::Timestamps;
-use sixmark_core::http1::Complete;
+use sixmark_core::http1::{Complete, Fed, Known, Reader, Violation};
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan;
 use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 
 use super::Worker;
-use crate::load::connection::{Connection, State};
+use crate::load::connection::State;
+use crate::load::notes::{Look, Which};
 use crate::load::places::Place;
-use crate::load::prepare::Prepared;
+use crate::load::prepare::Http1 as Form;
 use crate::load::talk::{Http1, Talk};
 
 impl<D: Driver> Worker<'_, D> {
     /// Sends the request of the exchange on a connection.
     pub(super) fn send(&mut self, slot: Slot, starts: bool) {
         let connection = self.connections.get(slot);
-        let request = request(self.prepared, connection);
+        let last = is_last(&self.prepared.plan.connection, connection.requests);
+        let endpoint = &self.prepared.endpoints[connection.endpoint];
         let Talk::Http1(talk) = &mut connection.talk else { return };
-        talk.reader.begin(self.prepared.kind);
         let place = talk.place;
-        if let Some(outlet) = &mut connection.outlet {
-            outlet.message = Some((request.clone(), 0));
+        let requests = &endpoint.requests[self.places.get(place).request as usize];
+        talk.reader.begin(requests.kind);
+        match requests.http1(last) {
+            Form::Constant(message) if self.notes.is_none() => {
+                self.hand_over(slot, place, message, starts);
+            }
+            form => self.make_and_send(slot, place, form, last, starts),
+        }
+    }
+
+    /// Sends a message, which is the request of the exchange in `place`.
+    pub(super) fn hand_over(&mut self, slot: Slot, place: Place, message: &Message, starts: bool) {
+        let exchange = self.places.get(place);
+        exchange.length = message.length() as u64;
+        if let Some(outlet) = &mut self.connections.get(slot).outlet {
+            outlet.message = Some((message.clone(), 0));
             if starts {
-                self.places.get(place).start = self.driver.now();
+                exchange.start = self.driver.now();
             }
             return self.touch(slot);
         }
-        if let Handed::Whole(at) = self.driver.send(slot, request) {
+        if let Handed::Whole(at) = self.driver.send(slot, message) {
             if starts {
-                self.places.get(place).start = at;
+                exchange.start = at;
             }
             self.sent(slot, at);
         }
@@ -42,8 +57,7 @@ impl<D: Driver> Worker<'_, D> {
         let exchange = self.places.get(talk.place);
         exchange.note_sent(at);
         if exchange.counted {
-            let request = request(self.prepared, connection);
-            self.record.tally[connection.family].bytes.sent += request.length() as u64;
+            self.record.tally[connection.family].bytes.sent += exchange.length;
         }
     }
 
@@ -78,15 +92,24 @@ impl<D: Driver> Worker<'_, D> {
         let direct = connection.outlet.is_none();
         let Talk::Http1(Http1 { reader, place }) = &mut connection.talk else { return };
         let place = *place;
-        self.places.get(place).note_first(at);
+        let exchange = self.places.get(place);
+        exchange.note_first(at);
         let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
-        match reader.feed_knowing(bytes, &mut self.known) {
+        let (fed, kept) = match &mut self.notes {
+            None => (reader.feed_knowing(bytes, &mut self.known), false),
+            Some(notes) => {
+                let (prepared, endpoint) = (self.prepared, connection.endpoint);
+                let which = Which { prepared, endpoint, place, request: exchange.request };
+                (look(reader, bytes, &mut self.known, Look { notes, which }), which.sees().content)
+            }
+        };
+        match fed {
             Ok(fed) => match fed.complete {
                 Some(complete) => {
                     let more = fed.consumed < bytes.len();
                     self.complete(slot, place, at, complete, more);
                 }
-                None if direct => self.driver.drop_next(slot, reader.discardable()),
+                None if direct && !kept => self.driver.drop_next(slot, reader.discardable()),
                 None => {}
             },
             Err(_) => self.fail(slot, Outcome::Protocol),
@@ -107,21 +130,16 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A whole response is here; `more` says that bytes came after it.
     fn complete(&mut self, slot: Slot, place: Place, at: u64, complete: Complete, more: bool) {
-        let connection = self.connections.get(slot);
-        let exchange = self.places.get(place);
-        if exchange.counted {
-            self.record.completed(connection.family, exchange, at, complete);
-            self.last_end = self.last_end.max(at);
-        }
-        let last = is_last(&self.prepared.plan.connection, connection.requests);
         // A request that was not sent whole leaves the connection in the middle of it.
-        let whole = exchange.phase != Phase::Send;
+        let whole = self.places.get(place).phase != Phase::Send;
+        self.conclude(slot, place, at, complete);
+        let connection = self.connections.get(slot);
+        let last = is_last(&self.prepared.plan.connection, connection.requests);
         if more && connection.counted {
             self.record.tally[connection.family].connections.unsolicited += 1;
         }
         connection.retiring = !complete.keep_alive || last || !whole || more;
         let retiring = connection.retiring;
-        self.places.leave(place);
         self.connections.part(slot);
         match retiring {
             false => {}
@@ -166,9 +184,15 @@ pub(super) fn is_last(connection: &plan::Connection, number: u32) -> bool {
     !connection.keep_alive || connection.requests.is_some_and(|most| number >= most.get())
 }
 
-/// What the exchange on `connection` sends.
-fn request<'a>(prepared: &'a Prepared, connection: &Connection) -> &'a Message {
-    let endpoint = &prepared.endpoints[connection.endpoint];
-    let last = is_last(&prepared.plan.connection, connection.requests);
-    if last { &endpoint.requests.last } else { &endpoint.requests.usual }
+/// Feeds a response, showing what has to be seen of it.
+fn look(
+    reader: &mut Reader,
+    bytes: &[u8],
+    known: &mut Known,
+    mut look: Look<'_>,
+) -> Result<Fed, Violation> {
+    match look.which.sees().anything() {
+        true => reader.feed_seeing(bytes, known, &mut look),
+        false => reader.feed_knowing(bytes, known),
+    }
 }

@@ -1,14 +1,21 @@
 //! Exchanges of HTTP/2: several at once on a connection.
 
-use sixmark_core::http1::Complete;
-use sixmark_core::http2::Violation;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sixmark_core::http1::{Complete, Sight as _};
+use sixmark_core::http2::{Parts, Violation};
 use sixmark_core::observer::{Answer, Loss, Observer, Token};
 use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::template::Values;
+use sixmark_core::{http2, http3};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
 use crate::load::connection::{Connection, State};
+use crate::load::notes::{Look, Notes, Which};
 use crate::load::places::{Place, Places};
+use crate::load::prepare::Prepared;
 use crate::load::talk::{Http2, Talk};
 
 /// How often an exchange is sent again that peers said they did nothing with.
@@ -26,6 +33,19 @@ pub(super) struct Hearing<'a> {
     pub(super) places: &'a mut Places,
     pub(super) over: &'a mut Vec<(Place, Over)>,
     pub(super) at: u64,
+    /// For what is seen of responses, where anything is.
+    pub(super) notes: Option<&'a mut Notes>,
+    pub(super) prepared: &'a Prepared,
+    pub(super) endpoint: usize,
+}
+
+impl Hearing<'_> {
+    fn look(&mut self, place: Place) -> Option<Look<'_>> {
+        let (prepared, endpoint) = (self.prepared, self.endpoint);
+        let request = self.places.get(place).request;
+        let which = Which { prepared, endpoint, place, request };
+        self.notes.as_deref_mut().map(|notes| Look { notes, which })
+    }
 }
 
 impl Observer for Hearing<'_> {
@@ -33,9 +53,13 @@ impl Observer for Hearing<'_> {
         self.places.get(token).note_first(self.at);
     }
 
-    fn field(&mut self, _: Token, _: &[u8], _: &[u8]) {}
+    fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {
+        self.look(token).into_iter().for_each(|mut look| look.field(name, value));
+    }
 
-    fn content(&mut self, _: Token, _: &[u8]) {}
+    fn content(&mut self, token: Token, bytes: &[u8]) {
+        self.look(token).into_iter().for_each(|mut look| look.content(bytes));
+    }
 
     fn complete(&mut self, token: Token, answer: Answer) {
         self.over.push((token, Over::Answered(answer)));
@@ -49,35 +73,50 @@ impl Observer for Hearing<'_> {
 impl<D: Driver> Worker<'_, D> {
     /// Begins the exchanges that wait, as far as there is room for them.
     pub(super) fn begin_streams(&mut self, slot: Slot) {
-        let connection = self.connections.get(slot);
-        let endpoint = &self.prepared.endpoints[connection.endpoint];
-        let requests = &endpoint.requests;
-        match (&mut connection.talk, &requests.http2, &requests.http3) {
-            _ if connection.state != State::Open => return,
-            (Talk::Http2(talk), Some(request), _) => {
-                while let Some(&place) = talk.waiting.front()
-                    && talk.machine.begin(place, request)
-                {
-                    talk.waiting.pop_front();
-                }
-            }
-            (Talk::Http3(talk), _, Some(request)) => {
-                while let Some(&place) = talk.waiting.front()
-                    && talk.begin(place, request)
-                {
-                    talk.waiting.pop_front();
-                }
-            }
-            _ => return,
+        if self.connections.get(slot).state != State::Open {
+            return;
+        }
+        while let Some(place) = self.first_waiting(slot)
+            && self.begin_stream(slot, place)
+        {
+            self.connections.get(slot).talk.waiting().map(VecDeque::pop_front);
         }
         self.touch(slot);
     }
 
+    fn first_waiting(&mut self, slot: Slot) -> Option<Place> {
+        self.connections.get(slot).talk.waiting()?.front().copied()
+    }
+
+    /// Begins an exchange, if there is room for it.
+    fn begin_stream(&mut self, slot: Slot, place: Place) -> bool {
+        let connection = self.connections.get(slot);
+        let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let request = self.places.get(place).request;
+        let forms = &prepared.endpoints[endpoint].requests[request as usize];
+        let which = Which { prepared, endpoint, place, request };
+        let (notes, values) = (self.notes.as_deref_mut(), &mut self.values);
+        match (&mut connection.talk, &forms.http2, &forms.http3) {
+            (Talk::Http2(talk), Some(form), _) if talk.machine.room() > 0 => {
+                let own = made(notes, &which, values, http2::Request::new);
+                talk.machine.begin(place, own.as_ref().unwrap_or(form))
+            }
+            (Talk::Http3(talk), _, Some(form)) => talk.begin(place, || {
+                let own = made(notes, &which, values, http3::Request::new);
+                own.map_or_else(|| Arc::clone(form), Arc::new)
+            }),
+            _ => false,
+        }
+    }
+
     /// Reads the bytes given, or those that the driver told of.
     pub(super) fn read_http2(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
-        let Talk::Http2(talk) = &mut self.connections.get(slot).talk else { return };
+        let connection = self.connections.get(slot);
+        let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let Talk::Http2(talk) = &mut connection.talk else { return };
         let mut over = std::mem::take(&mut self.over);
-        let mut hearing = Hearing { places: &mut self.places, over: &mut over, at };
+        let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
+        let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
         let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
         let fed = talk.machine.feed(bytes, &mut hearing);
         // First, so that nothing that leaves this connection comes back to it.
@@ -142,15 +181,8 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn answered(&mut self, slot: Slot, place: Place, at: u64, answer: Answer) {
-        let family = self.connections.get(slot).family;
-        let exchange = self.places.get(place);
-        if exchange.counted {
-            let Answer { status, body } = answer;
-            let complete = Complete { status, body, keep_alive: true };
-            self.record.completed(family, exchange, at, complete);
-            self.last_end = self.last_end.max(at);
-        }
-        self.places.leave(place);
+        let Answer { status, body } = answer;
+        self.conclude(slot, place, at, Complete { status, body, keep_alive: true });
         self.connections.part(slot);
     }
 
@@ -186,7 +218,7 @@ impl<D: Driver> Worker<'_, D> {
         // The one before may have turned out to be of the other family than its endpoint.
         let exchange = self.places.get(place);
         if exchange.counted && self.connections.get(exchange.slot).family != family {
-            self.record.moved(family);
+            self.record.moved(family, exchange);
         }
     }
 
@@ -231,6 +263,21 @@ impl<D: Driver> Worker<'_, D> {
             outlet.forget(place);
         }
     }
+}
+
+/// What an exchange sends where it is made for it alone, and not the same for all.
+fn made<T>(
+    notes: Option<&mut Notes>,
+    which: &Which<'_>,
+    values: &mut Values,
+    make: impl FnOnce(&Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
+) -> Option<T> {
+    let notes = notes?;
+    notes.listen(which.place);
+    let filled = notes.fill(which, values)?;
+    let parts = filled.parts(which.scheme(), which.authority());
+    // The names of its fields have been found fit before the load began.
+    make(&parts, filled.body().cloned(), which.sees().anything()).ok()
 }
 
 /// The exchanges that a machine has not begun or not ended.

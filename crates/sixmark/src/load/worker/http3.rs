@@ -149,9 +149,12 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn read_stream(&mut self, slot: Slot, at: u64, id: StreamId) {
-        let Talk::Http3(talk) = &mut self.connections.get(slot).talk else { return };
+        let connection = self.connections.get(slot);
+        let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let Talk::Http3(talk) = &mut connection.talk else { return };
         let mut over = std::mem::take(&mut self.over);
-        let mut hearing = Hearing { places: &mut self.places, over: &mut over, at };
+        let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
+        let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
         let read = talk.read(id, &mut self.heads, &mut hearing);
         talk.disown(&mut hearing);
         // First, so that nothing that leaves this connection comes back to it.

@@ -7,9 +7,11 @@
 mod begin;
 mod end;
 mod event;
+mod follow;
 mod http1;
 mod http2;
 mod http3;
+mod make;
 mod opening;
 mod outlet;
 mod secure;
@@ -19,20 +21,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sixmark_core::clocks::Clocks;
 use sixmark_core::http1::Known;
 use sixmark_core::http3::Heads;
-use sixmark_core::mix::share;
+use sixmark_core::mix::{Choice, share};
+use sixmark_core::pace::Pace;
 use sixmark_core::plan::http::Version;
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
+use sixmark_core::template::Values;
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::arrivals::Arrivals;
 use super::connection::Connections;
+use super::notes::Notes;
 use super::places::{Place, Places};
 use super::prepare::Prepared;
 use super::quic::Quic;
 use super::record::Record;
 use super::source::Sources;
 use crate::tls;
+use follow::Following;
 use http2::Over;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
@@ -74,6 +80,15 @@ pub struct Worker<'a, D> {
     over: Vec<(Place, Over)>,
     plain: Vec<u8>,
     scratch: Vec<Place>,
+    /// Exchanges that redirects lead to.
+    following: Vec<Following>,
+    /// Which request goes next, of the warm-up and of the measurement, where there are several.
+    choices: Option<[Choice; 2]>,
+    /// What requests are filled in with, and where.
+    values: Values,
+    filling: Filling,
+    /// What is kept of exchanges beside their times, where anything is.
+    notes: Option<Box<Notes>>,
     /// Connections that are to be used at once, and that may be open at once.
     usual_connections: usize,
     most_connections: usize,
@@ -91,6 +106,13 @@ pub struct Worker<'a, D> {
     hopeless_after: u64,
     hoping: bool,
     last_end: u64,
+}
+
+/// Buffers that requests are filled in, empty in between.
+#[derive(Debug, Default)]
+struct Filling {
+    out: Vec<u8>,
+    scratch: Vec<u8>,
 }
 
 /// What one worker counted.
@@ -137,6 +159,11 @@ impl<'a, D: Driver> Worker<'a, D> {
             over: Vec::new(),
             plain: Vec::new(),
             scratch: Vec::new(),
+            following: Vec::new(),
+            choices: choices(prepared, number),
+            values: Values::new(plan.seed, number, workers),
+            filling: Filling::default(),
+            notes: prepared.notes.then(Box::default),
             usual_connections: usual as usize,
             one_at_a_time: plan.http.streams.get() == 1,
             most_connections: part(plan.connection.most_open.get().into()).max(usual) as usize,
@@ -305,4 +332,14 @@ impl<'a, D: Driver> Worker<'a, D> {
             driver: self.driver.name(),
         }
     }
+}
+
+/// The mixes of a worker's warm-up and of what is measured; none where a timetable says what is sent,
+/// or there is no choice.
+fn choices(prepared: &Prepared, worker: u32) -> Option<[Choice; 2]> {
+    let plan = &prepared.plan;
+    let listed = matches!(&plan.load.pace, Pace::Open(open) if open.timetable.is_some());
+    let (endpoints, workers) = (prepared.endpoints.len(), plan.load.threads.get());
+    let new = || Choice::new(&plan.requests.weights(), endpoints, worker, workers);
+    (plan.requests.len() > 1 && !listed).then(|| [new(), new()])
 }

@@ -42,7 +42,7 @@ impl<D: Driver> Worker<'_, D> {
 
     fn open_one(&mut self, endpoint: usize) {
         self.opening = self.opening.map(|under_way| under_way + 1);
-        self.open(&Turn { endpoint, counted: false, due: None, waited: false });
+        self.open(&Turn { endpoint, counted: false, due: None, waited: false, request: 0 });
     }
 
     /// A connection is there, without anything to do yet.

@@ -1,0 +1,218 @@
+//! What is kept of exchanges beside their times, where the plan asks for it: what their responses
+//! show, where they lead, and the cookies of the user whom a place stands for.
+
+use std::borrow::Cow;
+
+use sixmark_core::check::{Inspection, Mismatch};
+use sixmark_core::cookies::Jar;
+use sixmark_core::http1::Sight;
+use sixmark_core::plan::{Filled, Request};
+use sixmark_core::redirect::{MOST_HOPS, Next, is_redirect, resolve};
+use sixmark_core::template::{Template, Values};
+
+use super::places::Place;
+use super::prepare::{Prepared, Sees};
+
+/// The notes of a worker, by place. A plan that needs none has none.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    list: Vec<Note>,
+}
+
+/// What is known of the exchange in a place.
+#[derive(Debug, Default)]
+struct Note {
+    /// What it sends, without cookies, where that was made for it alone.
+    made: Option<Filled>,
+    inspection: Inspection,
+    /// The response's Location.
+    location: Option<Vec<u8>>,
+    /// Redirects that led to it.
+    hops: u8,
+    /// The user's cookies, by target. They outlive the exchange.
+    jars: Vec<Jar>,
+}
+
+/// Which exchange is spoken of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Which<'a> {
+    pub(super) prepared: &'a Prepared,
+    pub(super) endpoint: usize,
+    pub(super) place: Place,
+    pub(super) request: u32,
+}
+
+impl<'a> Which<'a> {
+    fn target(&self) -> usize {
+        self.prepared.endpoints[self.endpoint].target
+    }
+
+    pub(super) fn request(&self) -> &'a Request {
+        &self.prepared.plan.requests[self.request as usize]
+    }
+
+    pub(super) fn scheme(&self) -> &'static str {
+        self.prepared.plan.targets[self.target()].scheme()
+    }
+
+    /// The Host field's value.
+    pub(super) fn authority(&self) -> &'a str {
+        &self.prepared.plan.targets[self.target()].authority
+    }
+
+    pub(super) fn sees(&self) -> Sees {
+        self.prepared.endpoints[self.endpoint].requests[self.request as usize].sees
+    }
+
+    fn filled(&self, values: &mut Values) -> Filled {
+        let target = &self.prepared.plan.targets[self.target()];
+        Filled::new(self.request(), &target.path, values)
+    }
+
+    /// The path of a request that is not made for each exchange.
+    fn constant_path(&self) -> &'a str {
+        let own = self.request().path.as_ref().and_then(Template::as_constant);
+        own.unwrap_or(&self.prepared.plan.targets[self.target()].path)
+    }
+}
+
+impl Notes {
+    fn note(&mut self, place: Place) -> &mut Note {
+        let place = place as usize;
+        if self.list.len() <= place {
+            self.list.resize_with(place + 1, Note::default);
+        }
+        &mut self.list[place]
+    }
+
+    /// A new exchange is in the place.
+    pub(super) fn begin(&mut self, place: Place) {
+        let note = self.note(place);
+        (note.made, note.location, note.hops) = (None, None, 0);
+    }
+
+    /// Its request is about to be sent, perhaps once more.
+    pub(super) fn listen(&mut self, place: Place) {
+        let note = self.note(place);
+        note.inspection.begin();
+        note.location = None;
+    }
+
+    /// What the exchange sends; none where that is what every such exchange sends, or is to be made
+    /// from the plan's form of it.
+    pub(super) fn fill(&mut self, which: &Which<'_>, values: &mut Values) -> Option<Filled> {
+        let prepared = which.prepared;
+        let endpoint = &prepared.endpoints[which.endpoint];
+        let changes = !endpoint.requests[which.request as usize].constant;
+        let note = self.note(which.place);
+        if note.made.is_none() && changes && prepared.fills() {
+            note.made = Some(which.filled(values));
+        }
+        match prepared.plan.cookies {
+            true => note.with_cookies(which, endpoint.secure, values),
+            false => note.made.clone(),
+        }
+    }
+
+    /// Whether the response with this status, which is here as a whole, is what it was to be.
+    pub(super) fn verdict(&mut self, which: &Which<'_>, status: u16) -> Result<(), Mismatch> {
+        self.note(which.place).inspection.finish(&which.request().checks, status)
+    }
+
+    /// Turns the exchange into the one that a response with this status leads to: true where there is
+    /// one that is to follow.
+    pub(super) fn follow(&mut self, which: &Which<'_>, status: u16, values: &mut Values) -> bool {
+        if !which.prepared.plan.location || !is_redirect(status) {
+            return false;
+        }
+        let note = self.note(which.place);
+        let Some(location) = note.location.take().filter(|_| note.hops < MOST_HOPS) else {
+            return false;
+        };
+        let from = note.made.take().unwrap_or_else(|| which.filled(values));
+        let next = leads_to(which, &from, &location);
+        note.hops += u8::from(next.is_some());
+        note.made = next.map(|path| from.redirected(status, path));
+        note.made.is_some()
+    }
+}
+
+impl Note {
+    fn with_cookies(
+        &mut self,
+        which: &Which<'_>,
+        secure: bool,
+        values: &mut Values,
+    ) -> Option<Filled> {
+        let path = self.path(which).into_owned();
+        let mut cookies = Vec::new();
+        self.jar(which.target()).header(&path, secure, &mut cookies);
+        if cookies.is_empty() {
+            return self.made.clone();
+        }
+        let filled = self.made.clone().unwrap_or_else(|| which.filled(values));
+        Some(filled.with_cookies(&String::from_utf8_lossy(&cookies)))
+    }
+
+    fn path(&self, which: &Which<'_>) -> Cow<'_, str> {
+        match &self.made {
+            Some(made) => Cow::Borrowed(made.path()),
+            None => Cow::Owned(which.constant_path().to_owned()),
+        }
+    }
+
+    fn jar(&mut self, target: usize) -> &mut Jar {
+        if self.jars.len() <= target {
+            self.jars.resize_with(target + 1, Jar::default);
+        }
+        &mut self.jars[target]
+    }
+
+    fn keep_cookie(&mut self, which: &Which<'_>, value: &[u8]) {
+        let path = self.path(which).into_owned();
+        let host = which.prepared.urls[which.target()].server_name();
+        self.jar(which.target()).set(value, &host, &path);
+    }
+}
+
+/// The path that a Location of the response to `from` leads to, if that is at the same target: at
+/// the URL's host, or at the one that was asked for with a Host of the user's own.
+fn leads_to(which: &Which<'_>, from: &Filled, location: &[u8]) -> Option<String> {
+    let mut base = which.prepared.urls[which.target()].clone();
+    from.path().clone_into(&mut base.path);
+    match resolve(&base, location) {
+        Ok(Next::Path(path)) => Some(path),
+        Ok(Next::Elsewhere(url)) => {
+            let asked = from.header("host").is_some_and(|host| host == url.authority());
+            (asked && url.scheme == base.scheme).then_some(url.path)
+        }
+        Err(_) => None,
+    }
+}
+
+/// Sees the response of one exchange.
+pub(super) struct Look<'a> {
+    pub(super) notes: &'a mut Notes,
+    pub(super) which: Which<'a>,
+}
+
+impl Sight for Look<'_> {
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        let (which, plan) = (self.which, &self.which.prepared.plan);
+        let note = self.notes.note(which.place);
+        note.inspection.field(&which.request().checks, name, value);
+        if plan.location && note.location.is_none() && name.eq_ignore_ascii_case(b"location") {
+            note.location = Some(value.to_vec());
+        }
+        if plan.cookies && name.eq_ignore_ascii_case(b"set-cookie") {
+            note.keep_cookie(&which, value);
+        }
+    }
+
+    fn content(&mut self, bytes: &[u8]) {
+        let which = self.which;
+        if which.sees().content {
+            self.notes.note(which.place).inspection.content(&which.request().checks, bytes);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What becomes of an exchange with a whole response: it is counted, and its place is free or goes on
+//! to where the response leads.
+
+use sixmark_core::http1::Complete;
+use sixmark_sys::driver::{Driver, Slot};
+
+use super::Worker;
+use super::begin::exchange;
+use crate::load::arrivals::Turn;
+use crate::load::connection::State;
+use crate::load::notes::Which;
+use crate::load::places::{Exchange, Place};
+
+/// An exchange that a redirect leads to and that has not begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Following {
+    place: Place,
+    turn: Turn,
+}
+
+impl<'a, D: Driver> Worker<'a, D> {
+    /// Counts an exchange whose whole response is here. It leaves its place; its connection is for
+    /// others to deal with.
+    pub(super) fn conclude(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
+        if self.notes.is_some() {
+            return self.look_back(slot, place, at, complete);
+        }
+        let exchange = self.places.get(place);
+        if exchange.counted {
+            let family = self.connections.get(slot).family;
+            self.record.completed(family, exchange, at, complete);
+            self.last_end = self.last_end.max(at);
+        }
+        self.places.leave(place);
+    }
+
+    /// As [`conclude`](Worker::conclude), where something was noted of the exchange. What is followed
+    /// is not checked: what it leads to is.
+    fn look_back(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
+        let Some(mut notes) = self.notes.take() else { return };
+        let which = self.which(slot, place);
+        let goes_on =
+            self.arrivals.may_follow(at) && notes.follow(&which, complete.status, &mut self.values);
+        let verdict = if goes_on { Ok(()) } else { notes.verdict(&which, complete.status) };
+        self.notes = Some(notes);
+        let exchange = *self.places.get(place);
+        if exchange.counted {
+            let family = self.connections.get(slot).family;
+            match verdict {
+                Ok(()) => self.record.completed(family, &exchange, at, complete),
+                Err(mismatch) => {
+                    let name = &which.request().name;
+                    self.record.mismatched(
+                        family,
+                        &exchange,
+                        at,
+                        (name, complete.status),
+                        mismatch,
+                    );
+                }
+            }
+            self.last_end = self.last_end.max(at);
+        }
+        match goes_on {
+            true => self.following.push(following(&exchange, place, which.endpoint, at)),
+            false => self.places.leave(place),
+        }
+    }
+
+    /// The exchange in a place, for those who look it up.
+    pub(super) fn which(&mut self, slot: Slot, place: Place) -> Which<'a> {
+        let (prepared, endpoint) = (self.prepared, self.connections.get(slot).endpoint);
+        Which { prepared, endpoint, place, request: self.places.get(place).request }
+    }
+
+    /// Begins what the redirects just read lead to. Not while they are read: what is done with their
+    /// connections comes first.
+    pub(super) fn follow_on(&mut self) {
+        while let Some(Following { place, turn }) = self.following.pop() {
+            let there = self.room(turn.endpoint);
+            if there.is_none() {
+                self.make_room();
+            }
+            let now = self.driver.now();
+            let slot = there.unwrap_or_else(|| self.connect(turn.endpoint, now));
+            if turn.counted {
+                let family = self.connections.get(slot).family;
+                self.record.sent(family);
+                self.record.tally[family].followed += 1;
+            }
+            let begun = Exchange { followed: true, ..exchange(&turn, slot, now) };
+            self.places.renew(place, begun);
+            self.join(slot, place);
+            match self.connections.get(slot).state {
+                State::Open => self.start(slot, place, true),
+                _ => self.wait_for(slot, place),
+            }
+        }
+    }
+}
+
+/// In an open loop it is due when the response before it is here.
+fn following(before: &Exchange, place: Place, endpoint: usize, at: u64) -> Following {
+    let Exchange { counted, request, .. } = *before;
+    let due = before.due.is_some().then_some(at);
+    Following { place, turn: Turn { endpoint, counted, due, waited: false, request } }
+}
