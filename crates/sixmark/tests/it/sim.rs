@@ -11,6 +11,7 @@ mod connections;
 mod datagrams;
 mod driver;
 mod harness;
+mod http2;
 mod ledger;
 mod open;
 mod opening;

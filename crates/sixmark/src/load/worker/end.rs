@@ -40,9 +40,15 @@ impl<D: Driver> Worker<'_, D> {
     fn cut_off(&mut self, place: Place, outcome: Outcome) {
         let slot = self.places.get(place).slot;
         let connection = self.connections.get(slot);
+        let others = outcome == Outcome::Timeout && connection.in_flight > 1;
         match (connection.state, &connection.talk) {
-            (State::Open, Talk::Http2(_) | Talk::Http3(_)) => {
-                self.cut_off_stream(slot, place, outcome)
+            (_, Talk::Http1(_)) => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
+            (State::Open, _) => self.cut_off_stream(slot, place, outcome),
+            // Those that joined it later have their time still before them.
+            (State::Opening(phase), _) if others => {
+                connection.talk.cancel(place);
+                connection.retiring = true;
+                self.lose(place, Failure::new(outcome, phase));
             }
             _ => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
         }

@@ -26,7 +26,7 @@ pub(crate) fn check_tally(ran: &Ran) {
     }
 }
 
-fn exchanges(ran: &Ran, family: Family) {
+pub(crate) fn exchanges(ran: &Ran, family: Family) {
     let tally = &ran.tally()[family];
     assert_eq!(tally.sent, tally.ended(), "{family}: sent, and outcomes together");
     let phases = &tally.phases;
@@ -48,7 +48,7 @@ fn as_the_world_saw(ran: &Ran, family: Family) {
     assert!(answered.count() as u64 <= read, "{family}: answered and not noticed");
 }
 
-fn connections(ran: &Ran, family: Family) {
+pub(crate) fn connections(ran: &Ran, family: Family) {
     let found = tally_of(ran, family);
     let established = || ran.ledger.established(family, ran.measured_from);
     let opened = established().count() as u64;
@@ -82,7 +82,7 @@ fn bytes(ran: &Ran, family: Family) {
     assert_eq!(found.received, received as u64, "{family}: bytes received");
 }
 
-fn slices(ran: &Ran, family: Family) {
+pub(crate) fn slices(ran: &Ran, family: Family) {
     let mut sum = SliceTally::default();
     ran.slices.iter().for_each(|slice| sum += &slice.families[family]);
     let tally = &ran.tally()[family];

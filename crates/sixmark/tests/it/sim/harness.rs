@@ -12,7 +12,7 @@ use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::PerFamily;
 use sixmark_core::mix::share;
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
-use sixmark_core::plan::http::Http;
+use sixmark_core::plan::http::{Http, Version};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
 use sixmark_core::tally::{Slice, Tally};
@@ -138,7 +138,8 @@ impl Sim {
     fn rules(&self, stop: &Arc<AtomicBool>) -> Rules {
         let load = &self.plan.load;
         let (total, workers) = (load.connections.get().into(), load.threads.get().into());
-        let places = share(total, workers, self.worker.into()).1;
+        let connections = share(total, workers, self.worker.into()).1;
+        let places = connections * u64::from(self.plan.http.streams.get());
         Rules {
             most_in_flight: places as usize,
             most_open: share(
@@ -147,7 +148,10 @@ impl Sim {
                 self.worker.into(),
             )
             .1
-            .max(places) as usize,
+            // Where several exchanges share a connection, each may nevertheless need its own, and
+            // one may just have lost its last.
+            .max(places + u64::from(self.plan.http.version == Version::Http2))
+                as usize,
             most_waits: self.most_waits,
             cost: self.cost,
             drops: self.drops,

@@ -1,10 +1,13 @@
 //! What the simulated network and servers do, told as steps with delays.
 
+use std::cell::RefCell;
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use sixmark_core::family::Family;
 use sixmark_sys::driver::Way;
 
+use super::http2::books::Books;
 use super::random::Random;
 
 pub(crate) const MICRO: u64 = 1_000;
@@ -17,6 +20,9 @@ pub(crate) struct Script {
     pub(crate) reply: Decides<Request, Reply>,
     /// Sees bytes that are passed. Where there is none, each pass is a request.
     pub(crate) see: Option<Decides<Passed, Reply>>,
+    /// Watches both ways of HTTP/2. Its servers may let steps overtake one another, each being of
+    /// whole frames, and the network then cuts what they send as it likes.
+    pub(crate) books: Option<Rc<RefCell<Books>>>,
 }
 
 type Decides<A, B> = Box<dyn FnMut(&A, &mut Random) -> B>;
@@ -26,13 +32,18 @@ impl Script {
         dial: impl FnMut(&Way, &mut Random) -> Dial + 'static,
         reply: impl FnMut(&Request, &mut Random) -> Reply + 'static,
     ) -> Script {
-        Script { dial: Box::new(dial), reply: Box::new(reply), see: None }
+        Script { dial: Box::new(dial), reply: Box::new(reply), see: None, books: None }
     }
 
     /// Passed bytes are part of a stream that only `see` knows how to read. What an exchange is then
     /// is its own to know: no request is written down.
     pub(crate) fn seeing(self, see: impl FnMut(&Passed, &mut Random) -> Reply + 'static) -> Script {
         Script { see: Some(Box::new(see)), ..self }
+    }
+
+    /// Both ways of what is passed are HTTP/2, and are written down.
+    pub(crate) fn watched(self, books: &Rc<RefCell<Books>>) -> Script {
+        Script { books: Some(Rc::clone(books)), ..self }
     }
 
     /// Every connect succeeds after a tenth of a millisecond.

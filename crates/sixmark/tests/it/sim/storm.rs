@@ -28,7 +28,7 @@ fn weather(trouble: u64) -> Script {
     )
 }
 
-fn failed_dial(random: &mut Random) -> Dial {
+pub(crate) fn failed_dial(random: &mut Random) -> Dial {
     let after = random.pick(&[0, 40 * MICRO, 20 * MILLI]);
     let errno = random.pick(&[ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EMFILE]);
     match random.below(4) {
@@ -109,7 +109,7 @@ fn spoil(mut reply: Reply, random: &mut Random) -> Reply {
 }
 
 /// Any plan that can be.
-fn any_plan(random: &mut Random) -> Plan {
+pub(crate) fn any_plan(random: &mut Random) -> Plan {
     let mut plan = plan();
     let (v6, v4) = random.pick(&[(1, 1), (4, 1), (1, 4), (3, 7), (1, 0), (0, 1)]);
     plan.ratio = Ratio::new(v6, v4).unwrap();

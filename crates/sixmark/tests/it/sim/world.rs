@@ -59,6 +59,8 @@ struct Held {
     sending: bool,
     /// When its exchange began.
     begun: u64,
+    /// Bytes that came and are told later, with those that come then.
+    carried: Vec<u8>,
 }
 
 impl World {
@@ -91,11 +93,13 @@ impl World {
         self.slots[index] = Some(Held {
             number,
             established: false,
-            busy: true,
+            // Of exchanges that share their connections the books know.
+            busy: self.script.books.is_none(),
             over: false,
             droppable: 0,
             sending: false,
             begun,
+            carried: Vec::new(),
         });
         let family = Family::of(way.to.ip());
         let page = Connection {
@@ -150,6 +154,10 @@ impl World {
         assert!(held.established && !held.over, "slot {slot} can't send");
         assert!(!held.sending, "slot {slot} has something left to send");
         let (connection, bytes) = (held.number, bytes.to_vec());
+        let family = self.ledger.connections[connection].family;
+        if let Some(books) = &self.script.books {
+            books.borrow_mut().passed(connection, family, self.woke, &bytes);
+        }
         let reply = see(&Passed { connection, bytes }, &mut self.random);
         self.script.see = Some(see);
         self.take(slot, at, reply)
@@ -192,6 +200,9 @@ impl World {
         self.work();
         let number = self.held(slot).number;
         self.ledger.connections[number].closed = Some(close);
+        if let Some(books) = &self.script.books {
+            books.borrow_mut().over(number);
+        }
         self.slots[slot as usize] = None;
         self.forget(slot);
     }
@@ -254,6 +265,9 @@ impl World {
     }
 
     fn tell_bytes(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>, last: bool) -> Kind {
+        if self.script.books.is_some() {
+            return self.tell_frames(at, slot, bytes);
+        }
         let drops = self.random.chance(self.rules.drops);
         let held = self.held(slot);
         let droppable = bytes.len().min(held.droppable as usize);
@@ -280,7 +294,30 @@ impl World {
         Kind::Received(self.bytes.len())
     }
 
+    /// Cuts what came somewhere and keeps the rest for a while.
+    fn tell_frames(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>) -> Kind {
+        let held = self.held(slot);
+        bytes.splice(0..0, std::mem::take(&mut held.carried));
+        let number = held.number;
+        if bytes.len() > 1 && self.random.chance(20) {
+            let rest = bytes.split_off(1 + self.random.below(bytes.len() as u64 - 1) as usize);
+            self.held(slot).carried = rest;
+            let delay = self.random.pick(&[0, 20_000, 1_000_000]);
+            self.plan(slot, [(delay, Step::Bytes(Vec::new()))]);
+        }
+        let family = self.ledger.connections[number].family;
+        if let Some(books) = &self.script.books {
+            books.borrow_mut().told(number, family, at, &bytes);
+        }
+        self.bytes = bytes;
+        Kind::Received(self.bytes.len())
+    }
+
     fn end(&mut self, slot: Slot) {
+        let number = self.held(slot).number;
+        if let Some(books) = &self.script.books {
+            books.borrow_mut().over(number);
+        }
         self.held(slot).over = true;
         self.forget(slot);
     }
@@ -294,10 +331,9 @@ impl World {
     /// Each step happens that long after the one before. Bytes stay in order, so that late ones of a
     /// response come before the next.
     fn plan(&mut self, slot: Slot, steps: impl IntoIterator<Item = (u64, Step)>) {
-        let late = self.due.iter().rev().find(|(_, (other, step))| {
-            *other == slot && matches!(step, Step::Bytes(_) | Step::LastBytes(_))
-        });
-        let mut at = late.map_or(self.clock, |(&(at, _), _)| at.max(self.clock));
+        let in_order = self.script.books.is_none();
+        let late = in_order.then(|| self.latest(slot)).flatten();
+        let mut at = late.map_or(self.clock, |at| at.max(self.clock));
         for (after, step) in steps {
             at += after;
             self.made += 1;
@@ -311,6 +347,15 @@ impl World {
             let (slot, step) = entry.remove();
             self.ready.push_back((self.clock, slot, step));
         }
+    }
+
+    /// When the last bytes that are still to come on a connection do.
+    fn latest(&self, slot: Slot) -> Option<u64> {
+        let mut due = self.due.iter().rev();
+        let late = due.find(|(_, (other, step))| {
+            *other == slot && matches!(step, Step::Bytes(_) | Step::LastBytes(_))
+        });
+        late.map(|(&(at, _), _)| at)
     }
 
     fn begin(&mut self, connection: usize) {

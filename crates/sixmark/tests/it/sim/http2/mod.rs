@@ -1,0 +1,7 @@
+//! Exchanges that share their connections, in the simulated world.
+
+pub(crate) mod books;
+mod frame;
+mod scenes;
+mod server;
+mod storm;
