@@ -7,6 +7,7 @@ use sixmark_sys::driver::{Close, Driver, Slot};
 use super::{PATIENCE, Worker};
 use crate::load::arrivals::Turn;
 use crate::load::schedule::Schedule;
+use crate::load::talk::Talk;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
 const AT_ONCE: usize = 64;
@@ -58,6 +59,9 @@ impl<D: Driver> Worker<'_, D> {
             self.connections.part(slot);
         }
         self.done_with(places);
+        if let Talk::Http2(talk) = &mut self.connections.get(slot).talk {
+            talk.waiting.clear();
+        }
     }
 
     /// A connection could not be opened.
