@@ -57,17 +57,19 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A connection came to no good end, and all exchanges on it do, each in the phase that it is in.
     pub(super) fn break_off(&mut self, slot: Slot, failure: Failure) {
+        let connection = self.connections.get(slot);
+        if connection.state == State::Opening(Phase::Tls) && connection.counted {
+            self.record.tally[connection.family].tls.failed(None);
+        }
+        self.give_up(slot, failure);
+    }
+
+    /// The same where the handshake, if there is one, has been counted.
+    pub(super) fn give_up(&mut self, slot: Slot, failure: Failure) {
         if self.opening.is_some() {
             return self.unopened(slot);
         }
-        let connection = self.connections.get(slot);
-        let state = connection.state;
-        if state == State::Opening(Phase::Tls)
-            && failure.outcome != Outcome::Tls
-            && connection.counted
-        {
-            self.record.tally[connection.family].tls.failed(None);
-        }
+        let state = self.connections.get(slot).state;
         self.unestablished += u64::from(matches!(state, State::Opening(_)));
         let places = self.on(slot);
         for &place in &places {
