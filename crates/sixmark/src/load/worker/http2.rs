@@ -145,7 +145,8 @@ impl<D: Driver> Worker<'_, D> {
         exchange.tries += 1;
         let (slot, tries) = (exchange.slot, exchange.tries);
         if tries >= TRIES {
-            return self.lose_by(place, Outcome::Reset, 0);
+            let code = self.goaway(slot);
+            return self.lose_by(place, Outcome::Reset, code);
         }
         let counted = exchange.counted;
         if counted {
@@ -153,6 +154,14 @@ impl<D: Driver> Worker<'_, D> {
             self.record.tally[family].resent += 1;
         }
         self.send_elsewhere(place);
+    }
+
+    /// Why the peer takes no more exchanges on a connection, as far as it has said.
+    fn goaway(&mut self, slot: Slot) -> u64 {
+        match &self.connections.get(slot).talk {
+            Talk::Http2(talk) => talk.machine.goaway().map_or(0, u64::from),
+            Talk::Http1(_) => 0,
+        }
     }
 
     /// Puts an exchange on another connection; it goes on as the same one.
