@@ -13,11 +13,16 @@ fn commands() -> impl Iterator<Item = &'static str> {
     README.lines().filter_map(|line| line.strip_prefix("$ "))
 }
 
-/// A command of the README with the origin in place of the servers it names, and less patience.
-fn here(command: &str, origin: &Origin) -> String {
+/// A command of the README with the origins in place of the servers it names, and less patience.
+fn here(command: &str, origin: &Origin, secure: &Origin) -> String {
     let [v6, v4] = origin.urls("");
     let both = |path: &str| format!("{v6}{path} {v4}{path}");
+    let trusted = secure.urls("/bytes/100").join(" ");
     command
+        .replace("--resolve staging.example.net:443:[::1],127.0.0.1 ", "")
+        .replace("https://staging.example.net/", &trusted)
+        .replace("https://www.example.net/", &format!("--cacert {} {trusted}", secure.authority()))
+        .replace("-n 1000", "-n 100")
         .replace("http://[::1]:8080", &v6)
         .replace("http://127.0.0.1:8080", &v4)
         .replace("http://www.example.net/sink", &both("/sink"))
@@ -31,6 +36,7 @@ fn here(command: &str, origin: &Origin) -> String {
         .replace("--warmup 1s", "--warmup 50ms")
         .replace("-n 10000 -c 1000", "-n 200 -c 20")
         .replace("run http", "run -n 20 http")
+        .replace("run --cacert", "run -n 20 --cacert")
         .replace("run --ratio", "run -n 20 --ratio")
 }
 
@@ -44,7 +50,7 @@ fn shell(command: &str, folder: &Path) -> std::process::Output {
 
 #[test]
 fn every_run_in_the_readme_works() {
-    let origin = Origin::start();
+    let [origin, secure] = [Origin::start(), Origin::secure()];
     let folder = tempfile::tempdir().unwrap();
     let [v6, v4] = origin.urls("/");
     let list = format!("{v6} weight=2\n{v4}\n");
@@ -57,7 +63,7 @@ fn every_run_in_the_readme_works() {
     let runs: Vec<_> = commands().filter(|command| command.starts_with("sixmark run")).collect();
     assert!(runs.len() >= 6, "{runs:?}");
     for run in runs {
-        let typed = here(run, &origin);
+        let typed = here(run, &origin, &secure);
         let output = shell(&typed, folder.path());
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{typed}: {complaint}");

@@ -10,6 +10,7 @@ mod caddy;
 mod capture;
 mod everyday;
 mod many;
+mod matrix;
 mod nghttpd;
 mod nginx;
 mod packets;
@@ -17,6 +18,7 @@ mod process;
 mod protocols;
 mod server;
 mod tcpdump;
+mod tls;
 mod waits;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

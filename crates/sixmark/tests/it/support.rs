@@ -1,9 +1,12 @@
 //! What black-box tests share: the program, its result document, an origin, and saying no.
 #![cfg(test)]
 
+pub(crate) mod authority;
 pub(crate) mod client;
+mod raw;
 mod server;
 
+pub(crate) use raw::Raw;
 pub(crate) use server::Server;
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,9 +16,10 @@ use std::time::Duration;
 
 use jsonschema::Validator;
 use serde_json::Value;
-use sixmark::origin::Options;
+use sixmark::origin::{Identity, Options};
 use sixmark_core::family::Family;
 use socket2::{Domain, Socket, Type};
+use tempfile::NamedTempFile;
 
 /// Only a broken build takes this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
@@ -163,18 +167,56 @@ pub(crate) fn skipped(name: &str) -> bool {
 
 /// sixmark's own server, on loopback of both families.
 #[derive(Debug)]
-pub(crate) struct Origin(sixmark::origin::Origin);
+pub(crate) struct Origin {
+    origin: sixmark::origin::Origin,
+    scheme: &'static str,
+    /// What clients have to trust, a PEM file.
+    authority: Option<NamedTempFile>,
+}
 
 impl Origin {
+    /// One that speaks plain text.
     pub(crate) fn start() -> Origin {
-        let options = Options { threads: 1, ..Options::default() };
-        Origin(sixmark::origin::Origin::start(options).unwrap())
+        Origin::with(Options::default())
+    }
+
+    /// One that speaks TLS, with HTTP/3 too.
+    pub(crate) fn secure() -> Origin {
+        Origin::secure_with(Options::default())
+    }
+
+    /// The same with other limits or addresses.
+    pub(crate) fn secure_with(options: Options) -> Origin {
+        let identity = Identity::made(&[]).unwrap();
+        Origin::with(Options { identity: Some(identity), http3: true, ..options })
+    }
+
+    /// With one thread.
+    pub(crate) fn with(options: Options) -> Origin {
+        let options = Options { threads: 1, ..options };
+        let scheme = if options.identity.is_some() { "https" } else { "http" };
+        let authority = options.identity.as_ref().and_then(Identity::authority).map(|pem| {
+            let file = NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), pem).unwrap();
+            file
+        });
+        let origin = sixmark::origin::Origin::start(options).unwrap();
+        Origin { origin, scheme, authority }
+    }
+
+    /// The file for `--cacert`.
+    pub(crate) fn authority(&self) -> &str {
+        self.authority.as_ref().unwrap().path().to_str().unwrap()
+    }
+
+    pub(crate) fn address(&self, family: Family) -> SocketAddr {
+        let mut addresses = self.origin.addresses().iter();
+        *addresses.find(|address| Family::of(address.ip()) == family).unwrap()
     }
 
     /// The URL of `path`, which begins with `/`.
     pub(crate) fn url(&self, family: Family, path: &str) -> String {
-        let address = self.0.addresses().iter().find(|a| Family::of(a.ip()) == family).unwrap();
-        format!("http://{address}{path}")
+        format!("{}://{}{path}", self.scheme, self.address(family))
     }
 
     /// The URLs of `path`, IPv6 first.

@@ -3,6 +3,7 @@
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::result::{FamilyResult, RunResult, Warning};
+use sixmark_core::tls::Reason;
 
 /// The warnings worth a line after the first `told`, and besides what [`no_answer`] says.
 pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
@@ -35,17 +36,42 @@ fn explain(family: Family, figures: &FamilyResult) -> (String, &'static str) {
         return (cause, "the run ended before its turn: give it more requests (-n) or time (-d)");
     };
     let (outcome, phase) = (most.failure.outcome, most.failure.phase);
-    (format!("over {family}{to}: {outcome} in {phase}"), advice(outcome))
+    let reason = tls_reason(figures).filter(|_| outcome == Outcome::Tls);
+    let named = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+    (format!("over {family}{to}: {outcome} in {phase}{named}"), advice(outcome, reason))
 }
 
-fn advice(outcome: Outcome) -> &'static str {
+/// What TLS failed by most often.
+fn tls_reason(figures: &FamilyResult) -> Option<Reason> {
+    let failures = &figures.tls.as_ref()?.failures;
+    failures.iter().max_by_key(|failure| failure.count).map(|failure| failure.cause.reason)
+}
+
+fn tls_advice(reason: Option<Reason>) -> &'static str {
+    match reason {
+        Some(Reason::CertificateIssuer) => {
+            "give who issued the certificate with --cacert, or accept any with --insecure"
+        }
+        Some(Reason::CertificateName) => {
+            "the certificate is for another name: give that with --sni"
+        }
+        Some(Reason::CertificateDate) => "check the certificate's dates and this host's clock",
+        Some(Reason::Alert) => {
+            "the server said no, its alert is in the result: it may want a certificate (--cert), or \
+             --tls 1.2"
+        }
+        _ => "see tls.failures in the result: perhaps what listens there does not speak TLS",
+    }
+}
+
+fn advice(outcome: Outcome, reason: Option<Reason>) -> &'static str {
     match outcome {
         Outcome::Refused => "nothing listens there: start the server, or check address and port",
         Outcome::Timeout => "check that a firewall lets it through, or give it longer (--timeout)",
         Outcome::Unreachable => "check the route",
         Outcome::NoPort => "give more local addresses with --source",
         Outcome::Local => "this host refused: see the errno in the table",
-        Outcome::Tls => "see the reason in the result, or try --insecure, --cacert or --tls 1.2",
+        Outcome::Tls => tls_advice(reason),
         Outcome::Protocol => "what listens there does not speak the HTTP that was asked for",
         Outcome::Content => "what came is not what was to be expected",
         Outcome::Reset | Outcome::Truncated => "the server ends connections without answering",

@@ -69,6 +69,14 @@ impl Talk {
         }
     }
 
+    /// Why the peer takes no more exchanges, as far as it has said: HTTP/3 has no word for it.
+    pub(super) fn goaway_code(&self) -> u64 {
+        match self {
+            Talk::Http1(_) | Talk::Http3(_) => 0,
+            Talk::Http2(talk) => talk.machine.goaway().map_or(0, u64::from),
+        }
+    }
+
     /// Gives up one exchange of several.
     pub(super) fn cancel(&mut self, place: Place) {
         if let Some(waiting) = self.waiting()

@@ -69,17 +69,22 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A connection came to no good end, and all exchanges on it do, each in the phase that it is in.
     pub(super) fn break_off(&mut self, slot: Slot, failure: Failure) {
+        let (quic, from) = (self.quic.is_some(), self.measure_from);
+        let connection = self.connections.get(slot);
+        // One of QUIC counts only once it is established.
+        let counted = connection.counted || (quic && connection.opened >= from);
+        if counted && connection.state == State::Opening(Phase::Tls) {
+            self.record.tally[connection.family].tls.failed(None);
+        }
+        self.give_up(slot, failure);
+    }
+
+    /// The same where the handshake, if there is one, has been counted.
+    pub(super) fn give_up(&mut self, slot: Slot, failure: Failure) {
         if self.opening.is_some() {
             return self.unopened(slot);
         }
-        let (quic, from) = (self.quic.is_some(), self.measure_from);
-        let connection = self.connections.get(slot);
-        let state = connection.state;
-        // One of QUIC counts only once it is established.
-        let counted = connection.counted || (quic && connection.opened >= from);
-        if counted && state == State::Opening(Phase::Tls) && failure.outcome != Outcome::Tls {
-            self.record.tally[connection.family].tls.failed(None);
-        }
+        let state = self.connections.get(slot).state;
         self.unestablished += u64::from(matches!(state, State::Opening(_)));
         let places = self.on(slot);
         for &place in &places {

@@ -198,7 +198,8 @@ impl<D: Driver> Worker<'_, D> {
         exchange.tries += 1;
         let (slot, tries) = (exchange.slot, exchange.tries);
         if tries >= TRIES {
-            return self.lose_by(place, Outcome::Reset, 0);
+            let code = self.connections.get(slot).talk.goaway_code();
+            return self.lose_by(place, Outcome::Reset, code);
         }
         // What was heard of it is no part of what comes now.
         (exchange.phase, exchange.first) = (Phase::Send, None);

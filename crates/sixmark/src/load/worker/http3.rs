@@ -115,7 +115,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         match facts.is_some_and(|facts| facts.alpn.is_some()) {
             true => self.established(slot),
-            false => self.break_off(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
+            false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
         }
     }
 
@@ -191,7 +191,11 @@ impl<D: Driver> Worker<'_, D> {
             let cause = failed.unwrap_or(Cause { reason: Reason::Alert, alert });
             self.record.tally[connection.family].tls.failed(Some(cause));
         }
-        self.break_off(slot, Failure { code, ..Failure::new(outcome, Phase::Tls) });
+        let failure = Failure { code, ..Failure::new(outcome, Phase::Tls) };
+        match outcome {
+            Outcome::Tls => self.give_up(slot, failure),
+            _ => self.break_off(slot, failure),
+        }
     }
 
     /// Sends what a connection has to send, as far as the driver takes it.

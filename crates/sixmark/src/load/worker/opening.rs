@@ -1,5 +1,6 @@
 //! Connections opened before the load begins (`--preopen`), so that it finds them there.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_sys::driver::{Close, Driver, Slot};
@@ -7,7 +8,6 @@ use sixmark_sys::driver::{Close, Driver, Slot};
 use super::{PATIENCE, Worker};
 use crate::load::arrivals::Turn;
 use crate::load::schedule::Schedule;
-use crate::load::talk::Talk;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
 const AT_ONCE: usize = 64;
@@ -59,9 +59,7 @@ impl<D: Driver> Worker<'_, D> {
         // Nothing was asked on it: it has all its requests before it.
         let connection = self.connections.get(slot);
         (connection.requests, connection.retiring) = (0, false);
-        if let Talk::Http2(talk) = &mut connection.talk {
-            talk.waiting.clear();
-        }
+        connection.talk.waiting().map(VecDeque::clear);
         for &place in &places {
             self.places.leave(place);
             self.connections.part(slot);

@@ -95,7 +95,7 @@ impl<D: Driver> Worker<'_, D> {
         match fits {
             true => self.established(slot),
             // The server speaks, but not this.
-            false => self.break_off(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
+            false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
         }
     }
 
@@ -111,7 +111,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.last_words(slot);
         let code = failure.cause.alert.map(u64::from);
-        self.break_off(slot, Failure { code, ..Failure::new(Outcome::Tls, Phase::Tls) });
+        self.give_up(slot, Failure { code, ..Failure::new(Outcome::Tls, Phase::Tls) });
     }
 
     /// Sends what has gathered on a connection that is about to be closed, if that is possible at

@@ -9,7 +9,7 @@ use crate::support::client::Protocol;
 pub(super) const APACHE: Kind = Kind {
     package: "apache2-bin",
     skip: "apache",
-    plain: &[Protocol::Http1],
+    plain: &[Protocol::Http1, Protocol::Http2],
     secure: &[Protocol::Http1, Protocol::Http2],
     prepare,
     first: 0,
@@ -29,10 +29,12 @@ fn prepare(site: &Site<'_>, settings: &Settings) -> Vec<Command> {
 fn configuration(site: &Site<'_>, settings: &Settings) -> String {
     // Apache's limit is on those after the first.
     let (dir, a_connection) = (site.dir.display(), settings.a_connection - 1);
-    let [certificate, key] =
-        [site.certificate(), site.key()].map(|path| path.display().to_string());
-    let (listen, modules) = (listen(site), modules());
-    let [six, four] = site.secure;
+    let listen: String =
+        [site.plain, site.secure].concat().iter().map(|at| format!("Listen {at}\n")).collect();
+    let secure = secure(site);
+    let modules: String = ["mpm_event", "authz_core", "include", "ssl", "http2"]
+        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
+        .concat();
     format!(
         "{modules}
          ServerName localhost
@@ -42,7 +44,7 @@ fn configuration(site: &Site<'_>, settings: &Settings) -> String {
          DefaultRuntimeDir {dir}
          PidFile {dir}/pid
          ErrorLog {dir}/errors
-         LogFormat \"%a %k %>s %I %O %U\" line
+         LogFormat \"%a %k %>s %I %O %H %{{SSL_PROTOCOL}}x %U\" line
          CustomLog {dir}/log line
          {listen}
          ListenBacklog 4096
@@ -52,6 +54,7 @@ fn configuration(site: &Site<'_>, settings: &Settings) -> String {
          MaxRequestWorkers 64
          KeepAliveTimeout 60
          MaxKeepAliveRequests {a_connection}
+         Protocols h2c http/1.1
          DocumentRoot {dir}/www
          <Directory {dir}/www>
              Require all granted
@@ -60,22 +63,22 @@ fn configuration(site: &Site<'_>, settings: &Settings) -> String {
          <Location /ssi/>
              SetOutputFilter INCLUDES
          </Location>
-         <VirtualHost {six} {four}>
-             Protocols h2 http/1.1
-             SSLEngine on
-             SSLCertificateFile {certificate}
-             SSLCertificateKeyFile {key}
-         </VirtualHost>
+         {secure}
          "
     )
 }
 
-fn modules() -> String {
-    ["mpm_event", "authz_core", "include", "ssl", "http2"]
-        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
-        .concat()
-}
-
-fn listen(site: &Site<'_>) -> String {
-    [site.plain, site.secure].concat().iter().map(|at| format!("Listen {at}\n")).collect()
+/// What it is over TLS.
+fn secure(site: &Site<'_>) -> String {
+    let [six, four] = site.secure;
+    let [certificate, key] =
+        [site.certificate(), site.key()].map(|path| path.display().to_string());
+    format!(
+        "<VirtualHost {six} {four}>
+             Protocols h2 http/1.1
+             SSLEngine on
+             SSLCertificateFile {certificate}
+             SSLCertificateKeyFile {key}
+         </VirtualHost>"
+    )
 }

@@ -47,7 +47,7 @@ fn configuration(site: &Site<'_>, settings: &Settings) -> String {
          events {{ worker_connections 4096; }}
          http {{
              {temporary}
-             log_format line '$remote_addr $connection_requests $status $request_length $bytes_sent $uri';
+             log_format line '$remote_addr $connection_requests $status $request_length $bytes_sent $server_protocol $ssl_protocol $uri';
              access_log {dir}/log line;
              default_type text/plain;
              keepalive_requests {a_connection};

@@ -7,12 +7,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use sixmark_core::family::Family;
 use tempfile::TempDir;
 
 use super::process::Process;
 use crate::support::DEADLINE;
+use crate::support::authority::Authority;
 use crate::support::client::{Protocol, Wish, ask};
 
 /// How large `/4k` is.
@@ -89,6 +89,9 @@ pub(super) struct Line {
     pub(super) family: Family,
     /// On a connection that had carried none.
     pub(super) first: bool,
+    /// As `HTTP/1.1`, over TLS or not.
+    pub(super) version: String,
+    pub(super) secure: bool,
     pub(super) status: u16,
     /// Bytes of the request and of the response, heads and framing included.
     pub(super) took: u64,
@@ -165,10 +168,20 @@ impl Server {
     }
 
     /// Ends the server and reads its log.
-    pub(super) fn into_log(mut self) -> Vec<Line> {
+    pub(super) fn into_log(self) -> Vec<Line> {
+        let first = self.first;
+        self.into_text().lines().filter_map(|line| parse(line, first)).collect()
+    }
+
+    /// The same as it is.
+    pub(super) fn into_text(mut self) -> String {
         self.processes.iter_mut().for_each(|process| process.stop("TERM"));
-        let text = fs::read_to_string(self.dir.path().join("log")).unwrap();
-        text.lines().filter_map(|line| parse(line, self.first)).collect()
+        fs::read_to_string(self.dir.path().join("log")).unwrap()
+    }
+
+    /// A file in its folder.
+    pub(super) fn file(&self, name: &str) -> String {
+        self.dir.path().join(name).to_str().unwrap().to_owned()
     }
 }
 
@@ -187,22 +200,12 @@ fn folder() -> io::Result<TempDir> {
 
 /// Puts a certificate into `dir` that an authority of its own has signed, which is returned.
 fn certify(dir: &Path) -> String {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    authority.distinguished_name.push(DnType::CommonName, "the tests' authority");
-    let signing = KeyPair::generate().unwrap();
-    let pem = authority.self_signed(&signing).unwrap().pem();
-    let names = ["localhost", "::1", "127.0.0.1"].map(str::to_owned);
-    let key = KeyPair::generate().unwrap();
-    let own = CertificateParams::new(names).unwrap();
-    let own = own.signed_by(&key, &Issuer::new(authority, signing)).unwrap();
-    let texts = [
-        ("certificate.pem", own.pem()),
-        ("key.pem", key.serialize_pem()),
-        (AUTHORITY, pem.clone()),
-    ];
+    let authority = Authority::new();
+    let own = authority.issue(&["localhost", "sixmark.test", "::1", "127.0.0.1"]);
+    let texts =
+        [("certificate.pem", &own.certificate), ("key.pem", &own.key), (AUTHORITY, &authority.pem)];
     texts.into_iter().for_each(|(name, text)| fs::write(dir.join(name), text).unwrap());
-    pem
+    authority.pem
 }
 
 fn of_family(both: [SocketAddr; 2], family: Family) -> SocketAddr {
@@ -228,14 +231,18 @@ pub(super) fn fetch(address: SocketAddr, path: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&all).into_owned())
 }
 
-/// `PEER NUMBER STATUS TOOK GAVE PATH`; none where it is one that asked whether the server is there.
+/// `PEER NUMBER STATUS TOOK GAVE VERSION TLS PATH`; none where it is one that asked whether the server is there.
 fn parse(line: &str, first: u64) -> Option<Line> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let [peer, number, status, took, gave, path] = words[..] else { panic!("log line {line:?}") };
+    let [peer, number, status, took, gave, version, tls, path] = words[..] else {
+        panic!("log line {line:?}")
+    };
     let count = |word: &str| word.parse::<u64>().unwrap();
     (path != "/name").then(|| Line {
         family: Family::of(peer.parse::<IpAddr>().unwrap()),
         first: count(number) == first,
+        version: version.to_owned(),
+        secure: tls != "-",
         status: status.parse().unwrap(),
         took: count(took),
         gave: count(gave),

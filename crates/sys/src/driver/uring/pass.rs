@@ -61,7 +61,9 @@ impl Uring {
             error if -error == libc::EAGAIN => 0,
             _ => {
                 self.spare.give(bytes);
-                return self.told.push_back((unsent, at));
+                // Before what else there is to tell: the kernel gives an error away once, so that a
+                // receive behind a send that met a reset looks like an orderly end.
+                return self.told.push_front((unsent, at));
             }
         };
         let mark = self.sockets[slot as usize].mark(slot, Operation::Send);

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
-use sixmark_core::plan::Plan;
 use sixmark_core::plan::http::{Http, Version};
+use sixmark_core::plan::{Body, Plan, Request, Requests};
 use sixmark_core::result::Ended;
 
 use super::books::{Books, Fate, Page};
@@ -38,8 +38,8 @@ fn plan_of_streams(random: &mut Random) -> Plan {
     plan.http = Http { version: Version::Http2, prior_knowledge: true, streams };
     let body = random.pick(&[0, 0, 0, 0, 1, 5_000, 70_000]);
     if body > 0 {
-        plan.request.body = Some(Arc::new(vec![b'x'; body]));
-        plan.request.method = "POST".into();
+        let body = Some(Body::Constant(Arc::new(vec![b'x'; body])));
+        plan.requests = Requests::one(Request { body, ..Request::plain("POST") });
     }
     plan.connection.preopen = random.chance(20);
     if plan.load.requests.is_none() && plan.load.pace.open().is_none() {
