@@ -50,7 +50,8 @@ class Oha:
     records = "start, connect, first byte and end of each request, kept to the end; reads every byte"
 
     def can(self, load):
-        return load.body is None
+        # It runs out of tickets, so that but a part of its sessions is resumed.
+        return load.body is None and not load.resume
 
     def command(self, load, family, url, folder):
         until = ["-n", str(load.requests)] if load.requests else ["-z", f"{load.seconds}s"]
