@@ -42,7 +42,7 @@ fuzz: ## every fuzz target, SECONDS (60) in all, with a nightly toolchain
 	scripts/install-cargo-tools cargo-fuzz
 	scripts/fuzz $(SECONDS)
 
-bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only keep-alive --json FILE"
+bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only h2-tls --rounds 1"
 	scripts/install-test-packages bench
 	scripts/install-oha $(TARGET_DIR)/peers
 	benches/peers/run --sixmark $(SIXMARK) $(BENCH)

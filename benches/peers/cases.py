@@ -1,6 +1,6 @@
 """What is asked of every client."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clients import Load
 
@@ -20,6 +20,9 @@ class Case:
 
 MANY = Load(connections=64, keep_alive=True, seconds=2)
 SINGLE = Load(connections=64, keep_alive=False, seconds=2)
+SECURE = replace(MANY, secure=True)
+CONNECT = replace(SINGLE, secure=True)
+STREAMS = Load(connections=8, keep_alive=True, seconds=2, secure=True, http=2, streams=32)
 
 CASES = (
     Case("keep-alive", "64 connections kept open, 13 bytes", "turbo", "/", MANY, 13),
@@ -45,5 +48,25 @@ CASES = (
     Case(
         "upload", "10 uploads of 100 MB (POST), one after another", "turbo", "/sink",
         Load(connections=1, keep_alive=True, requests=10, files=True, body="upload"), FILE,
+    ),
+    Case(
+        "tls-keep-alive", "64 connections kept open, HTTP/1.1 over TLS 1.3, 13 bytes", "nginx",
+        "/hello", SECURE, 13,
+    ),
+    Case(
+        "tls-connect", "64 connections, each with a full TLS 1.3 handshake for one request",
+        "nginx", "/hello", CONNECT, 13,
+    ),
+    Case(
+        "tls-resume", "64 connections, each with a resumed TLS 1.3 handshake for one request",
+        "nginx", "/hello", replace(CONNECT, resume=True), 13,
+    ),
+    Case(
+        "h2-tls", "8 connections kept open, 32 streams on each, HTTP/2 over TLS 1.3, 13 bytes",
+        "nginx", "/hello", STREAMS, 13,
+    ),
+    Case(
+        "http3", "8 connections kept open, 32 streams on each, HTTP/3, 13 bytes", "origin",
+        "/bytes/13", replace(STREAMS, http=3), 13,
     ),
 )

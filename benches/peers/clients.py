@@ -18,6 +18,13 @@ class Load:
     body: str | None = None
     # One connection after another would do: what copies files can take part.
     files: bool = False
+    # Over TLS 1.3.
+    secure: bool = False
+    # Handshakes but the first resume a session. A client that can't do it takes no part.
+    resume: bool = False
+    # HTTP's version; from 2 on `streams` exchanges share a connection.
+    http: int = 1
+    streams: int = 1
 
 
 @dataclass(frozen=True)
@@ -41,14 +48,14 @@ class Wrk:
     records = "a histogram of whole responses; it reads every byte"
 
     def can(self, load):
-        return load.seconds is not None and load.body is None
+        return load.seconds is not None and load.body is None and load.http == 1
 
     def command(self, load, family, url, folder):
         close = [] if load.keep_alive else ["-H", "Connection: close"]
         connections = ["-t1", f"-c{load.connections}"]
         return [self.program, *connections, f"-d{load.seconds}s", *close, url]
 
-    def read(self, text, family, folder):
+    def read(self, text, load, family, folder):
         requests, elapsed = find(r"(\d+) requests in ([\d.]+[a-z]+),", text)
         errors = re.search(
             r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text
@@ -69,7 +76,9 @@ class Ab:
     records = "start, connect, first byte and end of each request, sorted at the end; counts bytes"
 
     def can(self, load):
-        return not load.files or load.body is not None
+        # Each of its handshakes is a full one.
+        plain = load.http == 1 and not load.resume
+        return plain and (not load.files or load.body is not None)
 
     def command(self, load, family, url, folder):
         keep_alive = ["-k"] if load.keep_alive else []
@@ -82,7 +91,7 @@ class Ab:
         shape = ["-c", str(load.connections), *upload]
         return [self.program, "-q", *keep_alive, *until, *shape, url]
 
-    def read(self, text, family, folder):
+    def read(self, text, load, family, folder):
         elapsed_s = float(find(r"Time taken for tests:\s+([\d.]+) seconds", text)[0])
         requests = int(find(r"Complete requests:\s+(\d+)", text)[0])
         failed = int(find(r"Failed requests:\s+(\d+)", text)[0])
@@ -106,7 +115,7 @@ class Sixmark:
 
     def can(self, load):
         """With --linger, only where many connections answer at once is there anything to gain."""
-        return not self.linger or (load.keep_alive and load.connections > 1)
+        return not self.linger or (load.keep_alive and load.connections > 1 and not load.secure)
 
     def command(self, load, family, url, folder):
         if load.requests is not None:
@@ -117,10 +126,10 @@ class Sixmark:
         upload = ["-X", "POST", "--body-file", load.body] if load.body else []
         flag = {"ipv6": "-6", "ipv4": "-4"}[family]
         shape = ["-t1", f"-c{load.connections}", *until, *keep_alive, *upload]
-        shape += self.driver + self.linger
+        shape += self.driver + self.linger + secured(load)
         return [self.program, "run", *shape, "--json", str(result_in(folder)), flag, url]
 
-    def read(self, text, family, folder):
+    def read(self, text, load, family, folder):
         try:
             result = json.loads(result_in(folder).read_text())
             ours = result["families"][family]
@@ -130,6 +139,14 @@ class Sixmark:
             return Answer(ours["requests"]["completed"], result["elapsed_s"], failed)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from error
+
+
+def secured(load):
+    """A first visit's handshake otherwise offers a key share against quantum computers, too."""
+    version = {1: [], 2: ["--http2"], 3: ["--http3"]}[load.http]
+    streams = ["--streams", str(load.streams)] if load.streams > 1 else []
+    tls = ["--insecure", "--tls", "1.3", "--groups", "X25519"] if load.secure else []
+    return [*version, *streams, *tls, *(["--resume", "on"] if load.resume else [])]
 
 
 def result_in(folder):

@@ -1,6 +1,6 @@
 """The report that is kept in the tree."""
 
-from summary import between, cost, doubts, number, rows, shares, times
+from summary import agreements, between, cost, doubts, number, rows, shares, times
 
 ABOUT = """\
 # Benchmarks
@@ -11,6 +11,15 @@ One CPU for the client, one for the server, loopback, both families. Clients tak
 each round, families too. Figures are medians of {rounds} rounds, with the least and the most; ratios are taken round by
 round. A client's CPU time is that of its finished process, user and system, start and summary included. A server that
 is less busy than the client leaves the client as what limits the rate.
+
+Over TLS all speak version 1.3 with TLS_AES_256_GCM_SHA384 and X25519, since nginx accepts nothing else, and nobody
+verifies the certificate (ECDSA, P-256); oha does not even verify that the server has its key. wrk and h2load resume a
+session whenever the server lets them, oha now and then, ab never, sixmark where it is asked to: so full handshakes are
+compared against a listener that resumes none, resumed ones against one that does. What nginx agreed on with each client
+is taken from its log, of the first request of each connection; a client that breaks off its last requests may leave a
+few of them to the next one's count. h2load stops after a number of new connections instead of a time. oha also offers
+X25519MLKEM768, which costs it a key for each connection. HTTP/3 is served by sixmark's own origin to both, since nginx
+1.22 has none; oha's rate is then over the planned time, without the second in which it closes.
 
 """
 
@@ -49,5 +58,9 @@ def section(case, summary):
     for family, part in summary.items():
         for pair, ratio in part["ratios"].items():
             lines.append(f"| {pair} | {family} | {times(ratio['per_s'])} | {times(ratio[metric])} |")
+    agreed = list(agreements(summary))
+    if agreed:
+        lines += ["\nConnections by what the server says was agreed on:\n"]
+        lines += [f"- {line}" for line in agreed]
     lines += [f"\nDoubtful: {doubt}." for doubt in doubts(summary)]
     return "\n".join(lines) + "\n"

@@ -30,6 +30,8 @@ class Sample:
     others_busy: float
     # What was carried, without heads.
     gigabytes: float
+    # Connections by what the server says was agreed on; empty where it doesn't.
+    agreed: dict
 
     @property
     def per_s(self):
@@ -52,13 +54,14 @@ def measure(client, case, family, url, server, cpus):
     load = case.load
     with tempfile.TemporaryDirectory(prefix="sixmark-peers-") as folder:
         command = client.command(load, family, url, folder)
+        server.agreed()
         began, all_before, server_before = time.monotonic(), busy(cpus), server.cpu_seconds()
         text, usage = run(["taskset", "-c", str(cpus[0]), *command], folder, load.seconds or 0)
         server_s = server.cpu_seconds() - server_before
         all_s = busy(cpus) - all_before
         wall_s = time.monotonic() - began
         try:
-            answer = client.read(text, family, folder)
+            answer = client.read(text, load, family, folder)
         except Unreadable as error:
             raise SystemExit(f"{' '.join(command)}\nunreadable: {error}\n{text}") from error
     if answer.requests == 0:
@@ -73,6 +76,7 @@ def measure(client, case, family, url, server, cpus):
         server_busy=server_s / wall_s,
         others_busy=max(0.0, all_s - server_s - client_s) / wall_s / len(cpus),
         gigabytes=answer.requests * case.bytes / 1e9,
+        agreed=server.agreed(),
     )
 
 

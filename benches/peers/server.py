@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 # Long enough for a busy machine; nginx needs some 20 ms.
@@ -24,6 +25,10 @@ error_log {folder}/error.log warn;
 events {{ worker_connections 8192; }}
 http {{
     access_log off;
+    # Each TLS connection's first request tells what was agreed on.
+    map $connection_requests $first {{ 1 1; default 0; }}
+    map $ssl_session_reused $handshake {{ r resumed; default full; }}
+    log_format agreed "$server_protocol $ssl_protocol $ssl_cipher $ssl_curve $handshake";
     sendfile on;
     tcp_nopush on;
     keepalive_requests 1000000000;
@@ -34,16 +39,32 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     default_type application/octet-stream;
+    root {folder}/files;
+    ssl_certificate {folder}/certificate.pem;
+    ssl_certificate_key {folder}/key.pem;
+    # Without this nginx 1.22 speaks TLS 1.2 at best.
+    ssl_protocols TLSv1.3;
+    # What all clients can do: left to themselves they agree on this and that.
+    ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384;
+    ssl_ecdh_curve X25519;
     server {{
-        listen [::1]:{ipv6} backlog=4096;
-        listen 127.0.0.1:{ipv4} backlog=4096;
+        listen [::1]:{plain_ipv6} backlog=4096;
+        listen 127.0.0.1:{plain_ipv4} backlog=4096;
+        location = /hello {{ return 200 "hello, world\\n"; }}
+    }}
+    server {{
         listen [::1]:{tls_ipv6} ssl http2 backlog=4096;
         listen 127.0.0.1:{tls_ipv4} ssl http2 backlog=4096;
-        ssl_certificate {folder}/certificate.pem;
-        ssl_certificate_key {folder}/key.pem;
-        # Without this nginx 1.22 speaks TLS 1.2 at best.
-        ssl_protocols TLSv1.3;
-        root {folder}/files;
+        access_log {folder}/agreed.log agreed if=$first;
+        # Some clients resume whatever they can.
+        ssl_session_tickets off;
+        ssl_session_cache off;
+        location = /hello {{ return 200 "hello, world\\n"; }}
+    }}
+    server {{
+        listen [::1]:{resuming_ipv6} ssl http2 backlog=4096;
+        listen 127.0.0.1:{resuming_ipv4} ssl http2 backlog=4096;
+        access_log {folder}/agreed.log agreed if=$first;
         location = /hello {{ return 200 "hello, world\\n"; }}
     }}
 }}
@@ -77,13 +98,18 @@ class Nginx:
         self._stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def url(self, family, path):
+    def url(self, family, path, load):
+        kind = ("resuming" if load.resume else "tls") if load.secure else "plain"
+        scheme = "https" if load.secure else "http"
         host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
-        return f"http://{host}:{self.ports[family]}{path}"
+        return f"{scheme}://{host}:{self.ports[f'{kind}_{family}']}{path}"
 
-    def secure_url(self, family, path):
-        host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
-        return f"https://{host}:{self.ports['tls_' + family]}{path}"
+    def agreed(self):
+        """TLS connections since the last time, by what was agreed on."""
+        log = self.folder / "agreed.log"
+        lines = log.read_text().splitlines()
+        os.truncate(log, 0)
+        return dict(Counter(lines))
 
     def cpu_seconds(self):
         """User and system time of the worker so far."""
@@ -101,8 +127,9 @@ class Nginx:
     def _start(self):
         # Between finding a port free and nginx taking it, somebody else may have taken it.
         for _ in range(5):
-            self.ports = {"ipv6": free_port("::1"), "ipv4": free_port("127.0.0.1")}
-            self.ports |= {"tls_ipv6": free_port("::1"), "tls_ipv4": free_port("127.0.0.1")}
+            for kind in ("plain", "tls", "resuming"):
+                self.ports[f"{kind}_ipv6"] = free_port("::1")
+                self.ports[f"{kind}_ipv4"] = free_port("127.0.0.1")
             if self._launch():
                 return
         raise SystemExit(f"nginx did not start:\n{self._complaints()}")
@@ -134,7 +161,7 @@ class Nginx:
     def _answers(self, family):
         host = {"ipv6": "::1", "ipv4": "127.0.0.1"}[family]
         try:
-            with socket.create_connection((host, self.ports[family]), timeout=1) as peer:
+            with socket.create_connection((host, self.ports[f"plain_{family}"]), timeout=1) as peer:
                 peer.sendall(b"GET /hello HTTP/1.0\r\n\r\n")
                 return peer.recv(64).startswith(b"HTTP/1.1 200")
         except OSError:

@@ -1,5 +1,6 @@
 """Samples become medians, spreads and ratios; those become a table."""
 
+from collections import Counter
 from statistics import median
 
 METRICS = ("per_s", "per_cpu_s", "cpu_s_per_gb")
@@ -24,6 +25,7 @@ def summary_of(runs):
     for share in ("client_busy", "server_busy", "others_busy"):
         summary[share] = median(getattr(run, share) for run in runs)
     summary["failed"] = sum(run.failed for run in runs)
+    summary["agreed"] = together(run.agreed for run in runs)
     summary["samples"] = [run.as_dict() for run in runs]
     return summary
 
@@ -42,6 +44,11 @@ def ratios_of(peers):
         for peer, theirs in peers.items()
         if not peer.startswith("sixmark")
     }
+
+
+def together(counts):
+    """Their sums, by name."""
+    return dict(sum(map(Counter, counts), Counter()))
 
 
 def spread(values):
@@ -67,6 +74,7 @@ def table(case, summary):
                 f"  {family:6}{pair}: requests/s {times(ratio['per_s'])},"
                 f" {word} {times(ratio[metric])}"
             )
+    lines += [f"  {line}" for line in agreements(summary)]
     return "\n".join(lines + [f"  doubtful: {doubt}" for doubt in doubts(summary)])
 
 
@@ -75,6 +83,17 @@ def cost(case):
     if case.load.files:
         return "cpu_s_per_gb", "client CPU-s/GB"
     return "per_cpu_s", "per client CPU-s"
+
+
+def agreements(summary):
+    """What each client and the server made out, both families together."""
+    peers = {}
+    for _, peer, one in rows(summary):
+        peers.setdefault(peer, []).append(one["agreed"])
+    for peer, counts in peers.items():
+        said = [f"{count:,} x {what}" for what, count in together(counts).items()]
+        if said:
+            yield f"{peer}: {'; '.join(said)}"
 
 
 def rows(summary):

@@ -3,10 +3,16 @@
 use super::table::{OVERHEAD, Table};
 use super::{Error, integer, text};
 
+/// Longer blocks are not remembered.
+const MOST_REMEMBERED: usize = 1_024;
+
 /// Reads the blocks of one connection, in their order.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
+    /// The last block, and what had been put into the table when it was first the last.
+    last: Vec<u8>,
+    since: u64,
     most: usize,
     name: Vec<u8>,
     value: Vec<u8>,
@@ -16,19 +22,54 @@ impl Decoder {
     /// A decoder whose dynamic table takes up to `table_size` bytes and that reads blocks of up to
     /// `list_size` bytes of fields, both counted as RFC 7541, 4.1 does.
     pub fn new(table_size: usize, list_size: usize) -> Decoder {
-        let (name, value) = (Vec::new(), Vec::new());
-        Decoder { table: Table::new(table_size), most: list_size, name, value }
+        Decoder {
+            table: Table::new(table_size),
+            last: Vec::new(),
+            since: 0,
+            most: list_size,
+            name: Vec::new(),
+            value: Vec::new(),
+        }
     }
 
     /// Reads a whole block, handing over the name and value of each field.
     ///
     /// # Errors
     /// What is wrong with the block. Nothing can be read after that.
-    pub fn decode(
-        &mut self,
-        block: &[u8],
-        mut field: impl FnMut(&[u8], &[u8]),
-    ) -> Result<(), Error> {
+    pub fn decode(&mut self, block: &[u8], field: impl FnMut(&[u8], &[u8])) -> Result<(), Error> {
+        let former = self.comes_again(block).then(|| self.table.clone());
+        self.read(block, field)?;
+        if let Some(former) = former {
+            self.table.settle(&former);
+        }
+        Ok(())
+    }
+
+    /// Grows whenever the same block may mean something else than before. It does not with a block
+    /// that came so often that the table holds nothing else: some servers, nginx among them, put all
+    /// fields of each response into it.
+    pub(crate) fn changes(&self) -> u64 {
+        self.table.changes()
+    }
+
+    /// True now and then where nothing but this block has come for so long that the table should
+    /// hold no other fields.
+    fn comes_again(&mut self, block: &[u8]) -> bool {
+        let again = self.last == block;
+        let settled = again && self.table.is_renewed_since(self.since);
+        if !again {
+            self.last.clear();
+            if block.len() <= MOST_REMEMBERED {
+                self.last.extend_from_slice(block);
+            }
+        }
+        if !again || settled {
+            self.since = self.table.put();
+        }
+        settled
+    }
+
+    fn read(&mut self, block: &[u8], mut field: impl FnMut(&[u8], &[u8])) -> Result<(), Error> {
         let mut left = self.most;
         let mut checked = |name: &[u8], value: &[u8]| {
             let size = name.len() + value.len() + OVERHEAD;
@@ -50,11 +91,6 @@ impl Decoder {
             }
         }
         Ok(())
-    }
-
-    /// Grows whenever the same block may mean something else than before.
-    pub(crate) fn changes(&self) -> u64 {
-        self.table.changes()
     }
 
     fn resized<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], Error> {

@@ -10,7 +10,7 @@ pub(super) const OVERHEAD: usize = 32;
 
 /// Names and values lie behind one another in `bytes`, the oldest first. What was evicted stays there
 /// until as much has gathered that moving the rest is cheap.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Table {
     bytes: Vec<u8>,
     entries: VecDeque<Entry>,
@@ -19,6 +19,8 @@ pub(super) struct Table {
     limit: usize,
     /// The size that it was told.
     most: usize,
+    /// Sizes of all that ever entered.
+    put: u64,
     changes: u64,
 }
 
@@ -42,7 +44,7 @@ impl Entry {
 impl Table {
     pub(super) fn new(most: usize) -> Table {
         let (bytes, entries) = (Vec::new(), VecDeque::new());
-        Table { bytes, entries, size: 0, limit: most, most, changes: 0 }
+        Table { bytes, entries, size: 0, limit: most, most, put: 0, changes: 0 }
     }
 
     /// Grows whenever an index may mean something else than before.
@@ -80,6 +82,28 @@ impl Table {
         self.bytes.extend_from_slice(value);
         self.entries.push_back(Entry { at, name: name.len(), value: value.len() });
         self.size += size;
+        self.put += size as u64;
+    }
+
+    pub(super) fn put(&self) -> u64 {
+        self.put
+    }
+
+    /// True where all that was there when so much was [`put`](Table::put) has been evicted since.
+    pub(super) fn is_renewed_since(&self, put: u64) -> bool {
+        self.put - put > self.limit as u64
+    }
+
+    /// Where everything is as it was in `former`, nothing has changed since.
+    pub(super) fn settle(&mut self, former: &Table) {
+        if self.limit == former.limit && self.fields().eq(former.fields()) {
+            self.changes = former.changes;
+        }
+    }
+
+    /// The newest first.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        (0..self.entries.len()).filter_map(|age| self.added(age))
     }
 
     pub(super) fn resize(&mut self, limit: usize) -> Result<(), Error> {
@@ -107,11 +131,6 @@ impl Table {
             self.bytes.drain(..start);
             self.entries.iter_mut().for_each(|entry| entry.at -= start);
         }
-    }
-
-    #[cfg(test)]
-    pub(super) fn fields(&self) -> Vec<(&[u8], &[u8])> {
-        (0..self.entries.len()).filter_map(|age| self.added(age)).collect()
     }
 
     #[cfg(test)]

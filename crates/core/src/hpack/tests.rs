@@ -18,7 +18,7 @@ fn read(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<String>, Error> {
 
 fn table(decoder: &Decoder) -> Vec<String> {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    decoder.table().fields().iter().map(|(n, v)| format!("{}: {}", text(n), text(v))).collect()
+    decoder.table().fields().map(|(n, v)| format!("{}: {}", text(n), text(v))).collect()
 }
 
 #[test]
@@ -227,4 +227,48 @@ fn what_is_written_is_read_again_and_enters_no_table() {
     assert_eq!(read(&mut decoder, &block), Ok(expected));
     assert_eq!(decoder.changes(), 0);
     assert!(huffman::encoded_len(long.as_bytes()) < 300);
+}
+
+/// A response all of whose fields enter the table, as nginx's do.
+fn response(date: u32) -> Vec<u8> {
+    let date = format!("Sat, 21 Nov 2026 11:{:02}:{:02} GMT", date / 60, date % 60);
+    let mut block = vec![0x88];
+    for (name, value) in [("server", "nginx/1.22.1"), ("date", &date), ("content-length", "13")] {
+        block.push(0x40);
+        for text in [name, value] {
+            block.push(text.len() as u8);
+            block.extend_from_slice(text.as_bytes());
+        }
+    }
+    block
+}
+
+#[test]
+fn a_block_that_leaves_the_table_as_it_was_need_not_be_read_again() {
+    let (mut every, mut some) = (Decoder::new(4096, 65536), Decoder::new(4096, 65536));
+    let (mut known, mut left_out) = (None, 0);
+    for n in 0..1_000 {
+        // In between a field of the table, which must be the same one.
+        let block = if n % 90 == 89 { vec![0x80 | 64] } else { response(n / 250) };
+        let before = some.changes();
+        let said = read(&mut every, &block).unwrap();
+        if known.as_ref() == Some(&(block.clone(), before)) {
+            left_out += 1;
+        } else {
+            assert_eq!(read(&mut some, &block).unwrap(), said);
+            known = (some.changes() == before).then_some((block, before));
+        }
+        assert_eq!(table(&some), table(&every));
+    }
+    assert!((300..1_000).contains(&left_out), "{left_out}");
+}
+
+#[test]
+fn blocks_that_take_turns_are_all_read() {
+    let mut decoder = Decoder::new(4096, 65536);
+    for n in 0..1_000 {
+        let before = decoder.changes();
+        read(&mut decoder, &response(n % 2)).unwrap();
+        assert!(decoder.changes() > before);
+    }
 }

@@ -1,4 +1,4 @@
-"""sixmark's turbo origin, on a CPU of its own."""
+"""sixmark's own servers, on a CPU of their own."""
 
 import json
 import os
@@ -6,13 +6,15 @@ import subprocess
 from pathlib import Path
 
 
-class Turbo:
-    """Serves / (13 bytes), /bytes/N and uploads to /sink while the `with` block runs."""
+class Origin:
+    """Serves while the `with` block runs."""
 
-    name = "turbo"
+    options = []
+    scheme = "http"
 
     def __init__(self, program, cpu):
-        self.command = ["taskset", "-c", str(cpu), program, "origin", "--turbo", "-t1", "--json"]
+        command = ["taskset", "-c", str(cpu), program, "origin", "-t1", "--json"]
+        self.command = [*command, *self.options]
         self.process = None
         self.ports = {}
 
@@ -38,11 +40,30 @@ class Turbo:
             self.process.kill()
             self.process.wait()
 
-    def url(self, family, path):
+    def url(self, family, path, load):
         host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
-        return f"http://{host}:{self.ports[family]}{path}"
+        return f"{self.scheme}://{host}:{self.ports[family]}{path}"
 
     def cpu_seconds(self):
         """User and system time so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def agreed(self):
+        """It does not say."""
+        return {}
+
+
+class Turbo(Origin):
+    """Serves / (13 bytes), /bytes/N and uploads to /sink."""
+
+    name = "turbo"
+    options = ["--turbo"]
+
+
+class Http3(Origin):
+    """Serves / over HTTP/3, with a certificate made for it."""
+
+    name = "origin"
+    options = ["--tls", "--http3"]
+    scheme = "https"
