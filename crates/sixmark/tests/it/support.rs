@@ -3,6 +3,7 @@
 
 pub(crate) mod client;
 mod server;
+pub(crate) mod site;
 
 pub(crate) use server::Server;
 
