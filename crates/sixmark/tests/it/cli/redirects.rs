@@ -37,8 +37,9 @@ fn without_being_asked_redirects_are_responses_like_others() {
 fn a_chain_is_followed_to_its_end_and_only_that_is_checked() {
     for over in Over::ALL {
         let site = Site::start(over);
-        for more in [&["-c", "3"][..], &["-c", "4", "--rate", "300"], &["--no-keep-alive"]] {
-            // There are no more connections of HTTP/2 for them than -c.
+        for more in
+            [&["-c", "3"][..], &["-c", "4", "--rate", "300"], &["--requests-per-connection", "1"]]
+        {
             let options = [&["-n", "6", "--location", "--expect", "body~^abc$"], more].concat();
             let (result, asked) = run(&site, over, "/steps/2", &options);
             let found = (requests(&result), asked.len());

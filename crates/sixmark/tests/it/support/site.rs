@@ -183,7 +183,11 @@ impl Desk {
             head: parts.headers,
             body: String::from_utf8_lossy(&body).into_owned(),
         };
-        let response = self.respond(&asked);
+        let mut response = self.respond(&asked);
+        if asked.method == "HEAD" {
+            // Over HTTP/2 nobody else sees to it.
+            *response.body_mut() = Full::default();
+        }
         let _ = self.asked.send(asked);
         Ok(response)
     }
@@ -200,7 +204,7 @@ impl Desk {
             ["steps", "0"] => to(302, "/end"),
             ["steps", left] => to(302, &format!("{}", left.parse::<u32>().unwrap() - 1)),
             ["loop"] => to(307, "/loop"),
-            ["to", status] => to(status.parse().unwrap(), "/end?of=it"),
+            ["to", status, ..] => to(status.parse().unwrap(), "/end?of=it"),
             ["away"] => to(302, "http://other.example/"),
             ["secured"] => to(302, &format!("https://{}/end", asked.field("host").unwrap_or("x"))),
             ["nowhere"] => Response::builder().status(302).body(Full::default()).unwrap(),
