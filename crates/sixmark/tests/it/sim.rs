@@ -18,6 +18,7 @@ mod outcomes;
 mod phases;
 mod random;
 mod real;
+mod requests;
 mod schedule;
 mod script;
 mod simulated;
