@@ -10,6 +10,7 @@ mod caddy;
 mod capture;
 mod everyday;
 mod many;
+mod mixes;
 mod nghttpd;
 mod nginx;
 mod packets;

@@ -39,8 +39,8 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn look_back(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
         let Some(mut notes) = self.notes.take() else { return };
         let which = self.which(slot, place);
-        let goes_on =
-            self.arrivals.may_follow(at) && notes.follow(&which, complete.status, &mut self.values);
+        let goes_on = self.arrivals.may_follow(at)
+            && notes.follow(&which, complete.status, &mut self.maker.values);
         let verdict = if goes_on { Ok(()) } else { notes.verdict(&which, complete.status) };
         self.notes = Some(notes);
         let exchange = *self.places.get(place);

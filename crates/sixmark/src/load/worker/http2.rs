@@ -85,7 +85,9 @@ impl<D: Driver> Worker<'_, D> {
                 (None, Some(form)) => talk.machine.begin(place, form),
                 (Some(notes), Some(form)) => {
                     talk.machine.room() > 0
-                        && talk.machine.begin(place, &made(notes, which, &mut self.values, form))
+                        && talk
+                            .machine
+                            .begin(place, &made(notes, which, &mut self.maker.values, form))
                 }
                 (_, None) => false,
             };
