@@ -2,16 +2,19 @@
 #![cfg(test)]
 
 mod body;
+mod checks;
 mod clocks;
 mod connections;
 mod ending;
 mod find_max;
 mod http2;
+mod mix;
 mod origin;
 mod outcomes;
 mod output;
 mod pace;
 mod ratio;
+mod redirects;
 mod refusals;
 mod request;
 mod requests;

@@ -11,6 +11,7 @@ mod capture;
 mod everyday;
 mod many;
 mod matrix;
+mod mixes;
 mod nghttpd;
 mod nginx;
 mod packets;

@@ -19,6 +19,7 @@ mod outcomes;
 mod phases;
 mod random;
 mod real;
+mod requests;
 mod schedule;
 mod script;
 mod simulated;

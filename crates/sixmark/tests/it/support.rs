@@ -5,6 +5,7 @@ pub(crate) mod authority;
 pub(crate) mod client;
 mod raw;
 mod server;
+pub(crate) mod site;
 
 pub(crate) use raw::Raw;
 pub(crate) use server::Server;

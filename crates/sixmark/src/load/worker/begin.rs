@@ -33,9 +33,7 @@ impl<D: Driver> Worker<'_, D> {
             return false;
         }
         let mut turn = self.arrivals.take(self.prepared, now);
-        if let Some(choices) = &mut self.choices {
-            turn.request = choices[usize::from(turn.counted)].draw(turn.endpoint) as u32;
-        }
+        self.maker.choose(&mut turn);
         match self.room(turn.endpoint) {
             Some(slot) => self.put(&turn, slot, now),
             None => self.open(&turn),

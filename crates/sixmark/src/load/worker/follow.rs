@@ -39,8 +39,8 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn look_back(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
         let Some(mut notes) = self.notes.take() else { return };
         let which = self.which(slot, place);
-        let goes_on =
-            self.arrivals.may_follow(at) && notes.follow(&which, complete.status, &mut self.values);
+        let goes_on = self.arrivals.may_follow(at)
+            && notes.follow(&which, complete.status, &mut self.maker.values);
         let verdict = if goes_on { Ok(()) } else { notes.verdict(&which, complete.status) };
         self.notes = Some(notes);
         let exchange = *self.places.get(place);
@@ -62,9 +62,16 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.last_end = self.last_end.max(at);
         }
         match goes_on {
-            true => self.following.push(following(&exchange, place, which.endpoint, at)),
+            true => self.following.push(Following { place, turn: self.next_turn(&which, at) }),
             false => self.places.leave(place),
         }
+    }
+
+    /// What a redirect leads to. In an open loop it is due when the response before it is here.
+    fn next_turn(&self, which: &Which<'_>, at: u64) -> Turn {
+        let &Which { endpoint, request, .. } = which;
+        let due = self.arrivals.are_timed().then_some(at);
+        Turn { endpoint, counted: at >= self.measure_from, due, waited: false, request }
     }
 
     /// The exchange in a place, for those who look it up.
@@ -97,11 +104,4 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
         }
     }
-}
-
-/// In an open loop it is due when the response before it is here.
-fn following(before: &Exchange, place: Place, endpoint: usize, at: u64) -> Following {
-    let Exchange { counted, request, .. } = *before;
-    let due = before.due.is_some().then_some(at);
-    Following { place, turn: Turn { endpoint, counted, due, waited: false, request } }
 }

@@ -95,7 +95,7 @@ impl<D: Driver> Worker<'_, D> {
         let request = self.places.get(place).request;
         let forms = &prepared.endpoints[endpoint].requests[request as usize];
         let which = Which { prepared, endpoint, place, request };
-        let (notes, values) = (self.notes.as_deref_mut(), &mut self.values);
+        let (notes, values) = (self.notes.as_deref_mut(), &mut self.maker.values);
         match (&mut connection.talk, &forms.http2, &forms.http3) {
             (Talk::Http2(talk), Some(form), _) if talk.machine.room() > 0 => {
                 let own = made(notes, &which, values, http2::Request::new);

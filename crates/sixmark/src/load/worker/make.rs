@@ -1,15 +1,56 @@
-//! Requests of HTTP/1.1 that are made for one exchange.
+//! Which request an exchange sends, and those of HTTP/1.1 that are made for it alone.
 
 use std::sync::Arc;
 
+use sixmark_core::mix::Choice;
+use sixmark_core::pace::Pace;
+use sixmark_core::template::Values;
 use sixmark_sys::driver::{Driver, Handed, Message, Slot};
 
 use super::Worker;
+use crate::load::arrivals::Turn;
 use crate::load::places::Place;
-use crate::load::prepare::Http1;
+use crate::load::prepare::{Http1, Prepared};
 
 /// Content up to this length is copied behind the head.
 const SHORT: usize = 64 * 1024;
+
+/// What decides what a worker sends.
+#[derive(Debug)]
+pub(super) struct Maker {
+    /// Which request goes next, of the warm-up and of the measurement, where there are several.
+    choices: Option<[Choice; 2]>,
+    /// What requests are filled in with.
+    pub(super) values: Values,
+    /// What they are filled in to: empty in between.
+    out: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl Maker {
+    /// That of worker number `worker`.
+    pub(super) fn new(prepared: &Prepared, worker: u32) -> Maker {
+        let plan = &prepared.plan;
+        let values = Values::new(plan.seed, worker, plan.load.threads.get());
+        Maker { choices: choices(prepared, worker), values, out: Vec::new(), scratch: Vec::new() }
+    }
+
+    /// Lets the mix say what an exchange sends, where there is one.
+    pub(super) fn choose(&mut self, turn: &mut Turn) {
+        if let Some(choices) = &mut self.choices {
+            turn.request = choices[usize::from(turn.counted)].draw(turn.endpoint) as u32;
+        }
+    }
+}
+
+/// None where a timetable says what is sent, or there is no choice.
+fn choices(prepared: &Prepared, worker: u32) -> Option<[Choice; 2]> {
+    let plan = &prepared.plan;
+    let listed = matches!(&plan.load.pace, Pace::Open(open) if open.timetable.is_some());
+    let (endpoints, workers) = (prepared.endpoints.len(), plan.load.threads.get());
+    let new = || Choice::new(&plan.requests.weights(), endpoints, worker, workers);
+    (plan.requests.len() > 1 && !listed).then(|| [new(), new()])
+}
 
 impl<D: Driver> Worker<'_, D> {
     /// Sends the request of an exchange of which notes are taken, or that is filled in. With `last` it
@@ -25,7 +66,7 @@ impl<D: Driver> Worker<'_, D> {
         let which = self.which(slot, place);
         if let Some(notes) = &mut self.notes {
             notes.listen(place);
-            if let Some(filled) = notes.fill(&which, &mut self.values) {
+            if let Some(filled) = notes.fill(&which, &mut self.maker.values) {
                 let head = filled.http1(which.authority(), last);
                 return self.send_made(slot, place, head, filled.body(), starts);
             }
@@ -33,8 +74,8 @@ impl<D: Driver> Worker<'_, D> {
         match form {
             Http1::Constant(message) => self.hand_over(slot, place, message, starts),
             Http1::Changing(changing) => {
-                let mut out = std::mem::take(&mut self.filling.out);
-                changing.render(&mut self.values, &mut out, &mut self.filling.scratch);
+                let mut out = std::mem::take(&mut self.maker.out);
+                changing.render(&mut self.maker.values, &mut out, &mut self.maker.scratch);
                 self.send_made(slot, place, out, changing.body(), starts);
             }
         }
@@ -57,7 +98,7 @@ impl<D: Driver> Worker<'_, D> {
         self.places.get(place).length = bytes.len() as u64;
         // The exchange before is over, so that its request was answered.
         let handed = self.driver.pass(slot, &mut bytes);
-        self.filling.out = bytes;
+        self.maker.out = bytes;
         if let Handed::Whole(at) = handed {
             if starts {
                 self.places.get(place).start = at;

@@ -21,12 +21,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sixmark_core::clocks::Clocks;
 use sixmark_core::http1::Known;
 use sixmark_core::http3::Heads;
-use sixmark_core::mix::{Choice, share};
-use sixmark_core::pace::Pace;
+use sixmark_core::mix::share;
+use sixmark_core::plan::Load;
 use sixmark_core::plan::http::Version;
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
-use sixmark_core::template::Values;
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::arrivals::Arrivals;
@@ -40,6 +39,7 @@ use super::source::Sources;
 use crate::tls;
 use follow::Following;
 use http2::Over;
+use make::Maker;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
 /// ones' responses look late.
@@ -82,18 +82,12 @@ pub struct Worker<'a, D> {
     scratch: Vec<Place>,
     /// Exchanges that redirects lead to.
     following: Vec<Following>,
-    /// Which request goes next, of the warm-up and of the measurement, where there are several.
-    choices: Option<[Choice; 2]>,
-    /// What requests are filled in with, and where.
-    values: Values,
-    filling: Filling,
+    maker: Maker,
     /// What is kept of exchanges beside their times, where anything is.
     notes: Option<Box<Notes>>,
     /// Connections that are to be used at once, and that may be open at once.
     usual_connections: usize,
     most_connections: usize,
-    /// An event frees at most one place.
-    one_at_a_time: bool,
     number: u32,
     /// Connections under way before the load begins, while that lasts.
     opening: Option<usize>,
@@ -106,13 +100,6 @@ pub struct Worker<'a, D> {
     hopeless_after: u64,
     hoping: bool,
     last_end: u64,
-}
-
-/// Buffers that requests are filled in, empty in between.
-#[derive(Debug, Default)]
-struct Filling {
-    out: Vec<u8>,
-    scratch: Vec<u8>,
 }
 
 /// What one worker counted.
@@ -135,17 +122,15 @@ impl<'a, D: Driver> Worker<'a, D> {
     pub fn new(driver: D, prepared: &'a Prepared, number: u32, begin: u64) -> Self {
         let plan = &prepared.plan;
         let load = &plan.load;
-        let workers = load.threads.get();
-        let part = |total: u64| share(total, workers.into(), number.into()).1;
+        let part = |total: u64| share(total, load.threads.get().into(), number.into()).1;
         let usual = part(load.connections.get().into());
         let places = usual * u64::from(plan.http.streams.get());
         let measure_from = begin + load.warmup.as_nanos() as u64;
-        let lasts = |duration: std::time::Duration| duration.as_nanos() as u64;
-        let end = load.duration.map_or(u64::MAX, |duration| measure_from + lasts(duration));
+        let end = end_of(load, measure_from);
         Worker {
             connections: Connections::new(prepared.endpoints.len(), plan.http.streams.get()),
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
-            sources: Sources::new(&plan.sources, number, workers),
+            sources: Sources::new(&plan.sources, number, load.threads.get()),
             record: Record::new(measure_from, number),
             known: Known::default(),
             places: Places::new(places as usize),
@@ -160,16 +145,13 @@ impl<'a, D: Driver> Worker<'a, D> {
             plain: Vec::new(),
             scratch: Vec::new(),
             following: Vec::new(),
-            choices: choices(prepared, number),
-            values: Values::new(plan.seed, number, workers),
-            filling: Filling::default(),
+            maker: Maker::new(prepared, number),
             notes: prepared.notes.then(Box::default),
             usual_connections: usual as usize,
-            one_at_a_time: plan.http.streams.get() == 1,
             most_connections: part(plan.connection.most_open.get().into()).max(usual) as usize,
             begin,
             measure_from,
-            timeout: lasts(load.timeout),
+            timeout: load.timeout.as_nanos() as u64,
             established: 0,
             unestablished: 0,
             hopeless_after: usual.max(HOPELESS),
@@ -187,8 +169,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.begin = begin;
         self.measure_from += put_off;
         self.last_end = self.measure_from;
-        let end = load.duration.map(|duration| self.measure_from + duration.as_nanos() as u64);
-        let times = [begin, self.measure_from, end.unwrap_or(u64::MAX)];
+        let times = [begin, self.measure_from, end_of(load, self.measure_from)];
         self.arrivals = Arrivals::new(self.prepared, self.number, times);
         self.record.begin_at(self.measure_from);
         self.record.begin_waiting(self.driver.waited());
@@ -229,7 +210,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.handle(event);
             while begun < MOST_BEGUN && self.begin() {
                 begun += 1;
-                if self.one_at_a_time {
+                // Of one exchange a connection, an event ends at most one.
+                if self.prepared.plan.http.streams.get() == 1 {
                     break;
                 }
             }
@@ -334,12 +316,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     }
 }
 
-/// The mixes of a worker's warm-up and of what is measured; none where a timetable says what is sent,
-/// or there is no choice.
-fn choices(prepared: &Prepared, worker: u32) -> Option<[Choice; 2]> {
-    let plan = &prepared.plan;
-    let listed = matches!(&plan.load.pace, Pace::Open(open) if open.timetable.is_some());
-    let (endpoints, workers) = (prepared.endpoints.len(), plan.load.threads.get());
-    let new = || Choice::new(&plan.requests.weights(), endpoints, worker, workers);
-    (plan.requests.len() > 1 && !listed).then(|| [new(), new()])
+/// When a load ends whose measurement begins then.
+fn end_of(load: &Load, measure_from: u64) -> u64 {
+    load.duration.map_or(u64::MAX, |duration| measure_from + duration.as_nanos() as u64)
 }

@@ -6,7 +6,7 @@ use sixmark_core::outcome::Outcome;
 use sixmark_core::tally::SliceTally;
 use sixmark_sys::driver::Close;
 
-use super::harness::Ran;
+use super::harness::{BEGIN, Ran};
 
 pub(crate) fn check(ran: &Ran) {
     check_tally(ran);
@@ -33,6 +33,10 @@ pub(crate) fn exchanges(ran: &Ran, family: Family) {
     for timing in [&phases.wait, &phases.transfer, &phases.response] {
         assert_eq!(timing.count(), tally.completed(), "{family}: timings of whole responses");
     }
+    assert_eq!(tally.content.count(), tally.outcome(Outcome::Content), "{family}: checks");
+    // What a response of the warm-up led to may count.
+    let led = if ran.measured_from == BEGIN { tally.redirects() } else { tally.sent };
+    assert!(tally.followed <= led.min(tally.sent), "{family}: followed");
     // In an open loop each exchange slipped by so much, be it nothing.
     let (slips, services) = (phases.slip.count(), phases.service.count());
     assert!((slips, services) == (0, 0) || (slips, services) == (tally.sent, tally.completed()));
@@ -44,7 +48,8 @@ fn as_the_world_saw(ran: &Ran, family: Family) {
     let begun = ran.ledger.begun(family, ran.measured_from);
     assert_eq!(tally.sent, begun, "{family}: sent, and begun as the world saw it");
     let answered = ran.ledger.requests(family, ran.measured_from).filter(|asked| asked.answered);
-    let read = tally.completed() + tally.outcome(Outcome::Protocol);
+    let whole = tally.completed() + tally.outcome(Outcome::Content);
+    let read = whole + tally.outcome(Outcome::Protocol);
     assert!(answered.count() as u64 <= read, "{family}: answered and not noticed");
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Connection {
 pub(crate) struct Asked {
     /// When the driver had woken before the exchange's begin.
     pub(crate) begun: u64,
+    /// Method and path.
+    pub(crate) line: String,
     pub(crate) length: usize,
     /// The kernel took all of it, and told so.
     pub(crate) taken: bool,

@@ -171,11 +171,20 @@ pub(crate) struct Response {
     pub(crate) close: bool,
     /// Bytes of a chunk.
     pub(crate) chunk: usize,
+    /// It leads to `/next`.
+    pub(crate) redirect: bool,
 }
 
 impl Default for Response {
     fn default() -> Response {
-        Response { framing: Framing::Length, body: 100, hints: false, close: false, chunk: 64 }
+        Response {
+            framing: Framing::Length,
+            body: 100,
+            hints: false,
+            close: false,
+            chunk: 64,
+            redirect: false,
+        }
     }
 }
 
@@ -185,7 +194,10 @@ impl Response {
         if self.hints {
             text += "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
         }
-        text += "HTTP/1.1 200 OK\r\n";
+        text += match self.redirect {
+            false => "HTTP/1.1 200 OK\r\n",
+            true => "HTTP/1.1 302 Found\r\nLocation: /next\r\n",
+        };
         if self.close {
             text += "Connection: close\r\n";
         }

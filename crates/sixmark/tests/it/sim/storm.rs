@@ -1,21 +1,25 @@
 //! Everything that can go wrong, at random and together: the books must balance all the same.
 
 use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
 use std::time::Duration;
 
 use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
+use sixmark_core::check::Checks;
 use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Close, Plan};
+use sixmark_core::plan::{Body, Close, Plan, Request, Requests};
 use sixmark_core::result::Ended;
+use sixmark_core::tally::FamilyTally;
+use sixmark_core::template::{Place, Reading};
 
 use super::balance;
 use super::harness::{BEGIN, Ran, Sim, plan};
 use super::random::{Random, each_seed};
-use super::script::{Dial, Framing, MICRO, MILLI, Reply, Request, Response, SECOND, Script};
-use super::script::{Step, Take};
+use super::script::Request as Asked;
+use super::script::{Dial, Framing, MICRO, MILLI, Reply, Response, SECOND, Script, Step, Take};
 
 /// A world where `trouble` of a hundred things go wrong.
 fn weather(trouble: u64) -> Script {
@@ -38,13 +42,14 @@ pub(crate) fn failed_dial(random: &mut Random) -> Dial {
     }
 }
 
-fn reply(request: &Request, trouble: u64, random: &mut Random) -> Reply {
+fn reply(request: &Asked, trouble: u64, random: &mut Random) -> Reply {
     let response = Response {
         framing: random.pick(&[Framing::Length, Framing::Chunked, Framing::UntilClose]),
         body: random.pick(&[0, 1, 100, 20_000]),
         hints: random.chance(20),
         close: request.last || random.chance(10),
         chunk: 1 + random.below(9_000) as usize,
+        redirect: random.chance(30),
     };
     let mut steps = cut(&response.bytes(), random);
     finish(&mut steps, &response, random);
@@ -127,10 +132,34 @@ pub(crate) fn any_plan(random: &mut Random) -> Plan {
     plan.connection.close = random.pick(&[Close::Fin, Close::Rst]);
     plan.targets[0].addresses.push("[fd00::2]:80".parse().unwrap());
     plan.seed = random.next();
+    plan.location = random.chance(40);
+    plan.cookies = random.chance(10);
+    if random.chance(40) {
+        plan.requests = any_mix(random);
+    }
     if random.chance(50) {
         plan.load.pace = Pace::Open(any_pace(&mut plan, random));
     }
     plan
+}
+
+/// Several requests, some of them filled in and some with checks.
+fn any_mix(random: &mut Random) -> Requests {
+    let mut open = |_: &str| Err("there are no files".to_owned());
+    let list = (0..1 + random.below(4)).map(|number| {
+        let path = random.pick(&["/", "/{{seq}}", "/long/{{rand 1 9}}?{{uuid}}"]);
+        let checks = ["status=200", "size=100", "body~^x*$", "header:location=/next"];
+        let expect: Vec<&str> = checks.into_iter().filter(|_| random.chance(20)).collect();
+        let expect = expect.iter().map(|check| check.parse().unwrap());
+        Request {
+            path: Some(Reading::new(&mut open).template(path, Place::Path).unwrap()),
+            body: random.chance(20).then(|| Body::Constant(Arc::new(vec![b'b'; 30]))),
+            checks: Checks::new(expect.collect()),
+            weight: (1 + number) as f64,
+            ..Request::plain(random.pick(&["GET", "POST", "PUT"]))
+        }
+    });
+    Requests::new(list.collect()).unwrap()
 }
 
 /// Any open loop; its stages may give the plan its duration.
@@ -179,7 +208,8 @@ fn a_run_of_so_many_requests_that_ends_by_itself_sends_so_many() {
         let (ran, plan) = storm(seed);
         let (Some(requests), None) = (plan.load.requests, plan.load.duration) else { return };
         if ran.report.ended == Ended::Complete {
-            let sent: u64 = ran.tally().iter().map(|(_, tally)| tally.sent + tally.dropped).sum();
+            let of = |tally: &FamilyTally| tally.sent - tally.followed + tally.dropped;
+            let sent: u64 = ran.tally().iter().map(|(_, tally)| of(tally)).sum();
             assert_eq!(sent, requests.get());
         }
     });

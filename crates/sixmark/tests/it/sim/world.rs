@@ -133,8 +133,9 @@ impl World {
         let page = &mut self.ledger.connections[number];
         assert_eq!(goes_on, page.requests.is_empty(), "slot {slot} has one in flight already");
         let last = contains(&bytes[..bytes.len().min(1_024)], b"\r\nConnection: close\r\n");
-        let received = 0;
-        page.requests.push(Asked { begun, length, taken: false, last, received, answered: false });
+        let line = String::from_utf8_lossy(bytes).split(" HTTP/1.1").next().unwrap().to_owned();
+        let (taken, received, answered) = (false, 0, false);
+        page.requests.push(Asked { begun, line, length, taken, last, received, answered });
         let request = Request { family: page.family, last, at };
         if !goes_on {
             self.begin(number);

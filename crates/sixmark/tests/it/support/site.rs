@@ -1,0 +1,238 @@
+//! A web site that remembers all it was asked for, over whatever carries HTTP.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use sixmark_core::family::Family;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+
+/// What carries the exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    Http1,
+    Https1,
+    Plain2,
+    Https2,
+}
+
+impl Over {
+    pub(crate) const ALL: [Over; 4] = [Over::Http1, Over::Https1, Over::Plain2, Over::Https2];
+
+    fn is_secure(self) -> bool {
+        matches!(self, Over::Https1 | Over::Https2)
+    }
+
+    fn has_streams(self) -> bool {
+        matches!(self, Over::Plain2 | Over::Https2)
+    }
+
+    /// What `sixmark run` has to be told of it.
+    pub(crate) fn options(self) -> &'static [&'static str] {
+        match self {
+            Over::Http1 => &[],
+            Over::Https1 => &["--insecure"],
+            Over::Plain2 => &["--http2-prior-knowledge", "--streams", "3"],
+            Over::Https2 => &["--insecure", "--http2", "--streams", "3"],
+        }
+    }
+}
+
+/// A request as the site saw it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) family: Family,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) head: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Asked {
+    /// A field of the head, in ASCII.
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+        self.head.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+/// The site, on loopback of both families. It ends when dropped.
+pub(crate) struct Site {
+    over: Over,
+    addresses: [SocketAddr; 2],
+    asked: Receiver<Asked>,
+    _end: oneshot::Sender<()>,
+}
+
+impl Site {
+    pub(crate) fn start(over: Over) -> Site {
+        let (sender, asked) = channel();
+        let (tell, told) = channel();
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(async {
+                tell.send(listen(over, &sender).await).unwrap();
+                let _: Result<(), _> = ended.await;
+            });
+        });
+        Site { over, addresses: told.recv().unwrap(), asked, _end: end }
+    }
+
+    /// The URLs of `path`, IPv6 first.
+    pub(crate) fn urls(&self, path: &str) -> [String; 2] {
+        let scheme = if self.over.is_secure() { "https" } else { "http" };
+        self.addresses.map(|address| format!("{scheme}://{address}{path}"))
+    }
+
+    /// The requests seen and not yet taken; all of them once their client has ended.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.try_iter().collect()
+    }
+}
+
+async fn listen(over: Over, asked: &Sender<Asked>) -> [SocketAddr; 2] {
+    let tls = TlsAcceptor::from(Arc::new(config(over)));
+    let visitors = Arc::new(AtomicU32::new(0));
+    let mut addresses = Vec::new();
+    for own in [IpAddr::from(Ipv6Addr::LOCALHOST), IpAddr::from(Ipv4Addr::LOCALHOST)] {
+        let listener = TcpListener::bind((own, 0)).await.unwrap();
+        addresses.push(listener.local_addr().unwrap());
+        let desk =
+            Desk { family: Family::of(own), asked: asked.clone(), visitors: visitors.clone() };
+        let tls = tls.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, over, tls.clone(), desk.clone()));
+            }
+        });
+    }
+    [addresses[0], addresses[1]]
+}
+
+fn config(over: Over) -> ServerConfig {
+    let names = ["localhost", "::1", "127.0.0.1"].map(str::to_owned);
+    let own = rcgen::generate_simple_self_signed(names).unwrap();
+    let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+    let provider = rustls::crypto::aws_lc_rs::default_provider().into();
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![own.cert.der().clone()], key.into())
+        .unwrap();
+    let alpn: &[u8] = if over.has_streams() { b"h2" } else { b"http/1.1" };
+    config.alpn_protocols = vec![alpn.to_vec()];
+    config
+}
+
+async fn serve(stream: TcpStream, over: Over, tls: TlsAcceptor, desk: Desk) {
+    stream.set_nodelay(true).unwrap();
+    match over.is_secure() {
+        false => speak(stream, over, desk).await,
+        true => {
+            if let Ok(stream) = tls.accept(stream).await {
+                speak(stream, over, desk).await;
+            }
+        }
+    }
+}
+
+/// Until the client goes away; its ways to do so are not errors here.
+async fn speak<S>(stream: S, over: Over, desk: Desk)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let service = service_fn(move |request| desk.clone().answer(request));
+    let io = TokioIo::new(stream);
+    match over.has_streams() {
+        true => drop(http2::Builder::new(TokioExecutor::new()).serve_connection(io, service).await),
+        false => drop(http1::Builder::new().serve_connection(io, service).await),
+    }
+}
+
+/// Where requests arrive.
+#[derive(Clone)]
+struct Desk {
+    family: Family,
+    asked: Sender<Asked>,
+    visitors: Arc<AtomicU32>,
+}
+
+impl Desk {
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await.map(|whole| whole.to_bytes()).unwrap_or_default();
+        let asked = Asked {
+            family: self.family,
+            method: parts.method.to_string(),
+            path: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+            head: parts.headers,
+            body: String::from_utf8_lossy(&body).into_owned(),
+        };
+        let mut response = self.respond(&asked);
+        if asked.method == "HEAD" {
+            // Over HTTP/2 nobody else sees to it.
+            *response.body_mut() = Full::default();
+        }
+        let _ = self.asked.send(asked);
+        Ok(response)
+    }
+
+    fn respond(&self, asked: &Asked) -> Response<Full<Bytes>> {
+        let words: Vec<&str> = asked.path.split(['/', '?']).skip(1).collect();
+        let response = Response::builder().header(CONTENT_TYPE, "text/plain");
+        let to = |status: u16, location: &str| {
+            let response = Response::builder().status(status).header(LOCATION, location);
+            response.body(Full::from("elsewhere")).unwrap()
+        };
+        match words[..] {
+            // So many steps to the end.
+            ["steps", "0"] => to(302, "/end"),
+            ["steps", left] => to(302, &format!("{}", left.parse::<u32>().unwrap() - 1)),
+            ["loop"] => to(307, "/loop"),
+            ["to", status, ..] => to(status.parse().unwrap(), "/end?of=it"),
+            ["away"] => to(302, "http://other.example/"),
+            ["secured"] => to(302, &format!("https://{}/end", asked.field("host").unwrap_or("x"))),
+            ["nowhere"] => Response::builder().status(302).body(Full::default()).unwrap(),
+            ["gzip"] => {
+                response.header(CONTENT_ENCODING, "gzip").body(Full::from(GZIP.to_vec())).unwrap()
+            }
+            ["br"] => {
+                let brotli = [0x20, 0x00, 0x10, b'a', b'b', b'c', 0x03].to_vec();
+                response.header(CONTENT_ENCODING, "br").body(Full::from(brotli)).unwrap()
+            }
+            ["json"] => response.body(Full::from(r#"{"a": [1, {"b": "c"}]}"#)).unwrap(),
+            ["visit", ..] => {
+                let visitor = match asked.head.contains_key(COOKIE) {
+                    true => "visits=again; Path=/visit".to_owned(),
+                    false => {
+                        let number = self.visitors.fetch_add(1, Ordering::SeqCst);
+                        format!("visitor={number}; Path=/visit")
+                    }
+                };
+                response.header(SET_COOKIE, visitor).body(Full::from("hello")).unwrap()
+            }
+            _ => response.body(Full::from("abc")).unwrap(),
+        }
+    }
+}
+
+/// `abc` in a gzip file of one stored block (RFC 1952; RFC 1951, 3.2.4).
+const GZIP: [u8; 26] = [
+    0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c', 0xc2, 0x41, 0x24,
+    0x35, 3, 0, 0, 0,
+];
