@@ -43,11 +43,13 @@ const FIRST_SLOTS: usize = 8;
 pub(super) struct Streams {
     slots: Vec<Option<Stream>>,
     open: usize,
+    /// Those that are not where their number says: as long as there are none, a gap may stay.
+    strayed: usize,
 }
 
 impl Streams {
     pub(super) fn new() -> Streams {
-        Streams { slots: empty(FIRST_SLOTS), open: 0 }
+        Streams { slots: empty(FIRST_SLOTS), open: 0, strayed: 0 }
     }
 
     pub(super) fn open(&self) -> usize {
@@ -76,8 +78,7 @@ impl Streams {
         if (self.open + 1) * 2 > self.slots.len() {
             self.grow();
         }
-        let at = self.place(stream.id);
-        self.slots[at] = Some(stream);
+        self.put(stream);
         self.open += 1;
     }
 
@@ -85,8 +86,17 @@ impl Streams {
         let at = self.place(id);
         let stream = self.slots[at].take()?;
         self.open -= 1;
-        self.close_gap(at);
+        self.strayed -= usize::from(at != self.home(id));
+        if self.strayed > 0 {
+            self.close_gap(at);
+        }
         Some(stream)
+    }
+
+    fn put(&mut self, stream: Stream) {
+        let at = self.place(stream.id);
+        self.strayed += usize::from(at != self.home(stream.id));
+        self.slots[at] = Some(stream);
     }
 
     /// Where `id` is, or the free slot where it would be put.
@@ -111,9 +121,11 @@ impl Streams {
         let mut at = self.after(gap);
         while let Some(stream) = &self.slots[at] {
             let mask = self.slots.len() - 1;
-            let strayed = at.wrapping_sub(self.home(stream.id)) & mask;
+            let home = self.home(stream.id);
+            let strayed = at.wrapping_sub(home) & mask;
             if strayed >= at.wrapping_sub(gap) & mask {
                 self.slots.swap(gap, at);
+                self.strayed -= usize::from(gap == home);
                 gap = at;
             }
             at = self.after(at);
@@ -123,13 +135,53 @@ impl Streams {
     fn grow(&mut self) {
         let twice = empty(self.slots.len() * 2);
         let old = std::mem::replace(&mut self.slots, twice);
-        for stream in old.into_iter().flatten() {
-            let at = self.place(stream.id);
-            self.slots[at] = Some(stream);
-        }
+        self.strayed = 0;
+        old.into_iter().flatten().for_each(|stream| self.put(stream));
     }
 }
 
 fn empty(slots: usize) -> Vec<Option<Stream>> {
     (0..slots).map(|_| None).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(id: u32) -> Stream {
+        Stream {
+            id,
+            token: 0,
+            observed: false,
+            begun: false,
+            response: Response::new(false),
+            credit: Credit::new(1),
+            window: 0,
+            body: None,
+            queued: false,
+        }
+    }
+
+    #[test]
+    fn streams_are_found_whatever_order_they_end_in() {
+        let mut streams = Streams::new();
+        let (mut open, mut dice) = (Vec::new(), 1u32);
+        for id in (1..20_000).step_by(2) {
+            streams.add(stream(id));
+            open.push(id);
+            while open.len() > 20 {
+                dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // The first one stays open, so that others meet it again and again.
+                let ended = open.remove(1 + (dice >> 16) as usize % (open.len() - 1));
+                assert_eq!(streams.remove(ended).map(|stream| stream.id), Some(ended));
+                assert!(!streams.has(ended));
+            }
+            assert!(open.iter().all(|&id| streams.has(id)));
+            let strays = |at: usize, stream: &Stream| at != streams.home(stream.id);
+            let slots = streams.slots.iter().enumerate();
+            let astray =
+                slots.filter(|(at, slot)| slot.as_ref().is_some_and(|one| strays(*at, one)));
+            assert_eq!(streams.strayed, astray.count());
+        }
+    }
 }
