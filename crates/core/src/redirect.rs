@@ -12,7 +12,7 @@ pub const MOST_HOPS: u8 = 10;
 pub enum Next {
     /// To another path (and query) of the same origin.
     Path(String),
-    /// To another origin: to be followed only where that is a target of the run.
+    /// To another origin.
     Elsewhere(Url),
 }
 

@@ -43,21 +43,13 @@ impl<'a, D: Driver> Worker<'a, D> {
             && notes.follow(&which, complete.status, &mut self.maker.values);
         let verdict = if goes_on { Ok(()) } else { notes.verdict(&which, complete.status) };
         self.notes = Some(notes);
-        let exchange = *self.places.get(place);
+        let exchange = self.places.get(place);
         if exchange.counted {
             let family = self.connections.get(slot).family;
+            let what = (&*which.request().name, complete.status);
             match verdict {
-                Ok(()) => self.record.completed(family, &exchange, at, complete),
-                Err(mismatch) => {
-                    let name = &which.request().name;
-                    self.record.mismatched(
-                        family,
-                        &exchange,
-                        at,
-                        (name, complete.status),
-                        mismatch,
-                    );
-                }
+                Ok(()) => self.record.completed(family, exchange, at, complete),
+                Err(found) => self.record.mismatched(family, exchange, at, what, found),
             }
             self.last_end = self.last_end.max(at);
         }
@@ -90,18 +82,23 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             let now = self.driver.now();
             let slot = there.unwrap_or_else(|| self.connect(turn.endpoint, now));
-            if turn.counted {
-                let family = self.connections.get(slot).family;
-                self.record.sent(family);
-                self.record.tally[family].followed += 1;
-            }
-            let begun = Exchange { followed: true, ..exchange(&turn, slot, now) };
-            self.places.renew(place, begun);
-            self.join(slot, place);
-            match self.connections.get(slot).state {
-                State::Open => self.start(slot, place, true),
-                _ => self.wait_for(slot, place),
-            }
+            self.go_on_with(place, &turn, slot, now);
+        }
+    }
+
+    /// Puts what a redirect leads to on a connection that is there, or about to be.
+    fn go_on_with(&mut self, place: Place, turn: &Turn, slot: Slot, now: u64) {
+        if turn.counted {
+            let family = self.connections.get(slot).family;
+            self.record.sent(family);
+            self.record.tally[family].followed += 1;
+        }
+        let begun = Exchange { followed: true, ..exchange(turn, slot, now) };
+        self.places.renew(place, begun);
+        self.join(slot, place);
+        match self.connections.get(slot).state {
+            State::Open => self.start(slot, place, true),
+            _ => self.wait_for(slot, place),
         }
     }
 }
