@@ -1,6 +1,6 @@
 //! Programs that a test starts and that end with it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +48,12 @@ impl Process {
         Process::wait_for_all(std::slice::from_mut(self), ready)
     }
 
+    /// The same, until it has said `words` on standard error.
+    pub(super) fn wait_until_it_says(&mut self, words: &str) -> bool {
+        let file = self.said.clone();
+        self.wait_until(|| fs::read_to_string(&file).is_ok_and(|said| said.contains(words)))
+    }
+
     /// The same for several programs, none of which may end.
     pub(super) fn wait_for_all(all: &mut [Process], mut ready: impl FnMut() -> bool) -> bool {
         let start = Instant::now();
@@ -64,7 +70,7 @@ impl Process {
 
     /// What it said on standard error up to now.
     pub(super) fn said(&self) -> String {
-        String::from_utf8_lossy(&std::fs::read(&self.said).unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(&fs::read(&self.said).unwrap_or_default()).into_owned()
     }
 
     /// Asks it to end and waits until it has.

@@ -32,9 +32,7 @@ impl Tcpdump {
         command.args(["--time-stamp-precision=nano", "-w", "-"]).arg(terms.join(" or "));
         command.stdout(Stdio::from(File::create(dir.path().join("capture")).unwrap()));
         let mut process = Process::start(&mut command, dir.path(), "tcpdump", "tcpdump");
-        let said = dir.path().join("said");
-        let listens = || fs::read_to_string(&said).is_ok_and(|said| said.contains("listening on"));
-        if !process.wait_until(listens) {
+        if !process.wait_until_it_says("listening on") {
             panic!(
                 "tcpdump can't capture ({}); it needs CAP_NET_RAW, or leave these tests out with \
                  SIXMARK_SKIP=tcpdump",
