@@ -12,6 +12,9 @@ use super::frame::{
 use crate::sim::random::Random;
 use crate::sim::script::{MICRO, MILLI, Passed, Reply, Step, Take};
 
+/// The codes of goodbyes, the usual one more often.
+pub(crate) const GOODBYES: [u32; 5] = [0, 0, 0, 2, 11];
+
 /// What a server is like.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mood {
@@ -183,7 +186,7 @@ impl Peer {
         let last = random.pick(&[0, 1, (self.highest / 2) | 1, self.highest, u32::MAX >> 1]);
         let last = last.min(self.last.unwrap_or(u32::MAX));
         self.last = Some(last);
-        let code = random.pick(&[0u32, 0, 0, 2, 11]);
+        let code = random.pick(&GOODBYES);
         let payload = [last.to_be_bytes(), code.to_be_bytes()].concat();
         answer.push((at, Step::Bytes(frame(GOAWAY, 0, 0, &payload))));
         match random.below(5) {
