@@ -146,8 +146,14 @@ fn lines_come_in_turn_and_begin_again() {
         let mix = "[[request]]\npath = '{{line paths}}'\n";
         let (_folder, file) = files(&[("mix.toml", mix), ("paths", "/x?y=z\n/k l\n/m%20n\n")]);
         let asked = ask(&site, over, &["-n", "5", "-c", "1", "-t", "1", "--requests", &file]);
-        let found: Vec<_> = asked.iter().map(|asked| asked.path.as_str()).collect();
-        assert_eq!(found, ["/x?y=z", "/k%20l", "/m%20n", "/x?y=z", "/k%20l"], "{over:?}");
+        let mut found: Vec<_> = asked.iter().map(|asked| asked.path.as_str()).collect();
+        let mut expected = ["/x?y=z", "/k%20l", "/m%20n", "/x?y=z", "/k%20l"];
+        if over.has_streams() {
+            // A server takes up those that came together in any order.
+            found.sort_unstable();
+            expected.sort_unstable();
+        }
+        assert_eq!(found, expected, "{over:?}");
     }
 }
 

@@ -37,7 +37,7 @@ impl Over {
         matches!(self, Over::Https1 | Over::Https2)
     }
 
-    fn has_streams(self) -> bool {
+    pub(crate) fn has_streams(self) -> bool {
         matches!(self, Over::Plain2 | Over::Https2)
     }
 
