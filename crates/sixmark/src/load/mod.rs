@@ -7,6 +7,7 @@ mod arrivals;
 mod connection;
 mod crew;
 mod errno;
+mod gather;
 mod hope;
 mod notes;
 mod outlet;

@@ -7,6 +7,8 @@ use sixmark_core::observer::Token;
 use sixmark_core::outcome::Phase;
 use sixmark_sys::driver::Slot;
 
+use super::gather::Gather;
+
 /// A place's number; with several exchanges on a connection it is the exchange's token there.
 pub(super) type Place = Token;
 
@@ -73,10 +75,12 @@ pub(super) struct Places {
     /// Places without an exchange, and those of them that rest until these times.
     free: usize,
     resting: VecDeque<u64>,
+    gather: Gather,
 }
 
 impl Places {
-    pub(super) fn new(count: usize) -> Places {
+    /// So many, which are given out as `gather` says.
+    pub(super) fn new(count: usize, gather: Gather) -> Places {
         Places {
             exchanges: Vec::new(),
             vacant: Vec::new(),
@@ -84,6 +88,7 @@ impl Places {
             in_flight: Chain::default(),
             free: count,
             resting: VecDeque::new(),
+            gather,
         }
     }
 
@@ -129,6 +134,15 @@ impl Places {
         self.free += 1;
     }
 
+    /// Gives a place back at `now`, for the next exchange in its turn.
+    pub(super) fn leave_in_turn(&mut self, place: Place, now: u64) {
+        self.vacate(place);
+        self.free += self.gather.add(now);
+        if self.in_flight.oldest().is_none() {
+            self.free += self.gather.take();
+        }
+    }
+
     /// Gives a place back that must not be taken before `until`.
     pub(super) fn leave_to_rest(&mut self, place: Place, until: u64) {
         self.vacate(place);
@@ -140,17 +154,19 @@ impl Places {
         self.vacant.push(place);
     }
 
-    /// Frees the places that have rested by `now`.
+    /// Frees the places that have rested or waited for others by `now`.
     pub(super) fn wake(&mut self, now: u64) {
+        self.free += self.gather.wake(now);
         while self.resting.front().is_some_and(|&until| until <= now) {
             self.resting.pop_front();
             self.free += 1;
         }
     }
 
-    /// When the next place has rested.
+    /// When the next place has rested, or waited long enough.
     pub(super) fn next_waking(&self) -> Option<u64> {
-        self.resting.front().copied()
+        let rested = self.resting.front().copied();
+        rested.into_iter().chain(self.gather.next()).min()
     }
 
     /// The exchange in flight that began first.

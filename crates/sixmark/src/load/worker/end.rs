@@ -111,9 +111,14 @@ impl<D: Driver> Worker<'_, D> {
         }
         match failure.phase {
             Phase::Connect | Phase::Tls => self.rest(place),
-            _ => self.places.leave(place),
+            _ => self.give_back(place),
         }
         self.connections.part(slot);
+    }
+
+    /// An exchange has left its place, which is for the next one in its turn.
+    pub(super) fn give_back(&mut self, place: Place) {
+        self.places.leave_in_turn(place, self.driver.woke());
     }
 
     /// Sets a place aside whose connection could not be established. In an open loop the clock keeps

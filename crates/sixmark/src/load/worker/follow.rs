@@ -31,7 +31,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.record.completed(family, exchange, at, complete);
             self.last_end = self.last_end.max(at);
         }
-        self.places.leave(place);
+        self.give_back(place);
     }
 
     /// As [`conclude`](Worker::conclude), where something was noted of the exchange. What is followed
@@ -55,7 +55,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
         match goes_on {
             true => self.following.push(Following { place, turn: self.next_turn(&which, at) }),
-            false => self.places.leave(place),
+            false => self.give_back(place),
         }
     }
 

@@ -22,14 +22,15 @@ use sixmark_core::clocks::Clocks;
 use sixmark_core::http1::Known;
 use sixmark_core::http3::Heads;
 use sixmark_core::mix::share;
-use sixmark_core::plan::Load;
 use sixmark_core::plan::http::Version;
+use sixmark_core::plan::{Load, Plan};
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::arrivals::Arrivals;
 use super::connection::Connections;
+use super::gather::Gather;
 use super::notes::Notes;
 use super::places::{Place, Places};
 use super::prepare::Prepared;
@@ -51,6 +52,8 @@ const MOST_BEGUN: u32 = 1_024;
 const TOGETHER: usize = 8;
 /// The longest that anything is put off in a closed loop unasked, in nanoseconds.
 const LONGEST_LINGER: u64 = 200_000;
+/// The shortest, in nanoseconds: the timer for less costs more than it saves.
+const SHORTEST_LINGER: u64 = 20_000;
 /// How long a place rests after a connection could not be established, in nanoseconds: a peer that
 /// refuses must not turn the closed loop into a busy one.
 const REST: u64 = 50_000_000;
@@ -133,7 +136,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             sources: Sources::new(&plan.sources, number, load.threads.get()),
             record: Record::new(measure_from, number),
             known: Known::default(),
-            places: Places::new(places as usize),
+            places: Places::new(places as usize, gather(plan, places as usize)),
             number,
             opening: None,
             tls: prepared.tls.as_ref().map(|setup| tls::Client::new(setup, plan)),
@@ -290,8 +293,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
         let shortest = slice.families.iter().filter_map(|(_, family)| family.response.min()).min();
         let unnoticed = (shortest.unwrap_or(0) / 100).min(LONGEST_LINGER);
+        let worth_it = if unnoticed < SHORTEST_LINGER { 0 } else { unnoticed };
         let asked = self.prepared.plan.load.linger.map(|linger| linger.as_nanos() as u64);
-        Grain { sends: TOGETHER, linger: asked.unwrap_or(unnoticed) }
+        Grain { sends: TOGETHER, linger: asked.unwrap_or(worth_it) }
     }
 
     /// Cuts off what is in flight, closes what is idle, and counts it all.
@@ -313,6 +317,14 @@ impl<'a, D: Driver> Worker<'a, D> {
             ended,
             driver: self.driver.name(),
         }
+    }
+}
+
+/// In an open loop the clock says when exchanges begin, and only those that share a connection gain.
+fn gather(plan: &Plan, places: usize) -> Gather {
+    match plan.http.streams.get() > 1 && plan.load.pace.open().is_none() {
+        true => Gather::of(places),
+        false => Gather::none(),
     }
 }
 
