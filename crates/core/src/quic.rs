@@ -13,6 +13,8 @@ use crate::timing::{Summary, Timing};
 pub struct Ending {
     /// The largest payload of a datagram that the path is known to have room for, in bytes.
     pub mtu: u16,
+    /// The version of QUIC that it spoke.
+    pub version: u32,
     /// The latest smoothed round-trip time, in nanoseconds.
     pub rtt: u64,
     /// Packets sent, probes of the path's MTU left out.
@@ -32,6 +34,10 @@ pub struct QuicTally {
     pub connections: u64,
     /// Those that a server let begin again by a Retry.
     pub retried: u64,
+    /// By version. Only one is offered, so that another can't be agreed on.
+    pub versions: Counts<u32>,
+    /// Attempts that ended with the server naming other versions (Version Negotiation).
+    pub mismatched: u64,
     /// Packets sent.
     pub sent: u64,
     /// Packets taken for lost.
@@ -49,6 +55,7 @@ impl QuicTally {
     pub fn record(&mut self, ending: &Ending) {
         self.connections += 1;
         self.retried += u64::from(ending.retried);
+        self.versions.add(ending.version, 1);
         self.sent += ending.sent;
         self.lost += ending.lost;
         self.dropped += ending.dropped;
@@ -61,6 +68,8 @@ impl QuicTally {
         QuicResult {
             connections: self.connections,
             retried: self.retried,
+            versions: self.versions.sorted(),
+            mismatched: self.mismatched,
             packets_sent: self.sent,
             packets_lost: self.lost,
             dropped: self.dropped,
@@ -74,6 +83,8 @@ impl AddAssign<&QuicTally> for QuicTally {
     fn add_assign(&mut self, other: &QuicTally) {
         self.connections += other.connections;
         self.retried += other.retried;
+        self.versions += &other.versions;
+        self.mismatched += other.mismatched;
         self.sent += other.sent;
         self.lost += other.lost;
         self.dropped += other.dropped;
@@ -89,6 +100,11 @@ pub struct QuicResult {
     pub connections: u64,
     /// Of those, how many the server had begin again to show their address (Retry).
     pub retried: u64,
+    /// Those established by the version of QUIC (RFC 8999).
+    pub versions: BTreeMap<u32, u64>,
+    /// Connections not established since the server speaks other versions alone (Version
+    /// Negotiation).
+    pub mismatched: u64,
     /// Packets that this side sent, probes of the path's MTU left out.
     pub packets_sent: u64,
     /// Of those, how many were taken for lost.

@@ -328,6 +328,7 @@ fn of_family(family: Family, figures: &FamilyResult) -> Vec<Warning> {
         failed(family, figures),
         overloaded(family, figures),
         dropped(family, figures),
+        datagrams_dropped(family, figures),
         unsent(family, figures),
         no_port(family, figures),
         local(family, figures),
@@ -386,6 +387,20 @@ fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
             count(dropped)
         );
         warning("dropped", message)
+    })
+}
+
+/// What this host drops looks like loss of the network, and QUIC slows down for it.
+fn datagrams_dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let dropped = figures.quic.as_ref().map_or(0, |quic| quic.dropped);
+    (dropped > 0).then(|| {
+        let message = format!(
+            "{} datagrams over {family} came to this host and found no room in its sockets' \
+             buffers: QUIC took them for lost and slowed down; raise net.core.rmem_max or use more \
+             connections",
+            count(dropped)
+        );
+        warning("datagrams_dropped", message)
     })
 }
 

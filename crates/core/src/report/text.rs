@@ -1,5 +1,7 @@
 //! The table on the screen: IPv6 and IPv4 side by side, and the difference.
 
+mod path;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -11,7 +13,6 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::plan::http::Version;
 use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
-use crate::tcp::TcpResult;
 use crate::timing::Summary;
 
 use super::find;
@@ -34,13 +35,6 @@ const LEFT_OUT: [Figure<FamilyResult>; 5] = [
     ("requests dropped", |f| Some(f.requests.dropped as f64)),
     ("requests unsent", |f| Some(f.requests.unsent as f64)),
     ("requests that waited", |f| Some(f.requests.waited as f64)),
-];
-
-/// TLS handshakes by how they went.
-const HANDSHAKES: [Figure<FamilyResult>; 3] = [
-    ("handshakes full", |f| Some(f.tls.as_ref()?.handshakes.full as f64)),
-    ("           resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
-    ("           failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
 ];
 
 /// A phase of the noise floor, and how far the families are apart in it.
@@ -78,6 +72,7 @@ pub fn table(result: &RunResult) -> String {
     columns.phases(&mut text);
     columns.handshakes(&mut text);
     columns.tcp(&mut text);
+    columns.quic(&mut text);
     columns.failures(&mut text);
     columns.content(&mut text);
     text
@@ -214,11 +209,7 @@ impl Columns<'_> {
 
     fn counts(&self, text: &mut String) {
         self.row(text, "requests sent", |f| Some(f.requests.sent as f64), whole, false);
-        for (label, number) in LEFT_OUT {
-            if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
-                self.row(text, label, number, whole, false);
-            }
-        }
+        self.those_there_are(text, &LEFT_OUT);
         for outcome in Outcome::ALL {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
             if self.sides.iter().flatten().any(|f| number(f).is_some()) {
@@ -257,28 +248,6 @@ impl Columns<'_> {
                 self.row(text, &label, |f| of(f).and_then(quantile), duration_us, fewest >= needed);
             }
         }
-    }
-
-    /// How many handshakes were full and how many were not, where there were any.
-    fn handshakes(&self, text: &mut String) {
-        for (label, number) in HANDSHAKES {
-            if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
-                self.row(text, label, number, whole, false);
-            }
-        }
-    }
-
-    /// What TCP knew of the connections that were read.
-    fn tcp(&self, text: &mut String) {
-        if self.sides.iter().flatten().all(|f| f.tcp.read == 0) {
-            return;
-        }
-        let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
-        self.row(text, "tcp       rtt p50", rtt, duration_us, false);
-        let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
-        self.row(text, "          retransmits", again, whole, false);
-        let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), |f| segment(&f.tcp)));
-        line(text, "          mss", &v6, &v4, "");
     }
 
     /// One line for each way to fail, with the phase and the kernel's word for it.
@@ -328,16 +297,6 @@ impl Columns<'_> {
             _ => String::new(),
         };
         line(text, label, &v6, &v4, &change);
-    }
-}
-
-/// The segment size that most connections had, and how many others there were.
-fn segment(tcp: &TcpResult) -> String {
-    let most = tcp.mss.iter().max_by_key(|(_, connections)| **connections);
-    match (most, tcp.mss.len()) {
-        (None, _) => String::new(),
-        (Some((size, _)), 1) => size.to_string(),
-        (Some((size, _)), sizes) => format!("{size}, {} more", sizes - 1),
     }
 }
 

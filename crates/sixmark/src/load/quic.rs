@@ -162,6 +162,7 @@ pub(super) fn ending(connection: &Connection, dropped: u64) -> Ending {
     let path = connection.stats().path;
     Ending {
         mtu: path.current_mtu,
+        version: VERSION,
         rtt: path.rtt.as_nanos() as u64,
         sent: path.sent_packets.saturating_sub(path.sent_plpmtud_probes),
         lost: path.lost_packets,

@@ -1,5 +1,6 @@
 use sixmark_core::family::Family;
 use sixmark_core::plan::tls::Tls;
+use sixmark_core::quic::{Ending, QuicTally};
 use sixmark_core::result::{Ended, RunResult};
 use sixmark_core::tally::Tally;
 use sixmark_core::tls::{Certificate, Facts};
@@ -91,4 +92,17 @@ fn a_certificate_that_expires_within_a_week_is_a_warning() {
 fn that_any_certificate_was_accepted_is_a_warning() {
     let result = result(Tls { insecure: true, ..Tls::default() }, &[], &[]);
     assert!(warned(&result, "insecure").is_some());
+}
+
+#[test]
+fn datagrams_that_this_host_dropped_are_a_warning() {
+    for dropped in [0, 7] {
+        let mut result = result(Tls::default(), &[(1, 900 * DAY)], &[]);
+        let mut quic = QuicTally::default();
+        quic.record(&Ending { dropped, ..Ending::default() });
+        result.families.ipv6.as_mut().unwrap().quic = Some(quic.result());
+        let found = warned(&result, "datagrams_dropped");
+        assert_eq!(found.is_some(), dropped > 0);
+        assert!(found.is_none_or(|found| found.starts_with("7 datagrams over IPv6")));
+    }
 }

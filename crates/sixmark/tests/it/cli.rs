@@ -21,3 +21,4 @@ mod requests;
 mod source;
 mod tls;
 mod turbo;
+mod versions;

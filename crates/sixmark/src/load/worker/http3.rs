@@ -183,6 +183,11 @@ impl<D: Driver> Worker<'_, D> {
             // The server let an idle connection go: that's its right.
             return self.close(slot, self.usual_close());
         }
+        if matches!(reason, ConnectionError::VersionMismatch)
+            && connection.opened >= self.measure_from
+        {
+            self.record.tally[connection.family].quic.mismatched += 1;
+        }
         let (outcome, code) = outcome(reason);
         if outcome == Outcome::Tls && connection.opened >= self.measure_from {
             let Talk::Http3(talk) = &connection.talk else { return };

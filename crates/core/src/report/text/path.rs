@@ -1,0 +1,78 @@
+//! The rows of what lies below an exchange: TLS, TCP, QUIC.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use super::{Columns, line, whole};
+use crate::report::Figure;
+use crate::report::number::duration_us;
+use crate::result::FamilyResult;
+
+/// TLS handshakes by how they went.
+const HANDSHAKES: [Figure<FamilyResult>; 3] = [
+    ("handshakes full", |f| Some(f.tls.as_ref()?.handshakes.full as f64)),
+    ("           resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
+    ("           failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
+];
+
+/// What seldom happens to connections of QUIC.
+const QUIC: [Figure<FamilyResult>; 3] = [
+    ("          dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
+    ("          retried", |f| Some(f.quic.as_ref()?.retried as f64)),
+    ("          other version", |f| Some(f.quic.as_ref()?.mismatched as f64)),
+];
+
+impl Columns<'_> {
+    /// How many handshakes were full and how many were not, where there were any.
+    pub(super) fn handshakes(&self, text: &mut String) {
+        self.those_there_are(text, &HANDSHAKES);
+    }
+
+    /// What TCP knew of the connections that were read.
+    pub(super) fn tcp(&self, text: &mut String) {
+        if self.sides.iter().flatten().all(|f| f.tcp.read == 0) {
+            return;
+        }
+        let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
+        self.row(text, "tcp       rtt p50", rtt, duration_us, false);
+        let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
+        self.row(text, "          retransmits", again, whole, false);
+        let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), |f| usual(&f.tcp.mss)));
+        line(text, "          mss", &v6, &v4, "");
+    }
+
+    /// What QUIC knew of its connections. Lost packets are shown as well where there were none:
+    /// that there were none is news of a network.
+    pub(super) fn quic(&self, text: &mut String) {
+        if self.sides.iter().flatten().all(|f| f.quic.as_ref().is_none_or(|q| q.connections == 0)) {
+            return;
+        }
+        let rtt = |f: &FamilyResult| f.quic.as_ref()?.rtt_us.p50;
+        self.row(text, "quic      rtt p50", rtt, duration_us, false);
+        let lost = |f: &FamilyResult| Some(f.quic.as_ref()?.packets_lost as f64);
+        self.row(text, "          lost packets", lost, whole, false);
+        self.those_there_are(text, &QUIC);
+        let mtu = |f: &FamilyResult| f.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
+        let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), mtu));
+        line(text, "          mtu", &v6, &v4, "");
+    }
+
+    /// Figures that are shown where either family has any.
+    pub(super) fn those_there_are(&self, text: &mut String, figures: &[Figure<FamilyResult>]) {
+        for &(label, number) in figures {
+            if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
+                self.row(text, label, number, whole, false);
+            }
+        }
+    }
+}
+
+/// The size that most connections had, and how many others there were.
+fn usual<T: Display>(sizes: &BTreeMap<T, u64>) -> String {
+    let most = sizes.iter().max_by_key(|(_, connections)| **connections);
+    match (most, sizes.len()) {
+        (None, _) => String::new(),
+        (Some((size, _)), 1) => size.to_string(),
+        (Some((size, _)), sizes) => format!("{size}, {} more", sizes - 1),
+    }
+}
