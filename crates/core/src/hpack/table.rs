@@ -110,8 +110,9 @@ impl Table {
         if limit > self.most {
             return Err(Error::TableSize);
         }
+        // What is inserted next may be kept where it was not, or push others out where it did not.
+        self.changes += u64::from(limit != self.limit);
         self.limit = limit;
-        // One from before would say something else of a field that no longer fits, or fits now.
         self.evict(limit);
         Ok(())
     }

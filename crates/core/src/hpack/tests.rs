@@ -272,3 +272,17 @@ fn blocks_that_take_turns_are_all_read() {
         assert!(decoder.changes() > before);
     }
 }
+
+#[test]
+fn another_limit_makes_all_that_was_known_of_blocks_void() {
+    let mut decoder = Decoder::new(4096, 65536);
+    read(&mut decoder, &[0x20]).unwrap();
+    for limit in [&[0x3f, 0x21][..], &[0x3f, 0xe1, 0x1f]] {
+        let before = decoder.changes();
+        read(&mut decoder, limit).unwrap();
+        assert!(decoder.changes() > before);
+        let before = decoder.changes();
+        read(&mut decoder, limit).unwrap();
+        assert_eq!(decoder.changes(), before);
+    }
+}
