@@ -38,8 +38,8 @@ pub struct Answer {
 pub enum Loss {
     /// The peer reset the stream with this code (RFC 9113, 6.4; RFC 9114, 8.1).
     Reset(u64),
-    /// The peer said that it did nothing with the request and will not: it may be sent again on
-    /// another connection (RFC 9113, 6.8; RFC 9114, 5.2).
+    /// The peer said that it did nothing with the request and will not: it may be sent again (RFC
+    /// 9113, 6.8 and 8.7; RFC 9114, 5.2).
     Unprocessed,
     /// What came of the response was illegal (RFC 9113, 8.1.1; RFC 9114, 4.1.2). The stream was reset
     /// by this side with this code.

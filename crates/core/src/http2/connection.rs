@@ -67,6 +67,8 @@ pub struct Connection {
     pub(super) next_id: u32,
     /// Frames for closed streams up to this one may be late.
     pub(super) late_up_to: u32,
+    /// Streams below this one were begun before the peer had said how many it lets be open.
+    pub(super) unlimited_below: u32,
     pub(super) output: Output,
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
@@ -95,6 +97,7 @@ impl Connection {
             streams: Streams::new(),
             next_id: 1,
             late_up_to: 0,
+            unlimited_below: 0,
             output,
             sending: Sending::new(),
             receiving: Receiving::default(),

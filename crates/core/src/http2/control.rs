@@ -35,6 +35,9 @@ impl Connection {
         self.count_answer()?;
         let before = self.peer;
         self.peer.read(payload)?;
+        if !before.known {
+            self.unlimited_below = self.next_id;
+        }
         self.resize_due |= self.peer.table < before.table;
         self.output.frame(kind::SETTINGS, flag::ACK, 0, &[]);
         self.widen_all(i64::from(self.peer.window) - i64::from(before.window))
@@ -69,11 +72,15 @@ impl Connection {
         Ok(())
     }
 
+    /// A stream that was refused was not looked at (RFC 9113, 8.7). That is an outcome, unless it is
+    /// this side's doing: a client needn't wait for the peer's limit, and may have gone beyond it.
     fn peer_reset(&mut self, id: u32, payload: &[u8], observer: &mut impl Observer) {
         if let Some(stream) = self.streams.remove(id) {
             self.unqueue(&stream);
-            let code = payload.first_chunk().map_or(0, |&bytes| u32::from_be_bytes(bytes));
-            observer.lost(stream.token, Loss::Reset(u64::from(code)));
+            let why = payload.first_chunk().map_or(0, |&bytes| u32::from_be_bytes(bytes));
+            let unaware = why == code::REFUSED_STREAM && id < self.unlimited_below;
+            let loss = if unaware { Loss::Unprocessed } else { Loss::Reset(u64::from(why)) };
+            observer.lost(stream.token, loss);
         }
     }
 

@@ -36,6 +36,7 @@ pub(super) mod code {
     pub(in super::super) const FLOW_CONTROL: u32 = 3;
     pub(in super::super) const STREAM_CLOSED: u32 = 5;
     pub(in super::super) const FRAME_SIZE: u32 = 6;
+    pub(in super::super) const REFUSED_STREAM: u32 = 7;
     pub(in super::super) const CANCEL: u32 = 8;
     pub(in super::super) const COMPRESSION: u32 = 9;
     pub(in super::super) const ENHANCE_YOUR_CALM: u32 = 11;

@@ -95,6 +95,7 @@ impl Connection {
         if fits && self.sending.turns.is_empty() && self.output.bytes.len() < FULL {
             // Nearly always; and the count of the body's users, shared by all threads, is left alone.
             self.sending.window -= i64::from(length);
+            self.streams.find(id).into_iter().for_each(|stream| stream.window -= i64::from(length));
             self.output.frame(kind::DATA, flag::END_STREAM, id, body);
             self.output.end(id);
             return;

@@ -276,7 +276,8 @@ fn controls() -> Vec<Legal> {
             &[frame(kind::PRIORITY, 0, 2001, [0; 5]), answer(1)],
             "begun 0\ncomplete 0 204 0\n",
         ),
-        legal("refused", &[number(kind::RST_STREAM, 7, 7)], "lost 3 Reset(7)\n"),
+        legal("refused unseen", &[number(kind::RST_STREAM, 7, 7)], "lost 3 Unprocessed\n"),
+        legal("cancelled", &[number(kind::RST_STREAM, 7, 8)], "lost 3 Reset(8)\n"),
         legal(
             "reset within the content",
             &[ok(1), data(1, "a"), number(kind::RST_STREAM, 1, 2)],

@@ -193,6 +193,34 @@ fn a_smaller_first_window_takes_back_what_was_granted() {
 }
 
 #[test]
+fn a_window_that_was_used_may_be_opened_to_its_very_end_again() {
+    let mut connection = started(10);
+    assert!(connection.begin(7, &request("POST", Some(vec![b'x'; 10_000]), false)));
+    assert!(!taken(&mut connection).is_empty());
+    let most = (1 << 31) - 1;
+    let told = fed(&mut connection, &[number(kind::WINDOW_UPDATE, 1, most - 55_535)]);
+    assert_eq!(told, "");
+    let told = fed(&mut connection, &[number(kind::WINDOW_UPDATE, 1, 1)]);
+    assert_eq!(told, "lost 7 Malformed(3)\n");
+}
+
+#[test]
+fn a_refused_stream_may_be_sent_again_where_its_limit_was_not_known() {
+    let mut connection = Connection::new(&Options { streams: 2, ..Options::default() });
+    let get = request("GET", None, false);
+    assert!(connection.begin(1, &get) && connection.begin(2, &get));
+    taken(&mut connection);
+    let refused = |id| number(kind::RST_STREAM, id, 7);
+    let told = fed(&mut connection, &[settings(&[(3, 1)]), refused(3)]);
+    assert_eq!(told, "lost 2 Unprocessed\n");
+    let told = fed(&mut connection, &[settings(&[(3, 2)])]);
+    assert_eq!(told, "");
+    assert!(connection.begin(3, &get));
+    let told = fed(&mut connection, &[refused(5), refused(1)]);
+    assert_eq!(told, "lost 3 Reset(7)\nlost 1 Unprocessed\n");
+}
+
+#[test]
 fn a_body_whose_window_shrank_while_it_waited_sends_nothing() {
     let mut connection = started(10);
     for token in 0..2 {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sixmark_core::family::Family;
 
 use super::frame::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, Frames, GOAWAY, HEADERS, PUSH_PROMISE,
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, Frames, GOAWAY, HEADERS, PUSH_PROMISE,
     RST_STREAM, SETTINGS, WINDOW_UPDATE,
 };
 
@@ -64,6 +64,8 @@ pub(crate) struct Page {
     over: bool,
     preface: bool,
     late_up_to: u32,
+    /// The last stream before the server's limit was known; none while it isn't.
+    unlimited_up_to: Option<u32>,
     up: Frames,
     down: Frames,
     /// Fields that go on: their stream, whether they end it, and they.
@@ -93,6 +95,7 @@ impl Page {
             over: false,
             preface: false,
             late_up_to: 0,
+            unlimited_up_to: None,
             up: Frames::default(),
             down: Frames::default(),
             block: None,
@@ -217,8 +220,8 @@ impl Page {
         match frame.kind {
             DATA if frame.has(END_STREAM) => self.answered(frame.id),
             HEADERS | CONTINUATION => return self.fields(frame),
-            RST_STREAM => self.settle(frame.id, Fate::Reset(frame.number(0))),
-            SETTINGS => self.settings(frame),
+            RST_STREAM => self.reset(frame.id, frame.number(0)),
+            SETTINGS if !frame.has(ACK) => self.settings(frame),
             WINDOW_UPDATE if frame.id == 0 && frame.number(0) == 0 => return Some(1),
             GOAWAY => {
                 self.goaway = true;
@@ -236,7 +239,15 @@ impl Page {
         None
     }
 
+    /// What was refused (7) while its limit was unknown is sent again.
+    fn reset(&mut self, id: u32, code: u32) {
+        let unaware = code == 7 && self.unlimited_up_to.is_none_or(|last| id <= last);
+        self.settle(id, if unaware { Fate::Disowned } else { Fate::Reset(code) });
+    }
+
     fn settings(&mut self, frame: &Frame) {
+        let last = self.streams.last_key_value().map_or(0, |(&id, _)| id);
+        self.unlimited_up_to.get_or_insert(last);
         for setting in frame.payload.chunks(6) {
             if setting[..2] == [0, 3] {
                 self.limit = Some(u32::from_be_bytes(setting[2..].try_into().unwrap()));
