@@ -1,5 +1,7 @@
 //! One worker's connections: which slots are taken, which have room for more, and in what order.
 
+use std::collections::BTreeSet;
+
 use sixmark_core::chain::{Chain, Links};
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Phase;
@@ -56,25 +58,31 @@ pub(super) struct Connections {
     vacant: Vec<Slot>,
     /// Exchanges that a connection may carry at once.
     streams: u32,
-    /// A connection is idle or has room beside others, never both, so that these share their links.
     links: Links,
     idle_at: Vec<Chain>,
-    roomy_at: Vec<Chain>,
+    /// Those that carry exchanges and have room beside them.
+    roomy_at: Vec<BTreeSet<Slot>>,
     /// The idle ones again, over all endpoints.
     idle_links: Links,
     idle: Chain,
+    idle_count: usize,
 }
 
 impl Connections {
     pub(super) fn new(endpoints: usize, streams: u32) -> Connections {
         let (idle_at, roomy_at) =
-            (vec![Chain::default(); endpoints], vec![Chain::default(); endpoints]);
+            (vec![Chain::default(); endpoints], vec![BTreeSet::new(); endpoints]);
         Connections { streams, idle_at, roomy_at, ..Connections::default() }
     }
 
     /// How many are open or being opened.
     pub(super) fn count(&self) -> usize {
         self.slots.len() - self.vacant.len()
+    }
+
+    /// How many of them carry exchanges, or are being opened for some.
+    pub(super) fn in_use(&self) -> usize {
+        self.count() - self.idle_count
     }
 
     pub(super) fn get(&mut self, slot: Slot) -> &mut Connection {
@@ -108,9 +116,10 @@ impl Connections {
         self.idle_at[endpoint].oldest()
     }
 
-    /// A connection to `endpoint` that carries exchanges and has room for more: each in its turn.
+    /// A connection to `endpoint` that carries exchanges and has room for more: always the first
+    /// such one, so that those are filled that there are, and one too many is left idle.
     pub(super) fn roomy(&self, endpoint: usize) -> Option<Slot> {
-        self.roomy_at[endpoint].oldest()
+        self.roomy_at[endpoint].first().copied()
     }
 
     /// The connection that has been idle for longest.
@@ -132,19 +141,25 @@ impl Connections {
         self.list(slot);
     }
 
-    /// Lists a connection that changed where it now belongs, behind all others there.
+    /// Lists a connection that changed where it now belongs.
     pub(super) fn list(&mut self, slot: Slot) {
         let listed = self.slots[slot as usize].belongs(self.streams);
+        if listed == self.slots[slot as usize].listed {
+            return;
+        }
         self.unlist(slot);
         let connection = &mut self.slots[slot as usize];
         connection.listed = listed;
         let endpoint = connection.endpoint;
         match listed {
             Listed::Nowhere => {}
-            Listed::Roomy => self.roomy_at[endpoint].push(&mut self.links, slot),
+            Listed::Roomy => {
+                self.roomy_at[endpoint].insert(slot);
+            }
             Listed::Idle => {
                 self.idle_at[endpoint].push(&mut self.links, slot);
                 self.idle.push(&mut self.idle_links, slot);
+                self.idle_count += 1;
             }
         }
     }
@@ -154,10 +169,13 @@ impl Connections {
         let endpoint = connection.endpoint;
         match connection.listed {
             Listed::Nowhere => {}
-            Listed::Roomy => self.roomy_at[endpoint].remove(&mut self.links, slot),
+            Listed::Roomy => {
+                self.roomy_at[endpoint].remove(&slot);
+            }
             Listed::Idle => {
                 self.idle_at[endpoint].remove(&mut self.links, slot);
                 self.idle.remove(&mut self.idle_links, slot);
+                self.idle_count -= 1;
             }
         }
     }

@@ -45,17 +45,20 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// A connection to `endpoint` that can take another exchange: an idle one, the one used last
-    /// or, where all were opened to be used, the one used least recently; else, where there are
-    /// enough connections, one that carries others.
+    /// or, where all were opened to be used, the one used least recently; where there are enough
+    /// connections, one that carries others. Where enough are in use, that comes first: no more than
+    /// were asked for are used only since the families' shares of what is in flight go up and down.
     pub(super) fn room(&mut self, endpoint: usize) -> Option<Slot> {
         let idle = match self.prepared.plan.connection.preopen {
             true => self.connections.oldest_idle(endpoint),
             false => self.connections.newest_idle(endpoint),
         };
-        idle.or_else(|| {
-            let enough = self.connections.count() >= self.usual_connections;
-            self.connections.roomy(endpoint).filter(|_| enough)
-        })
+        let roomy = || self.connections.roomy(endpoint);
+        if self.connections.in_use() >= self.usual_connections {
+            return roomy().or(idle);
+        }
+        let enough = self.connections.count() >= self.usual_connections;
+        idle.or_else(|| roomy().filter(|_| enough))
     }
 
     /// Begins an exchange on a connection that is there, or about to be.
@@ -113,10 +116,11 @@ impl<D: Driver> Worker<'_, D> {
         let talk = match plan.http.version {
             Version::Http1 => Talk::default(),
             Version::Http2 => Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
-            // Where none can be begun, it fails when it would begin its handshake.
-            Version::Http3 => self
-                .begin_quic(endpoint, now)
-                .map_or_else(Talk::default, |http3| Talk::Http3(Box::new(http3))),
+            Version::Http3 => match self.begin_quic(endpoint, now) {
+                Some(http3) => Talk::Http3(Box::new(http3)),
+                // It keeps those that wait, until it fails when it would begin its handshake.
+                None => Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
+            },
         };
         let slot = self.connections.open(endpoint, target.family, talk, now);
         let from = self.sources.next(target.family);
