@@ -54,7 +54,7 @@ impl<D: Driver> Worker<'_, D> {
         // What came before a failure has come.
         let finished = fed.as_ref().is_ok_and(|progress| progress.finished);
         if finished {
-            self.shook_hands(slot, at);
+            self.shook_hands(slot);
         }
         if !plain.is_empty() && self.is_open(slot) {
             self.read(slot, at, Some(&plain));
@@ -78,8 +78,10 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The handshake is over.
-    fn shook_hands(&mut self, slot: Slot, at: u64) {
+    /// The handshake is over. It took what this side had to do with the server's last words as well,
+    /// such as checking the certificate: nothing can be asked before.
+    fn shook_hands(&mut self, slot: Slot) {
+        let over = self.driver.now();
         let connection = self.connections.get(slot);
         let Some(tls) = connection.outlet.as_ref().and_then(|outlet| outlet.tls.as_ref()) else {
             return;
@@ -87,7 +89,7 @@ impl<D: Driver> Worker<'_, D> {
         if connection.counted
             && let Some(facts) = tls.facts(&mut self.room)
         {
-            let took = at.saturating_sub(connection.connected);
+            let took = over.saturating_sub(connection.connected);
             self.record.tally[connection.family].tls.finished(&facts, took);
         }
         let http = &self.prepared.plan.http;
