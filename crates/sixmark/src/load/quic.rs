@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
-    EndpointEvent, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
+    EndpointEvent, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, StreamId, TransportConfig,
+    VarInt,
 };
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::quic::Ending;
@@ -20,6 +21,9 @@ pub(super) const TOGETHER: usize = 40;
 /// Packets larger than this are not tried (Ethernet's payload): the Internet has no larger ones, and
 /// over loopback each peer would choose another size.
 const LARGEST_PACKET: u16 = 1_500;
+/// The most of requests that waits in QUIC to be sent or acknowledged, in bytes: as much as a socket
+/// of TCP keeps at the most on Linux (tcp_wmem), so that handing over means the same.
+const SEND_WINDOW: u64 = 4 << 20;
 /// Bytes of the headers of IP, without options, and of UDP.
 const HEADERS: PerFamily<u16> = PerFamily { ipv6: 48, ipv4: 28 };
 /// Connections on which nothing came for so long are given up; most servers do so earlier.
@@ -33,6 +37,8 @@ pub(super) struct Quic {
     origin: (Instant, u64),
     /// When connections want to be looked at.
     timers: BTreeSet<(u64, Slot)>,
+    /// Streams with something to read; empty in between.
+    pub(super) readable: Vec<StreamId>,
     /// Datagrams on their way out.
     pub(super) out: Vec<u8>,
 }
@@ -52,6 +58,7 @@ impl Quic {
             transport: PerFamily::from_fn(|family| Arc::new(transport(family))),
             origin: (Instant::now(), now),
             timers: BTreeSet::new(),
+            readable: Vec::new(),
             out: Vec::new(),
         }
     }
@@ -152,6 +159,7 @@ fn transport(family: Family) -> TransportConfig {
         .max_idle_timeout(IdleTimeout::try_from(IDLE).ok())
         .stream_receive_window(VarInt::MAX)
         .receive_window(VarInt::MAX)
+        .send_window(SEND_WINDOW)
         .max_concurrent_bidi_streams(VarInt::from_u32(0))
         .mtu_discovery_config(Some(probes));
     transport

@@ -62,7 +62,7 @@ impl Record {
     }
 
     /// The peer turned out to be of the other family than the endpoint. A slice that is out already
-    /// keeps what it says.
+    /// keeps what it says, and what was sent again stays with the family whose server disowned it.
     pub(super) fn moved(&mut self, from: Family, exchange: &Exchange) {
         self.tally[from].sent -= 1;
         self.tally[from.other()].sent += 1;

@@ -133,10 +133,11 @@ impl Http3 {
         let number = u64::from(VarInt::from(id));
         let mut from = self.quic.recv_stream(id);
         let Ok(mut chunks) = from.read(true) else { return Ok(()) };
+        let mut unknown = false;
         let done = loop {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => match self.control.feed(number, &chunk.bytes) {
-                    Ok(_) => {}
+                    Ok(known) => unknown |= !known,
                     Err(violation) => break Err(violation),
                 },
                 Ok(None) | Err(quinn_proto::ReadError::Reset(_)) => {
@@ -146,6 +147,10 @@ impl Http3 {
             }
         };
         let _ = chunks.finalize();
+        if unknown {
+            // Nobody here will ever want it (RFC 9114, 6.2.3).
+            let _ = self.quic.recv_stream(id).stop(VarInt::from(UNKNOWN));
+        }
         done
     }
 
@@ -215,6 +220,7 @@ impl Http3 {
 }
 
 const NO_ERROR: u32 = code::NO_ERROR as u32;
+const UNKNOWN: u32 = code::STREAM_CREATION as u32;
 const CANCELLED: u32 = code::REQUEST_CANCELLED as u32;
 
 /// What of a request is left after so many bytes, or the first piece of that.

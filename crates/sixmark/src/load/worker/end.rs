@@ -69,11 +69,13 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A connection came to no good end, and all exchanges on it do, each in the phase that it is in.
     pub(super) fn break_off(&mut self, slot: Slot, failure: Failure) {
-        let (quic, from) = (self.quic.is_some(), self.measure_from);
+        let measured = self.driver.woke() >= self.measure_from;
         let connection = self.connections.get(slot);
-        // One of QUIC counts only once it is established.
-        let counted = connection.counted || (quic && connection.opened >= from);
-        if counted && connection.state == State::Opening(Phase::Tls) {
+        // A connection of QUIC counts only once its handshake is over, a failed handshake when it fails.
+        let counted = connection.counted || (self.quic.is_some() && measured);
+        // What the end of the run cuts off has not failed.
+        let failed = failure.outcome != Outcome::Abandoned;
+        if counted && failed && connection.state == State::Opening(Phase::Tls) {
             self.record.tally[connection.family].tls.failed(None);
         }
         self.give_up(slot, failure);
@@ -81,10 +83,10 @@ impl<D: Driver> Worker<'_, D> {
 
     /// The same where the handshake, if there is one, has been counted.
     pub(super) fn give_up(&mut self, slot: Slot, failure: Failure) {
-        if self.opening.is_some() {
+        let state = self.connections.get(slot).state;
+        if self.opening.is_some() && matches!(state, State::Opening(_)) {
             return self.unopened(slot);
         }
-        let state = self.connections.get(slot).state;
         self.unestablished += u64::from(matches!(state, State::Opening(_)));
         let places = self.on(slot);
         for &place in &places {
@@ -109,8 +111,9 @@ impl<D: Driver> Worker<'_, D> {
             self.record.failed(family, exchange, failure);
             self.last_end = self.last_end.max(self.driver.woke());
         }
-        match failure.phase {
-            Phase::Connect | Phase::Tls => self.rest(place),
+        // With TLS 1.3 a server may refuse a client's certificate only after the handshake.
+        match (failure.phase, failure.outcome) {
+            (Phase::Connect | Phase::Tls, _) | (_, Outcome::Tls) => self.rest(place),
             _ => self.give_back(place),
         }
         self.connections.part(slot);

@@ -32,6 +32,9 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn shake_hands_quic(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         connection.state = State::Opening(Phase::Tls);
+        if !matches!(connection.talk, Talk::Http3(_)) {
+            return self.break_off(slot, Failure::new(Outcome::Local, Phase::Tls));
+        }
         connection.outlet.get_or_insert_default();
         self.touch(slot);
     }
@@ -68,23 +71,39 @@ impl<D: Driver> Worker<'_, D> {
             talk.quic.handle_timeout(quic.instant(now));
             self.attend(slot, now);
         }
+        self.follow_on();
         self.flush_touched();
     }
 
-    /// Deals with what a connection has to tell.
+    /// Deals with what a connection has to tell. Responses come last: a GOAWAY that came with a
+    /// request's rejection says what that means.
     fn attend(&mut self, slot: Slot, at: u64) {
         while let Some(event) = self.next_of_quic(slot) {
             match event {
                 Event::Connected => self.shook_hands_quic(slot, at),
-                Event::ConnectionLost { reason } => return self.lost_quic(slot, &reason),
+                Event::ConnectionLost { reason } => {
+                    self.read_responses(slot, at);
+                    return self.lost_quic(slot, &reason);
+                }
+                Event::Stream(StreamEvent::Readable { id }) if id.dir() == Dir::Bi => {
+                    self.quic.iter_mut().for_each(|quic| quic.readable.push(id));
+                }
                 Event::Stream(event) => self.stream_event(slot, at, event),
                 _ => {}
             }
         }
+        self.read_responses(slot, at);
         if self.connections.get(slot).state == State::Open {
             self.go_on(slot);
         }
         self.touch(slot);
+    }
+
+    fn read_responses(&mut self, slot: Slot, at: u64) {
+        let mut readable =
+            self.quic.as_mut().map(|quic| std::mem::take(&mut quic.readable)).unwrap_or_default();
+        readable.drain(..).for_each(|id| self.read_stream(slot, at, id));
+        self.quic.iter_mut().for_each(|quic| quic.readable = std::mem::take(&mut readable));
     }
 
     /// What a connection tells next; nothing once it is closed.
@@ -101,6 +120,7 @@ impl<D: Driver> Worker<'_, D> {
     /// The handshake is over.
     fn shook_hands_quic(&mut self, slot: Slot, at: u64) {
         let counted = at >= self.measure_from || self.opening.is_some();
+        let over = self.driver.now();
         let connection = self.connections.get(slot);
         connection.counted = counted;
         let Talk::Http3(talk) = &mut connection.talk else { return };
@@ -110,7 +130,7 @@ impl<D: Driver> Worker<'_, D> {
         if counted {
             let tally = &mut self.record.tally[connection.family];
             tally.connections.opened += 1;
-            let took = at.saturating_sub(connection.connected);
+            let took = over.saturating_sub(connection.connected);
             facts.iter().for_each(|facts| tally.tls.finished(facts, took));
         }
         match facts.is_some_and(|facts| facts.alpn.is_some()) {
@@ -183,18 +203,21 @@ impl<D: Driver> Worker<'_, D> {
             // The server let an idle connection go: that's its right.
             return self.close(slot, self.usual_close());
         }
-        if matches!(reason, ConnectionError::VersionMismatch)
-            && connection.opened >= self.measure_from
-        {
+        let counted = self.driver.woke() >= self.measure_from;
+        if counted && matches!(reason, ConnectionError::VersionMismatch) {
             self.record.tally[connection.family].quic.mismatched += 1;
         }
         let (outcome, code) = outcome(reason);
-        if outcome == Outcome::Tls && connection.opened >= self.measure_from {
+        if outcome == Outcome::Tls && counted {
             let Talk::Http3(talk) = &connection.talk else { return };
             let failed = Agreed::of(&talk.quic).and_then(|agreed| agreed.failed);
             let alert = code.and_then(|code| u8::try_from(code).ok());
             let cause = failed.unwrap_or(Cause { reason: Reason::Alert, alert });
-            self.record.tally[connection.family].tls.failed(Some(cause));
+            let tally = &mut self.record.tally[connection.family].tls;
+            match connection.state {
+                State::Opening(_) => tally.failed(Some(cause)),
+                _ => tally.broke(cause),
+            }
         }
         let failure = Failure { code, ..Failure::new(outcome, Phase::Tls) };
         match outcome {
@@ -248,6 +271,9 @@ impl<D: Driver> Worker<'_, D> {
         quic.out.clear();
         if !busy && let Some(cast) = talk.quic.poll_transmit(now, 1, &mut quic.out) {
             self.driver.cast(slot, &quic.out[..cast.size], None, 0);
+            if self.driver.woke() >= self.measure_from {
+                self.record.tally[connection.family].bytes.sent += cast.size as u64;
+            }
         }
         quic.set_timer(slot, talk.timer, None);
         quic.forget(talk.handle);

@@ -28,12 +28,13 @@ impl<D: Driver> Worker<'_, D> {
             if self.opening == Some(0) {
                 break;
             }
-            let until = self.soonest_timeout();
+            let until = self.soonest_timer();
             self.driver.wait(until);
             while let Some(event) = self.driver.next() {
                 self.handle(event);
                 self.flush_touched();
             }
+            self.wake_quic(self.driver.woke());
             self.time_out();
         }
         self.give_up_opening();
@@ -77,10 +78,11 @@ impl<D: Driver> Worker<'_, D> {
         self.close(slot, Close::Reset);
     }
 
-    fn soonest_timeout(&mut self) -> u64 {
+    fn soonest_timer(&mut self) -> u64 {
         let latest = self.driver.woke() + PATIENCE;
-        let oldest = self.places.longest_in_flight();
-        oldest.map_or(latest, |place| self.deadline(place).min(latest))
+        let oldest = self.places.longest_in_flight().map(|place| self.deadline(place));
+        let timer = self.quic.as_ref().and_then(|quic| quic.next_timer()).map(|(at, _)| at);
+        oldest.into_iter().chain(timer).fold(latest, u64::min)
     }
 
     fn give_up_opening(&mut self) {

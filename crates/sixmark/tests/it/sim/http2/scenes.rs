@@ -227,8 +227,13 @@ fn refused_streams_are_reset_with_the_code() {
         _ => vec![answer(MILLI, id)],
     });
     let (ran, _) = run(twelve(), server);
-    assert_eq!(failures(&ran), [(coded(Outcome::Reset, Phase::Wait, 7), 6)]);
-    assert_eq!((tally(&ran).completed(), tally(&ran).connections.opened), (6, 1));
+    let failed = failures(&ran);
+    let [(failure, count)] = failed[..] else { panic!("{failed:?}") };
+    assert_eq!(failure, coded(Outcome::Reset, Phase::Wait, 7));
+    // Those that were sent before the server's limit was known were sent again.
+    let resent = tally(&ran).resent;
+    assert!(resent > 0 && count < 6, "{resent} resent, {count} reset");
+    assert_eq!((tally(&ran).completed() + count, tally(&ran).connections.opened), (12, 1));
 }
 
 #[test]
@@ -447,4 +452,33 @@ fn a_run_that_is_stopped_leaves_no_stream_uncounted() {
         assert_eq!(ran.report.ended, Ended::Interrupted);
         assert_eq!(tally(&ran).outcome(Outcome::Abandoned), 8);
     }
+}
+
+#[test]
+fn a_connection_that_is_there_and_breaks_the_rules_while_others_are_opened_is_closed_once() {
+    let mut plan = streams(plan(), 2, 8);
+    plan.load.connections = NonZeroU32::new(3).unwrap();
+    plan.connection.most_open = plan.load.connections;
+    plan.connection.preopen = true;
+    let mut server = serving(|connection, frame| match (connection, frame.kind) {
+        // Each client's SETTINGS: two of them are answered with what no client allows.
+        (0 | 1, SETTINGS) if !frame.has(ACK) => {
+            vec![(MICRO, Step::Bytes(super::frame::frame(PUSH_PROMISE, END_HEADERS, 2, &[0; 4])))]
+        }
+        (_, HEADERS) => vec![answer(MILLI, frame.id)],
+        _ => vec![],
+    });
+    server.settings = Vec::new();
+    let books: Rc<RefCell<Books>> = Rc::default();
+    let mut script = server.script(&books, connects);
+    let mut dialled = 0;
+    script.dial = Box::new(move |way, _| {
+        dialled += 1;
+        Dial::connects(way, if dialled == 3 { 20 * MILLI } else { MILLI })
+    });
+    let ran = Sim::new(plan).run(script);
+    let tally = tally(&ran);
+    assert_eq!((tally.completed(), tally.connections.unopened), (8, 0));
+    assert_eq!(ran.report.ended, Ended::Complete);
+    assert!(ran.ledger.connections.iter().all(|page| page.closed.is_some()), "left open");
 }
