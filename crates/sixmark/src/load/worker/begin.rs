@@ -113,10 +113,12 @@ impl<D: Driver> Worker<'_, D> {
         let talk = match plan.http.version {
             Version::Http1 => Talk::default(),
             Version::Http2 => Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
-            // Where none can be begun, it fails when it would begin its handshake.
-            Version::Http3 => self
-                .begin_quic(endpoint, now)
-                .map_or_else(Talk::default, |http3| Talk::Http3(Box::new(http3))),
+            Version::Http3 => self.begin_quic(endpoint, now).map_or_else(
+                // None can be begun: it fails when it would begin its handshake, with all that
+                // wait for it.
+                || Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
+                |http3| Talk::Http3(Box::new(http3)),
+            ),
         };
         let slot = self.connections.open(endpoint, target.family, talk, now);
         let from = self.sources.next(target.family);

@@ -33,7 +33,11 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.connections.get(slot);
         connection.state = State::Opening(Phase::Tls);
         connection.outlet.get_or_insert_default();
-        self.touch(slot);
+        match connection.talk {
+            Talk::Http3(_) => self.touch(slot),
+            // There is none to shake hands on.
+            _ => self.break_off(slot, Failure::new(Outcome::Local, Phase::Tls)),
+        }
     }
 
     /// Datagrams came, cut by `segment`.
