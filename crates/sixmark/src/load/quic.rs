@@ -1,6 +1,7 @@
 //! QUIC for one worker: the endpoint of all its connections, their clock and their timers.
 
 use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -67,7 +68,7 @@ impl Quic {
         &mut self,
         start: &QuicStart,
         family: Family,
-        to: std::net::SocketAddr,
+        to: SocketAddr,
         now: u64,
     ) -> Result<(ConnectionHandle, Connection), ConnectError> {
         let mut config = ClientConfig::new(start.crypto.clone());
@@ -76,7 +77,7 @@ impl Quic {
         // A server that remembers an address would treat a later visit otherwise than a first.
         config.token_store(Arc::new(NoneTokenStore));
         // The name is in `start`; this one is for the token store alone.
-        self.endpoint.connect(self.instant(now), config, to, "")
+        self.endpoint.connect(self.instant(now), config, reachable(to), "")
     }
 
     /// Takes a datagram that came for a connection.
@@ -139,6 +140,19 @@ impl Quic {
     /// When the first connection wants to be looked at, and which.
     pub(super) fn next_timer(&self) -> Option<(u64, Slot)> {
         self.timers.first().copied()
+    }
+}
+
+/// Where Linux sends what is for `to`: loopback, for the unspecified address, which the library
+/// would not connect to.
+fn reachable(to: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match to {
+        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+    };
+    match to.ip().is_unspecified() {
+        true => SocketAddr::new(loopback, to.port()),
+        false => to,
     }
 }
 
