@@ -4,11 +4,13 @@ use bytes::{Bytes, BytesMut};
 use quinn_proto::{ConnectionError, Dir, Event, StreamEvent, StreamId, TransportErrorCode, VarInt};
 use sixmark_core::http3::Violation;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::tls::{Cause, Reason};
+use sixmark_core::plan::http::Version;
+use sixmark_core::tls::{Cause, Facts, Reason};
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
 use super::Worker;
 use super::http2::Hearing;
+use super::secure::agrees;
 use crate::load::connection::State;
 use crate::load::quic::{TOGETHER, ending};
 use crate::load::talk::{Http3, Talk};
@@ -117,10 +119,16 @@ impl<D: Driver> Worker<'_, D> {
             let took = at.saturating_sub(connection.connected);
             facts.iter().for_each(|facts| tally.tls.finished(facts, took));
         }
-        match facts.is_some_and(|facts| facts.alpn.is_some()) {
+        match facts.is_some_and(|facts| self.agreed_on_http3(&facts)) {
             true => self.established(slot),
             false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
         }
+    }
+
+    fn agreed_on_http3(&self, facts: &Facts) -> bool {
+        let mut offered = self.prepared.plan.tls.iter().flat_map(|tls| &tls.alpn);
+        let chosen = facts.alpn.and_then(|number| offered.nth(number.into()));
+        agrees(Version::Http3, chosen.map(String::as_bytes))
     }
 
     fn stream_event(&mut self, slot: Slot, at: u64, event: StreamEvent) {
