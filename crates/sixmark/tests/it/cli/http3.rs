@@ -183,6 +183,24 @@ fn what_quic_knew_of_its_connections_is_told() {
     }
 }
 
+/// The server resets the streams that its GOAWAY disowns, and these may be read before it.
+#[test]
+fn what_a_goaway_disowns_is_sent_again() {
+    let origin = limited(Limits { goaway_after: Some(3), ..Limits::default() });
+    for driver in DRIVERS {
+        let options = ["-n", "1000", "-c", "6", "-t", "1", "--streams", "10", "--driver", driver];
+        let result = load(&origin, "/bytes/100", &options);
+        assert!(count(&result, "/total/requests/resent") > 0, "{driver}");
+        for figures in both(&result) {
+            assert!(count(figures, "/connections/drained") > 0, "{driver}");
+            // After three servers' refusals there is no fourth try.
+            let failures = figures["failures"].as_array().unwrap().iter();
+            let codes: Vec<_> = failures.map(|failure| &failure["code"]).collect();
+            assert!(codes.iter().all(|&code| *code == 0), "{driver}: {codes:?}");
+        }
+    }
+}
+
 #[test]
 fn more_streams_than_the_server_lets_open_wait_for_their_turn() {
     let origin = limited(Limits { streams: 2, ..Limits::default() });
