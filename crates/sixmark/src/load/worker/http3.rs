@@ -271,6 +271,11 @@ fn outcome(reason: &ConnectionError) -> (Outcome, Option<u64>) {
     match reason {
         ConnectionError::VersionMismatch => (Outcome::Protocol, None),
         ConnectionError::TransportError(error) => by_code(error.code, Outcome::Protocol),
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
+        {
+            (Outcome::Refused, Some(close.error_code.into()))
+        }
         ConnectionError::ConnectionClosed(close) => by_code(close.error_code, Outcome::Reset),
         ConnectionError::ApplicationClosed(close) => {
             (Outcome::Reset, Some(close.error_code.into_inner()))

@@ -68,6 +68,14 @@ fn a_port_where_nothing_listens_refuses_the_handshake() {
     }
 }
 
+/// CONNECTION_REFUSED.
+#[test]
+fn a_server_that_takes_no_connections_refuses() {
+    let site = Site::full();
+    fails(&site.urls("/"), &[], &failure("REFUSED", "tls", None, Some(0x2)), 4);
+    assert_eq!(site.asked().len(), 0);
+}
+
 #[test]
 fn a_server_that_says_nothing_is_a_timeout_in_tls() {
     let (_sockets, urls) = sockets();

@@ -97,14 +97,23 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    /// One over HTTP/3 that takes no connections, and says so.
+    pub(crate) fn full() -> Site {
+        Site::with(Over::Http3, true)
+    }
+
     pub(crate) fn start(over: Over) -> Site {
+        Site::with(over, false)
+    }
+
+    fn with(over: Over, full: bool) -> Site {
         let (sender, asked) = channel();
         let (tell, told) = channel();
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {
-                tell.send(listen(over, &sender).await).unwrap();
+                tell.send(listen(over, full, &sender).await).unwrap();
                 let _: Result<(), _> = ended.await;
             });
         });
@@ -128,7 +137,7 @@ impl Site {
     }
 }
 
-async fn listen(over: Over, asked: &Sender<Asked>) -> [SocketAddr; 2] {
+async fn listen(over: Over, full: bool, asked: &Sender<Asked>) -> [SocketAddr; 2] {
     let tls = Arc::new(config(over));
     let visitors = Arc::new(AtomicU32::new(0));
     let mut addresses = Vec::new();
@@ -136,7 +145,7 @@ async fn listen(over: Over, asked: &Sender<Asked>) -> [SocketAddr; 2] {
         let desk =
             Desk { family: Family::of(own), asked: asked.clone(), visitors: visitors.clone() };
         addresses.push(match over {
-            Over::Http3 => listen_over_quic(own, tls.clone(), desk),
+            Over::Http3 => listen_over_quic(own, tls.clone(), (!full).then_some(desk)),
             _ => listen_over_tcp(own, over, tls.clone(), desk).await,
         });
     }
@@ -160,17 +169,24 @@ async fn listen_over_tcp(
     address
 }
 
-fn listen_over_quic(own: IpAddr, tls: Arc<ServerConfig>, desk: Desk) -> SocketAddr {
-    let crypto = QuicServerConfig::try_from(tls).unwrap();
-    let config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
-    let endpoint = Endpoint::server(config, (own, 0).into()).unwrap();
+fn listen_over_quic(own: IpAddr, tls: Arc<ServerConfig>, desk: Option<Desk>) -> SocketAddr {
+    let endpoint = endpoint(own, tls);
     let address = endpoint.local_addr().unwrap();
     tokio::spawn(async move {
         while let Some(incoming) = endpoint.accept().await {
-            tokio::spawn(speak_http3(incoming, desk.clone()));
+            match &desk {
+                Some(desk) => drop(tokio::spawn(speak_http3(incoming, desk.clone()))),
+                None => incoming.refuse(),
+            }
         }
     });
     address
+}
+
+fn endpoint(own: IpAddr, tls: Arc<ServerConfig>) -> Endpoint {
+    let crypto = QuicServerConfig::try_from(tls).unwrap();
+    let config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
+    Endpoint::server(config, (own, 0).into()).unwrap()
 }
 
 fn config(over: Over) -> ServerConfig {
