@@ -23,8 +23,8 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out, and lowers the number of idle connections to what this
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
-    plan.load.driver = driver(plan)?;
     multiplexed(plan)?;
+    plan.load.driver = driver(plan)?;
     Prepared::new(plan)?;
     linger(plan)?;
     let few_files = open_files(plan)?;
