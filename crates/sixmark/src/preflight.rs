@@ -23,8 +23,8 @@ const OTHER_FILES: u64 = 64;
 /// Checks that the plan can be carried out, and lowers the number of idle connections to what this
 /// process may have. Gives the routes to the plan's addresses, and doubts about it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
-    plan.load.driver = driver(plan)?;
     multiplexed(plan)?;
+    plan.load.driver = driver(plan)?;
     Prepared::new(plan)?;
     linger(plan)?;
     let few_files = open_files(plan)?;
@@ -227,7 +227,8 @@ fn addresses_of(source: &Source) -> u64 {
 /// The most ports that connections may hold at once, TIME-WAIT included where this side closes.
 fn needed_ports(plan: &Plan, family: Family) -> u64 {
     let at_once = u64::from(plan.load.connections.get());
-    let leaves_none = plan.connection.close == Close::Rst;
+    // UDP has no TIME-WAIT.
+    let leaves_none = plan.connection.close == Close::Rst || plan.http.version == Version::Http3;
     match requests_in_time_wait(plan) {
         Some(total) if !plan.connection.keep_alive && !leaves_none => {
             at_once.max(plan.ratio.part_of(total, family))

@@ -1,13 +1,13 @@
 //! QUIC for one worker: the endpoint of all its connections, their clock and their timers.
 
 use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
-    EndpointEvent, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, StreamId, TransportConfig,
-    VarInt,
+    EndpointEvent, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
 };
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::quic::Ending;
@@ -37,8 +37,6 @@ pub(super) struct Quic {
     origin: (Instant, u64),
     /// When connections want to be looked at.
     timers: BTreeSet<(u64, Slot)>,
-    /// Streams with something to read; empty in between.
-    pub(super) readable: Vec<StreamId>,
     /// Datagrams on their way out.
     pub(super) out: Vec<u8>,
 }
@@ -58,7 +56,6 @@ impl Quic {
             transport: PerFamily::from_fn(|family| Arc::new(transport(family))),
             origin: (Instant::now(), now),
             timers: BTreeSet::new(),
-            readable: Vec::new(),
             out: Vec::new(),
         }
     }
@@ -74,7 +71,7 @@ impl Quic {
         &mut self,
         start: &QuicStart,
         family: Family,
-        to: std::net::SocketAddr,
+        to: SocketAddr,
         now: u64,
     ) -> Result<(ConnectionHandle, Connection), ConnectError> {
         let mut config = ClientConfig::new(start.crypto.clone());
@@ -83,7 +80,7 @@ impl Quic {
         // A server that remembers an address would treat a later visit otherwise than a first.
         config.token_store(Arc::new(NoneTokenStore));
         // The name is in `start`; this one is for the token store alone.
-        self.endpoint.connect(self.instant(now), config, to, "")
+        self.endpoint.connect(self.instant(now), config, reachable(to), "")
     }
 
     /// Takes a datagram that came for a connection.
@@ -146,6 +143,19 @@ impl Quic {
     /// When the first connection wants to be looked at, and which.
     pub(super) fn next_timer(&self) -> Option<(u64, Slot)> {
         self.timers.first().copied()
+    }
+}
+
+/// Where Linux sends what is for `to`: loopback, for the unspecified address, which the library
+/// would not connect to.
+fn reachable(to: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match to {
+        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+    };
+    match to.ip().is_unspecified() {
+        true => SocketAddr::new(loopback, to.port()),
+        false => to,
     }
 }
 

@@ -77,12 +77,20 @@ fn provider(tls: &Tls) -> Result<CryptoProvider, Error> {
     let spoken = versions(tls.version);
     provider.cipher_suites.retain(|suite| spoken.contains(&suite.version()));
     match provider.cipher_suites.is_empty() {
-        true => Err(usage("--ciphers: none of these is of the version that --tls asks for".into())),
+        true => Err(usage(format!("--ciphers: none of these is of {}", named(tls.version)))),
         false => Ok(provider),
     }
 }
 
 static BOTH: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
+
+fn named(only: Option<Version>) -> &'static str {
+    match only {
+        None => "TLS 1.2 or 1.3",
+        Some(Version::V13) => "TLS 1.3, which --tls or --http3 asks for",
+        Some(Version::V12) => "TLS 1.2, which --tls asks for",
+    }
+}
 
 fn versions(only: Option<Version>) -> &'static [&'static SupportedProtocolVersion] {
     match only {

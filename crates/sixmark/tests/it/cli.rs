@@ -8,6 +8,7 @@ mod connections;
 mod ending;
 mod find_max;
 mod http2;
+mod http3;
 mod mix;
 mod origin;
 mod outcomes;

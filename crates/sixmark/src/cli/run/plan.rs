@@ -11,7 +11,7 @@ use sixmark_core::plan::http::{Http, Version};
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::url::{Scheme, Url};
-use sixmark_core::plan::{Connection, Load, Plan, Target};
+use sixmark_core::plan::{Close, Connection, Load, Plan, Target};
 use sixmark_core::result::Warning;
 
 use super::args::Args;
@@ -207,6 +207,10 @@ fn http(args: &Args) -> Result<Http, Error> {
         (_, true) => Version::Http3,
         _ => Version::Http1,
     };
+    if version == Version::Http3 && args.close == Close::Rst {
+        let line = "--close rst is for TCP, and --http3 is spoken over QUIC; leave it out";
+        return Err(Error::Usage(line.into()));
+    }
     let streams = args.streams.unwrap_or(NonZeroU32::MIN);
     if version == Version::Http1 && streams > NonZeroU32::MIN {
         let line = "--streams needs --http2 or --http3: HTTP/1.1 carries one exchange at a time";

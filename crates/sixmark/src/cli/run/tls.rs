@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sixmark_core::plan::Target;
-use sixmark_core::plan::http::Http;
+use sixmark_core::plan::http::{self, Http};
 use sixmark_core::plan::list::Entry;
 use sixmark_core::plan::tls::{Share, Tls, Version};
 use sixmark_core::plan::url::{Scheme, Url};
@@ -102,7 +102,7 @@ pub(super) fn plan(args: &Args, targets: &[Target], http: Http) -> Result<Option
     }
     let names = |list: &Option<List>| list.clone().unwrap_or_default().0;
     Ok(Some(Tls {
-        version: args.tls,
+        version: spoken(args.tls, http)?,
         cacert: text("--cacert", args.cacert.as_ref())?,
         insecure: args.insecure,
         cert: text("--cert", args.cert.as_ref())?,
@@ -117,6 +117,17 @@ pub(super) fn plan(args: &Args, targets: &[Target], http: Http) -> Result<Option
         resume: args.resume.unwrap_or_default(),
         early_data: false,
     }))
+}
+
+/// The only version to speak, where there is one: QUIC has none but 1.3 (RFC 9001, 4.2).
+fn spoken(asked: Option<Version>, http: Http) -> Result<Option<Version>, Error> {
+    match (http.version, asked) {
+        (http::Version::Http3, Some(Version::V12)) => {
+            Err(Error::Usage("--http3 is spoken over TLS 1.3 alone; leave --tls 1.2 out".into()))
+        }
+        (http::Version::Http3, _) => Ok(Some(Version::V13)),
+        _ => Ok(asked),
+    }
 }
 
 /// The plan is text, and so are the paths in it.

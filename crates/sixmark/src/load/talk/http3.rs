@@ -25,6 +25,8 @@ pub(in crate::load) struct Http3 {
     /// The code to close the connection with.
     pub(in crate::load) close_by: u64,
     streams: HashMap<StreamId, Stream>,
+    /// The streams in one direction that the peer opened.
+    theirs: Vec<StreamId>,
 }
 
 /// An exchange's stream.
@@ -54,6 +56,7 @@ impl Http3 {
             written: Vec::new(),
             close_by: code::NO_ERROR,
             streams: HashMap::new(),
+            theirs: Vec::new(),
         }
     }
 
@@ -131,6 +134,9 @@ impl Http3 {
 
     fn read_control(&mut self, id: StreamId) -> Result<(), Violation> {
         let number = u64::from(VarInt::from(id));
+        if !self.theirs.contains(&id) {
+            self.theirs.push(id);
+        }
         let mut from = self.quic.recv_stream(id);
         let Ok(mut chunks) = from.read(true) else { return Ok(()) };
         let mut unknown = false;
@@ -149,6 +155,7 @@ impl Http3 {
         let _ = chunks.finalize();
         if unknown {
             // Nobody here will ever want it (RFC 9114, 6.2.3).
+            self.theirs.retain(|&other| other != id);
             let _ = self.quic.recv_stream(id).stop(VarInt::from(UNKNOWN));
         }
         done
@@ -164,6 +171,7 @@ impl Http3 {
         let mut from = self.quic.recv_stream(id);
         let Ok(mut chunks) = from.read(true) else { return Ok(()) };
         let reader = &mut stream.reader;
+        let mut reset = None;
         let done = loop {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => match reader.feed(&chunk.bytes, heads, observer) {
@@ -173,7 +181,7 @@ impl Http3 {
                 },
                 Ok(None) => break reader.finish(observer),
                 Err(quinn_proto::ReadError::Reset(code)) => {
-                    reader.reset(code.into_inner(), observer);
+                    reset = Some(code.into_inner());
                     break Ok(());
                 }
                 Err(quinn_proto::ReadError::Blocked) => break Ok(()),
@@ -183,7 +191,31 @@ impl Http3 {
         if stream.reader.is_over() {
             self.leave(id);
         }
-        done
+        reset.map_or(done, |code| self.was_reset(id, code, observer))
+    }
+
+    /// The peer reset a response. Streams have no order: a GOAWAY that says that it did nothing
+    /// with the request may have come with that, or before, and not be read yet.
+    fn was_reset(
+        &mut self,
+        id: StreamId,
+        code: u64,
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        for other in self.theirs.clone() {
+            self.read_control(other)?;
+        }
+        if !self.is_disowned(id)
+            && let Some(stream) = self.streams.get_mut(&id)
+        {
+            stream.reader.reset(code, observer);
+            self.leave(id);
+        }
+        Ok(())
+    }
+
+    fn is_disowned(&self, id: StreamId) -> bool {
+        self.control.goaway().is_some_and(|first| u64::from(VarInt::from(id)) >= first)
     }
 
     /// An exchange is over: what is left of its stream is of no account.
@@ -207,9 +239,10 @@ impl Http3 {
 
     /// Tells of the exchanges that the peer's GOAWAY says it did nothing with.
     pub(in crate::load) fn disown(&mut self, observer: &mut impl Observer) {
-        let Some(first) = self.control.goaway() else { return };
-        let after = |id: &StreamId| u64::from(VarInt::from(*id)) >= first;
-        let ids: Vec<_> = self.streams.keys().copied().filter(after).collect();
+        if self.control.goaway().is_none() {
+            return;
+        }
+        let ids: Vec<_> = self.streams.keys().copied().filter(|&id| self.is_disowned(id)).collect();
         for id in ids {
             if let Some(stream) = self.streams.get_mut(&id) {
                 stream.reader.disown(observer);

@@ -4,11 +4,13 @@ use bytes::{Bytes, BytesMut};
 use quinn_proto::{ConnectionError, Dir, Event, StreamEvent, StreamId, TransportErrorCode, VarInt};
 use sixmark_core::http3::Violation;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::tls::{Cause, Reason};
+use sixmark_core::plan::http::Version;
+use sixmark_core::tls::{Cause, Facts, Reason};
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
 use super::Worker;
 use super::http2::Hearing;
+use super::secure::agrees;
 use crate::load::connection::State;
 use crate::load::quic::{TOGETHER, ending};
 use crate::load::talk::{Http3, Talk};
@@ -75,35 +77,20 @@ impl<D: Driver> Worker<'_, D> {
         self.flush_touched();
     }
 
-    /// Deals with what a connection has to tell. Responses come last: a GOAWAY that came with a
-    /// request's rejection says what that means.
+    /// Deals with what a connection has to tell.
     fn attend(&mut self, slot: Slot, at: u64) {
         while let Some(event) = self.next_of_quic(slot) {
             match event {
                 Event::Connected => self.shook_hands_quic(slot, at),
-                Event::ConnectionLost { reason } => {
-                    self.read_responses(slot, at);
-                    return self.lost_quic(slot, &reason);
-                }
-                Event::Stream(StreamEvent::Readable { id }) if id.dir() == Dir::Bi => {
-                    self.quic.iter_mut().for_each(|quic| quic.readable.push(id));
-                }
+                Event::ConnectionLost { reason } => return self.lost_quic(slot, &reason),
                 Event::Stream(event) => self.stream_event(slot, at, event),
                 _ => {}
             }
         }
-        self.read_responses(slot, at);
         if self.connections.get(slot).state == State::Open {
             self.go_on(slot);
         }
         self.touch(slot);
-    }
-
-    fn read_responses(&mut self, slot: Slot, at: u64) {
-        let mut readable =
-            self.quic.as_mut().map(|quic| std::mem::take(&mut quic.readable)).unwrap_or_default();
-        readable.drain(..).for_each(|id| self.read_stream(slot, at, id));
-        self.quic.iter_mut().for_each(|quic| quic.readable = std::mem::take(&mut readable));
     }
 
     /// What a connection tells next; nothing once it is closed.
@@ -133,10 +120,16 @@ impl<D: Driver> Worker<'_, D> {
             let took = over.saturating_sub(connection.connected);
             facts.iter().for_each(|facts| tally.tls.finished(facts, took));
         }
-        match facts.is_some_and(|facts| facts.alpn.is_some()) {
+        match facts.is_some_and(|facts| self.agreed_on_http3(&facts)) {
             true => self.established(slot),
             false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
         }
+    }
+
+    fn agreed_on_http3(&self, facts: &Facts) -> bool {
+        let mut offered = self.prepared.plan.tls.iter().flat_map(|tls| &tls.alpn);
+        let chosen = facts.alpn.and_then(|number| offered.nth(number.into()));
+        agrees(Version::Http3, chosen.map(String::as_bytes))
     }
 
     fn stream_event(&mut self, slot: Slot, at: u64, event: StreamEvent) {
@@ -290,6 +283,11 @@ fn outcome(reason: &ConnectionError) -> (Outcome, Option<u64>) {
     match reason {
         ConnectionError::VersionMismatch => (Outcome::Protocol, None),
         ConnectionError::TransportError(error) => by_code(error.code, Outcome::Protocol),
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
+        {
+            (Outcome::Refused, Some(close.error_code.into()))
+        }
         ConnectionError::ConnectionClosed(close) => by_code(close.error_code, Outcome::Reset),
         ConnectionError::ApplicationClosed(close) => {
             (Outcome::Reset, Some(close.error_code.into_inner()))

@@ -143,7 +143,7 @@ impl<D: Driver> Worker<'_, D> {
 
 /// Whether what TLS agreed on is the version that is to be spoken. HTTP/1.1 needs no agreement
 /// (RFC 9112, 9.2 of its own default; RFC 9113, 3.2 for HTTP/2).
-fn agrees(version: Version, alpn: Option<&[u8]>) -> bool {
+pub(super) fn agrees(version: Version, alpn: Option<&[u8]>) -> bool {
     match alpn {
         Some(chosen) => chosen == version.alpn().as_bytes(),
         None => version == Version::Http1,

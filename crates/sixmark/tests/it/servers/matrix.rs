@@ -29,7 +29,7 @@ struct Row {
     version: &'static str,
 }
 
-const ROWS: [Row; 4] = [
+const ROWS: [Row; 5] = [
     Row { protocol: Protocol::Http1, secure: false, options: &[], version: "HTTP/1.1" },
     Row { protocol: Protocol::Http1, secure: true, options: &[], version: "HTTP/1.1" },
     Row { protocol: Protocol::Http2, secure: true, options: &["--http2"], version: "HTTP/2.0" },
@@ -39,6 +39,7 @@ const ROWS: [Row; 4] = [
         options: &["--http2-prior-knowledge"],
         version: "HTTP/2.0",
     },
+    Row { protocol: Protocol::Http3, secure: true, options: &["--http3"], version: "HTTP/3.0" },
 ];
 
 /// How requests follow each other.
@@ -115,12 +116,15 @@ fn check(row: &Row, way: Way, figures: &FamilyResult) {
     let ended = [figures.connections.closed, figures.connections.reset_sent];
     assert_eq!(ended, [opened, 0], "{what}");
     let counts = [&figures.connect_us, &figures.lifetime_us].map(|summary| summary.count);
-    assert_eq!(counts, [opened; 2], "{what}");
+    // QUIC connects by its handshake, which is counted as such.
+    let connects = if row.protocol == Protocol::Http3 { 0 } else { opened };
+    assert_eq!(counts, [connects, opened], "{what}");
     let counts = [&figures.wait_us, &figures.transfer_us, &figures.response_us].map(|s| s.count);
     assert_eq!(counts, [EACH; 3], "{what}");
     let of_clock = [&figures.slip_us, &figures.service_us].map(|s| s.as_ref().map(|s| s.count));
     assert_eq!(of_clock, [(way == Way::Open).then_some(EACH); 2], "{what}");
     check_tls(row, figures);
+    check_quic(row, figures);
 }
 
 /// A full handshake for each connection, or none at all.
@@ -137,6 +141,20 @@ fn check_tls(row: &Row, figures: &FamilyResult) {
     assert_eq!(tls.versions, [("TLSv1.3".to_owned(), opened)].into());
     assert_eq!(tls.certificates.len(), 1, "{:?}", tls.certificates);
     assert_eq!(tls.certificates[0].count, opened);
+}
+
+/// What carried it: QUIC or TCP, and never both.
+fn check_quic(row: &Row, figures: &FamilyResult) {
+    let opened = figures.connections.opened;
+    let Some(quic) = &figures.quic else { return assert_ne!(row.protocol, Protocol::Http3) };
+    assert_eq!((row.protocol, figures.tcp.read), (Protocol::Http3, 0));
+    let counts = [quic.connections, quic.retried, quic.rtt_us.count, quic.dropped];
+    assert_eq!(counts, [opened, 0, opened, 0]);
+    // Each connection takes more than one packet, and each request is in one.
+    assert!(quic.packets_sent > 2 * opened && quic.packets_sent > quic.packets_lost);
+    // The least that QUIC needs (RFC 9000, 14), and no more than goes through Ethernet.
+    assert!(quic.mtu.keys().all(|mtu| (1_200..=1_500).contains(mtu)), "{:?}", quic.mtu);
+    assert_eq!(quic.mtu.values().sum::<u64>(), opened);
 }
 
 /// Requests and connections by version, TLS and family.

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use h3::server::RequestResolver;
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Buf as _, Bytes};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use hyper::http::request::Parts;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use quinn::crypto::rustls::QuicServerConfig;
+use quinn::{Endpoint, Incoming};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use sixmark_core::family::Family;
@@ -21,6 +25,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
+use super::DEADLINE;
+
 /// What carries the exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
@@ -28,17 +34,29 @@ pub(crate) enum Over {
     Https1,
     Plain2,
     Https2,
+    Http3,
 }
 
 impl Over {
-    pub(crate) const ALL: [Over; 4] = [Over::Http1, Over::Https1, Over::Plain2, Over::Https2];
+    pub(crate) const ALL: [Over; 5] =
+        [Over::Http1, Over::Https1, Over::Plain2, Over::Https2, Over::Http3];
 
     fn is_secure(self) -> bool {
-        matches!(self, Over::Https1 | Over::Https2)
+        matches!(self, Over::Https1 | Over::Https2 | Over::Http3)
     }
 
     pub(crate) fn has_streams(self) -> bool {
-        matches!(self, Over::Plain2 | Over::Https2)
+        matches!(self, Over::Plain2 | Over::Https2 | Over::Http3)
+    }
+
+    /// What it agrees on by ALPN, the preferred one first.
+    fn alpn(self) -> &'static [&'static [u8]] {
+        match self {
+            Over::Http1 | Over::Https1 => &[b"http/1.1"],
+            Over::Plain2 | Over::Https2 => &[b"h2"],
+            // The second one is HTTP as well, but not this one.
+            Over::Http3 => &[b"h3", b"hq-interop"],
+        }
     }
 
     /// What `sixmark run` has to be told of it.
@@ -48,6 +66,7 @@ impl Over {
             Over::Https1 => &["--insecure"],
             Over::Plain2 => &["--http2-prior-knowledge", "--streams", "3"],
             Over::Https2 => &["--insecure", "--http2", "--streams", "3"],
+            Over::Http3 => &["--insecure", "--http3", "--streams", "3"],
         }
     }
 }
@@ -78,14 +97,23 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    /// One over HTTP/3 that takes no connections, and says so.
+    pub(crate) fn full() -> Site {
+        Site::with(Over::Http3, true)
+    }
+
     pub(crate) fn start(over: Over) -> Site {
+        Site::with(over, false)
+    }
+
+    fn with(over: Over, full: bool) -> Site {
         let (sender, asked) = channel();
         let (tell, told) = channel();
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {
-                tell.send(listen(over, &sender).await).unwrap();
+                tell.send(listen(over, full, &sender).await).unwrap();
                 let _: Result<(), _> = ended.await;
             });
         });
@@ -102,25 +130,63 @@ impl Site {
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.try_iter().collect()
     }
+
+    /// Waits for that many requests.
+    pub(crate) fn next(&self, count: usize) -> Vec<Asked> {
+        (0..count).map(|_| self.asked.recv_timeout(DEADLINE).unwrap()).collect()
+    }
 }
 
-async fn listen(over: Over, asked: &Sender<Asked>) -> [SocketAddr; 2] {
-    let tls = TlsAcceptor::from(Arc::new(config(over)));
+async fn listen(over: Over, full: bool, asked: &Sender<Asked>) -> [SocketAddr; 2] {
+    let tls = Arc::new(config(over));
     let visitors = Arc::new(AtomicU32::new(0));
     let mut addresses = Vec::new();
     for own in [IpAddr::from(Ipv6Addr::LOCALHOST), IpAddr::from(Ipv4Addr::LOCALHOST)] {
-        let listener = TcpListener::bind((own, 0)).await.unwrap();
-        addresses.push(listener.local_addr().unwrap());
         let desk =
             Desk { family: Family::of(own), asked: asked.clone(), visitors: visitors.clone() };
-        let tls = tls.clone();
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, over, tls.clone(), desk.clone()));
-            }
+        addresses.push(match over {
+            Over::Http3 => listen_over_quic(own, tls.clone(), (!full).then_some(desk)),
+            _ => listen_over_tcp(own, over, tls.clone(), desk).await,
         });
     }
     [addresses[0], addresses[1]]
+}
+
+async fn listen_over_tcp(
+    own: IpAddr,
+    over: Over,
+    tls: Arc<ServerConfig>,
+    desk: Desk,
+) -> SocketAddr {
+    let listener = TcpListener::bind((own, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let tls = TlsAcceptor::from(tls);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(serve(stream, over, tls.clone(), desk.clone()));
+        }
+    });
+    address
+}
+
+fn listen_over_quic(own: IpAddr, tls: Arc<ServerConfig>, desk: Option<Desk>) -> SocketAddr {
+    let endpoint = endpoint(own, tls);
+    let address = endpoint.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Some(incoming) = endpoint.accept().await {
+            match &desk {
+                Some(desk) => drop(tokio::spawn(speak_http3(incoming, desk.clone()))),
+                None => incoming.refuse(),
+            }
+        }
+    });
+    address
+}
+
+fn endpoint(own: IpAddr, tls: Arc<ServerConfig>) -> Endpoint {
+    let crypto = QuicServerConfig::try_from(tls).unwrap();
+    let config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
+    Endpoint::server(config, (own, 0).into()).unwrap()
 }
 
 fn config(over: Over) -> ServerConfig {
@@ -134,8 +200,7 @@ fn config(over: Over) -> ServerConfig {
         .with_no_client_auth()
         .with_single_cert(vec![own.cert.der().clone()], key.into())
         .unwrap();
-    let alpn: &[u8] = if over.has_streams() { b"h2" } else { b"http/1.1" };
-    config.alpn_protocols = vec![alpn.to_vec()];
+    config.alpn_protocols = over.alpn().iter().map(|name| name.to_vec()).collect();
     config
 }
 
@@ -156,13 +221,44 @@ async fn speak<S>(stream: S, over: Over, desk: Desk)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let service = service_fn(move |request| desk.clone().answer(request));
+    let service = service_fn(move |request| {
+        let desk = desk.clone();
+        async move { desk.answer_to(request).await }
+    });
     let io = TokioIo::new(stream);
     match over.has_streams() {
         true => drop(http2::Builder::new(TokioExecutor::new()).serve_connection(io, service).await),
         false => drop(http1::Builder::new().serve_connection(io, service).await),
     }
 }
+
+/// The same over QUIC.
+async fn speak_http3(incoming: Incoming, desk: Desk) -> Result<(), Gone> {
+    let quic = h3_quinn::Connection::new(incoming.await?);
+    let mut http = h3::server::Connection::<_, Bytes>::new(quic).await?;
+    while let Some(request) = http.accept().await? {
+        tokio::spawn(exchange(request, desk.clone()));
+    }
+    Ok(())
+}
+
+async fn exchange(
+    request: RequestResolver<h3_quinn::Connection, Bytes>,
+    desk: Desk,
+) -> Result<(), Gone> {
+    let (request, mut stream) = request.resolve_request().await?;
+    let mut body = Vec::new();
+    while let Some(piece) = stream.recv_data().await? {
+        body.extend_from_slice(piece.chunk());
+    }
+    let (head, body) = desk.answer(request.into_parts().0, &body).into_parts();
+    stream.send_response(Response::from_parts(head, ())).await?;
+    stream.send_data(body.collect().await?.to_bytes()).await?;
+    Ok(stream.finish().await?)
+}
+
+/// The client went away.
+type Gone = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where requests arrive.
 #[derive(Clone)]
@@ -173,23 +269,30 @@ struct Desk {
 }
 
 impl Desk {
-    async fn answer(self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    async fn answer_to(
+        self,
+        request: Request<hyper::body::Incoming>,
+    ) -> Result<Response<Full<Bytes>>, Infallible> {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map(|whole| whole.to_bytes()).unwrap_or_default();
+        Ok(self.answer(parts, &body))
+    }
+
+    fn answer(&self, parts: Parts, body: &[u8]) -> Response<Full<Bytes>> {
         let asked = Asked {
             family: self.family,
             method: parts.method.to_string(),
             path: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             head: parts.headers,
-            body: String::from_utf8_lossy(&body).into_owned(),
+            body: String::from_utf8_lossy(body).into_owned(),
         };
         let mut response = self.respond(&asked);
         if asked.method == "HEAD" {
-            // Over HTTP/2 nobody else sees to it.
+            // Over HTTP/1.1 alone somebody else sees to it.
             *response.body_mut() = Full::default();
         }
         let _ = self.asked.send(asked);
-        Ok(response)
+        response
     }
 
     fn respond(&self, asked: &Asked) -> Response<Full<Bytes>> {

@@ -23,9 +23,12 @@ fn what_is_offered_alone_is_agreed_on() {
         ("--groups", "secp384r1", "groups", "secp384r1"),
         ("--groups", "X25519MLKEM768", "groups", "X25519MLKEM768"),
     ] {
-        for more in [&[][..], &["--http2"]] {
+        let of_tls12 = offered == "1.2" || offered.starts_with("ECDHE");
+        let spoken: [&[&str]; 3] = [&[], &["--http2"], &["--http3"]];
+        // QUIC has no TLS before 1.3.
+        for more in &spoken[..if of_tls12 { 2 } else { 3 }] {
             let load = ["-n", "8", "-c", "2", "--no-keep-alive", option, offered];
-            let result = trusting(&origin, "/", &[&load, more].concat());
+            let result = trusting(&origin, "/", &[&load[..], more].concat());
             assert_normal(&result, 4);
             for figures in both(&result) {
                 assert_eq!(figures["tls"][counts], value!({agreed: 4}), "{option} {offered}");
@@ -43,6 +46,8 @@ fn the_protocol_that_the_server_chose_is_counted() {
         (&["--alpn", "none"], "none"),
         (&["--http2", "--alpn", "h2,http/1.1"], "h2"),
         (&["--http2-prior-knowledge", "--alpn", "h2"], "h2"),
+        (&["--http3"], "h3"),
+        (&["--http3", "--alpn", "h2,h3"], "h3"),
     ] {
         let load = ["-n", "8", "-c", "2", "--no-keep-alive"];
         let result = trusting(&origin, "/", &[&load, options].concat());
@@ -78,10 +83,14 @@ fn another_protocol_than_the_one_spoken_is_a_protocol_failure() {
 #[test]
 fn a_protocol_that_the_server_has_not_got_is_its_alert() {
     let origin = Origin::secure();
-    let result = trusting(&origin, "/", &["-n", "8", "-c", "2", "--alpn", "gopher"]);
-    for figures in both(&result) {
-        let expected = value!([{"reason": "alert", "alert": 120, "count": 4}]);
-        assert_eq!(figures["tls"]["failures"], expected);
+    for more in
+        [&["--alpn", "gopher"][..], &["--http3", "--alpn", "h2"], &["--http3", "--alpn", "none"]]
+    {
+        let result = trusting(&origin, "/", &[&["-n", "8", "-c", "2"], more].concat());
+        for figures in both(&result) {
+            let expected = value!([{"reason": "alert", "alert": 120, "count": 4}]);
+            assert_eq!(figures["tls"]["failures"], expected, "{more:?}");
+        }
     }
 }
 
@@ -93,7 +102,7 @@ fn handshakes<'a>(figures: &'a Value, which: &str) -> &'a Value {
 fn sessions_are_resumed_by_each_family_on_its_own() {
     let origin = Origin::secure();
     for (share, least, most) in [("off", 0, 0), ("0.5", 46, 50), ("on", 96, 99)] {
-        for more in [&[][..], &["--http2"], &["--tls", "1.2"]] {
+        for more in [&[][..], &["--http2"], &["--http3"], &["--tls", "1.2"]] {
             let load = ["-n", "200", "-c", "4", "-t", "1", "--no-keep-alive", "--resume", share];
             let result = trusting(&origin, "/", &[&load, more].concat());
             assert_normal(&result, 100);

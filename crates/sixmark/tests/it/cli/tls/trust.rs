@@ -62,7 +62,7 @@ fn who_is_not_trusted_is_not_talked_to() {
     // The system's certificates are another authority's, whatever this system has.
     let other = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(other.path(), Authority::new().pem).unwrap();
-    for more in [&[][..], &["--http2"]] {
+    for more in [&[][..], &["--http2"], &["--http3"]] {
         let load = ["run", "-q", "--json", "-", "-n", "8", "-c", "2"];
         let mut run = command(&[&load, more, &[&v6, &v4]].concat());
         let output = finish(run.env("SSL_CERT_FILE", other.path()).spawn().unwrap());
@@ -103,18 +103,23 @@ fn anybody_will_do_where_that_is_said() {
 fn a_certificate_for_another_name_is_refused_and_another_name_can_be_given() {
     let origin = Origin::secure();
     let load = ["-n", "8", "-c", "2"];
-    let wrong = trusting(&origin, "/", &[&load[..], &["--sni", "other.test"]].concat());
-    fails(&wrong, "certificate_name", 42, 4);
-    assert_eq!(wrong["plan"]["tls"]["sni"], "other.test");
+    for more in [&[][..], &["--http3"]] {
+        let load = [&load[..], &["--sni", "other.test"], more].concat();
+        let wrong = trusting(&origin, "/", &load);
+        fails(&wrong, "certificate_name", 42, 4);
+        assert_eq!(wrong["plan"]["tls"]["sni"], "other.test");
+    }
     for family in Family::BOTH {
         let address = origin.address(family);
         let resolve = format!("other.test:{}:{}", address.port(), address.ip());
         let url = format!("https://other.test:{}/", address.port());
         let run = ["-n", "4", "--cacert", origin.authority(), "--resolve", &resolve, &url];
-        let result = json(&run);
-        assert_eq!(result["total"]["tls"]["failures"][0]["reason"], "certificate_name");
-        let result = json(&[&run[..], &["--sni", "localhost"]].concat());
-        assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 4}));
+        for more in [&[][..], &["--http3"]] {
+            let result = json(&[&run[..], more].concat());
+            assert_eq!(result["total"]["tls"]["failures"][0]["reason"], "certificate_name");
+            let result = json(&[&run[..], more, &["--sni", "localhost"]].concat());
+            assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 4}));
+        }
     }
 }
 

@@ -14,13 +14,17 @@ use crate::support::{
     DEADLINE, Origin, Raw, command, complaint, document, finish, json, signal, sixmark,
 };
 
-/// What is spoken over TLS; plain HTTP/2 comes beside it.
-const SPOKEN: [&[&str]; 2] = [&[], &["--http2"]];
+/// What is spoken over TLS; plain HTTP/2 comes beside it. The last one has no TCP below it.
+const SPOKEN: [&[&str]; 3] = [&[], &["--http2"], &["--http3"]];
 
-/// Runs over TLS by HTTP/1.1 and HTTP/2 and in plain text by HTTP/2.
+/// Runs over TLS by HTTP/1.1 to HTTP/3 and in plain text by HTTP/2.
 fn everywhere(path: &str, options: &[&str], check: impl Fn(&Value, &str)) {
+    over(&SPOKEN, path, options, check);
+}
+
+fn over(spoken: &[&[&str]], path: &str, options: &[&str], check: impl Fn(&Value, &str)) {
     let [secure, plain] = [Origin::secure(), Origin::start()];
-    for spoken in SPOKEN {
+    for &spoken in spoken {
         let result = trusting(&secure, path, &[options, spoken].concat());
         check(&result, &format!("{path} {options:?} {spoken:?}"));
     }
@@ -135,7 +139,8 @@ fn connections(figures: &Value, which: &str) -> u64 {
 
 #[test]
 fn connections_are_used_and_closed_as_asked() {
-    for close in ["fin", "rst"] {
+    // QUIC has one way to close.
+    for (close, spoken) in [("fin", &SPOKEN[..]), ("rst", &SPOKEN[..2])] {
         for (options, least, most) in [
             (&[][..], 1, 4),
             (&["--no-keep-alive"], 40, 40),
@@ -143,7 +148,7 @@ fn connections_are_used_and_closed_as_asked() {
             (&["--preopen"], 1, 4),
         ] {
             let load = ["-n", "80", "-c", "4", "-t", "1", "--close", close];
-            everywhere("/bytes/100", &[&load, options].concat(), |result, what| {
+            over(spoken, "/bytes/100", &[&load, options].concat(), |result, what| {
                 assert_normal(result, 40);
                 for figures in both(result) {
                     let opened = connections(figures, "opened");
@@ -165,16 +170,20 @@ fn a_server_that_says_goaway_is_followed() {
     let limits = sixmark::origin::Limits { goaway_after: Some(5), ..Default::default() };
     let options = sixmark::origin::Options { limits, ..Default::default() };
     let origin = Origin::secure_with(options);
-    for streams in ["1", "4"] {
-        let load = ["-n", "200", "-c", "4", "-t", "1", "--http2", "--streams", streams];
+    let cases = ["--http2", "--http3"].map(|spoken| [(spoken, "1"), (spoken, "4")]);
+    for (spoken, streams) in cases.concat() {
+        let load = ["-n", "200", "-c", "4", "-t", "1", spoken, "--streams", streams];
         let result = trusting(&origin, "/bytes/100", &load);
         assert_normal(&result, 100);
         for figures in both(&result) {
             let opened = connections(figures, "opened");
             // What is under way when the server says so is answered too.
-            assert!((100 / (5 + 4)..=100 / 4).contains(&opened), "{streams}: {opened}");
+            assert!((100 / (5 + 4)..=100 / 4).contains(&opened), "{spoken} {streams}: {opened}");
             let drained = connections(figures, "drained");
-            assert!(drained <= opened && drained + 4 >= opened, "{streams}: {drained} {opened}");
+            assert!(
+                drained <= opened && drained + 4 >= opened,
+                "{spoken} {streams}: {drained} {opened}"
+            );
         }
     }
 }
@@ -238,13 +247,16 @@ fn an_interrupted_run_closes_its_account() {
 }
 
 #[test]
-fn fields_of_a_connection_are_refused_over_http2() {
+fn fields_of_a_connection_are_refused_over_http2_and_http3() {
     for header in ["Connection: close", "Transfer-Encoding: chunked", "Upgrade: x", "TE: gzip"] {
-        let url = "http://127.0.0.1:1/";
-        let output = sixmark(&["run", "--http2-prior-knowledge", "-H", header, url]);
-        let line = complaint(&output, 2);
-        let name = header.split(':').next().unwrap().to_lowercase();
-        assert!(line.contains(&name), "{line}");
+        for (spoken, url) in [
+            ("--http2-prior-knowledge", "http://127.0.0.1:1/"),
+            ("--http3", "https://127.0.0.1:1/"),
+        ] {
+            let line = complaint(&sixmark(&["run", spoken, "-H", header, url]), 2);
+            let name = header.split(':').next().unwrap().to_lowercase();
+            assert!(line.contains(&name), "{line}");
+        }
     }
 }
 
