@@ -39,6 +39,7 @@ enum Figure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Connect,
+    Tls,
     Wait,
     Transfer,
     Service,
@@ -56,8 +57,9 @@ enum Quantile {
     Max,
 }
 
-const PHASES: [(&str, Phase); 5] = [
+const PHASES: [(&str, Phase); 6] = [
     ("connect", Phase::Connect),
+    ("tls", Phase::Tls),
     ("wait", Phase::Wait),
     ("transfer", Phase::Transfer),
     ("service", Phase::Service),
@@ -132,6 +134,16 @@ impl Condition {
 
     /// True where it looks at the opening of connections.
     pub fn needs_connecting(&self) -> bool {
+        matches!(self.figure, Figure::Duration(Phase::Connect | Phase::Tls, _))
+    }
+
+    /// True where it looks at handshakes of TLS.
+    pub fn needs_tls(&self) -> bool {
+        matches!(self.figure, Figure::Duration(Phase::Tls, _))
+    }
+
+    /// True where it looks at the opening of connections of TCP.
+    pub fn needs_tcp(&self) -> bool {
         matches!(self.figure, Figure::Duration(Phase::Connect, _))
     }
 
@@ -165,6 +177,7 @@ impl Phase {
     fn of(self, family: &FamilyResult) -> Option<&Summary> {
         match self {
             Phase::Connect => Some(&family.connect_us),
+            Phase::Tls => family.tls.as_ref().map(|tls| &tls.tls_us),
             Phase::Wait => Some(&family.wait_us),
             Phase::Transfer => Some(&family.transfer_us),
             Phase::Service => family.service_us.as_ref(),
@@ -287,6 +300,7 @@ mod tests {
             ("wait.p999<=1.5s", "wait.p999 <= 1.5s"),
             ("connect.mean < 800 us", "connect.mean < 800us"),
             ("failures < 0.1%", "failures < 0.1%"),
+            ("tls.p99 < 10ms", "tls.p99 < 10ms"),
         ] {
             let condition: Condition = text.parse().unwrap();
             assert_eq!(condition.to_string(), again);
@@ -322,6 +336,7 @@ mod tests {
             ("failures < 0.2%", false),
             // Nothing was connected, so nothing can be said for it.
             ("connect.p50 < 1s", false),
+            ("tls.p50 < 1s", false),
         ] {
             let condition: Condition = text.parse().unwrap();
             assert_eq!(condition.holds(&family), holds, "{text}");

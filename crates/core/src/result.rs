@@ -332,7 +332,7 @@ pub struct Generator {
     pub timestamps: TimestampResult,
 }
 
-/// The figures of one family, but for TLS, from what was counted in `elapsed_s` seconds of an open or closed loop.
+/// The figures of one family, but for TLS and QUIC, from what was counted in `elapsed_s` seconds of an open or closed loop.
 pub fn family_result(
     tally: &FamilyTally,
     addresses: Vec<SocketAddr>,
@@ -405,16 +405,28 @@ fn byte_counts(tally: &FamilyTally) -> ByteCounts {
     ByteCounts { received: tally.bytes.received, body: tally.bytes.body, sent: tally.bytes.sent }
 }
 
+/// The figures of one family, those that the plan calls for included: TLS, QUIC.
+pub fn planned_result(
+    plan: &Plan,
+    tally: &FamilyTally,
+    addresses: Vec<SocketAddr>,
+    elapsed_s: f64,
+    open: bool,
+) -> FamilyResult {
+    FamilyResult {
+        tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
+        quic: (plan.http.version == Version::Http3).then(|| tally.quic.result()),
+        ..family_result(tally, addresses, elapsed_s, open)
+    }
+}
+
 /// The figures of the families in use and of both together.
 pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, FamilyResult) {
     let open = plan.load.pace.open().is_some();
     let addresses =
         |family| plan.endpoints(family).into_iter().map(|e| e.address).collect::<Vec<_>>();
-    let figures = |tally: &FamilyTally, addresses| FamilyResult {
-        tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
-        quic: (plan.http.version == Version::Http3).then(|| tally.quic.result()),
-        ..family_result(tally, addresses, elapsed_s, open)
-    };
+    let figures =
+        |tally: &FamilyTally, addresses| planned_result(plan, tally, addresses, elapsed_s, open);
     let of = |family: Family| {
         let used = plan.ratio.uses(family) || tally[family].sent > 0;
         used.then(|| figures(&tally[family], addresses(family)))

@@ -15,7 +15,7 @@ use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::result::{
-    Ended, Families, FamilyResult, Generator, Interval, RunResult, family_result,
+    Ended, Families, FamilyResult, Generator, Interval, RunResult, planned_result,
 };
 use sixmark_core::search::{AGREE, Search};
 use sixmark_core::tally::Tally;
@@ -173,7 +173,7 @@ fn seconds(loaded: &Loaded) -> f64 {
 
 fn figures(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResult {
     let addresses = plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
-    family_result(&loaded.tally[family], addresses, seconds(loaded), true)
+    planned_result(plan, &loaded.tally[family], addresses, seconds(loaded), true)
 }
 
 /// The result of the trials that are shown, as if they were one run; the figures of a family are

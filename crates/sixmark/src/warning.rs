@@ -6,12 +6,14 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use sixmark_core::calibration::Below;
+use sixmark_core::content::ContentResult;
 use sixmark_core::family::Family;
 use sixmark_core::find::{FindMax, Found, Limit};
 use sixmark_core::import::LeftOut;
 use sixmark_core::outcome::Outcome;
-use sixmark_core::plan::Close;
+use sixmark_core::plan::http::Version;
 use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::plan::{Close, Plan};
 use sixmark_core::report::{count, duration_us};
 use sixmark_core::result::{Ended, FamilyResult, RunResult, Warning};
 use sixmark_core::tls::CertificateCount;
@@ -32,11 +34,20 @@ const SOON: Duration = Duration::from_secs(7 * 24 * 3600);
 /// A larger part of the segments sent again tells of a path that loses packets.
 const MANY: f64 = 0.001;
 
-/// Hosts that a line names.
+/// Hosts, or certificates, that a line names.
 const NAMED: usize = 3;
 
+/// Digits of a hash that tell it from others.
+const DIGITS: usize = 8;
+
+/// To be called with the code itself: a test reads them all in this file.
 fn warning(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
+}
+
+/// A number with what it is a number of.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 /// Before the run: idle connections have to make room.
@@ -74,22 +85,34 @@ pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
     (count > 0).then(|| warning("left_out", message))
 }
 
+/// What a recording has one of for each request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    one: &'static str,
+    many: &'static str,
+}
+
+/// Of HAR files.
+pub(crate) const ENTRIES: Unit = Unit { one: "entry", many: "entries" };
+/// Of access logs.
+pub(crate) const LINES: Unit = Unit { one: "line", many: "lines" };
+
 /// Before the run: what of a recording is not sent.
-pub(crate) fn requests_left_out(left_out: &LeftOut, unit: &str) -> Option<Warning> {
+pub(crate) fn requests_left_out(left_out: &LeftOut, unit: Unit) -> Option<Warning> {
     let message = format!("{}: left out", reasons(left_out, unit));
     (left_out.count() > 0).then(|| warning("requests_left_out", message))
 }
 
 /// A recording of which nothing is left.
-pub(crate) fn nothing_imported(left_out: &LeftOut, unit: &str) -> String {
+pub(crate) fn nothing_imported(left_out: &LeftOut, unit: Unit) -> String {
     match left_out.count() {
-        0 => format!("it has no {unit}"),
-        _ => format!("none of its {unit} can be sent: {}", reasons(left_out, unit)),
+        0 => format!("it has no {}", unit.many),
+        _ => format!("none of its {} can be sent: {}", unit.many, reasons(left_out, unit)),
     }
 }
 
 /// Why some were left out, how many, and what to do.
-fn reasons(left_out: &LeftOut, unit: &str) -> String {
+fn reasons(left_out: &LeftOut, unit: Unit) -> String {
     let mut reasons = Vec::new();
     if left_out.methods > 0 {
         reasons.push(format!(
@@ -109,8 +132,9 @@ fn reasons(left_out: &LeftOut, unit: &str) -> String {
         reasons.push(format!("{total} to other hosts ({named}{more}; --har-host takes another)"));
     }
     if let Some((number, why)) = &left_out.first_unreadable {
-        let unreadable = count(left_out.unreadable);
-        reasons.push(format!("{unreadable} unreadable {unit}, first number {number} ({why})"));
+        let first = if left_out.unreadable == 1 { "" } else { "the first " };
+        let unreadable = counted(left_out.unreadable, unit.one, unit.many);
+        reasons.push(format!("{unreadable} unreadable, {first}number {number} ({why})"));
     }
     reasons.join(", ")
 }
@@ -130,7 +154,8 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
         certificates_differ(result),
         certificate_expires(result),
     ];
-    let families = result.families.iter().flat_map(|(family, figures)| of_family(family, figures));
+    let families =
+        result.families.iter().flat_map(|(family, figures)| of_family(result, family, figures));
     let found = result.find_max.iter().flat_map(|found| of_search(result, found));
     of_run.into_iter().flatten().chain(found).chain(families).collect()
 }
@@ -184,8 +209,8 @@ fn saturated(result: &RunResult) -> Option<Warning> {
     let sign = match generator.busiest > BUSY {
         true => format!("a worker was busy {:.0} % of a second", generator.busiest * 100.0),
         false => format!(
-            "{} exchanges began over 1 ms late though a connection was free for them",
-            count(generator.late)
+            "{} began over 1 ms late though a connection was free",
+            counted(generator.late, "exchange", "exchanges")
         ),
     };
     generator.saturated.then(|| {
@@ -208,21 +233,31 @@ fn linger(result: &RunResult) -> Option<Warning> {
 }
 
 fn ended(result: &RunResult) -> Option<Warning> {
-    let message = match result.ended {
-        Ended::Complete => return None,
+    match result.ended {
+        Ended::Complete => None,
         Ended::Interrupted => {
-            "a signal ended the run early; the figures are of what was done by then"
+            let message = "a signal ended the run early; the figures are of what was done by then";
+            Some(warning("interrupted", message.to_owned()))
         }
-        Ended::Hopeless => "no connection could be established, so the run was given up",
-    };
-    let code = if result.ended == Ended::Interrupted { "interrupted" } else { "hopeless" };
-    Some(warning(code, message.to_owned()))
+        Ended::Hopeless => {
+            let message = "no connection could be established, so the run was given up";
+            Some(warning("hopeless", message.to_owned()))
+        }
+    }
 }
 
 fn resets(result: &RunResult) -> Option<Warning> {
     (result.plan.connection.close == Close::Rst).then(|| {
-        let message = "connections were closed with a reset, which servers see as an error and \
-                       which leaves them no TIME-WAIT";
+        let message = match result.plan.http.version {
+            Version::Http3 => {
+                "--close rst changes nothing over HTTP/3: QUIC has no reset, connections were \
+                 closed with CONNECTION_CLOSE"
+            }
+            _ => {
+                "connections were closed with a reset, which servers see as an error and which \
+                 leaves them no TIME-WAIT"
+            }
+        };
         warning("close_rst", message.to_owned())
     })
 }
@@ -240,8 +275,8 @@ fn missing_stamps(result: &RunResult) -> Option<Warning> {
     let missing = result.generator.timestamps.missing;
     (missing > 0).then(|| {
         let message = format!(
-            "{} times were taken by sixmark, since the kernel gave no stamp for them",
-            count(missing)
+            "{} by sixmark, since the kernel gave no stamp",
+            counted(missing, "time was taken", "times were taken")
         );
         warning("missing_stamps", message)
     })
@@ -269,6 +304,9 @@ fn retransmissions(result: &RunResult) -> Option<Warning> {
 /// The families differ by less than they do over loopback, where they should not.
 fn below_noise_floor(result: &RunResult) -> Option<Warning> {
     let leg = result.calibration.as_ref()?.at(result.plan.load.connections.get())?;
+    if !is_like_the_floor(&result.plan) {
+        return None;
+    }
     let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
     let below: Vec<String> = leg
         .below(v6, v4)
@@ -284,6 +322,11 @@ fn below_noise_floor(result: &RunResult) -> Option<Warning> {
         );
         warning("below_noise_floor", message)
     })
+}
+
+/// The noise floor is of HTTP/1.1 without TLS: what is spoken otherwise has another one.
+fn is_like_the_floor(plan: &Plan) -> bool {
+    plan.http.version == Version::Http1 && plan.tls.is_none()
 }
 
 fn insecure(result: &RunResult) -> Option<Warning> {
@@ -303,10 +346,21 @@ fn certificates_differ(result: &RunResult) -> Option<Warning> {
     let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
     let (v6, v4) = (seen(v6), seen(v4));
     (v6 != v4 && !v6.is_empty() && !v4.is_empty()).then(|| {
-        let message = "the servers show other certificates over IPv6 than over IPv4: the families \
-                       may not have reached the same server";
-        warning("certificates_differ", message.to_owned())
+        let message = format!(
+            "the servers show other certificates over IPv6 (SHA-256 {}) than over IPv4 ({}): the \
+             families may not have reached the same server",
+            beginnings(&v6),
+            beginnings(&v4)
+        );
+        warning("certificates_differ", message)
     })
+}
+
+/// The first hexadecimal digits of hashes.
+fn beginnings(hashes: &BTreeSet<&String>) -> String {
+    let named = hashes.iter().take(NAMED).map(|hash| hash.chars().take(DIGITS).collect::<String>());
+    let more = if hashes.len() > NAMED { ", ..." } else { "" };
+    format!("{}{more}", named.collect::<Vec<_>>().join(", "))
 }
 
 /// The certificate that expires first, where that is soon or has been.
@@ -316,13 +370,23 @@ fn certificate_expires(result: &RunResult) -> Option<Warning> {
     let (end, text) = ends.filter_map(|text| Some((time(text)?, text))).min()?;
     let started = time(&result.started)?;
     (end < started + SOON).then(|| {
-        let verb = if end < started { "has expired" } else { "is about to expire" };
-        let message = format!("a server's certificate {verb}: it is valid until {text}");
+        let what = if end < started { "expired on" } else { "is about to expire, on" };
+        let over = families_shown(result, text);
+        let message = format!("a certificate that the server shows over {over} {what} {text}");
         warning("certificate_expires", message)
     })
 }
 
-fn of_family(family: Family, figures: &FamilyResult) -> Vec<Warning> {
+/// The families over which a certificate was shown that ends then.
+fn families_shown(result: &RunResult, end: &str) -> String {
+    let shown = |figures: &FamilyResult| {
+        certificates(figures).iter().any(|c| c.not_after.as_deref() == Some(end))
+    };
+    let families = result.families.iter().filter(|(_, figures)| shown(figures));
+    families.map(|(family, _)| family.to_string()).collect::<Vec<_>>().join(" and ")
+}
+
+fn of_family(result: &RunResult, family: Family, figures: &FamilyResult) -> Vec<Warning> {
     let doubts = [
         fell_away(family, figures),
         failed(family, figures),
@@ -332,7 +396,7 @@ fn of_family(family: Family, figures: &FamilyResult) -> Vec<Warning> {
         unsent(family, figures),
         no_port(family, figures),
         local(family, figures),
-        bad_status(family, figures),
+        bad_status(&result.plan, family, figures),
         content(family, figures),
         few_samples(family, figures),
         unsolicited(family, figures),
@@ -347,21 +411,26 @@ fn ended_as(figures: &FamilyResult, outcome: Outcome) -> u64 {
 
 fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
     (figures.requests.completed == 0).then(|| {
-        let message = format!("not one request over {family} was answered: it can't be compared");
-        warning("family_fell_away", message)
+        let what = match figures.content.is_empty() {
+            true => format!("not one request over {family} was answered"),
+            false => format!("not one response over {family} passed its checks"),
+        };
+        warning("family_fell_away", format!("{what}: it can't be compared"))
     })
 }
 
 fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed = figures.requests.sent.checked_sub(figures.requests.completed)?;
-    let failed = failed.saturating_sub(ended_as(figures, Outcome::Abandoned));
+    // What failed a check has a warning of its own.
+    let others = ended_as(figures, Outcome::Abandoned) + ended_as(figures, Outcome::Content);
+    let failed = failed.saturating_sub(others);
     (failed > 0 && figures.requests.completed > 0).then(|| {
         let share = failed as f64 / figures.requests.sent as f64 * 100.0;
         let message = format!(
-            "{} of {} requests over {family} ({share:.2} %) did not end NORMAL; the times are of \
-             the others",
+            "{} of {} over {family} ({share:.2} %) had no whole response; the times are of the \
+             others",
             count(failed),
-            count(figures.requests.sent)
+            counted(figures.requests.sent, "request", "requests")
         );
         warning("failures", message)
     })
@@ -371,8 +440,8 @@ fn overloaded(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let waited = figures.requests.waited;
     (waited > 0).then(|| {
         let message = format!(
-            "{} exchanges over {family} waited for a connection: raise -c or lower the rate",
-            count(waited)
+            "{} over {family} waited for a connection: raise -c or lower the rate",
+            counted(waited, "exchange", "exchanges")
         );
         warning("overloaded", message)
     })
@@ -382,9 +451,9 @@ fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let dropped = figures.requests.dropped;
     (dropped > 0).then(|| {
         let message = format!(
-            "{} exchanges over {family} were dropped, -c being in flight when they were due: raise \
-             -c or lower the rate; the times are of the others",
-            count(dropped)
+            "{} over {family}, -c being in flight when due: raise -c or lower the rate; the times \
+             are of the others",
+            counted(dropped, "exchange was dropped", "exchanges were dropped")
         );
         warning("dropped", message)
     })
@@ -395,10 +464,9 @@ fn datagrams_dropped(family: Family, figures: &FamilyResult) -> Option<Warning> 
     let dropped = figures.quic.as_ref().map_or(0, |quic| quic.dropped);
     (dropped > 0).then(|| {
         let message = format!(
-            "{} datagrams over {family} came to this host and found no room in its sockets' \
-             buffers: QUIC took them for lost and slowed down; raise net.core.rmem_max or use more \
-             connections",
-            count(dropped)
+            "{} over {family} came to this host and found no room in its sockets' buffers, which \
+             QUIC takes for loss and slows down; raise net.core.rmem_max or use more connections",
+            counted(dropped, "datagram", "datagrams")
         );
         warning("datagrams_dropped", message)
     })
@@ -408,9 +476,9 @@ fn unsent(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let unsent = figures.requests.unsent;
     (unsent > 0).then(|| {
         let message = format!(
-            "{} exchanges over {family} were due before the end and never began: the rate was not \
-             kept up, and the longest waits are missing from the times",
-            count(unsent)
+            "{} due over {family} before the end never began: the rate was not kept up, and the \
+             longest waits are missing from the times",
+            counted(unsent, "exchange", "exchanges")
         );
         warning("unsent", message)
     })
@@ -420,9 +488,9 @@ fn no_port(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let missed = ended_as(figures, Outcome::NoPort);
     (missed > 0).then(|| {
         let message = format!(
-            "{} connections over {family} found no local port; give more addresses with --source, \
-             widen net.ipv4.ip_local_port_range, or use --close rst",
-            count(missed)
+            "{} over {family} found no local port; give more addresses with --source, widen \
+             net.ipv4.ip_local_port_range, or use --close rst",
+            counted(missed, "connection", "connections")
         );
         warning("no_port", message)
     })
@@ -432,45 +500,47 @@ fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed = ended_as(figures, Outcome::Local);
     (failed > 0).then(|| {
         let message = format!(
-            "{} requests over {family} failed on this host, not on the server: see the errno",
-            count(failed)
+            "{} over {family} failed on this host, not on the server: see the errno",
+            counted(failed, "request", "requests")
         );
         warning("local", message)
     })
 }
 
-fn bad_status(family: Family, figures: &FamilyResult) -> Option<Warning> {
-    let errors = figures.status.iter().filter(|(status, _)| **status >= 400);
-    let (mut total, mut kinds) = (0, Vec::new());
-    for (status, times) in errors {
-        total += times;
-        kinds.push(status.to_string());
-    }
-    (total > 0).then(|| {
-        let (total, kinds) = (count(total), kinds.join(", "));
-        let message =
-            format!("{total} responses over {family} were errors of the server's ({kinds})");
-        warning("status", message)
-    })
+/// Where each request has a check of the status, those that are counted are as they were to be.
+fn bad_status(plan: &Plan, family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let errors = || figures.status.iter().filter(|(status, _)| **status >= 400);
+    let (most, _) = errors().max_by_key(|&(_, times)| times)?;
+    let kind = match errors().count() {
+        1 => format!("{most}"),
+        _ => format!("400 or above, most of them {most}"),
+    };
+    let total = counted(errors().map(|(_, times)| times).sum(), "response", "responses");
+    let demanded = plan.requests.iter().all(|request| request.checks.look_at_status());
+    (!demanded).then(|| warning("status", format!("{total} over {family} had status {kind}")))
 }
 
 fn content(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed: u64 = figures.content.iter().map(|check| check.count).sum();
-    let most = figures.content.iter().max_by_key(|check| check.count)?;
-    let found = most.samples.first().map_or("", |sample| &sample.found);
-    let message = format!(
-        "{} responses over {family} did not pass a check, most of them {}: found {found}",
-        count(failed),
-        most.check.escape_debug()
-    );
+    let most = most_failed(&figures.content)?;
+    let responses = counted(failed, "response", "responses");
+    let message = format!("{responses} over {family} failed a check, {most}");
     Some(warning("content", message))
+}
+
+/// Which check the most responses failed, and what one of them had instead.
+pub(crate) fn most_failed(content: &[ContentResult]) -> Option<String> {
+    let most = content.iter().max_by_key(|check| check.count)?;
+    let found = most.samples.first().map_or("", |sample| &sample.found);
+    let part = if content.len() > 1 { "most of them " } else { "" };
+    Some(format!("{part}{} (found {found})", most.check.escape_debug()))
 }
 
 fn few_samples(family: Family, figures: &FamilyResult) -> Option<Warning> {
     (1..FEW).contains(&figures.requests.completed).then(|| {
         let message = format!(
-            "only {} responses over {family}: p99 and above rest on fewer than 10 of them",
-            count(figures.requests.completed)
+            "only {} over {family}: p99 and above rest on fewer than 10",
+            counted(figures.requests.completed, "response", "responses")
         );
         warning("few_samples", message)
     })
@@ -480,8 +550,8 @@ fn unsolicited(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let times = figures.connections.unsolicited;
     (times > 0).then(|| {
         let message = format!(
-            "{} connections over {family} carried bytes that no request had asked for",
-            count(times)
+            "{} over {family} carried bytes that no request had asked for",
+            counted(times, "connection", "connections")
         );
         warning("unsolicited", message)
     })
@@ -491,8 +561,8 @@ fn unopened(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let missing = figures.connections.unopened;
     (missing > 0).then(|| {
         let message = format!(
-            "{} connections over {family} that --preopen was to open could not be opened",
-            count(missing)
+            "{} over {family} that --preopen was to open could not be opened",
+            counted(missing, "connection", "connections")
         );
         warning("unopened", message)
     })

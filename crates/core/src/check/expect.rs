@@ -113,8 +113,17 @@ fn unknown() -> String {
         .to_owned()
 }
 
-/// `200` or `2xx`, as the first and the last of a range.
+/// `200` or `2xx`, as the first and the last of a range, of what a final response may have
+/// (RFC 9110, 15).
 fn statuses(text: &str) -> Result<(u16, u16), String> {
+    let (first, last) = any_statuses(text)?;
+    match (200..=599).contains(&first) {
+        true => Ok((first, last)),
+        false => Err(format!("no response has status {text}: they are from 200 to 599")),
+    }
+}
+
+fn any_statuses(text: &str) -> Result<(u16, u16), String> {
     let wrong = || format!("'{text}' is no status: write 200, 2xx or 200,204");
     let digits = text.strip_suffix("xx");
     let plain =
@@ -151,12 +160,18 @@ fn json(pointer: &str, value: &str) -> Result<What, String> {
     if !(pointer.is_empty() || pointer.starts_with('/')) {
         return Err("a pointer begins with /, as in json:/items/0/name=x".to_owned());
     }
+    if value.is_empty() {
+        return Err(format!("no value; for an empty string write json:{pointer}=\"\""));
+    }
     // What is no JSON is a string: quotes inside of quotes are hard to type.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     Ok(What::Json { pointer: pointer.to_owned(), value })
 }
 
 fn pattern_of(pattern: &str) -> Result<Regex, String> {
+    if pattern.is_empty() {
+        return Err("an empty pattern is found in any content; write what to look for".to_owned());
+    }
     let compiled = RegexBuilder::new(pattern).size_limit(MOST_PATTERN).build();
     // Its message draws arrows below the pattern: the last line says what is wrong.
     compiled.map_err(|error| {

@@ -68,6 +68,11 @@ impl Checks {
         self.needs
     }
 
+    /// True where one of them is of the status.
+    pub fn look_at_status(&self) -> bool {
+        self.list.iter().any(|expect| matches!(expect.what, expect::What::Status(_)))
+    }
+
     /// True where there is nothing to check.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -94,9 +94,30 @@ pub fn parse_header(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// Reads a header field that a user wants sent, as [`parse_header`] does. Where the content ends is
+/// told by sixmark alone: a field of the user's that says otherwise would break the connection.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_own_header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = parse_header(text)?;
+    match ["content-length", "transfer-encoding"].iter().any(|of| name.eq_ignore_ascii_case(of)) {
+        true => Err(format!("header {name} is sixmark's to write, from the content: leave it out")),
+        false => Ok((name, value)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_the_content_ends_is_not_the_user_s_to_say() {
+        for text in ["Content-Length: 3", "transfer-encoding: chunked", "CONTENT-LENGTH:"] {
+            assert!(parse_own_header(text).unwrap_err().contains("leave it out"), "{text}");
+        }
+        assert!(parse_own_header("Content-Type: text/plain").is_ok());
+    }
 
     fn text(headers: &[&str], body_len: Option<u64>, close: bool) -> String {
         let headers: Vec<_> = headers.iter().map(|text| parse_header(text).unwrap()).collect();

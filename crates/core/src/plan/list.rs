@@ -27,6 +27,14 @@ pub struct BadLine {
     pub message: String,
 }
 
+impl BadLine {
+    /// The same with the name of the file before it.
+    pub fn of_file(&self, name: &str) -> String {
+        let space = if self.line == 0 { " " } else { "" };
+        format!("{name}:{space}{self}")
+    }
+}
+
 impl fmt::Display for BadLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

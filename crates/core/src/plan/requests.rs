@@ -13,6 +13,7 @@
 //! ```
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -22,7 +23,7 @@ use toml::Spanned;
 use super::list::BadLine;
 use super::request::{Body, Request, Requests, usual_method};
 use crate::check::{Checks, Expect};
-use crate::http1::request::{check_method, parse_header};
+use crate::http1::request::{check_method, parse_own_header};
 use crate::template::{Place, Reading, Template};
 
 /// The largest weight of a request; the smallest is its inverse.
@@ -32,7 +33,7 @@ const MOST_WEIGHT: f64 = 1e9;
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    request: Vec<Spanned<Raw>>,
+    request: Entries,
 }
 
 /// A `[[request]]` as written.
@@ -47,14 +48,25 @@ struct Raw {
     body: Option<Spanned<String>>,
     body_file: Option<Spanned<String>>,
     json: Option<Spanned<toml::Value>>,
-    weight: Option<Spanned<f64>>,
+    weight: Option<Spanned<Number>>,
     #[serde(default)]
-    expect: Vec<Spanned<String>>,
+    expect: Listed,
     templates: Option<bool>,
 }
 
 /// Names and values, from a table or from a list of `Name: value`.
 struct Fields(Vec<(String, String)>);
+
+/// The `[[request]]` of a file. Types of our own have messages for people.
+#[derive(Default)]
+struct Entries(Vec<Spanned<Raw>>);
+
+/// The texts of a list.
+#[derive(Default)]
+struct Listed(Vec<Spanned<String>>);
+
+/// An integer or a float.
+struct Number(f64);
 
 /// Something wrong, and where in the text.
 type Wrong = (usize, String);
@@ -71,7 +83,7 @@ pub fn parse(
     let at_line = |(at, message)| BadLine { line: line_of(text, at), message };
     let file: File = toml::from_str(text).map_err(|error| at_line(syntax(&error)))?;
     let mut reading = Reading::new(open);
-    let requests = file.request.into_iter().map(|raw| request(raw, &mut reading));
+    let requests = file.request.0.into_iter().map(|raw| request(raw, &mut reading));
     let requests = requests.collect::<Result<Vec<_>, _>>().map_err(at_line)?;
     let none = |message| BadLine { line: 0, message: format!("{message}; write a [[request]]") };
     Requests::new(requests).map_err(none)
@@ -79,7 +91,19 @@ pub fn parse(
 
 fn syntax(error: &toml::de::Error) -> Wrong {
     let at = error.span().map_or(0, |span| span.start);
-    (at, error.message().replace('\n', "; "))
+    let message = error.message().replace('\n', "; ");
+    (at, of_type(&message).unwrap_or(message))
+}
+
+/// The parser's message about a value of another kind, in words that are not Rust's.
+fn of_type(message: &str) -> Option<String> {
+    let (found, expected) = message.strip_prefix("invalid type: ")?.split_once(", expected ")?;
+    let found = match found {
+        "map" => "a table",
+        "sequence" => "a list",
+        other => other,
+    };
+    Some(format!("expected {expected}, found {found}"))
 }
 
 fn line_of(text: &str, at: usize) -> usize {
@@ -101,7 +125,7 @@ fn request(raw: Spanned<Raw>, reading: &mut Reading<'_>) -> Result<Request, Wron
         Some(method) => checked(method, |method| check_method(method).map(|()| method.to_owned()))?,
         None => usual_method(body.is_some()).to_owned(),
     };
-    let expect = raw.expect.into_iter();
+    let expect = raw.expect.0.into_iter();
     let expect =
         expect.map(|text| checked(text, str::parse::<Expect>)).collect::<Result<_, _>>()?;
     let name = match raw.name {
@@ -134,10 +158,10 @@ fn printable(name: &str) -> Result<String, String> {
     }
 }
 
-fn weight(weight: Option<Spanned<f64>>) -> Result<f64, Wrong> {
+fn weight(weight: Option<Spanned<Number>>) -> Result<f64, Wrong> {
     let Some(weight) = weight else { return Ok(1.0) };
     let at = weight.span().start;
-    match weight.into_inner() {
+    match weight.into_inner().0 {
         weight if (1.0 / MOST_WEIGHT..=MOST_WEIGHT).contains(&weight) => Ok(weight),
         weight => Err((at, format!("weight {weight} is not a number above 0, at most 10^9"))),
     }
@@ -173,7 +197,7 @@ fn headers(
     let Some(raw) = raw else { return Ok(Vec::new()) };
     let at = raw.span().start;
     let fields = raw.into_inner().0.into_iter().map(|(name, value)| {
-        let (name, value) = parse_header(&format!("{name}: {value}"))?;
+        let (name, value) = parse_own_header(&format!("{name}: {value}"))?;
         let of_field = |error| format!("header {name}: {error}");
         let value = read(&value, Place::Header, templates, reading).map_err(of_field)?;
         Ok((name, value))
@@ -255,9 +279,69 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Fields, A::Error> {
         let mut fields = Vec::new();
         while let Some(text) = list.next_element::<String>()? {
-            fields.push(parse_header(&text).map_err(serde::de::Error::custom)?);
+            fields.push(parse_own_header(&text).map_err(serde::de::Error::custom)?);
         }
         Ok(Fields(fields))
+    }
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Entries, D::Error> {
+        from.deserialize_seq(ListVisitor("[[request]] in double brackets", PhantomData))
+            .map(Entries)
+    }
+}
+
+impl<'de> Deserialize<'de> for Listed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Listed, D::Error> {
+        from.deserialize_seq(ListVisitor("a list: [\"status=200\"]", PhantomData)).map(Listed)
+    }
+}
+
+/// A list of `T`, and what to call it.
+struct ListVisitor<T>(&'static str, PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(one) = list.next_element()? {
+            all.push(one);
+        }
+        Ok(all)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
+        from.deserialize_f64(NumberVisitor).map(Number)
+    }
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<f64, E> {
+        Ok(number)
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<f64, E> {
+        Ok(number as f64)
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<f64, E> {
+        Ok(number as f64)
     }
 }
 
@@ -335,11 +419,11 @@ mod tests {
         for (text, line, part) in [
             ("", 0, "[[request]]"),
             ("[[request]]\nwieght = 1", 2, "unknown field `wieght`, expected one of `name`"),
-            ("[[request]]\n\nweight = 'x'", 3, "expected f64"),
+            ("[[request]]\n\nweight = 'x'", 3, "expected a number, found string"),
             ("[[request]]\nweight = 0", 2, "weight 0"),
             ("[[request]]\nweight = nan", 2, "weight NaN"),
             ("[[request]]\nweight = inf", 2, "weight inf"),
-            ("[request]\n", 1, "expected a sequence"),
+            ("[request]\n", 1, "expected [[request]] in double brackets, found a table"),
             ("[[requests]]", 1, "unknown field `requests`, expected `request`"),
             ("[[request]]\npath = 'a'", 2, "begin with /"),
             ("[[request]]\npath = '/a b'", 2, "%20"),
@@ -348,10 +432,12 @@ mod tests {
             ("[[request]]\npath = '/{{line names.csv 3}}'", 2, "line 1 has 2 columns"),
             ("[[request]]\nmethod = 'A B'", 2, "method"),
             ("[[request]]\nexpect = [\n'status=200',\n'foo=1']", 4, "not a check"),
-            ("[[request]]\nexpect = 'status=200'", 2, "expected a sequence"),
+            ("[[request]]\nexpect = 'status=200'", 2, "expected a list: [\"status=200\"], found"),
             ("[[request]]\nheaders = 'A: b'", 2, "{ Name = \"value\" }"),
             ("[[request]]\nheaders = ['A b']", 2, "no colon"),
             ("[[request]]\nheaders = { 'A B' = 'c' }", 2, "cannot have"),
+            ("[[request]]\nheaders = { Content-Length = '3' }", 2, "sixmark's to write"),
+            ("[[request]]\nheaders = ['Transfer-Encoding: chunked']", 2, "sixmark's to write"),
             ("[[request]]\nheaders = { A = '{{foo}}' }", 2, "header A"),
             ("[[request]]\nheaders = { A = 1 }", 2, "expected a string"),
             ("[[request]]\nbody = 'a'\njson = 1", 1, "one of body, body_file and json"),

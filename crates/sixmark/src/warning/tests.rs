@@ -1,5 +1,8 @@
+use sixmark_core::check::Checks;
 use sixmark_core::family::Family;
+use sixmark_core::plan::http::Version;
 use sixmark_core::plan::tls::Tls;
+use sixmark_core::plan::{Close, Request, Requests};
 use sixmark_core::quic::{Ending, QuicTally};
 use sixmark_core::result::{Ended, RunResult};
 use sixmark_core::tally::Tally;
@@ -66,6 +69,7 @@ fn other_certificates_over_the_other_family_are_a_warning() {
         let result = result(Tls::default(), ipv6, ipv4);
         let found = warned(&result, "certificates_differ");
         assert_eq!(found.is_some(), differ, "{ipv6:?} {ipv4:?}");
+        assert!(found.is_none_or(|line| line.contains("01010101") && line.contains("IPv6")));
         assert_eq!(warned(&result, "certificate_expires"), None);
         assert_eq!(warned(&result, "insecure"), None);
     }
@@ -74,9 +78,9 @@ fn other_certificates_over_the_other_family_are_a_warning() {
 #[test]
 fn a_certificate_that_expires_within_a_week_is_a_warning() {
     for (not_after, part) in [
-        (0, Some("has expired")),
-        (DAY - 1, Some("has expired")),
-        (2 * DAY, Some("is about to expire: it is valid until 1970-01-03T00:00:00Z")),
+        (0, Some("over IPv4 expired on 1970-01-01T00:00:00Z")),
+        (DAY - 1, Some("over IPv4 expired on")),
+        (2 * DAY, Some("over IPv4 is about to expire, on 1970-01-03T00:00:00Z")),
         (8 * DAY - 1, Some("is about to")),
         (8 * DAY, None),
     ] {
@@ -86,6 +90,59 @@ fn a_certificate_that_expires_within_a_week_is_a_warning() {
         let told = part.is_none_or(|part| found.as_ref().is_some_and(|f| f.contains(part)));
         assert!(told && found.is_some() == part.is_some(), "{not_after}: {found:?}");
     }
+}
+
+#[test]
+fn a_certificate_of_both_families_is_told_of_both() {
+    let result = result(Tls::default(), &[(1, 0)], &[(1, 0)]);
+    let found = warned(&result, "certificate_expires").unwrap();
+    assert!(found.contains("over IPv6 and IPv4 expired on"), "{found}");
+}
+
+/// A response of the status, and one that failed a check.
+fn answered(status: u16, checks: &[&str]) -> RunResult {
+    let mut result = result(Tls::default(), &[], &[]);
+    let figures = result.families.ipv6.as_mut().unwrap();
+    figures.requests.sent = 3;
+    figures.requests.completed = 1;
+    figures.status = [(status, 1)].into();
+    figures.outcomes = [("NORMAL".into(), 1), ("CONTENT".into(), 1), ("TIMEOUT".into(), 1)].into();
+    let checks = checks.iter().map(|check| check.parse().unwrap()).collect();
+    let request = Request { checks: Checks::new(checks), ..Request::plain("GET") };
+    result.plan.requests = Requests::one(request);
+    result
+}
+
+#[test]
+fn an_error_status_is_a_warning_unless_it_was_demanded() {
+    for (status, checks, told) in [
+        (404, &[][..], Some("1 response over IPv6 had status 404")),
+        (500, &["size=3"], Some("1 response over IPv6 had status 500")),
+        (500, &["status=500"], None),
+        (399, &[], None),
+    ] {
+        assert_eq!(warned(&answered(status, checks), "status").as_deref(), told);
+    }
+    let mut several = answered(404, &[]);
+    let figures = several.families.ipv6.as_mut().unwrap();
+    figures.status = [(200, 9), (400, 1), (404, 7), (500, 2)].into();
+    let told = "10 responses over IPv6 had status 400 or above, most of them 404";
+    assert_eq!(warned(&several, "status").as_deref(), Some(told));
+}
+
+#[test]
+fn failures_are_those_without_a_warning_of_their_own() {
+    let found = warned(&answered(200, &[]), "failures").unwrap();
+    assert!(found.starts_with("1 of 3 requests over IPv6 (33.33 %) had no whole response"));
+}
+
+#[test]
+fn a_reset_of_quic_is_none() {
+    let mut result = result(Tls::default(), &[], &[]);
+    result.plan.connection.close = Close::Rst;
+    assert!(warned(&result, "close_rst").unwrap().contains("TIME-WAIT"));
+    result.plan.http.version = Version::Http3;
+    assert!(warned(&result, "close_rst").unwrap().contains("CONNECTION_CLOSE"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sixmark_core::check::Expect;
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::condition::Condition;
-use sixmark_core::http1::request::{check_method, parse_header};
+use sixmark_core::http1::request::{check_method, parse_own_header};
 use sixmark_core::pace::{Overload, Process, Rate, Speed, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Driver};
@@ -177,7 +177,7 @@ pub(in crate::cli) struct Args {
           help_heading = "Connections")]
     pub(super) requests_per_connection: Option<NonZeroU32>,
 
-    /// How this side closes connections
+    /// How this side closes connections; QUIC's (--http3) have one way only
     #[arg(long, value_name = "fin|rst", default_value = "fin", value_parser = close,
           help_heading = "Connections")]
     pub(super) close: Close,
@@ -186,8 +186,8 @@ pub(in crate::cli) struct Args {
     #[arg(short = 'X', long, value_name = "METHOD", value_parser = method, help_heading = "Request")]
     pub(super) method: Option<String>,
 
-    /// Header field
-    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = parse_header,
+    /// Header field; Content-Length and Transfer-Encoding are sixmark's own to write
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = parse_own_header,
           help_heading = "Request")]
     pub(super) header: Vec<(String, String)>,
 
@@ -235,12 +235,14 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) tls: super::tls::Args,
 
-    /// Whose clock times sending and receiving: kernel leaves this program's own delays out
+    /// Whose clock times sending and receiving: kernel leaves this program's own delays out, for
+    /// HTTP/1.1 alone
     #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,
           help_heading = "Measurement")]
     pub(super) timestamps: Timestamps,
 
-    /// Measure first what sixmark itself adds, against a server of its own on loopback
+    /// Measure first what sixmark itself adds, against a server of its own on loopback: over HTTP/1.1
+    /// without TLS, whatever the run speaks
     #[arg(long, help_heading = "Measurement")]
     pub(super) calibrate: bool,
 

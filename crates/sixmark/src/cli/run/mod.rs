@@ -23,7 +23,7 @@ use crate::Error;
 use crate::run::Ready;
 use live::Live;
 
-/// Plans, runs and shows. The status is 3 where a family gave no answer at all.
+/// Plans, runs and shows. The status is 3 where a family has no NORMAL response at all.
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     check_places(json.as_ref(), csv.as_ref())?;
@@ -42,8 +42,8 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
         show(&result, told, quiet || [&json, &csv].contains(&&Some(Place::Standard)))?;
     }
     write(&result, json.as_ref(), csv.as_ref())?;
-    // A family that was asked for and gave no answer could not be measured.
-    text::no_answer(&result).map_or(Ok(0), |line| Err(Error::Measure(line)))
+    // A family that was asked for and gave no response to time could not be measured.
+    text::nothing_normal(&result).map_or(Ok(0), |line| Err(Error::Measure(line)))
 }
 
 fn check_places(json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {

@@ -35,15 +35,16 @@ const PLACES: u32 = 16;
 pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
     let entries = entries(&args)?;
     tls::check(&args.tls, &entries)?;
+    agreed(&args, &entries)?;
+    let http = http(&args)?;
+    tls::agrees(&args.tls, http)?;
     let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
     let targets = entries.iter().map(|entry| target(entry, &args.tls, &mut resolver));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
-    agreed(&args, &entries)?;
     let ratio = search::ratio(&args, ratio(&args, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let Sent { requests, timetable, warning } = requests::sent(&mut args, &targets)?;
     let warnings = alone(&args, ratio).into_iter().chain(left_out).chain(warning).collect();
-    let http = http(&args)?;
     let plan = Plan {
         http,
         ratio,
@@ -67,6 +68,7 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
         seed: args.seed.unwrap_or_else(random_seed),
         targets,
     };
+    search::fits(&args, &plan)?;
     let (find_max, calibrate) = (std::mem::take(&mut args.find_max), args.calibrate);
     Ok(Planned { plan, find_max, dns: resolver.into_lookups(), warnings, calibrate })
 }
@@ -75,6 +77,9 @@ pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
 fn entries(args: &Args) -> Result<Vec<Entry>, Error> {
     let parse = |text: &String| match text.parse::<Url>() {
         Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
+        Err(_) if args.replay.is_some() && requests::speed(text).is_ok() => {
+            Err(Error::Usage(format!("'{text}' is no URL; a speed is written --replay={text}")))
+        }
         Err(error) => Err(Error::Usage(format!("URL '{text}': {error}"))),
     };
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
@@ -91,7 +96,7 @@ fn read_list(file: &Path, path: &str) -> Result<Vec<Entry>, Error> {
     let name = file.display();
     let cannot = |error| Error::Usage(format!("can't read the list '{name}': {error}"));
     let text = read(file).map_err(cannot)?;
-    list::parse(&text, path).map_err(|wrong| Error::Usage(format!("{name}:{wrong}")))
+    list::parse(&text, path).map_err(|wrong| Error::Usage(wrong.of_file(&name.to_string())))
 }
 
 fn read(file: &Path) -> std::io::Result<String> {

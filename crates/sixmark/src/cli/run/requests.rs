@@ -13,6 +13,7 @@ use sixmark_core::result::Warning;
 use sixmark_core::template::Template;
 
 use super::args::Args;
+use crate::warning::{ENTRIES, LINES, Unit};
 use crate::{Error, warning};
 
 /// The beginning of a file that tells what it is, in bytes.
@@ -112,8 +113,8 @@ impl Reading<'_> {
         self.fits(format)?;
         match format {
             Format::Toml => self.toml(from).map(|requests| (requests.to_vec(), None, None)),
-            Format::Har => self.har(from).and_then(|found| self.imported(found, "entries")),
-            Format::Log => self.log(from).and_then(|found| self.imported(found, "lines")),
+            Format::Har => self.har(from).and_then(|found| self.imported(found, ENTRIES)),
+            Format::Log => self.log(from).and_then(|found| self.imported(found, LINES)),
         }
     }
 
@@ -132,15 +133,24 @@ impl Reading<'_> {
     /// Options that say nothing of a file of this kind.
     fn fits(&self, format: Format) -> Result<(), Error> {
         let args = self.args;
-        let (what, option) = match format {
-            Format::Toml if args.replay.is_some() => ("a request file", "--replay"),
-            Format::Toml if args.unsafe_methods => ("a request file", "--unsafe-methods"),
-            Format::Toml if args.har_host.is_some() => ("a request file", "--har-host"),
-            Format::Log if args.har_host.is_some() => ("an access log", "--har-host"),
+        let (option, why) = match format {
+            Format::Toml if args.replay.is_some() => (
+                "--replay",
+                "is a request file, which has no times to replay; use a HAR file or an access log",
+            ),
+            Format::Toml if args.unsafe_methods => (
+                "--unsafe-methods",
+                "is a request file, of which all methods are sent; leave it out",
+            ),
+            Format::Toml if args.har_host.is_some() => {
+                ("--har-host", "is a request file, which names no hosts; leave it out")
+            }
+            Format::Log if args.har_host.is_some() => {
+                ("--har-host", "is an access log, which names no hosts; leave it out")
+            }
             _ => return Ok(()),
         };
-        let name = self.file.display();
-        Err(Error::Usage(format!("{option}: '{name}' is {what}, and it says nothing of one")))
+        Err(Error::Usage(format!("{option}: '{}' {why}", self.file.display())))
     }
 
     fn toml(&self, mut from: impl io::Read) -> Result<Requests, Error> {
@@ -148,8 +158,19 @@ impl Reading<'_> {
         from.read_to_string(&mut text).map_err(|error| self.wrong(error))?;
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let mut open = |name: &str| std::fs::read(folder.join(name)).map_err(|e| e.to_string());
-        let name = self.file.display();
-        requests::parse(&text, &mut open).map_err(|wrong| Error::Usage(format!("{name}:{wrong}")))
+        requests::parse(&text, &mut open).map_err(|wrong| {
+            let of_file = wrong.of_file(&self.file.display().to_string());
+            Error::Usage(format!("{of_file}{}", self.hint(&text)))
+        })
+    }
+
+    /// What is neither JSON nor has a log's lines is taken for a request file, and may be none.
+    fn hint(&self, text: &str) -> &'static str {
+        let is_toml = self.args.requests_format.is_some() || text.contains("[request");
+        match is_toml || text.trim().is_empty() {
+            true => "",
+            false => "; for a HAR file or an access log say --requests-format har or log",
+        }
     }
 
     fn wanted(&self) -> Wanted {
@@ -180,7 +201,7 @@ impl Reading<'_> {
         }
     }
 
-    fn imported(&self, found: Imported, unit: &str) -> Result<Found, Error> {
+    fn imported(&self, found: Imported, unit: Unit) -> Result<Found, Error> {
         let Imported { requests, times, left_out } = found;
         if requests.is_empty() {
             return Err(self.wrong(warning::nothing_imported(&left_out, unit)));

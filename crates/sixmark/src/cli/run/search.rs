@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use sixmark_core::family::Family;
 use sixmark_core::pace::{Open, Overload, Rate};
-use sixmark_core::plan::Load;
+use sixmark_core::plan::http::Version;
 use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::plan::{Load, Plan};
 use sixmark_core::report::find::trial;
 use sixmark_core::result::RunResult;
 
@@ -63,6 +64,21 @@ fn wrong(args: &Args, rate: Rate, trial: Duration) -> Option<String> {
         ));
     }
     few(rate, trial)
+}
+
+/// A condition on what the connections of the plan don't have.
+pub(super) fn fits(args: &Args, plan: &Plan) -> Result<(), Error> {
+    let wrong = args.find_max.iter().find_map(|condition| {
+        let why = match plan.http.version {
+            _ if condition.needs_tls() && plan.tls.is_none() => "no target is https://",
+            Version::Http3 if condition.needs_tcp() => {
+                "over HTTP/3 connecting is part of the handshake; ask for tls instead"
+            }
+            _ => return None,
+        };
+        Some(format!("--find-max '{condition}': {why}"))
+    });
+    wrong.map_or(Ok(()), |line| Err(Error::Usage(line)))
 }
 
 fn keeps_connections(args: &Args) -> bool {

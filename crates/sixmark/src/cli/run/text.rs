@@ -5,19 +5,29 @@ use sixmark_core::outcome::Outcome;
 use sixmark_core::result::{FamilyResult, RunResult, Warning};
 use sixmark_core::tls::Reason;
 
-/// The warnings worth a line after the first `told`, and besides what [`no_answer`] says.
+use crate::warning::{counted, most_failed};
+
+/// The warnings worth a line after the first `told`, and besides what [`nothing_normal`] says.
 pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
     let answered = result.total.requests.completed > 0;
     let untold = result.warnings.iter().skip(told);
     untold.filter(move |warning| answered && warning.code != "family_fell_away")
 }
 
-/// One line on the families without a single response, where there are any: what happened most
-/// over each, and what to do.
-pub(super) fn no_answer(result: &RunResult) -> Option<String> {
-    let silent = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
+/// One line on the families without a single response that is as it was to be, where there are any:
+/// what happened most over each, and what to do.
+pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
+    let without = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
+    let (answered, silent): (Vec<_>, Vec<_>) =
+        without.partition(|(_, figures)| !figures.content.is_empty());
+    let lines = [no_answer(&silent), all_failed(result, &answered)];
+    let lines: Vec<_> = lines.into_iter().flatten().collect();
+    (!lines.is_empty()).then(|| lines.join("; "))
+}
+
+fn no_answer(silent: &[(Family, &FamilyResult)]) -> Option<String> {
     let (mut causes, mut advices) = (Vec::new(), Vec::new());
-    for (family, figures) in silent {
+    for &(family, figures) in silent {
         let (cause, advice) = explain(family, figures);
         causes.push(cause);
         if !advices.contains(&advice) {
@@ -26,6 +36,20 @@ pub(super) fn no_answer(result: &RunResult) -> Option<String> {
     }
     (!causes.is_empty())
         .then(|| format!("no answer {}; {}", causes.join(" nor "), advices.join("; ")))
+}
+
+/// There were answers, and none passed the checks.
+fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Option<String> {
+    let (figures, over) = match answered {
+        [] => return None,
+        [(family, figures)] => (*figures, format!(" over {family}")),
+        _ => (&result.total, String::new()),
+    };
+    let failed: u64 = figures.content.iter().map(|check| check.count).sum();
+    let all = if failed == 1 { "the only" } else { "all" };
+    let responses = counted(failed, "response", "responses");
+    let most = most_failed(&figures.content)?;
+    Some(format!("{all} {responses}{over} failed a check, {most}"))
 }
 
 fn explain(family: Family, figures: &FamilyResult) -> (String, &'static str) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sixmark_core::plan::Target;
-use sixmark_core::plan::http::{self, Http};
+use sixmark_core::plan::http::{Http, Version as Spoken};
 use sixmark_core::plan::list::Entry;
 use sixmark_core::plan::tls::{Share, Tls, Version};
 use sixmark_core::plan::url::{Scheme, Url};
@@ -16,7 +16,7 @@ use crate::Error;
 #[command(next_help_heading = "TLS")]
 pub(super) struct Args {
     /// Certificates to trust instead of the system's (PEM)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     cacert: Option<PathBuf>,
 
     /// Accept any certificate; the result says so
@@ -39,7 +39,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "1.2|1.3", value_parser = version)]
     tls: Option<Version>,
 
-    /// Application protocols to offer, or none [default: the version of HTTP that is spoken]
+    /// Application protocols to offer, what is spoken among them, or none [default: the version of
+    /// HTTP that is spoken]
     #[arg(long, value_name = "LIST", value_parser = alpn)]
     alpn: Option<List>,
 
@@ -53,7 +54,7 @@ pub(super) struct Args {
 
     /// Share of handshakes that try to resume a session of their family, 0 to 1 [default: off, so
     /// that each pays what a first visit does]
-    #[arg(long, value_name = "SHARE|on|off", value_parser = share)]
+    #[arg(long, value_name = "SHARE|on|off", value_parser = share, allow_negative_numbers = true)]
     resume: Option<Share>,
 }
 
@@ -76,6 +77,26 @@ pub(super) fn check(args: &Args, entries: &[Entry]) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Protocols that are offered are those that a server may choose: what is spoken must be among them,
+/// and HTTP/1.1 can't be gone on with where another one was chosen.
+pub(super) fn agrees(args: &Args, http: Http) -> Result<(), Error> {
+    let Some(List(offered)) = &args.alpn else { return Ok(()) };
+    let offers = |name: &str| offered.iter().any(|other| other == name);
+    let all = || offered.join(",");
+    let wrong = match http.version {
+        Spoken::Http1 if offers("h2") => format!("--alpn {} needs --http2", all()),
+        Spoken::Http1 if offers("h3") => format!("--alpn {} needs --http3", all()),
+        Spoken::Http2 if !(http.prior_knowledge || offers("h2")) => {
+            "--http2 needs h2 in --alpn; add it, or give --http2-prior-knowledge".to_owned()
+        }
+        Spoken::Http3 if !offers("h3") => {
+            "--http3 needs h3 in --alpn; add it, or leave --alpn out".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(wrong))
 }
 
 /// The first option of TLS that was given.
@@ -122,10 +143,10 @@ pub(super) fn plan(args: &Args, targets: &[Target], http: Http) -> Result<Option
 /// The only version to speak, where there is one: QUIC has none but 1.3 (RFC 9001, 4.2).
 fn spoken(asked: Option<Version>, http: Http) -> Result<Option<Version>, Error> {
     match (http.version, asked) {
-        (http::Version::Http3, Some(Version::V12)) => {
+        (Spoken::Http3, Some(Version::V12)) => {
             Err(Error::Usage("--http3 is spoken over TLS 1.3 alone; leave --tls 1.2 out".into()))
         }
-        (http::Version::Http3, _) => Ok(Some(Version::V13)),
+        (Spoken::Http3, _) => Ok(Some(Version::V13)),
         _ => Ok(asked),
     }
 }
@@ -167,6 +188,6 @@ fn share(text: &str) -> Result<Share, String> {
     match text {
         "on" => Ok(Share::ALL),
         "off" => Ok(Share::NONE),
-        _ => text.parse(),
+        _ => text.parse().map_err(|_: String| "say a share from 0 to 1, on or off".to_owned()),
     }
 }

@@ -1,10 +1,12 @@
 //! Checks of responses: what passes, and what is told of what does not.
 
+use std::process::Output;
+
 use serde_json::{Value, json as value};
 
 use super::mix::files;
 use crate::support::site::{Over, Site};
-use crate::support::{Origin, json};
+use crate::support::{Origin, json, sixmark};
 
 /// The SHA-256 of `abc` (FIPS 180-4, its first example).
 const ABC: &str = "sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -85,6 +87,27 @@ fn each_check_tells_what_it_found_over_any_carrier() {
             assert!(warned.clone().any(|warning| warning["code"] == "content"));
         }
     }
+}
+
+/// There were answers: the last line must not deny them.
+#[test]
+fn a_run_whose_responses_all_fail_a_check_says_so_and_can_not_measure() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/3");
+    let load = ["run", "-q", "-n", "20", "-c", "2", "--expect", "status=404"];
+    let output = sixmark(&[&load[..], &[&v6, &v4]].concat());
+    let said = complaint_among_warnings(&output);
+    assert_eq!(said, "sixmark: all 20 responses failed a check, status=404 (found 200)");
+    let output = sixmark(&[&load[..], &["-4", &v6, &v4]].concat());
+    let said = complaint_among_warnings(&output);
+    assert_eq!(said, "sixmark: all 20 responses over IPv4 failed a check, status=404 (found 200)");
+}
+
+/// The last line of a run that could not measure.
+fn complaint_among_warnings(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    said.lines().last().unwrap().to_owned()
 }
 
 #[test]

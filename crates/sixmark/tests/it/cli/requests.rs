@@ -60,7 +60,10 @@ fn what_is_wrong_in_a_request_file_is_one_line_with_its_place() {
             "mix.toml:2: '{{line none}}': none: No such file",
         ),
         ("[[request]]\nexpect = ['x=1']\n", "mix.toml:2: 'x=1': not a check"),
-        ("", "write a [[request]]"),
+        ("", "mix.toml: there are no requests; write a [[request]]"),
+        ("[[request]]\nweight = 'x'\n", "mix.toml:2: expected a number, found string \"x\""),
+        ("[request]\n", "mix.toml:1: expected [[request]] in double brackets, found a table"),
+        ("name,age\n", "say --requests-format har or log"),
     ] {
         let (_folder, path) = file("mix.toml", text);
         let said = complaint(&sixmark(&["run", "--requests", &path, "http://127.0.0.1:1/"]), 2);
@@ -70,7 +73,7 @@ fn what_is_wrong_in_a_request_file_is_one_line_with_its_place() {
     for option in ["--replay", "--unsafe-methods", "--har-host=a"] {
         let arguments = ["run", "--requests", &path, option, "http://127.0.0.1:1/"];
         let said = complaint(&sixmark(&arguments), 2);
-        assert!(said.contains("is a request file"), "{said}");
+        assert!(said.contains("is a request file, "), "{said}");
     }
     let said = complaint(&sixmark(&["run", "--requests", "no-such-file", "http://[::1]:1/"]), 2);
     assert!(said.contains("no-such-file"), "{said}");
@@ -99,7 +102,7 @@ fn an_access_log_is_a_mix_and_tells_what_it_leaves_out() {
     assert_eq!(shown(&result, "weight"), [8.0]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("[requests_left_out]") && said.contains("--unsafe-methods"), "{said}");
-    assert!(said.contains("1 unreadable lines, first number 10"), "{said}");
+    assert!(said.contains("1 line unreadable, number 10"), "{said}");
     let result = json(&["-n", "10", "--unsafe-methods", "--requests", &path, &v6, &v4]);
     assert_eq!(shown(&result, "method"), ["GET", "POST"]);
 }
