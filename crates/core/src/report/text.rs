@@ -28,13 +28,14 @@ const RATES: [Rate; 3] = [
     (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
 ];
 
-/// What was not sent, or not in time, or led elsewhere; shown where there is any.
-const LEFT_OUT: [Figure<FamilyResult>; 5] = [
+/// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
+const LEFT_OUT: [Figure<FamilyResult>; 6] = [
     ("redirects", |f| Some(f.requests.redirects as f64)),
     ("redirects followed", |f| Some(f.requests.followed as f64)),
     ("requests dropped", |f| Some(f.requests.dropped as f64)),
     ("requests unsent", |f| Some(f.requests.unsent as f64)),
     ("requests that waited", |f| Some(f.requests.waited as f64)),
+    ("requests resent", |f| Some(f.requests.resent as f64)),
 ];
 
 /// A phase of the noise floor, and how far the families are apart in it.
@@ -45,6 +46,9 @@ const FLOOR: [FloorPhase; 3] = [
     ("wait", |floor| &floor.wait_us, |apart| apart.wait),
     ("response", |floor| &floor.response_us, |apart| apart.response),
 ];
+
+/// The shortest time that is compared, in microseconds: the stamps can't tell less from nothing.
+const COMPARABLE_US: f64 = 1.0;
 
 /// Targets named at the top.
 const SHOWN_TARGETS: usize = 4;
@@ -279,7 +283,8 @@ impl Columns<'_> {
         }
     }
 
-    /// One figure of both families, and how much IPv6's differs where that means something.
+    /// One figure of both families, and, of a time in microseconds that is `compared`, how much
+    /// IPv6's differs where that means something.
     fn row(
         &self,
         text: &mut String,
@@ -291,7 +296,7 @@ impl Columns<'_> {
         let values = self.sides.map(|side| side.and_then(&figure));
         let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
         let change = match values {
-            [Some(v6), Some(v4)] if compared && self.comparable && v4 > 0.0 => {
+            [Some(v6), Some(v4)] if compared && self.comparable && v6.min(v4) >= COMPARABLE_US => {
                 format!("{:+.1} %", (v6 / v4 - 1.0) * 100.0)
             }
             _ => String::new(),
@@ -308,3 +313,6 @@ fn line(text: &mut String, label: &str, v6: &str, v4: &str, change: &str) {
     let row = format!("{label:<22}{v6:>16}{v4:>16}{change:>16}");
     let _ = writeln!(text, "{}", row.trim_end());
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,18 +8,18 @@ use crate::report::Figure;
 use crate::report::number::duration_us;
 use crate::result::FamilyResult;
 
-/// TLS handshakes by how they went.
+/// TLS handshakes by how they went. Each label stands alone: the row before it may not be there.
 const HANDSHAKES: [Figure<FamilyResult>; 3] = [
     ("handshakes full", |f| Some(f.tls.as_ref()?.handshakes.full as f64)),
-    ("           resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
-    ("           failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
+    ("handshakes resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
+    ("handshakes failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
 ];
 
-/// What seldom happens to connections of QUIC.
+/// What seldom happens to connections of QUIC, each label standing alone as well.
 const QUIC: [Figure<FamilyResult>; 3] = [
-    ("          dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
-    ("          retried", |f| Some(f.quic.as_ref()?.retried as f64)),
-    ("          other version", |f| Some(f.quic.as_ref()?.mismatched as f64)),
+    ("quic dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
+    ("quic retried", |f| Some(f.quic.as_ref()?.retried as f64)),
+    ("quic other version", |f| Some(f.quic.as_ref()?.mismatched as f64)),
 ];
 
 impl Columns<'_> {
