@@ -1,5 +1,6 @@
 //! The table on the screen: IPv6 and IPv4 side by side, and the difference.
 
+mod agreed;
 mod path;
 
 use std::collections::BTreeSet;
@@ -53,11 +54,14 @@ const COMPARABLE_US: f64 = 1.0;
 /// Targets named at the top.
 const SHOWN_TARGETS: usize = 4;
 
+/// How many durations each family needs for a difference of means and medians.
+const FEWEST: u64 = 100;
+
 /// The quantiles shown of each phase, and how many durations each family needs for a difference
 /// that is more than chance. A maximum is a single duration and never compared.
 const QUANTILES: [(Figure<Summary>, u64); 4] = [
-    (("mean", |s| s.mean), 100),
-    (("p50", |s| s.p50), 100),
+    (("mean", |s| s.mean), FEWEST),
+    (("p50", |s| s.p50), FEWEST),
     (("p99", |s| s.p99), 1_000),
     (("max", |s| s.max), u64::MAX),
 ];
@@ -68,7 +72,8 @@ pub fn table(result: &RunResult) -> String {
     noise_floor(&mut text, result.calibration.as_ref());
     let sides = Family::BOTH.map(|family| result.families.of(family));
     // The trials of a search have rates of their own: a difference in time would say nothing.
-    let columns = Columns { sides, comparable: result.find_max.is_none() };
+    let (comparable, version) = (result.find_max.is_none(), result.plan.http.version);
+    let columns = Columns { sides, comparable, version };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
@@ -103,7 +108,10 @@ fn headline(result: &RunResult) -> String {
         result.elapsed_s,
         ended(result.ended),
     );
-    let _ = writeln!(text, "{}\n", setting(result));
+    let _ = writeln!(text, "{}", setting(result));
+    let sides = Family::BOTH.map(|family| result.families.of(family));
+    text.push_str(&agreed::lines(sides, result.plan.http.version));
+    text.push('\n');
     text
 }
 
@@ -200,6 +208,8 @@ fn ended(ended: Ended) -> &'static str {
 struct Columns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
     comparable: bool,
+    /// Of HTTP, whose numbers failures have.
+    version: Version,
 }
 
 impl Columns<'_> {
@@ -254,14 +264,15 @@ impl Columns<'_> {
         }
     }
 
-    /// One line for each way to fail, with the phase and the kernel's word for it.
+    /// One line for each way to fail, with the phase and the kernel's or the peer's word for it.
     fn failures(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
             let failures = side.iter().flat_map(|f| &f.failures);
             // What the end of the run cut off has nothing more to tell than its number.
             for failed in failures.filter(|f| f.failure.outcome != Outcome::Abandoned) {
                 let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
-                let code = failed.failure.code.map_or(String::new(), |n| format!(", code {n}"));
+                let code = failed.failure.spoken_code(self.version);
+                let code = code.map_or(String::new(), |code| format!(", {code}"));
                 let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
                 let number = count(failed.count);
                 let _ = writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}");

@@ -1,7 +1,9 @@
 use super::*;
+use crate::outcome::{Failure, Phase};
 use crate::plan::tls::Tls;
 use crate::result::family_result;
 use crate::tally::FamilyTally;
+use crate::tls::{Certificate, Facts};
 
 fn figures(tally: &FamilyTally) -> FamilyResult {
     let plan = Tls { alpn: vec!["http/1.1".into()], ..Tls::default() };
@@ -15,7 +17,7 @@ fn shown(tallies: &[FamilyTally; 2], show: fn(&Columns<'_>, &mut String)) -> Str
     let figures = tallies.each_ref().map(figures);
     let sides = figures.each_ref().map(Some);
     let mut text = String::new();
-    show(&Columns { sides, comparable: true }, &mut text);
+    show(&Columns { sides, comparable: true, version: Version::Http1 }, &mut text);
     text
 }
 
@@ -63,4 +65,74 @@ fn a_row_that_is_there_by_itself_says_what_it_is_of() {
     v6.quic.record(&crate::quic::Ending { retried: true, ..Default::default() });
     let text = shown(&[v6, v4], |c, text| c.quic(text));
     assert_eq!(row(&text, "quic retried"), Some(vec!["1", "0"]));
+}
+
+const FULL: Facts = Facts {
+    version: "TLSv1.3",
+    cipher: "TLS_AES_256_GCM_SHA384",
+    group: Some("X25519MLKEM768"),
+    alpn: Some(0),
+    resumed: false,
+    offered: false,
+    retried: false,
+    certificate: Some(Certificate { sha256: [0xab; 32], not_after: Some(0) }),
+};
+
+/// A family with these handshakes, of a millisecond each.
+fn handshakes(all: &[Facts]) -> FamilyTally {
+    let mut tally = FamilyTally::default();
+    all.iter().for_each(|facts| tally.tls.finished(facts, 1_000_000));
+    tally
+}
+
+fn agreed_on(all: [&[Facts]; 2], version: Version) -> String {
+    let figures = all.map(|facts| figures(&handshakes(facts)));
+    agreed::lines(figures.each_ref().map(Some), version)
+}
+
+#[test]
+fn what_tls_agreed_on_is_said_once_where_both_families_agree() {
+    let line = "TLSv1.3, TLS_AES_256_GCM_SHA384, X25519MLKEM768, cert abababab to 1970-01-01\n";
+    assert_eq!(agreed_on([&[FULL], &[FULL, FULL]], Version::Http1), line);
+    assert_eq!(agreed_on([&[], &[]], Version::Http1), "");
+}
+
+#[test]
+fn what_tls_agreed_on_is_said_of_each_family_where_they_differ() {
+    let old = Facts {
+        version: "TLSv1.2",
+        cipher: "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+        group: None,
+        alpn: None,
+        ..FULL
+    };
+    let expected = "IPv6: TLSv1.3 and 1 more, TLS_AES_256_GCM_SHA384 and 1 more, X25519MLKEM768,\n  \
+                    ALPN http/1.1 and 1 more, cert abababab to 1970-01-01\n\
+                    IPv4: TLSv1.2, TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, ALPN none,\n  \
+                    cert abababab to 1970-01-01\n";
+    assert_eq!(agreed_on([&[FULL, FULL, old], &[old]], Version::Http1), expected);
+    let usual = agreed_on([&[FULL], &[]], Version::Http2);
+    assert!(usual.starts_with("IPv6: TLSv1.3, ") && usual.contains("ALPN http/1.1,"), "{usual}");
+    assert!(!usual.contains("IPv4"), "{usual}");
+}
+
+#[test]
+fn full_and_resumed_handshakes_have_times_of_their_own_where_there_are_both() {
+    let resumed = Facts { resumed: true, ..FULL };
+    let both = [FULL, resumed];
+    let text = shown(&[handshakes(&both), handshakes(&both)], |c, text| c.handshakes(text));
+    for label in ["tls full mean", "tls full p50", "tls resumed mean", "tls resumed p50"] {
+        assert_eq!(row(&text, label), Some(vec!["1.00", "ms", "1.00", "ms"]), "{text}");
+    }
+    let text = shown(&[handshakes(&[FULL]), handshakes(&[FULL])], |c, text| c.handshakes(text));
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
+fn failures_tell_the_name_of_their_code() {
+    let mut tally = FamilyTally::default();
+    let failure = Failure { code: Some(120), ..Failure::new(Outcome::Tls, Phase::Tls) };
+    tally.failures.add(failure, 3);
+    let text = shown(&[tally, FamilyTally::default()], |c, text| c.failures(text));
+    assert_eq!(text, "IPv6: 3 TLS in tls, alert 120 no_application_protocol\n");
 }
