@@ -29,9 +29,7 @@ impl Case<'_> {
             Outcome::NoPort => "give more local addresses with --source".into(),
             Outcome::Local => "this host refused: see the errno in the table".into(),
             Outcome::Content => "what came is not what was to be expected".into(),
-            Outcome::Reset | Outcome::Truncated => {
-                "the server ends connections without answering".into()
-            }
+            Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
             Outcome::Abandoned | Outcome::Normal => {
                 "the run ended first: give it longer (-d)".into()
             }
@@ -40,6 +38,16 @@ impl Case<'_> {
 
     fn over_quic(self) -> bool {
         self.http.version == Version::Http3
+    }
+
+    fn broken_off(self) -> &'static str {
+        match self.failure.code_name(self.http.version) {
+            Some("HTTP_1_1_REQUIRED") => "the server wants HTTP/1.1: leave --http2 out",
+            Some("H3_VERSION_FALLBACK") => "the server wants HTTP/1.1: leave --http3 out",
+            _ if self.failure.phase == Phase::Transfer => "the server breaks responses off",
+            Some(_) => "the server breaks requests off: its log may say why",
+            None => "the server ends connections without answering",
+        }
     }
 
     fn timeout(self) -> &'static str {
@@ -207,6 +215,18 @@ mod tests {
             let said = said(phase, Version::Http3);
             assert!(said.contains("--timeout") && !said.contains("firewall"), "{said}");
         }
+    }
+
+    #[test]
+    fn what_is_broken_off_is_told_from_connections_that_end() {
+        let said = |phase, code| {
+            let failure = Failure { code, ..Failure::new(Outcome::Reset, phase) };
+            advice(failure, Version::Http2, &tls(Version::Http2))
+        };
+        assert!(said(Phase::Wait, None).contains("ends connections"));
+        assert!(said(Phase::Transfer, Some(2)).contains("breaks responses off"));
+        assert!(said(Phase::Wait, Some(7)).contains("breaks requests off"));
+        assert!(said(Phase::Wait, Some(13)).contains("leave --http2 out"));
     }
 
     #[test]
