@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::http::Version;
+use crate::{http2, http3, quic, tls};
+
 /// How an exchange ended. Exactly one of these is counted for everything that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -122,5 +125,57 @@ impl Failure {
     /// A failure that nobody gave a number.
     pub fn new(outcome: Outcome, phase: Phase) -> Failure {
         Failure { outcome, phase, errno: None, code: None }
+    }
+
+    /// The name of its code where `version` was spoken; none where there is no code or no name.
+    pub fn code_name(&self, version: Version) -> Option<&'static str> {
+        let code = self.code?;
+        match (self.outcome, version) {
+            (Outcome::Tls, _) => tls::alert::name(code),
+            (_, Version::Http1) => None,
+            (_, Version::Http2) => http2::error_name(code),
+            // What QUIC's own codes have in common with these are alerts, which are TLS.
+            (_, Version::Http3) if code >= http3::code::NO_ERROR => http3::code::name(code),
+            (_, Version::Http3) => quic::error_name(code),
+        }
+    }
+
+    /// Its code for people, with what it is called where that is known.
+    pub fn spoken_code(&self, version: Version) -> Option<String> {
+        let (code, noun) =
+            (self.code?, if self.outcome == Outcome::Tls { "alert" } else { "code" });
+        let name = self.code_name(version).map_or(String::new(), |name| format!(" {name}"));
+        Some(format!("{noun} {code}{name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_called_what_its_protocol_calls_it() {
+        use Version::{Http1, Http2, Http3};
+        for (outcome, version, code, expected) in [
+            (Outcome::Reset, Http2, 7, "code 7 REFUSED_STREAM"),
+            (Outcome::Protocol, Http2, 1, "code 1 PROTOCOL_ERROR"),
+            (Outcome::Reset, Http2, 13, "code 13 HTTP_1_1_REQUIRED"),
+            (Outcome::Reset, Http2, 14, "code 14"),
+            (Outcome::Reset, Http3, 0, "code 0 NO_ERROR"),
+            (Outcome::Reset, Http3, 2, "code 2 CONNECTION_REFUSED"),
+            (Outcome::Protocol, Http3, 16, "code 16 NO_VIABLE_PATH"),
+            (Outcome::Reset, Http3, 0x100, "code 256 H3_NO_ERROR"),
+            (Outcome::Reset, Http3, 0x10c, "code 268 H3_REQUEST_CANCELLED"),
+            (Outcome::Protocol, Http3, 0x110, "code 272 H3_VERSION_FALLBACK"),
+            (Outcome::Protocol, Http3, 0x200, "code 512 QPACK_DECOMPRESSION_FAILED"),
+            (Outcome::Reset, Http3, u64::MAX, "code 18446744073709551615"),
+            (Outcome::Tls, Http3, 120, "alert 120 no_application_protocol"),
+            (Outcome::Tls, Http1, 116, "alert 116 certificate_required"),
+            (Outcome::Tls, Http2, 255, "alert 255"),
+        ] {
+            let failure = Failure { code: Some(code), ..Failure::new(outcome, Phase::Wait) };
+            assert_eq!(failure.spoken_code(version).as_deref(), Some(expected));
+        }
+        assert_eq!(Failure::new(Outcome::Tls, Phase::Tls).spoken_code(Http1), None);
     }
 }

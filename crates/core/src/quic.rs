@@ -8,6 +8,32 @@ use serde::{Deserialize, Serialize};
 use crate::tally::Counts;
 use crate::timing::{Summary, Timing};
 
+/// Error codes of QUIC itself (RFC 9000, 20.1), but for those of TLS, which are alerts.
+const ERRORS: [&str; 17] = [
+    "NO_ERROR",
+    "INTERNAL_ERROR",
+    "CONNECTION_REFUSED",
+    "FLOW_CONTROL_ERROR",
+    "STREAM_LIMIT_ERROR",
+    "STREAM_STATE_ERROR",
+    "FINAL_SIZE_ERROR",
+    "FRAME_ENCODING_ERROR",
+    "TRANSPORT_PARAMETER_ERROR",
+    "CONNECTION_ID_LIMIT_ERROR",
+    "PROTOCOL_VIOLATION",
+    "INVALID_TOKEN",
+    "APPLICATION_ERROR",
+    "CRYPTO_BUFFER_EXCEEDED",
+    "KEY_UPDATE_ERROR",
+    "AEAD_LIMIT_REACHED",
+    "NO_VIABLE_PATH",
+];
+
+/// The name of an error code of QUIC itself, where it has one.
+pub fn error_name(code: u64) -> Option<&'static str> {
+    ERRORS.get(usize::try_from(code).ok()?).copied()
+}
+
 /// What is known of one connection at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ending {

@@ -1,5 +1,7 @@
 //! What became of TLS handshakes: how long they took, what was agreed on, whose certificates.
 
+pub mod alert;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;

@@ -29,6 +29,7 @@ mod control;
 mod credit;
 mod fields;
 mod frame;
+mod names;
 mod output;
 mod receive;
 mod request;
@@ -41,5 +42,6 @@ mod violation;
 
 pub use crate::http::request::Parts;
 pub use connection::{Connection, Options};
+pub use names::error_name;
 pub use request::Request;
 pub use violation::Violation;

@@ -30,3 +30,34 @@ pub const QPACK_DECOMPRESSION_FAILED: u64 = 0x200;
 pub const QPACK_ENCODER_STREAM: u64 = 0x201;
 /// The peer's decompressor confirms what was never sent.
 pub const QPACK_DECODER_STREAM: u64 = 0x202;
+
+/// From [`NO_ERROR`] on.
+const NAMES: [&str; 17] = [
+    "H3_NO_ERROR",
+    "H3_GENERAL_PROTOCOL_ERROR",
+    "H3_INTERNAL_ERROR",
+    "H3_STREAM_CREATION_ERROR",
+    "H3_CLOSED_CRITICAL_STREAM",
+    "H3_FRAME_UNEXPECTED",
+    "H3_FRAME_ERROR",
+    "H3_EXCESSIVE_LOAD",
+    "H3_ID_ERROR",
+    "H3_SETTINGS_ERROR",
+    "H3_MISSING_SETTINGS",
+    "H3_REQUEST_REJECTED",
+    "H3_REQUEST_CANCELLED",
+    "H3_REQUEST_INCOMPLETE",
+    "H3_MESSAGE_ERROR",
+    "H3_CONNECT_ERROR",
+    "H3_VERSION_FALLBACK",
+];
+
+/// The name of an error code, where it has one.
+pub fn name(code: u64) -> Option<&'static str> {
+    match code {
+        QPACK_DECOMPRESSION_FAILED => Some("QPACK_DECOMPRESSION_FAILED"),
+        QPACK_ENCODER_STREAM => Some("QPACK_ENCODER_STREAM_ERROR"),
+        QPACK_DECODER_STREAM => Some("QPACK_DECODER_STREAM_ERROR"),
+        _ => NAMES.get(usize::try_from(code.checked_sub(NO_ERROR)?).ok()?).copied(),
+    }
+}

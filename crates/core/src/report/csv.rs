@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::outcome::Outcome;
 use crate::result::{FamilyResult, Requests, RunResult};
 use crate::timing::Summary;
+use crate::tls::TlsResult;
 
 use super::{Figure, PHASES};
 
@@ -19,6 +20,10 @@ const FIGURES: [Figure<Summary>; 8] = [
     ("p999_us", |s| s.p999),
     ("max_us", |s| s.max),
 ];
+
+/// Of TLS, beside its times as a phase; empty fields where the run had none.
+const HANDSHAKES: [&str; 5] =
+    ["tls_full", "tls_resumed", "tls_failed", "tls_full_p50_us", "tls_resumed_p50_us"];
 
 /// A header, a line for each family in use, and one for both together.
 pub fn lines(result: &RunResult) -> String {
@@ -43,6 +48,9 @@ fn header() -> String {
         write_to(&mut text, format_args!("{phase}_count"));
         FIGURES.iter().for_each(|(name, _)| write_to(&mut text, format_args!("{phase}_{name}")));
     }
+    for name in HANDSHAKES {
+        write_to(&mut text, name);
+    }
     text + "\r\n"
 }
 
@@ -65,7 +73,18 @@ fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
     for (_, of) in PHASES {
         summary(text, of(figures));
     }
+    handshakes(text, figures.tls.as_ref());
     text.push_str("\r\n");
+}
+
+fn handshakes(text: &mut String, tls: Option<&TlsResult>) {
+    let counts = tls.map(|tls| tls.handshakes);
+    for count in [counts.map(|c| c.full), counts.map(|c| c.resumed), counts.map(|c| c.failed)] {
+        write_to(text, count.map_or(String::new(), |count| count.to_string()));
+    }
+    for us in [tls.and_then(|tls| tls.full_us.p50), tls.and_then(|tls| tls.resumed_us.p50)] {
+        write_to(text, us.map_or(String::new(), |us| us.to_string()));
+    }
 }
 
 /// Empty fields where there is none.
@@ -79,4 +98,28 @@ fn summary(text: &mut String, summary: Option<&Summary>) {
 
 fn write_to(text: &mut String, value: impl std::fmt::Display) {
     let _ = write!(text, ",{value}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tls::Tls;
+    use crate::result::family_result;
+    use crate::tally::FamilyTally;
+
+    #[test]
+    fn lines_have_a_field_for_each_column_with_tls_and_without() {
+        let mut tally = FamilyTally::default();
+        tally.tls.failed(None);
+        let plain = family_result(&tally, Vec::new(), 1.0, false);
+        let tls = Some(tally.tls.result(&Tls::default()));
+        let secure = FamilyResult { tls, ..plain.clone() };
+        let columns = header().split(',').count();
+        for (figures, end) in [(plain, ",,,,,\r\n"), (secure, ",0,0,1,,\r\n")] {
+            let mut text = String::new();
+            row(&mut text, "ipv6", 1.0, &figures);
+            assert_eq!(text.split(',').count(), columns, "{text}");
+            assert!(text.ends_with(end), "{text}");
+        }
+    }
 }

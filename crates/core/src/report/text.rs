@@ -1,5 +1,6 @@
 //! The table on the screen: IPv6 and IPv4 side by side, and the difference.
 
+mod agreed;
 mod path;
 
 use std::collections::BTreeSet;
@@ -28,13 +29,14 @@ const RATES: [Rate; 3] = [
     (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
 ];
 
-/// What was not sent, or not in time, or led elsewhere; shown where there is any.
-const LEFT_OUT: [Figure<FamilyResult>; 5] = [
+/// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
+const LEFT_OUT: [Figure<FamilyResult>; 6] = [
     ("redirects", |f| Some(f.requests.redirects as f64)),
     ("redirects followed", |f| Some(f.requests.followed as f64)),
     ("requests dropped", |f| Some(f.requests.dropped as f64)),
     ("requests unsent", |f| Some(f.requests.unsent as f64)),
     ("requests that waited", |f| Some(f.requests.waited as f64)),
+    ("requests resent", |f| Some(f.requests.resent as f64)),
 ];
 
 /// A phase of the noise floor, and how far the families are apart in it.
@@ -46,14 +48,20 @@ const FLOOR: [FloorPhase; 3] = [
     ("response", |floor| &floor.response_us, |apart| apart.response),
 ];
 
+/// The shortest time that is compared, in microseconds: the stamps can't tell less from nothing.
+const COMPARABLE_US: f64 = 1.0;
+
 /// Targets named at the top.
 const SHOWN_TARGETS: usize = 4;
+
+/// How many durations each family needs for a difference of means and medians.
+const FEWEST: u64 = 100;
 
 /// The quantiles shown of each phase, and how many durations each family needs for a difference
 /// that is more than chance. A maximum is a single duration and never compared.
 const QUANTILES: [(Figure<Summary>, u64); 4] = [
-    (("mean", |s| s.mean), 100),
-    (("p50", |s| s.p50), 100),
+    (("mean", |s| s.mean), FEWEST),
+    (("p50", |s| s.p50), FEWEST),
     (("p99", |s| s.p99), 1_000),
     (("max", |s| s.max), u64::MAX),
 ];
@@ -64,7 +72,8 @@ pub fn table(result: &RunResult) -> String {
     noise_floor(&mut text, result.calibration.as_ref());
     let sides = Family::BOTH.map(|family| result.families.of(family));
     // The trials of a search have rates of their own: a difference in time would say nothing.
-    let columns = Columns { sides, comparable: result.find_max.is_none() };
+    let (comparable, version) = (result.find_max.is_none(), result.plan.http.version);
+    let columns = Columns { sides, comparable, version };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
@@ -99,7 +108,10 @@ fn headline(result: &RunResult) -> String {
         result.elapsed_s,
         ended(result.ended),
     );
-    let _ = writeln!(text, "{}\n", setting(result));
+    let _ = writeln!(text, "{}", setting(result));
+    let sides = Family::BOTH.map(|family| result.families.of(family));
+    text.push_str(&agreed::lines(sides, result.plan.http.version));
+    text.push('\n');
     text
 }
 
@@ -196,6 +208,8 @@ fn ended(ended: Ended) -> &'static str {
 struct Columns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
     comparable: bool,
+    /// Of HTTP, whose numbers failures have.
+    version: Version,
 }
 
 impl Columns<'_> {
@@ -250,14 +264,15 @@ impl Columns<'_> {
         }
     }
 
-    /// One line for each way to fail, with the phase and the kernel's word for it.
+    /// One line for each way to fail, with the phase and the kernel's or the peer's word for it.
     fn failures(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
             let failures = side.iter().flat_map(|f| &f.failures);
             // What the end of the run cut off has nothing more to tell than its number.
             for failed in failures.filter(|f| f.failure.outcome != Outcome::Abandoned) {
                 let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
-                let code = failed.failure.code.map_or(String::new(), |n| format!(", code {n}"));
+                let code = failed.failure.spoken_code(self.version);
+                let code = code.map_or(String::new(), |code| format!(", {code}"));
                 let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
                 let number = count(failed.count);
                 let _ = writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}");
@@ -279,7 +294,8 @@ impl Columns<'_> {
         }
     }
 
-    /// One figure of both families, and how much IPv6's differs where that means something.
+    /// One figure of both families, and, of a time in microseconds that is `compared`, how much
+    /// IPv6's differs where that means something.
     fn row(
         &self,
         text: &mut String,
@@ -291,7 +307,7 @@ impl Columns<'_> {
         let values = self.sides.map(|side| side.and_then(&figure));
         let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
         let change = match values {
-            [Some(v6), Some(v4)] if compared && self.comparable && v4 > 0.0 => {
+            [Some(v6), Some(v4)] if compared && self.comparable && v6.min(v4) >= COMPARABLE_US => {
                 format!("{:+.1} %", (v6 / v4 - 1.0) * 100.0)
             }
             _ => String::new(),
@@ -308,3 +324,6 @@ fn line(text: &mut String, label: &str, v6: &str, v4: &str, change: &str) {
     let row = format!("{label:<22}{v6:>16}{v4:>16}{change:>16}");
     let _ = writeln!(text, "{}", row.trim_end());
 }
+
+#[cfg(test)]
+mod tests;

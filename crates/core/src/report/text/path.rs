@@ -3,29 +3,56 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::{Columns, line, whole};
+use super::{Columns, FEWEST, line, whole};
 use crate::report::Figure;
 use crate::report::number::duration_us;
 use crate::result::FamilyResult;
+use crate::timing::Summary;
+use crate::tls::TlsResult;
 
-/// TLS handshakes by how they went.
+/// TLS handshakes by how they went. Each label stands alone: the row before it may not be there.
 const HANDSHAKES: [Figure<FamilyResult>; 3] = [
     ("handshakes full", |f| Some(f.tls.as_ref()?.handshakes.full as f64)),
-    ("           resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
-    ("           failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
+    ("handshakes resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
+    ("handshakes failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
 ];
 
-/// What seldom happens to connections of QUIC.
+/// A kind of handshakes: the labels of its mean and median, and where its times are.
+type Kind = (&'static str, &'static str, fn(&TlsResult) -> &Summary);
+
+/// Each label stands alone.
+const KINDS: [Kind; 2] = [
+    ("tls full mean", "tls full p50", |tls| &tls.full_us),
+    ("tls resumed mean", "tls resumed p50", |tls| &tls.resumed_us),
+];
+
+/// What seldom happens to connections of QUIC, each label standing alone as well.
 const QUIC: [Figure<FamilyResult>; 3] = [
-    ("          dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
-    ("          retried", |f| Some(f.quic.as_ref()?.retried as f64)),
-    ("          other version", |f| Some(f.quic.as_ref()?.mismatched as f64)),
+    ("quic dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
+    ("quic retried", |f| Some(f.quic.as_ref()?.retried as f64)),
+    ("quic other version", |f| Some(f.quic.as_ref()?.mismatched as f64)),
 ];
 
 impl Columns<'_> {
-    /// How many handshakes were full and how many were not, where there were any.
+    /// How many handshakes were full and how many were not, where there were any, and where there
+    /// were both, how long they took.
     pub(super) fn handshakes(&self, text: &mut String) {
         self.those_there_are(text, &HANDSHAKES);
+        if KINDS.iter().all(|&(_, _, of)| self.counts_of(of).any(|count| count > 0)) {
+            KINDS.iter().for_each(|kind| self.kind_of_handshake(text, *kind));
+        }
+    }
+
+    fn kind_of_handshake(&self, text: &mut String, (mean, p50, of): Kind) {
+        let compared = self.counts_of(of).min() >= Some(FEWEST);
+        for (label, figure) in [(mean, (|s| s.mean) as fn(&Summary) -> _), (p50, |s| s.p50)] {
+            let figure = |f: &FamilyResult| f.tls.as_ref().map(of).and_then(figure);
+            self.row(text, label, figure, duration_us, compared);
+        }
+    }
+
+    fn counts_of(&self, of: fn(&TlsResult) -> &Summary) -> impl Iterator<Item = u64> {
+        self.sides.iter().flatten().map(move |f| f.tls.as_ref().map_or(0, |tls| of(tls).count))
     }
 
     /// What TCP knew of the connections that were read.

@@ -1,11 +1,15 @@
 //! What to tell a person whose run gave nothing.
 
+mod advice;
+
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
-use sixmark_core::result::{FamilyResult, RunResult, Warning};
+use sixmark_core::plan::Plan;
+use sixmark_core::result::{FailureCount, FamilyResult, RunResult, Warning};
 use sixmark_core::tls::Reason;
 
 use crate::warning::{counted, most_failed};
+use advice::Case;
 
 /// The warnings worth a line after the first `told`, and besides what [`nothing_normal`] says.
 pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
@@ -20,15 +24,15 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
     let without = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
     let (answered, silent): (Vec<_>, Vec<_>) =
         without.partition(|(_, figures)| !figures.content.is_empty());
-    let lines = [no_answer(&silent), all_failed(result, &answered)];
+    let lines = [no_answer(&result.plan, &silent), all_failed(result, &answered)];
     let lines: Vec<_> = lines.into_iter().flatten().collect();
     (!lines.is_empty()).then(|| lines.join("; "))
 }
 
-fn no_answer(silent: &[(Family, &FamilyResult)]) -> Option<String> {
+fn no_answer(plan: &Plan, silent: &[(Family, &FamilyResult)]) -> Option<String> {
     let (mut causes, mut advices) = (Vec::new(), Vec::new());
     for &(family, figures) in silent {
-        let (cause, advice) = explain(family, figures);
+        let (cause, advice) = explain(plan, family, figures);
         causes.push(cause);
         if !advices.contains(&advice) {
             advices.push(advice);
@@ -52,53 +56,28 @@ fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Optio
     Some(format!("{all} {responses}{over} failed a check, {most}"))
 }
 
-fn explain(family: Family, figures: &FamilyResult) -> (String, &'static str) {
+fn explain(plan: &Plan, family: Family, figures: &FamilyResult) -> (String, String) {
     let to = figures.addresses.first().map_or(String::new(), |address| format!(" ({address})"));
     let most = figures.failures.iter().max_by_key(|failed| failed.count);
-    let Some(most) = most else {
+    let Some(FailureCount { failure, .. }) = most else {
         let cause = format!("over {family}{to}, for no request was sent");
-        return (cause, "the run ended before its turn: give it more requests (-n) or time (-d)");
+        let advice = "the run ended before its turn: give it more requests (-n) or time (-d)";
+        return (cause, advice.to_owned());
     };
-    let (outcome, phase) = (most.failure.outcome, most.failure.phase);
-    let reason = tls_reason(figures).filter(|_| outcome == Outcome::Tls);
-    let named = reason.map_or(String::new(), |reason| format!(" ({reason})"));
-    (format!("over {family}{to}: {outcome} in {phase}{named}"), advice(outcome, reason))
+    let reason = tls_reason(figures).filter(|_| failure.outcome == Outcome::Tls);
+    let reason = reason.filter(|reason| *reason != Reason::Alert);
+    let named = match reason {
+        Some(reason) => Some(reason.to_string()),
+        None => failure.spoken_code(plan.http.version),
+    };
+    let named = named.map_or(String::new(), |named| format!(" ({named})"));
+    let case = Case { failure, reason, http: plan.http, tls: plan.tls.as_ref() };
+    let (outcome, phase) = (failure.outcome, failure.phase);
+    (format!("over {family}{to}: {outcome} in {phase}{named}"), case.advice())
 }
 
 /// What TLS failed by most often.
 fn tls_reason(figures: &FamilyResult) -> Option<Reason> {
     let failures = &figures.tls.as_ref()?.failures;
     failures.iter().max_by_key(|failure| failure.count).map(|failure| failure.cause.reason)
-}
-
-fn tls_advice(reason: Option<Reason>) -> &'static str {
-    match reason {
-        Some(Reason::CertificateIssuer) => {
-            "give who issued the certificate with --cacert, or accept any with --insecure"
-        }
-        Some(Reason::CertificateName) => {
-            "the certificate is for another name: give that with --sni"
-        }
-        Some(Reason::CertificateDate) => "check the certificate's dates and this host's clock",
-        Some(Reason::Alert) => {
-            "the server said no, its alert is in the result: it may want a certificate (--cert), or \
-             --tls 1.2"
-        }
-        _ => "see tls.failures in the result: perhaps what listens there does not speak TLS",
-    }
-}
-
-fn advice(outcome: Outcome, reason: Option<Reason>) -> &'static str {
-    match outcome {
-        Outcome::Refused => "nothing listens there: start the server, or check address and port",
-        Outcome::Timeout => "check that a firewall lets it through, or give it longer (--timeout)",
-        Outcome::Unreachable => "check the route",
-        Outcome::NoPort => "give more local addresses with --source",
-        Outcome::Local => "this host refused: see the errno in the table",
-        Outcome::Tls => tls_advice(reason),
-        Outcome::Protocol => "what listens there does not speak the HTTP that was asked for",
-        Outcome::Content => "what came is not what was to be expected",
-        Outcome::Reset | Outcome::Truncated => "the server ends connections without answering",
-        Outcome::Abandoned | Outcome::Normal => "the run ended first: give it longer (-d)",
-    }
 }

@@ -1,0 +1,244 @@
+//! What to do about a failure.
+
+use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::plan::http::{Http, Version};
+use sixmark_core::plan::tls::{Tls, Version as TlsVersion};
+use sixmark_core::tls::Reason;
+
+/// How a family failed most often, and in what run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case<'a> {
+    pub(super) failure: &'a Failure,
+    /// What TLS failed by, unless that is the server's alert.
+    pub(super) reason: Option<Reason>,
+    pub(super) http: Http,
+    pub(super) tls: Option<&'a Tls>,
+}
+
+impl Case<'_> {
+    /// In part of a line.
+    pub(super) fn advice(self) -> String {
+        match self.failure.outcome {
+            Outcome::Tls => self.tls_failed(),
+            Outcome::Protocol => self.protocol(),
+            Outcome::Timeout => self.timeout().to_owned(),
+            Outcome::Refused => {
+                "nothing listens there: start the server, or check address and port".into()
+            }
+            Outcome::Unreachable => "check the route".into(),
+            Outcome::NoPort => "give more local addresses with --source".into(),
+            Outcome::Local => "this host refused: see the errno in the table".into(),
+            Outcome::Content => "what came is not what was to be expected".into(),
+            Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
+            Outcome::Abandoned | Outcome::Normal => {
+                "the run ended first: give it longer (-d)".into()
+            }
+        }
+    }
+
+    fn over_quic(self) -> bool {
+        self.http.version == Version::Http3
+    }
+
+    fn broken_off(self) -> &'static str {
+        match self.failure.code_name(self.http.version) {
+            Some("HTTP_1_1_REQUIRED") => "the server wants HTTP/1.1: leave --http2 out",
+            Some("H3_VERSION_FALLBACK") => "the server wants HTTP/1.1: leave --http3 out",
+            _ if self.failure.phase == Phase::Transfer => "the server breaks responses off",
+            Some(_) => "the server breaks requests off: its log may say why",
+            None => "the server ends connections without answering",
+        }
+    }
+
+    fn timeout(self) -> &'static str {
+        match self.failure.phase {
+            Phase::Connect | Phase::Tls if self.over_quic() => {
+                "a firewall may drop UDP, or nothing there speaks HTTP/3"
+            }
+            Phase::Connect => {
+                "check that a firewall lets it through, or give it longer (--timeout)"
+            }
+            Phase::Tls => {
+                "something listens there and did not finish the TLS handshake within --timeout"
+            }
+            Phase::Send => "the server did not take the whole request within --timeout",
+            Phase::Wait => "the server took the request and did not answer within --timeout",
+            Phase::Transfer => "the response did not end within --timeout",
+        }
+    }
+
+    fn protocol(self) -> String {
+        let name = self.http.version.name();
+        let spoken = matches!(self.failure.phase, Phase::Wait | Phase::Transfer);
+        match self.failure.code_name(self.http.version) {
+            // Garbage has the same code as a breach of the rules.
+            Some(code) if spoken && self.http.prior_knowledge => {
+                format!("what the server sent is malformed as {name} ({code}), if it speaks that")
+            }
+            Some(code) if spoken => format!("what the server sent is malformed ({code})"),
+            _ => "what listens there does not speak the HTTP that was asked for".to_owned(),
+        }
+    }
+
+    fn tls_failed(self) -> String {
+        let text = match self.reason {
+            Some(Reason::CertificateIssuer) => {
+                "give who issued the certificate with --cacert, or accept any with --insecure"
+            }
+            Some(Reason::CertificateName) => {
+                "the certificate is for another name: give that with --sni"
+            }
+            Some(Reason::CertificateDate) => "check the certificate's dates and this host's clock",
+            None if self.failure.code.is_some() => return self.alert(),
+            _ => "see tls.failures in the result: perhaps what listens there does not speak TLS",
+        };
+        text.to_owned()
+    }
+
+    /// What the server said no to.
+    fn alert(self) -> String {
+        let cert = self.tls.is_some_and(|tls| tls.cert.is_some());
+        match self.failure.code {
+            Some(120) => self.no_protocol(),
+            Some(40 | 71) => format!("the server wants other {}", self.choices(cert)),
+            Some(70) => self.other_version().to_owned(),
+            Some(42..=46 | 48) if cert => {
+                "the server does not accept the certificate given by --cert".to_owned()
+            }
+            Some(42..=46 | 48 | 116) => {
+                "the server wants a certificate that it trusts: give one with --cert".to_owned()
+            }
+            Some(112) => "the server does not know that name: give another with --sni".to_owned(),
+            _ => "the server said no: its log may say why".to_owned(),
+        }
+    }
+
+    fn choices(self, cert: bool) -> String {
+        let of_version = if self.over_quic() { "" } else { ", or another version (--tls)" };
+        let of_cert = if cert { "" } else { ", or a certificate (--cert)" };
+        format!("ciphers (--ciphers) or groups (--groups){of_version}{of_cert}")
+    }
+
+    fn other_version(self) -> &'static str {
+        match self.tls.and_then(|tls| tls.version) {
+            _ if self.over_quic() => "the server does not speak TLS 1.3, which HTTP/3 needs",
+            Some(TlsVersion::V13) => "the server does not speak TLS 1.3 alone: leave --tls out",
+            Some(TlsVersion::V12) => "the server does not speak TLS 1.2: leave --tls out",
+            None => "the server speaks neither of the versions of TLS that --tls has",
+        }
+    }
+
+    fn no_protocol(self) -> String {
+        let alpn = self.http.version.alpn();
+        let offered = self.tls.map_or(&[][..], |tls| &tls.alpn);
+        match self.http.version {
+            _ if offered != [alpn] => "the server has nothing that --alpn offers".to_owned(),
+            Version::Http1 => format!("the server does not offer {alpn}: try --alpn none"),
+            Version::Http2 => format!("the server does not offer {alpn}: leave --http2 out"),
+            Version::Http3 => format!("the server does not offer {alpn}: leave --http3 out"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn http(version: Version) -> Http {
+        Http { version, ..Http::default() }
+    }
+
+    fn tls(version: Version) -> Tls {
+        Tls { alpn: vec![version.alpn().to_owned()], ..Tls::default() }
+    }
+
+    fn advice(failure: Failure, version: Version, tls: &Tls) -> String {
+        Case { failure: &failure, reason: None, http: http(version), tls: Some(tls) }.advice()
+    }
+
+    fn alert(code: u64, version: Version, tls: &Tls) -> String {
+        let failure = Failure { code: Some(code), ..Failure::new(Outcome::Tls, Phase::Tls) };
+        advice(failure, version, tls)
+    }
+
+    #[test]
+    fn an_alert_has_the_option_that_it_is_about() {
+        for version in [Version::Http1, Version::Http2, Version::Http3] {
+            for (code, option) in [
+                (40, "--ciphers"),
+                (71, "--groups"),
+                (42, "--cert"),
+                (48, "--cert"),
+                (112, "--sni"),
+                (116, "--cert"),
+            ] {
+                let said = alert(code, version, &tls(version));
+                assert!(said.contains(option), "{code}: {said}");
+                assert!(!said.contains("--tls 1.2"), "{code}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_protocol_that_is_not_offered_names_the_option_that_asked_for_it() {
+        for (version, expected) in [
+            (Version::Http1, "the server does not offer http/1.1: try --alpn none"),
+            (Version::Http2, "the server does not offer h2: leave --http2 out"),
+            (Version::Http3, "the server does not offer h3: leave --http3 out"),
+        ] {
+            assert_eq!(alert(120, version, &tls(version)), expected);
+            assert!(alert(120, version, &Tls::default()).contains("--alpn"));
+        }
+    }
+
+    #[test]
+    fn another_version_of_tls_is_not_advised_where_it_was_given_or_can_not_be() {
+        let given = |version| Tls { version, ..tls(Version::Http1) };
+        let said = alert(70, Version::Http1, &given(Some(TlsVersion::V12)));
+        assert!(said.contains("leave --tls out"), "{said}");
+        assert!(alert(70, Version::Http1, &given(None)).contains("--tls"));
+        for code in [40, 70, 71] {
+            let said = alert(code, Version::Http3, &tls(Version::Http3));
+            assert!(!said.contains("--tls"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_is_a_firewalls_only_before_the_server_was_reached() {
+        let said =
+            |phase, version| advice(Failure::new(Outcome::Timeout, phase), version, &tls(version));
+        assert!(said(Phase::Connect, Version::Http1).contains("firewall"));
+        for phase in [Phase::Connect, Phase::Tls] {
+            assert!(said(phase, Version::Http3).contains("may drop UDP"));
+        }
+        for phase in [Phase::Send, Phase::Wait, Phase::Transfer] {
+            let said = said(phase, Version::Http3);
+            assert!(said.contains("--timeout") && !said.contains("firewall"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_broken_off_is_told_from_connections_that_end() {
+        let said = |phase, code| {
+            let failure = Failure { code, ..Failure::new(Outcome::Reset, phase) };
+            advice(failure, Version::Http2, &tls(Version::Http2))
+        };
+        assert!(said(Phase::Wait, None).contains("ends connections"));
+        assert!(said(Phase::Transfer, Some(2)).contains("breaks responses off"));
+        assert!(said(Phase::Wait, Some(7)).contains("breaks requests off"));
+        assert!(said(Phase::Wait, Some(13)).contains("leave --http2 out"));
+    }
+
+    #[test]
+    fn a_breach_of_the_rules_is_not_taken_for_another_protocol() {
+        let said = |phase, code, version| {
+            let failure = Failure { code, ..Failure::new(Outcome::Protocol, phase) };
+            advice(failure, version, &tls(version))
+        };
+        let malformed = said(Phase::Wait, Some(0x10e), Version::Http3);
+        assert_eq!(malformed, "what the server sent is malformed (H3_MESSAGE_ERROR)");
+        assert!(said(Phase::Transfer, Some(1), Version::Http2).contains("(PROTOCOL_ERROR)"));
+        assert!(said(Phase::Tls, None, Version::Http2).contains("does not speak"));
+        assert!(said(Phase::Wait, None, Version::Http1).contains("does not speak"));
+    }
+}
