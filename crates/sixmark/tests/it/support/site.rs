@@ -55,7 +55,7 @@ impl Over {
             Over::Http1 | Over::Https1 => &[b"http/1.1"],
             Over::Plain2 | Over::Https2 => &[b"h2"],
             // The second one is HTTP as well, but not this one.
-            Over::Http3 => &[b"h3", b"hq-interop"],
+            Over::Http3 => &[b"hq-interop", b"h3"],
         }
     }
 
