@@ -62,7 +62,9 @@ fn own(body_len: Option<u64>) -> impl Iterator<Item = (String, String)> {
     always.into_iter().chain(length).map(|(name, value)| (name.to_owned(), value))
 }
 
+/// Blanks around a value are no part of it (RFC 9110, 5.5), and illegal here (RFC 9113, 8.2.1).
 fn checked(name: String, value: &str) -> Result<(String, String), String> {
+    let value = value.trim_matches([' ', '\t']);
     if OF_CONNECTION.contains(&name.as_str()) {
         return Err(format!("header {name} is of HTTP/1.1 only: leave it out, or use HTTP/1.1"));
     }
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn given_fields_replace_the_usual_ones_and_lose_their_capitals() {
-        let given = [("Accept", "a"), ("USER-agent", "b"), ("X", "C"), ("hOST", "d")];
+        let given = [("Accept", "a"), ("USER-agent", "b"), ("X", " C\t"), ("hOST", "d")];
         let fields = fields(&given, None).unwrap();
         assert_eq!(
             fields[2..],

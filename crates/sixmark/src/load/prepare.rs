@@ -8,7 +8,7 @@ use sixmark_core::http1::{Changing, Form, RequestKind};
 use sixmark_core::plan::http::Version;
 use sixmark_core::plan::url::Url;
 use sixmark_core::plan::{Filled, Plan, Request, Target};
-use sixmark_core::template::Values;
+use sixmark_core::template::{Template, Values};
 use sixmark_core::{http2, http3};
 use sixmark_sys::driver::Message;
 
@@ -210,6 +210,14 @@ fn with_parts<T>(
     request: &Request,
     make: impl FnOnce(&http2::Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
 ) -> Result<Arc<T>, Error> {
+    // The one field whose fitness depends on its value: what is made in the run can't be refused.
+    let filled_in = |(name, value): &(String, Template)| {
+        name.eq_ignore_ascii_case("te") && value.as_constant().is_none()
+    };
+    if request.headers.iter().any(filled_in) {
+        let message = "header te can't be filled in for each request: it may only say \"trailers\"";
+        return Err(Error::Usage(message.to_owned()));
+    }
     let filled = Filled::new(request, &target.path, &mut Values::new(plan.seed, 0, 1));
     let sees = Sees::new(plan, request).anything();
     let parts = filled.parts(target.scheme(), &target.authority);

@@ -167,3 +167,16 @@ fn the_example_of_the_documentation_is_a_request_file() {
     let mix = requests::parse(example, &mut open).unwrap();
     assert!(mix.len() > 2 && mix.iter().any(|request| !request.is_constant()));
 }
+
+#[test]
+fn a_field_whose_value_may_be_illegal_in_the_run_is_refused_before_it() {
+    let (_folder, path) = file("mix.toml", "[[request]]\nheaders = { TE = '{{seq}}' }\n");
+    let run = ["run", "--requests", &path, "-n", "1"];
+    for spoken in [
+        &["--http2-prior-knowledge", "http://127.0.0.1:1/"][..],
+        &["--http3", "https://127.0.0.1:1/"],
+    ] {
+        let said = complaint(&sixmark(&[&run[..], spoken].concat()), 2);
+        assert!(said.contains("header te can't be filled in"), "{said}");
+    }
+}
