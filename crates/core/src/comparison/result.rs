@@ -1,0 +1,138 @@
+//! `sixmark.comparison/1`: what `sixmark compare` leaves behind.
+
+use serde::{Deserialize, Serialize};
+
+use super::Comparison;
+use crate::plan::Plan;
+use crate::result::{Ended, Environment, FamilyResult, Generator, Lookup, Tool, Warning};
+
+/// The name and version of the document's form.
+pub const SCHEMA: &str = "sixmark.comparison/1";
+
+/// Two sides loaded in turns, whole: the blocks that were measured and what they say.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ComparisonResult {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What made it.
+    pub tool: Tool,
+    /// When the first block began, RFC 3339 in UTC.
+    pub started: String,
+    /// Seconds from there to the end of the last block, pauses included.
+    pub elapsed_s: f64,
+    /// Why it ended; where it was interrupted, what was measured by then is compared.
+    pub ended: Ended,
+    /// Decides the order of blocks where that is random, and what resampling draws.
+    pub seed: u64,
+    /// How the blocks follow one another.
+    pub schedule: Schedule,
+    /// What was loaded.
+    pub sides: Sides,
+    /// The blocks, in the order in which they were measured.
+    pub blocks: Vec<Block>,
+    /// What they say.
+    pub comparison: Comparison,
+    /// The same of side A against itself, where that was measured before (`--calibrate`).
+    pub noise: Option<Comparison>,
+    /// What was demanded (`--fail-if`), and whether it was met.
+    pub gates: Vec<GateResult>,
+    /// What resolving names took, apart from everything else.
+    pub dns: Vec<Lookup>,
+    /// The machine that the load came from, and its routes.
+    pub environment: Environment,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<Warning>,
+    /// What the load generator itself did in all blocks together.
+    pub generator: Generator,
+}
+
+/// How blocks follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// Pairs asked for.
+    pub pairs: u32,
+    /// Which side of a pair comes first.
+    pub order: Order,
+    /// How long a block is measured, in seconds; none where it ends by its requests.
+    pub block_s: Option<f64>,
+    /// After how many requests a block ends; none where it ends by its time.
+    pub block_requests: Option<u64>,
+    /// Blocks of each side at the beginning that are measured and not compared.
+    pub warm_up_blocks: u32,
+}
+
+/// Which side of a pair comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// ABBA, then BAAB, and again: what drifts evenly hits both sides alike.
+    Abba,
+    /// Drawn for each pair, by the seed.
+    Random,
+}
+
+/// Both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sides<T = Side> {
+    /// The side that is judged.
+    pub a: T,
+    /// What it is judged against.
+    pub b: T,
+}
+
+/// One side: what was loaded, and its figures over all blocks that were compared.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Side {
+    /// What it is called: `ipv6`, `ipv4`, or as it was written on the command line.
+    pub name: String,
+    /// Its own options as they were written.
+    pub options: String,
+    /// What was run in each of its blocks, resolved.
+    pub plan: Plan,
+    /// Seconds that were measured.
+    pub elapsed_s: f64,
+    /// Its figures in these.
+    pub figures: FamilyResult,
+}
+
+/// A stretch of load of one side.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Block {
+    /// Which side.
+    pub side: SideName,
+    /// The pair it belongs to, from 0; none of a warm-up.
+    pub pair: Option<u32>,
+    /// When it began to be measured, in seconds from the first block's begin.
+    pub started_s: f64,
+    /// How long it was measured, in seconds.
+    pub elapsed_s: f64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Its figures.
+    pub figures: FamilyResult,
+    /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
+    pub busiest: f64,
+    /// True where the generator, not the server, may have been the bottleneck.
+    pub saturated: bool,
+}
+
+/// A or B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SideName {
+    /// The side that is judged.
+    A,
+    /// What it is judged against.
+    B,
+}
+
+/// What was demanded, and whether it was met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// As it was written: the condition under which the gate fails.
+    pub fail_if: String,
+    /// True where that holds, or can't be told.
+    pub failed: bool,
+    /// The figures that it was decided by, or what was missing, for people.
+    pub because: String,
+}
