@@ -22,7 +22,7 @@ pub use bootstrap::{bca, draws, expanded, percentile};
 pub use equivalence::{Equivalence, equivalence};
 pub use fisher::fisher;
 pub use holm::holm;
-pub use pooled::{Drawn, Pool};
+pub use pooled::{Counted, Drawn, Pool};
 pub use proportions::{Count, newcombe, wilson};
 pub use quantile::{harrell_davis, quantile};
 pub use special::{incomplete_beta, normal_cdf, normal_quantile, t_quantile};
