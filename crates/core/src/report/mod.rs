@@ -1,5 +1,6 @@
 //! Results as text and CSV. Each report is a function from a result to a string.
 
+pub mod comparison;
 pub mod csv;
 pub mod find;
 mod number;

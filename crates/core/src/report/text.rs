@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use crate::calibration::{Calibration, Difference, Floor, Leg};
 use crate::clocks::Timestamps;
+use crate::comparison::Comparison;
 use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
@@ -111,8 +112,15 @@ fn headline(result: &RunResult) -> String {
     let _ = writeln!(text, "{}", setting(result));
     let sides = Family::BOTH.map(|family| result.families.of(family));
     text.push_str(&agreed::lines(sides, result.plan.http.version));
+    text.push_str(&mixed(result.comparison.as_ref()));
     text.push('\n');
     text
+}
+
+/// What the seconds of the run say of both families, where they are enough to say anything.
+fn mixed(comparison: Option<&Comparison>) -> String {
+    let said = comparison.filter(|of| of.metrics.first().is_some_and(|first| first.p.is_some()));
+    said.map_or(String::new(), |of| format!("\n{}\n", super::comparison::sentence(of)))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
