@@ -6,6 +6,7 @@
 
 mod calibrate;
 pub mod cli;
+pub mod compare;
 mod environment;
 mod error;
 pub mod find;

@@ -4,6 +4,7 @@
 mod body;
 mod checks;
 mod clocks;
+mod compare;
 mod connections;
 mod ending;
 mod find_max;

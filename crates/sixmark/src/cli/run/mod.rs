@@ -10,7 +10,10 @@ mod source;
 mod text;
 mod tls;
 
-pub(super) use args::Args;
+pub(super) use args::{Args, positive, positive_time};
+pub(super) use live::{figures, put};
+pub(super) use plan::plan;
+pub(super) use text::silent;
 
 use std::io::{self, IsTerminal as _};
 
