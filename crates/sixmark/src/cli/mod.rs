@@ -1,6 +1,8 @@
 //! The command line: the only part that prints and decides on exit statuses.
 
 mod demo;
+mod history;
+mod keep;
 mod origin;
 mod out;
 mod run;
@@ -29,6 +31,8 @@ struct Cli {
 enum Command {
     /// Load a web server over IPv6 and IPv4 at once and show both side by side
     Run(Box<run::Args>),
+    /// Find, show, export and delete results that were kept
+    History(history::Args),
     /// Serve HTTP on both families to test against
     Origin(origin::Args),
     /// Run against an origin of its own on loopback: a first look
@@ -44,6 +48,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Command::Run(args) => run::main(*args),
+        Command::History(args) => history::main(args),
         Command::Origin(args) => origin::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
@@ -79,6 +84,7 @@ fn refuse(error: &clap::Error, help: &str) -> ExitCode {
 fn help_for(arguments: &[OsString]) -> &'static str {
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some("run") => "sixmark run --help",
+        Some("history") => "sixmark history --help",
         Some("origin") => "sixmark origin --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
