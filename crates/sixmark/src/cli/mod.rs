@@ -2,6 +2,8 @@
 
 mod compare;
 mod demo;
+mod history;
+mod keep;
 mod origin;
 mod out;
 mod run;
@@ -32,6 +34,8 @@ enum Command {
     Run(Box<run::Args>),
     /// Compare two sides, one at a time, in interleaved blocks, and give a verdict
     Compare(Box<compare::Args>),
+    /// Find, show, export and delete results that were kept
+    History(history::Args),
     /// Serve HTTP on both families to test against
     Origin(origin::Args),
     /// Run against an origin of its own on loopback: a first look
@@ -48,6 +52,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::main(*args),
         Command::Compare(args) => compare::main(&args, &arguments),
+        Command::History(args) => history::main(args),
         Command::Origin(args) => origin::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
@@ -105,6 +110,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some("run") => "sixmark run --help",
         Some("compare") => "sixmark compare --help",
+        Some("history") => "sixmark history --help",
         Some("origin") => "sixmark origin --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",

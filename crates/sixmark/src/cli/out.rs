@@ -100,11 +100,17 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 
 /// Keeps what was measured in the folder for temporary files.
 fn rescue(path: &Path, text: &str, error: &io::Error) -> Error {
+    let kept = keep_aside(path, text);
+    Error::Measure(format!("can't write '{}': {error}; {kept}", path.display()))
+}
+
+/// Writes a document that found no room under its name to the folder for temporary files, and says
+/// what became of it.
+pub(super) fn keep_aside(path: &Path, text: &str) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let kept = std::env::temp_dir().join(format!("sixmark-{}-{name}", std::process::id()));
-    let saved = match write_whole(&kept, text) {
+    match write_whole(&kept, text) {
         Ok(()) => format!("it was kept as '{}'", kept.display()),
         Err(_) => "only what is on the screen was kept".to_owned(),
-    };
-    Error::Measure(format!("can't write '{}': {error}; {saved}", path.display()))
+    }
 }

@@ -13,6 +13,7 @@ use sixmark_core::pace::{Overload, Process, Rate, Speed, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Driver};
 
+use super::super::keep;
 use super::super::out::Place;
 use super::requests::Format;
 use super::source::Wanted;
@@ -262,6 +263,9 @@ pub(in crate::cli) struct Args {
     /// Write what became of --fail-if as JUnit XML
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(in crate::cli) junit: Option<Place>,
+
+    #[command(flatten)]
+    pub(super) keep: keep::Args,
 
     /// No table and no progress; warnings stay
     #[arg(short, long, help_heading = "Output")]

@@ -17,9 +17,11 @@ pub(super) use text::silent;
 
 use std::io::{self, IsTerminal as _};
 
+use sixmark_core::headline::Headline;
 use sixmark_core::report;
 use sixmark_core::result::{RunResult, Warning};
 
+use super::keep::Keeper;
 use super::out::{Place, complain, print};
 use super::stop_flag;
 use crate::Error;
@@ -29,8 +31,10 @@ use live::Live;
 /// Plans, runs and shows. The status is 3 where a family has no NORMAL response at all.
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
+    let keep = args.keep.clone();
     check_places(json.as_ref(), csv.as_ref())?;
     let ready = Ready::new(plan::plan(args)?)?;
+    let mut keeper = Keeper::open(&keep)?;
     let told = ready.doubts().len();
     warn(ready.doubts().iter());
     let stop = stop_flag()?;
@@ -44,7 +48,9 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
         // Where nothing was even reached there is nothing to show, and one line says why.
         show(&result, told, quiet || [&json, &csv].contains(&&Some(Place::Standard)))?;
     }
-    write(&result, json.as_ref(), csv.as_ref())?;
+    write(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
+        keeper.finish(&Headline::of_run(&result), document, elsewhere, quiet)
+    })?;
     // A family that was asked for and gave no response to time could not be measured.
     text::nothing_normal(&result).map_or(Ok(0), |line| Err(Error::Measure(line)))
 }
@@ -66,11 +72,22 @@ fn show(result: &RunResult, told: usize, quiet: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// A document that can't be written does not keep the other from being written.
-fn write(result: &RunResult, json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {
-    let written = json.map_or(Ok(()), |place| place.write(&document(result)?));
+/// What can't be written does not keep anything else from being written, the store (`keep`) included.
+fn write(
+    result: &RunResult,
+    json: Option<&Place>,
+    csv: Option<&Place>,
+    keep: impl FnOnce(&str, Option<&Place>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let text = document(result)?;
+    let written = json.map_or(Ok(()), |place| place.write(&text));
+    let kept = keep(&text, json.filter(|_| written.is_ok()));
     let also = csv.map_or(Ok(()), |place| place.write(&report::csv::lines(result)));
-    written.and(also)
+    let mut failed: Vec<Error> =
+        [written, kept, also].into_iter().filter_map(Result::err).collect();
+    let last = failed.pop();
+    failed.iter().for_each(|error| complain(&error.to_string()));
+    last.map_or(Ok(()), Err)
 }
 
 fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>) {
