@@ -1,7 +1,8 @@
-//! Results as text and CSV. Each report is a function from a result to a string.
+//! Results as text, CSV and JUnit's XML. Each report is a function from a result to a string.
 
 pub mod csv;
 pub mod find;
+pub mod junit;
 mod number;
 pub mod text;
 
