@@ -2,6 +2,9 @@
 
 use super::fixture;
 use crate::family::Family;
+use crate::gate::names::{FUNCTIONS, PHASES, POINTS};
+use crate::gate::tree::Function;
+use crate::gate::unit::UNITS;
 use crate::gate::{Gate, MOST_BYTES, MOST_NESTED, Names};
 
 pub(super) fn families() -> Names {
@@ -68,6 +71,23 @@ fn a_gate_is_read_and_written_alike() {
         let gate = read(text);
         assert_eq!((gate.text(), gate.to_string().as_str()), (text, again));
         assert!(gate.means(&read(again)), "{text}");
+    }
+}
+
+/// docs/gates.md: each first cell of a table that is a condition, and each name there is.
+#[test]
+fn the_page_on_gates_is_true() {
+    let page = include_str!("../../../../../docs/gates.md");
+    let cells = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    let examples: Vec<&str> =
+        cells.map(|(cell, _)| cell).filter(|cell| cell.contains(['<', '>', '='])).collect();
+    assert!(examples.len() > 10, "{examples:?}");
+    examples.into_iter().for_each(|example| _ = read(example));
+    let units = UNITS.iter().map(|unit| unit.name.trim_end_matches("/s")).filter(|n| !n.is_empty());
+    let functions = FUNCTIONS.map(Function::name);
+    for name in units.chain(PHASES).chain(POINTS).chain(functions) {
+        let words = |c: char| !c.is_ascii_alphanumeric() && !"_%".contains(c);
+        assert!(page.split(words).any(|word| word == name), "{name}");
     }
 }
 
