@@ -1,8 +1,9 @@
-//! Results as text and CSV. Each report is a function from a result to a string.
+//! Results as text, CSV and JUnit's XML. Each report is a function from a result to a string.
 
 pub mod comparison;
 pub mod csv;
 pub mod find;
+pub mod junit;
 mod number;
 pub mod text;
 
@@ -16,7 +17,7 @@ type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
 type Phase = (&'static str, fn(&FamilyResult) -> Option<&Summary>);
 
 /// The phases in the order of an exchange, an open loop's times, and the connection's lifetime.
-const PHASES: [Phase; 8] = [
+pub(crate) const PHASES: [Phase; 8] = [
     ("connect", |f| Some(&f.connect_us)),
     ("tls", |f| f.tls.as_ref().map(|tls| &tls.tls_us)),
     ("wait", |f| Some(&f.wait_us)),
