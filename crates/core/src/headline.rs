@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::result::{ComparisonResult, Side};
-use crate::comparison::{Metric, Verdict};
+use crate::comparison::{Comparison, Metric, Verdict};
 use crate::document::Document;
 use crate::family::Family;
 use crate::outcome::Outcome;
@@ -106,7 +106,7 @@ impl Headline {
             elapsed_s: result.elapsed_s,
             ended: Some(result.ended),
             targets: targets([&result.plan]),
-            verdict: None,
+            verdict: result.comparison.as_ref().and_then(judged),
             sides: result.families.iter().map(side).collect(),
         }
     }
@@ -114,7 +114,6 @@ impl Headline {
     /// Of a comparison.
     pub fn of_comparison(result: &ComparisonResult) -> Headline {
         let sides = [&result.sides.a, &result.sides.b];
-        let judged = result.comparison.metrics.first();
         Headline {
             kind: Kind::Comparison,
             schema: result.schema.clone(),
@@ -122,10 +121,15 @@ impl Headline {
             elapsed_s: result.elapsed_s,
             ended: Some(result.ended),
             targets: targets(sides.map(|side| &side.plan)),
-            verdict: judged.map(|of| Judged { metric: of.metric, verdict: of.verdict }),
+            verdict: judged(&result.comparison),
             sides: sides.map(|Side { name, figures, .. }| SideFigures::new(name, figures)).into(),
         }
     }
+}
+
+fn judged(comparison: &Comparison) -> Option<Judged> {
+    let primary = comparison.metrics.first();
+    primary.map(|of| Judged { metric: of.metric, verdict: of.verdict })
 }
 
 impl SideFigures {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::comparison::result::{ComparisonResult, GateResult, Order, Schedule, Side};
+use crate::comparison::result::{ComparisonResult, Order, Schedule, Side};
 use crate::comparison::{Compared, Comparison, Estimate, Kind, Method, Metric, Verdict};
 use crate::pace::Pace;
 use crate::plan::Plan;
@@ -26,9 +26,7 @@ pub fn table(result: &ComparisonResult) -> String {
     let _ = writeln!(text, "{}", setting(result));
     let _ = writeln!(text, "\n{}\n", sentence(&result.comparison));
     text.push_str(&metrics(&result.comparison));
-    for gate in &result.gates {
-        gate_line(&mut text, gate);
-    }
+    text.push_str(&super::gates::lines(&result.gates));
     text
 }
 
@@ -198,11 +196,6 @@ fn reasons(text: &mut String, comparison: &Comparison) {
     for (reason, metrics) in told {
         let _ = writeln!(text, "{}: {reason}", metrics.join(", "));
     }
-}
-
-fn gate_line(text: &mut String, gate: &GateResult) {
-    let result = if gate.failed { "FAILED" } else { "passed" };
-    let _ = writeln!(text, "{result}: --fail-if '{}': {}", gate.fail_if, gate.because);
 }
 
 /// A figure with its unit.

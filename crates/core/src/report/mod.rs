@@ -3,6 +3,7 @@
 pub mod comparison;
 pub mod csv;
 pub mod find;
+pub mod gates;
 pub mod junit;
 mod number;
 pub mod text;

@@ -85,6 +85,7 @@ pub fn table(result: &RunResult) -> String {
     columns.quic(&mut text);
     columns.failures(&mut text);
     columns.content(&mut text);
+    text.push_str(&super::gates::lines(&result.gates));
     text
 }
 

@@ -2,6 +2,7 @@
 
 mod compare;
 mod demo;
+mod gates;
 mod history;
 mod keep;
 mod origin;

@@ -23,6 +23,14 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     }
 }
 
+/// The last of what went wrong; the others are told.
+pub(super) fn all<const N: usize>(done: [Result<(), Error>; N]) -> Result<(), Error> {
+    let mut failed: Vec<Error> = done.into_iter().filter_map(Result::err).collect();
+    let last = failed.pop();
+    failed.iter().for_each(|error| complain(&error.to_string()));
+    last.map_or(Ok(()), Err)
+}
+
 /// Where a document goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -38,6 +46,16 @@ impl std::str::FromStr for Place {
     fn from_str(text: &str) -> Result<Place, Self::Err> {
         Ok(if text == "-" { Place::Standard } else { Place::File(text.into()) })
     }
+}
+
+/// Checks the places of several documents: standard output can take one of them.
+pub(super) fn check<const N: usize>(places: [&Option<Place>; N]) -> Result<(), Error> {
+    let given = || places.into_iter().flatten();
+    if given().filter(|place| **place == Place::Standard).count() > 1 {
+        let line = "two documents can't both have standard output (-); give one of them a file";
+        return Err(Error::Usage(line.into()));
+    }
+    given().try_for_each(Place::check)
 }
 
 impl Place {

@@ -87,6 +87,11 @@ impl Comparing {
         without_repeats([a, b].concat())
     }
 
+    /// What the sides are called.
+    pub fn names(&self) -> (&str, &str) {
+        (&self.sides.a.name, &self.sides.b.name)
+    }
+
     /// How many workers load each block at most.
     pub fn threads(&self) -> u32 {
         let of = |side: &Contender<Ready>| side.planned.plan().load.threads.get();

@@ -8,6 +8,7 @@ mod compare;
 mod connections;
 mod ending;
 mod find_max;
+mod gates;
 mod history;
 mod http2;
 mod http3;

@@ -56,6 +56,8 @@ pub(crate) fn run() -> RunResult {
         generator: generator(),
         calibration: None,
         find_max: None,
+        comparison: None,
+        gates: Vec::new(),
     }
 }
 

@@ -12,31 +12,65 @@ use std::io::{self, IsTerminal as _};
 
 use sixmark_core::comparison::Settings;
 use sixmark_core::comparison::result::{ComparisonResult, Schedule, Sides};
+use sixmark_core::gate::Names;
+use sixmark_core::headline::Headline;
 use sixmark_core::report;
 use sixmark_core::result::Warning;
 
-use super::out::{Place, complain, print};
-use super::{run, stop_flag};
+use super::keep::Keeper;
+use super::out::{self, Place, complain, print};
+use super::{gates, run, stop_flag};
 use crate::Error;
-use crate::compare::{self, Comparing};
+use crate::compare::{self, Comparing, Event};
 use live::Live;
 use sides::Asked;
 
-/// Plans both sides, measures and shows. The status is 1 where a gate failed, 3 where a side has no
-/// NORMAL response at all.
+/// Plans both sides, measures and shows. The status is 3 where a side has no NORMAL response at all,
+/// else 1 where a gate failed.
 pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
+    let (json, junit, quiet) = (&args.run.json, &args.run.gates.junit, args.run.quiet);
     check(args)?;
     let comparing = comparing(args, line)?;
+    let (a, b) = comparing.names();
+    let gates = args.run.gates.gates(&Names::of_comparison(a, b))?;
+    let mut keeper = Keeper::open(&args.run.keep)?;
     let doubts = comparing.doubts();
     warn(doubts.iter());
+    let mut result = measure(&comparing, quiet, &mut keeper)?;
+    result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
+    let shown = !quiet && ![json, junit].contains(&&Some(Place::Standard));
+    show(&result, doubts.len(), shown)?;
+    write(&result, args, &mut keeper)?;
+    let could_not = nothing_normal(&result).map(Error::Measure);
+    could_not.map_or(Ok(gates::status(&result.gates, shown)), Err)
+}
+
+/// Measures, shows how far it is, and keeps what there is after each pair.
+fn measure(
+    comparing: &Comparing,
+    quiet: bool,
+    keeper: &mut Keeper,
+) -> Result<ComparisonResult, Error> {
     let stop = stop_flag()?;
-    let quiet = args.run.quiet;
     let mut live = Live::new(quiet, io::stderr().is_terminal(), comparing.threads());
-    let result = compare::run(&comparing, &stop, |event| live.see(&event))?;
+    let mut kept = Ok(());
+    let result = compare::run(comparing, &stop, |event| {
+        live.see(&event);
+        if let (Event::Pair(so_far), Ok(())) = (&event, &kept) {
+            kept = keep(so_far, keeper);
+        }
+    })?;
     live.clear();
-    show(&result, doubts.len(), quiet || args.run.json == Some(Place::Standard))?;
-    write(&result, args)?;
-    nothing_normal(&result).map_or(Ok(0), |line| Err(Error::Measure(line)))
+    if let Err(error) = kept {
+        complain(&format!("warning: {error}; blocks are measured on, and kept at the end"));
+    }
+    Ok(result)
+}
+
+/// What is not over has not ended.
+fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
+    let headline = Headline { ended: None, ..Headline::of_comparison(so_far) };
+    keeper.save(&headline, &document(so_far)?)
 }
 
 /// What makes no sense in a comparison, told before anything else.
@@ -53,12 +87,7 @@ fn check(args: &Args) -> Result<(), Error> {
     if let Some((option, _, why)) = wrong.into_iter().find(|(_, given, _)| *given) {
         return Err(Error::Usage(format!("{option} is for `sixmark run`: {why}")));
     }
-    let standard = [&run.json, &run.junit].into_iter().flatten();
-    if standard.clone().filter(|place| **place == Place::Standard).count() > 1 {
-        let line = "--json - and --junit - can't both have standard output; give one a file";
-        return Err(Error::Usage(line.into()));
-    }
-    standard.clone().try_for_each(Place::check)
+    out::check([&run.json, &run.gates.junit])
 }
 
 fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
@@ -84,22 +113,30 @@ fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
     Comparing::new(sides, schedule, settings, args.run.calibrate)
 }
 
-/// The table on standard output, unless that is to be quiet; warnings not told yet on standard error.
-fn show(result: &ComparisonResult, told: usize, quiet: bool) -> Result<(), Error> {
-    if !quiet {
+/// The table on standard output, if it is wanted; warnings not told yet on standard error.
+fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error> {
+    if table {
         print(&report::comparison::table(result))?;
     }
     warn(result.warnings.iter().skip(told));
     Ok(())
 }
 
-fn write(result: &ComparisonResult, args: &Args) -> Result<(), Error> {
-    let document = || {
-        let text = serde_json::to_string_pretty(result);
-        text.map(|text| text + "\n")
-            .map_err(|error| Error::Measure(format!("can't encode the result: {error}")))
-    };
-    args.run.json.as_ref().map_or(Ok(()), |place| place.write(&document()?))
+/// What can't be written does not keep anything else from being written, the store included.
+fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<(), Error> {
+    let (text, json) = (document(result)?, args.run.json.as_ref());
+    let written = json.map_or(Ok(()), |place| place.write(&text));
+    let elsewhere = json.filter(|_| written.is_ok());
+    let headline = Headline::of_comparison(result);
+    let kept = keeper.finish(&headline, &text, elsewhere, args.run.quiet);
+    let also = args.run.gates.write(|| report::junit::of_comparison(result));
+    out::all([written, kept, also])
+}
+
+fn document(result: &ComparisonResult) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(result);
+    text.map(|text| text + "\n")
+        .map_err(|error| Error::Measure(format!("can't encode the result: {error}")))
 }
 
 fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>) {

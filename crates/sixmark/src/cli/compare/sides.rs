@@ -104,6 +104,8 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
         ("--json", args.json.is_some()),
         ("--csv", args.csv.is_some()),
         ("--quiet", args.quiet),
+        ("--fail-if", !args.gates.fail_if.is_empty()),
+        ("--junit", args.gates.junit.is_some()),
     ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }

@@ -1,7 +1,7 @@
 //! `sixmark history show`.
 
 use sixmark_core::document::Document;
-use sixmark_core::report::text;
+use sixmark_core::report::{comparison, text};
 
 use super::super::keep::{StoreArgs, quoted};
 use super::{Which, numbers, open_for, print, table};
@@ -44,7 +44,7 @@ fn shown(entry: &Listed, document: &str) -> Result<String, Error> {
     })?;
     let found = match parsed {
         Document::Run(result) => text::table(&result),
-        Document::Comparison(_) => table::sides(entry),
+        Document::Comparison(result) => comparison::table(&result),
     };
     let typed = entry.command.iter().skip(1).map(|word| quoted(word));
     let typed: Vec<String> = typed.collect();

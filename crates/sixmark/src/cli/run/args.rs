@@ -247,10 +247,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, help_heading = "Measurement")]
     pub(in crate::cli) calibrate: bool,
 
-    /// Exit with 1 where this holds, or can't be told: 'ipv6.response.p99 > 1.1 * ipv4.response.p99',
-    /// 'verdict(response.p50) == worse' (docs/gates.md); repeatable
-    #[arg(long, value_name = "CONDITION", help_heading = "Measurement")]
-    pub(in crate::cli) fail_if: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) gates: super::super::gates::Args,
 
     /// Write the result document (sixmark.result/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
@@ -260,12 +258,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(in crate::cli) csv: Option<Place>,
 
-    /// Write what became of --fail-if as JUnit XML
-    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(in crate::cli) junit: Option<Place>,
-
     #[command(flatten)]
-    pub(super) keep: keep::Args,
+    pub(in crate::cli) keep: keep::Args,
 
     /// No table and no progress; warnings stay
     #[arg(short, long, help_heading = "Output")]
