@@ -13,6 +13,9 @@ use super::number::{bytes, count, duration_us};
 /// The longest name that heads a column; sides with longer ones are called A and B there.
 const HEADING: usize = 10;
 
+/// Columns of the table.
+const WIDTH: usize = 84;
+
 /// The whole report, at most 84 columns wide but for what was typed; ends with a line feed.
 pub fn table(result: &ComparisonResult) -> String {
     let mut text = String::new();
@@ -24,10 +27,27 @@ pub fn table(result: &ComparisonResult) -> String {
     side(&mut text, 'A', &result.sides.a);
     side(&mut text, 'B', &result.sides.b);
     let _ = writeln!(text, "{}", setting(result));
-    let _ = writeln!(text, "\n{}\n", sentence(&result.comparison));
+    let _ = writeln!(text, "\n{}\n", wrapped(&sentence(&result.comparison)));
     text.push_str(&metrics(&result.comparison));
     text.push_str(&super::gates::lines(&result.gates));
     text
+}
+
+/// In lines as wide as the table.
+pub(super) fn wrapped(sentence: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in sentence.split(' ') {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if last + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// `A  ipv6: http://host/ (1,234 requests)`.

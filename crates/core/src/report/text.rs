@@ -17,6 +17,7 @@ use crate::plan::http::Version;
 use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
 use crate::timing::Summary;
 
+use super::comparison::{sentence, wrapped};
 use super::find;
 use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
@@ -121,7 +122,7 @@ fn headline(result: &RunResult) -> String {
 /// What the seconds of the run say of both families, where they are enough to say anything.
 fn mixed(comparison: Option<&Comparison>) -> String {
     let said = comparison.filter(|of| of.metrics.first().is_some_and(|first| first.p.is_some()));
-    said.map_or(String::new(), |of| format!("\n{}\n", super::comparison::sentence(of)))
+    said.map_or(String::new(), |of| format!("\n{}\n", wrapped(&sentence(of))))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
