@@ -12,6 +12,7 @@ pub mod cookies;
 pub mod document;
 pub mod family;
 pub mod find;
+pub mod histogram;
 pub mod hpack;
 pub(crate) mod http;
 pub mod http1;
