@@ -1,8 +1,12 @@
-//! Results as text and CSV. Each report is a function from a result to a string.
+//! Results as text, CSV, Markdown and HTML. Each report is a function from results to a string.
 
 pub mod csv;
 pub mod find;
+pub mod html;
+pub mod long;
+pub mod markdown;
 mod number;
+pub mod sheet;
 pub mod text;
 
 use crate::result::FamilyResult;
@@ -15,7 +19,7 @@ type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
 type Phase = (&'static str, fn(&FamilyResult) -> Option<&Summary>);
 
 /// The phases in the order of an exchange, an open loop's times, and the connection's lifetime.
-const PHASES: [Phase; 8] = [
+pub(crate) const PHASES: [Phase; 8] = [
     ("connect", |f| Some(&f.connect_us)),
     ("tls", |f| f.tls.as_ref().map(|tls| &tls.tls_us)),
     ("wait", |f| Some(&f.wait_us)),

@@ -3,6 +3,7 @@
 mod demo;
 mod origin;
 mod out;
+mod report;
 mod run;
 
 use std::ffi::OsString;
@@ -29,6 +30,8 @@ struct Cli {
 enum Command {
     /// Load a web server over IPv6 and IPv4 at once and show both side by side
     Run(Box<run::Args>),
+    /// Show results again: as an HTML page, tables, Markdown or CSV
+    Report(report::Args),
     /// Serve HTTP on both families to test against
     Origin(origin::Args),
     /// Run against an origin of its own on loopback: a first look
@@ -44,6 +47,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Command::Run(args) => run::main(*args),
+        Command::Report(args) => report::main(&args),
         Command::Origin(args) => origin::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
@@ -79,6 +83,7 @@ fn refuse(error: &clap::Error, help: &str) -> ExitCode {
 fn help_for(arguments: &[OsString]) -> &'static str {
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some("run") => "sixmark run --help",
+        Some("report") => "sixmark report --help",
         Some("origin") => "sixmark origin --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
