@@ -10,6 +10,7 @@ use crate::comparison::Comparison;
 use crate::comparison::result::{ComparisonResult, SideName};
 use crate::document::Document;
 use crate::result::{FamilyResult, RunResult};
+use crate::study::result::StudyResult;
 
 use super::sheet::Named;
 
@@ -22,6 +23,7 @@ pub fn lines(documents: &[Named<'_>]) -> String {
         match named.document {
             Document::Run(result) => run(&mut text, named.name, result),
             Document::Comparison(result) => comparison(&mut text, named.name, result),
+            Document::Study(result) => study(&mut text, named.name, result),
         }
     }
     text
@@ -36,7 +38,7 @@ struct Figures<'a> {
 }
 
 /// Where figures stand within a document: a part, the number of a second or block, a side.
-type Place<'a> = (&'static str, Option<u64>, &'a str);
+type Place<'a> = (&'a str, Option<u64>, &'a str);
 
 fn run(text: &mut String, document: &str, result: &RunResult) {
     let mut to = Figures { text, document, kind: "run", started: &result.started };
@@ -78,13 +80,24 @@ fn comparison(text: &mut String, document: &str, result: &ComparisonResult) {
     result.noise.iter().for_each(|noise| to.compared("noise", noise));
 }
 
+/// A cell's name stands where others have a part; its levels are in the document.
+fn study(text: &mut String, document: &str, result: &StudyResult) {
+    let mut to = Figures { text, document, kind: "study", started: &result.started };
+    for (at, cell) in result.cells.iter().enumerate() {
+        for (family, figures) in cell.families.iter() {
+            let side = family.to_string().to_lowercase();
+            to.all((&cell.id, Some(at as u64), &side), figures);
+        }
+    }
+}
+
 impl Figures<'_> {
     fn family(&mut self, place: Place<'_>, figures: &FamilyResult) {
         self.all(place, figures);
     }
 
     /// What was found for each metric, named `response.p50.ratio.value`.
-    fn compared(&mut self, part: &'static str, comparison: &Comparison) {
+    fn compared(&mut self, part: &str, comparison: &Comparison) {
         for of in &comparison.metrics {
             let place = (part, None, comparison.a.as_str());
             if let Ok(value) = serde_json::to_value(of) {
@@ -122,6 +135,7 @@ impl Figures<'_> {
         let number = number.map_or(String::new(), |number| number.to_string());
         let (document, side) = (quoted(self.document), quoted(side));
         let (kind, started, metric) = (self.kind, quoted(self.started), quoted(metric));
+        let part = quoted(part);
         let line =
             format!("{document},{kind},{started},{part},{number},{side},{metric},{value}\r\n");
         self.text.push_str(&line);

@@ -7,7 +7,7 @@ use super::sheet::{self, Block, Named, Part, Sheet};
 use crate::result::Warning;
 
 /// Parts that are not folded.
-const OPEN: [&str; 3] = ["Gates", "Verdicts", "Figures"];
+const OPEN: [&str; 5] = ["Gates", "Verdicts", "Figures", "Comparisons", "Tables"];
 
 /// A section a document.
 pub fn page(documents: &[Named<'_>]) -> String {

@@ -112,11 +112,14 @@ fn tables(named: &[Named<'_>]) -> Result<(), Error> {
 fn table(document: &Document) -> (String, &[Warning]) {
     match document {
         Document::Run(result) => (text::table(result), &result.warnings),
-        // The terminal's table of comparisons comes with `sixmark compare`; Markdown reads well too.
-        Document::Comparison(result) => {
-            (markdown::page(&[Named { name: "", document }]), &result.warnings)
-        }
+        // Until they have tables for the terminal: Markdown reads well there too.
+        Document::Comparison(result) => (in_words(document), &result.warnings),
+        Document::Study(result) => (in_words(document), &result.warnings),
     }
+}
+
+fn in_words(document: &Document) -> String {
+    markdown::page(&[Named { name: "", document }])
 }
 
 fn warn(warnings: &[Warning]) {

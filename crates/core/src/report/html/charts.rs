@@ -69,16 +69,27 @@ fn button(text: &mut String, series: &Series, at: usize, others: bool) {
             text,
             "<button type=\"button\" class=\"s{}\" data-series=\"{at}\" aria-pressed=\"true\">\
              {swatch}<span>{name}</span> <output aria-hidden=\"true\"></output></button>",
-            series.side
+            series.side % SIDES
         ),
         false => write!(
             text,
             "<span class=\"entry s{}\" data-series=\"{at}\">{swatch}<span>{name}</span> \
              <output aria-hidden=\"true\"></output></span>",
-            series.side
+            series.side % SIDES
         ),
     };
 }
+
+/// As the script draws them.
+const MARKERS: [&str; 4] = [
+    "<circle cx=\"13\" cy=\"6\" r=\"3.2\"/>",
+    "<rect x=\"10\" y=\"3\" width=\"6\" height=\"6\"/>",
+    "<path d=\"M13 2 L17 9.5 L9 9.5 Z\"/>",
+    "<path d=\"M13 1.5 L17 6 L13 10.5 L9 6 Z\"/>",
+];
+
+/// Colours that there are.
+const SIDES: usize = 8;
 
 fn swatch(series: &Series) -> String {
     let faint = match series.mark {
@@ -89,8 +100,7 @@ fn swatch(series: &Series) -> String {
         if series.mark == Mark::Dots { "" } else { "<line x1=\"0\" x2=\"26\" y1=\"6\" y2=\"6\"/>" };
     let marker = match (series.mark, series.side) {
         (Mark::Line | Mark::Faint, _) => "",
-        (_, 0) => "<circle cx=\"13\" cy=\"6\" r=\"3.2\"/>",
-        _ => "<rect x=\"10\" y=\"3\" width=\"6\" height=\"6\"/>",
+        (_, side) => MARKERS[side % MARKERS.len()],
     };
     format!(
         "<svg class=\"swatch{faint}\" width=\"26\" height=\"12\" aria-hidden=\"true\">{line}{marker}</svg>"

@@ -23,8 +23,17 @@ pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> String {
          <rect class=\"margin\" x=\"{from:.2}%\" y=\"0\" width=\"{wide:.2}%\" height=\"20\"/>\
          <line class=\"zero\" x1=\"50%\" x2=\"50%\" y1=\"0\" y2=\"20\"/>\
          <line class=\"interval\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"10\" y2=\"10\"/>\
-         <circle class=\"value\" cx=\"{value:.2}%\" cy=\"10\" r=\"4\"/></svg>"
+         <circle class=\"value\" cx=\"{value:.2}%\" cy=\"10\" r=\"4\"/>{}</svg>",
+        beyond(estimate, scale)
     )
+}
+
+/// Arrows where the interval goes on.
+fn beyond(estimate: &Estimate, scale: &EffectScale) -> String {
+    let left = "<path class=\"beyond\" d=\"M8 5 L2 10 L8 15\"/>";
+    let right = "<svg x=\"100%\" overflow=\"visible\"><path class=\"beyond\" d=\"M-8 5 L-2 10 L-8 15\"/></svg>";
+    let arrow = |beyond: bool, arrow: &str| if beyond { arrow.to_owned() } else { String::new() };
+    arrow(estimate.low < -scale.reach, left) + &arrow(estimate.high > scale.reach, right)
 }
 
 fn percent(share: f64) -> String {

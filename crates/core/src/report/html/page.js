@@ -7,7 +7,7 @@
   const HEIGHT = 230;
   // More markers than this would be a line.
   const MOST_MARKERS = 70;
-  const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+  const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [8, 2, 2, 2]];
 
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const three = (v) => String(Number(v.toPrecision(3)));
@@ -26,7 +26,8 @@
     s: (v) => `${three(v)} s`,
     per_s: (v) => (v >= 1000 ? Math.round(v).toLocaleString("en") : three(v)),
     bytes_per_s: (v) => scaled(v, BYTES) + "/s",
-    bytes: (v) => scaled(v, BYTES),
+    plain: (v, { y }) => `${minus(v >= 1000 ? Math.round(v).toLocaleString("en") : String(Number(v.toPrecision(4))))} ${y.suffix}`,
+    label: (v, { xs, labels }) => labels[xs.indexOf(v)] ?? "",
     share: (v) => percent(Number(v.toFixed(6))),
     change: (v) => minus(`${v > 0 ? "+" : ""}${Number((v * 100).toFixed(2))} %`),
     tail: (v) => percent(Number((1 - 1 / v).toFixed(9))),
@@ -52,10 +53,30 @@
     return all.filter((_, at) => at % each === 0);
   };
   const tailSplits = (to, most) => {
-    const found = [1, 2];
+    const found = [];
     for (let at = 10; at <= to * 1.0001; at *= 10) found.push(at);
-    return found.length > most ? thinned(found.filter((at) => at !== 2), most) : found;
+    const each = most / Math.log10(to);
+    // The median lies close to the begin: there is room for both, for it alone, or for none.
+    if (each * Math.log10(2) > 0.9) found.unshift(1, 2);
+    else found.unshift(each * Math.log10(5) > 0.8 ? 2 : 1);
+    return thinned(found, most + 2);
   };
+
+  const filled = (...corners) => (ctx, x, y, size) => {
+    ctx.beginPath();
+    for (const [dx, dy] of corners) ctx.lineTo(x + dx * size, y + dy * size);
+    ctx.fill();
+  };
+  const MARKERS = [
+    (ctx, x, y, size) => {
+      ctx.beginPath();
+      ctx.arc(x, y, size, 0, 2 * Math.PI);
+      ctx.fill();
+    },
+    filled([-1, -1], [1, -1], [1, 1], [-1, 1]),
+    filled([0, -1.3], [1.3, 1.1], [-1.3, 1.1]),
+    filled([0, -1.5], [1.3, 0], [0, 1.5], [-1.3, 0]),
+  ];
 
   class Chart {
     constructor(figure) {
@@ -74,8 +95,9 @@
       new ResizeObserver(() => this.fit()).observe(this.plot);
     }
 
-    // Makes it anew, `k` times as large: for print, where a style makes it small and sharp again.
-    make(k = 1) {
+    // Makes it anew; for print twice as large, where a style makes it small and sharp again.
+    make() {
+      const k = root.classList.contains("printing") ? 2 : 1;
       this.drawn?.destroy();
       this.drawn = undefined;
       this.k = k;
@@ -98,7 +120,8 @@
         axes: [this.axis(x, "x"), this.axis(y, "y")],
         series: [{}, ...series.map((s, i) => this.series(s, i))],
         hooks: {
-          drawClear: [(u) => this.bands(u)],
+          drawClear: [(u) => this.bands(u, false)],
+          drawAxes: [(u) => this.bands(u, true)],
           drawSeries: [(u, i) => this.markers(u, i)],
           setCursor: [(u) => this.tell(u.cursor.idx)],
         },
@@ -125,8 +148,8 @@
 
     axis(of, side) {
       const k = this.k;
-      const write = WRITE[of.unit];
-      const most = side === "x" ? Math.max(2, Math.floor((this.width - 70) / 64)) : 7;
+      const write = (v) => WRITE[of.unit](v, this.data);
+      const most = side === "x" ? Math.max(2, Math.floor((this.width - 70) / 50)) : 7;
       const line = { stroke: colour("--grid"), width: 1 * k };
       const axis = {
         stroke: colour("--muted"),
@@ -139,7 +162,8 @@
         size: (side === "x" ? 28 : 66) * k,
         values: (_, splits) => splits.map((v) => (v === null ? "" : write(v))),
       };
-      if (of.unit === "tail") axis.splits = () => tailSplits(of.to, most);
+      if (of.unit === "label") axis.splits = () => thinned(this.data.xs, most);
+      else if (of.unit === "tail") axis.splits = () => tailSplits(of.to, most);
       else if (of.scale === "log") axis.splits = () => logSplits(of.from, of.to, most);
       else if (of.unit === "count") axis.incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
       if (axis.splits) axis.filter = (_, splits) => splits;
@@ -155,23 +179,27 @@
     series({ name, side, mark }, i) {
       const k = this.k;
       const faint = mark.startsWith("faint");
-      const stroke = colour(`--s${side}`);
+      const stroke = this.ink(side);
       return {
         label: name,
         show: this.shown[i],
         stroke: faint ? stroke + "99" : stroke,
         width: (faint ? 1.25 : 2) * k,
-        dash: DASHES[side].map((v) => v * k),
+        dash: DASHES[side % DASHES.length].map((v) => v * k),
         spanGaps: mark.endsWith("points"),
         points: { show: false },
         paths: mark === "dots" ? () => null : undefined,
       };
     }
 
-    // Circles for one side, squares for the other: colour alone tells nothing.
+    ink(side) {
+      return colour(`--s${side % DASHES.length}`);
+    }
+
+    // Each side has a marker of its own: colour alone tells nothing.
     markers(u, i) {
       if (i === 0 || !this.shown[i - 1]) return;
-      const { mark, side } = this.data.series[i - 1];
+      const { mark, side, lows, highs } = this.data.series[i - 1];
       const [xs, ys] = [u.data[0], u.data[i]];
       const few = ys.reduce((n, y) => n + (y !== null), 0) <= MOST_MARKERS;
       if (mark !== "dots" && !(mark.endsWith("points") && few)) return;
@@ -179,50 +207,65 @@
       const size = (mark === "dots" ? 4 : 2.6) * ratio;
       const { ctx } = u;
       ctx.save();
-      ctx.fillStyle = colour(`--s${side}`);
+      ctx.fillStyle = ctx.strokeStyle = this.ink(side);
       ctx.globalAlpha = mark.startsWith("faint") ? 0.6 : 1;
       ys.forEach((y, at) => {
         if (y === null) return;
         const [left, top] = [u.valToPos(xs[at], "x", true), u.valToPos(y, "y", true)];
+        MARKERS[side % MARKERS.length](ctx, left, top, size);
+        if (lows?.[at] == null || highs?.[at] == null) return;
+        ctx.lineWidth = 1.5 * ratio;
         ctx.beginPath();
-        if (side === 0) ctx.arc(left, top, size, 0, 2 * Math.PI);
-        else ctx.rect(left - size, top - size, 2 * size, 2 * size);
-        ctx.fill();
+        ctx.moveTo(left, u.valToPos(lows[at], "y", true));
+        ctx.lineTo(left, u.valToPos(highs[at], "y", true));
+        ctx.stroke();
       });
       ctx.restore();
     }
 
-    bands(u) {
+    // Areas lie beneath the grid, lines above it.
+    bands(u, lines) {
       const { ctx, bbox } = u;
-      const ratio = uPlot.pxRatio * this.k;
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
       ctx.clip();
-      for (const { role, from, to, at } of this.data.bands) {
-        ctx.fillStyle = colour(`--${role}`);
-        if (role === "warmup") {
-          const [left, right] = [from, to].map((v) => u.valToPos(v, "x", true));
-          ctx.fillRect(left, bbox.top, right - left, bbox.height);
-          continue;
-        }
-        const [bottom, top] = [from, to].map((v) => u.valToPos(v, "y", true));
-        if (role !== "floor") ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
-        ctx.lineWidth = ratio;
-        ctx.setLineDash(role === "floor" ? [3 * ratio, 3 * ratio] : []);
-        ctx.strokeStyle = colour(`--${role}-line`);
-        for (const edge of [bottom, top]) this.across(ctx, bbox, edge);
-        if (at === null) continue;
-        ctx.lineWidth = 2 * ratio;
-        this.across(ctx, bbox, u.valToPos(at, "y", true));
+      for (const band of this.data.bands) {
+        if (lines) this.edges(u, band);
+        else this.area(u, band);
       }
-      if (this.data.y.unit === "change") {
+      if (lines && this.data.y.unit === "change") {
         ctx.setLineDash([]);
-        ctx.lineWidth = ratio;
-        ctx.strokeStyle = colour("--muted");
+        ctx.lineWidth = uPlot.pxRatio * this.k;
+        ctx.strokeStyle = colour("--ink");
         this.across(ctx, bbox, u.valToPos(0, "y", true));
       }
       ctx.restore();
+    }
+
+    area(u, { role, from, to }) {
+      const { ctx, bbox } = u;
+      ctx.fillStyle = colour(`--${role}`);
+      if (role === "warmup") {
+        const [left, right] = [from, to].map((v) => u.valToPos(v, "x", true));
+        ctx.fillRect(left, bbox.top, right - left, bbox.height);
+      } else if (role !== "floor") {
+        const [bottom, top] = [from, to].map((v) => u.valToPos(v, "y", true));
+        ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+      }
+    }
+
+    edges(u, { role, from, to, at }) {
+      if (role === "warmup") return;
+      const { ctx, bbox } = u;
+      const ratio = uPlot.pxRatio * this.k;
+      ctx.lineWidth = ratio;
+      ctx.setLineDash(role === "floor" ? [3 * ratio, 3 * ratio] : []);
+      ctx.strokeStyle = colour(`--${role}-line`);
+      for (const edge of [from, to]) this.across(ctx, bbox, u.valToPos(edge, "y", true));
+      if (at === null) return;
+      ctx.lineWidth = 2 * ratio;
+      this.across(ctx, bbox, u.valToPos(at, "y", true));
     }
 
     across(ctx, bbox, y) {
@@ -236,10 +279,10 @@
     tell(at) {
       const { x, y, xs, series } = this.data;
       const some = at !== null && at !== undefined;
-      this.at.textContent = some ? WRITE[x.unit](xs[at]) : "";
+      this.at.textContent = some ? WRITE[x.unit](xs[at], this.data) : "";
       this.entries.forEach((entry, i) => {
         const value = some && this.shown[i] ? series[i].ys[at] : null;
-        entry.querySelector("output").textContent = value === null ? "" : WRITE[y.unit](value);
+        entry.querySelector("output").textContent = value === null ? "" : WRITE[y.unit](value, this.data);
       });
     }
 
@@ -271,8 +314,8 @@
       this.drawn.setCursor({ left, top: 1 });
       this.tell(to);
       const said = this.data.series.map(({ name, ys }, i) =>
-        ys[to] === null || !this.shown[i] ? "" : `${name} ${WRITE[this.data.y.unit](ys[to])}`);
-      this.told.textContent = [WRITE[this.data.x.unit](this.data.xs[to]), ...said.filter(Boolean)].join(", ");
+        ys[to] === null || !this.shown[i] ? "" : `${name} ${WRITE[this.data.y.unit](ys[to], this.data)}`);
+      this.told.textContent = [WRITE[this.data.x.unit](this.data.xs[to], this.data), ...said.filter(Boolean)].join(", ");
     }
 
     leave() {
@@ -282,7 +325,7 @@
   }
 
   const charts = [...document.querySelectorAll("figure.chart")].map((figure) => new Chart(figure));
-  const make = (k) => charts.forEach((chart) => chart.make(k));
+  const make = () => charts.forEach((chart) => chart.make());
   make();
 
   // Light, dark, or as the system has it.
@@ -325,7 +368,7 @@
     folds.forEach((fold) => (fold.open = true));
     root.dataset.theme = "light";
     root.classList.add("printing");
-    make(2);
+    make();
   });
   addEventListener("afterprint", () => {
     if (!before) return;

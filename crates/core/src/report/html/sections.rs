@@ -80,6 +80,9 @@ fn warnings(text: &mut String, all: &[Warning], level: usize) {
 }
 
 fn tiles(text: &mut String, all: &[Tile]) {
+    if all.is_empty() {
+        return;
+    }
     text.push_str("<dl class=\"tiles\">\n");
     for tile in all {
         let _ = write!(text, "<div><dt>{}</dt>", tile.label);
@@ -132,11 +135,11 @@ fn block(text: &mut String, of: &Block, level: usize, ids: &mut Ids) {
 fn overview(text: &mut String, sheets: &[Sheet]) {
     text.push_str(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Overview\">\
-         <table class=\"overview\"><caption>Overview</caption>\n<thead><tr>\
+         <table class=\"overview wide\"><caption>Overview</caption>\n<thead><tr>\
          <th scope=\"col\">Result</th><th scope=\"col\">Verdict</th>",
     );
-    let labels = sheets.first().into_iter().flat_map(|sheet| &sheet.tiles);
-    labels.for_each(|tile| {
+    let labels = sheets.iter().map(|sheet| &sheet.tiles).max_by_key(|tiles| tiles.len());
+    labels.into_iter().flatten().for_each(|tile| {
         let _ = write!(text, "<th scope=\"col\" class=\"n\">{}</th>", tile.label);
     });
     text.push_str("</tr></thead>\n<tbody>\n");
@@ -146,13 +149,17 @@ fn overview(text: &mut String, sheets: &[Sheet]) {
 
 fn overview_row(text: &mut String, sheet: &Sheet, number: usize) {
     let (title, name) = (escape(&sheet.title), escape(&sheet.name));
-    let verdict = sheet.headline.verdict.map_or("none".into(), tables::verdict);
+    let verdict = sheet.headline.verdict.map_or("–".into(), tables::verdict);
     let _ = write!(
         text,
         "<tr><th scope=\"row\"><a href=\"#result-{number}\">{title}</a> <small>{} {name}</small></th>\
          <td class=\"w\">{verdict}</td>",
         sheet.kind
     );
+    if sheet.tiles.is_empty() {
+        let sentence = escape(&sheet.headline.sentence);
+        let _ = write!(text, "<td class=\"w\" colspan=\"4\">{sentence}</td>");
+    }
     for tile in &sheet.tiles {
         text.push_str("<td class=\"n\">");
         for (place, name, value) in &tile.sides {

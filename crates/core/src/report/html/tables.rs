@@ -11,9 +11,10 @@ use super::escape::escape;
 /// A table in a box of its own, which scrolls where the table is wider than the page.
 pub(super) fn table(text: &mut String, table: &Table) {
     let caption = escape(&table.caption);
+    let wide = if table.columns.len() > 5 { " class=\"wide\"" } else { "" };
     let _ = write!(
         text,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table{wide}>\
          <caption>{caption}</caption>\n<thead><tr>"
     );
     for column in &table.columns {

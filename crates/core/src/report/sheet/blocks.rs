@@ -3,7 +3,7 @@
 use crate::comparison::result::{Block as Measured, ComparisonResult, SideName};
 use crate::result::FamilyResult;
 
-use super::chart::{Axis, Band, Chart, Mark, Role, Scale, Series, Unit, rounded};
+use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::seconds::{about, values};
 use super::side::shown;
 use super::table::{Cell, Column, Row, Table};
@@ -51,7 +51,7 @@ fn series(result: &ComparisonResult, lines: &[Line]) -> Vec<Series> {
                     (block.side == *which).then(|| of(&block.figures)).flatten().map(rounded)
                 };
                 let ys = result.blocks.iter().map(at).collect();
-                Series { name: format!("{}{end}", shown(name)), side, mark, ys }
+                Series::new(format!("{}{end}", shown(name)), side, mark, ys)
             })
             .collect::<Vec<_>>()
     };
@@ -71,14 +71,9 @@ fn chart(
         title: format!("{title} of each block"),
         about: about(&series, unit, &write),
         table: table(result, title, &series, &write),
-        x: Axis {
-            label: "block, in order".into(),
-            unit: Unit::Count,
-            scale: Scale::Linear,
-            from: 0.5,
-            to: xs.len() as f64 + 0.5,
-        },
+        x: Axis::linear("block, in order", Unit::Count, 0.5, xs.len() as f64 + 0.5),
         y,
+        labels: Vec::new(),
         xs,
         series,
         bands: warm_up(result).into_iter().collect(),

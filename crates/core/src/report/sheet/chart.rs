@@ -20,6 +20,9 @@ pub struct Chart {
     pub x: Axis,
     /// What runs up.
     pub y: Axis,
+    /// What the places along `x` are called, where they have names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// Where along `x` there is a point of any series.
     pub xs: Vec<f64>,
     /// What is drawn.
@@ -35,6 +38,8 @@ pub struct Axis {
     pub label: String,
     /// How its numbers are written.
     pub unit: Unit,
+    /// What stands behind plain ones.
+    pub suffix: String,
     /// How they are spaced.
     pub scale: Scale,
     /// The lowest.
@@ -63,8 +68,10 @@ pub enum Unit {
     Tail,
     /// Whole numbers.
     Count,
-    /// Bytes, in the unit that suits them.
-    Bytes,
+    /// As they are, before the axis's suffix.
+    Plain,
+    /// By the chart's labels.
+    Label,
 }
 
 /// How numbers are spaced.
@@ -82,12 +89,25 @@ pub enum Scale {
 pub struct Series {
     /// What it is of.
     pub name: String,
-    /// The side that it is of, which has a colour and a marker: 0 or 1.
+    /// The side that it is of, which has a colour and a marker: 0 is IPv6, 1 IPv4.
     pub side: usize,
     /// How it is drawn.
     pub mark: Mark,
     /// Up from `xs`; none where there is no point.
     pub ys: Vec<Option<f64>>,
+    /// The lower ends of their intervals, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lows: Vec<Option<f64>>,
+    /// The upper ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub highs: Vec<Option<f64>>,
+}
+
+impl Series {
+    /// One without intervals.
+    pub fn new(name: String, side: usize, mark: Mark, ys: Vec<Option<f64>>) -> Series {
+        Series { name, side, mark, ys, lows: Vec::new(), highs: Vec::new() }
+    }
 }
 
 /// How points are drawn.
@@ -136,11 +156,17 @@ pub enum Role {
 }
 
 impl Axis {
+    /// An evenly spaced one.
+    pub fn linear(label: &str, unit: Unit, from: f64, to: f64) -> Axis {
+        let (label, suffix) = (label.into(), String::new());
+        Axis { label, unit, suffix, scale: Scale::Linear, from, to }
+    }
+
     /// An axis that begins at 0.
     pub fn from_zero(label: &str, unit: Unit, values: impl Iterator<Item = f64>) -> Axis {
         let to = values.fold(0.0, f64::max);
         let to = if to > 0.0 { to * 1.06 } else { 1.0 };
-        Axis { label: label.into(), unit, scale: Scale::Linear, from: 0.0, to }
+        Axis::linear(label, unit, 0.0, to)
     }
 
     /// An axis of durations that begins at 0, or, where they are of different orders, a logarithmic
@@ -152,7 +178,7 @@ impl Axis {
             return Axis::from_zero(label, Unit::Us, values);
         }
         let (from, to) = (low / 1.1, high * 1.1);
-        Axis { label: label.into(), unit: Unit::Us, scale: Scale::Log, from, to }
+        Axis { scale: Scale::Log, ..Axis::linear(label, Unit::Us, from, to) }
     }
 }
 

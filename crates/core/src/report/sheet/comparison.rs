@@ -6,7 +6,8 @@ use crate::comparison::result::{ComparisonResult, Order, Schedule};
 use super::side::{Sides, shown};
 use super::table::{Cell, Column, Row, Table};
 use super::{
-    Block, Part, Sheet, blocks, effects, figures, outcomes, path, phases, setting, verdict, write,
+    Block, Part, Sheet, Tile, blocks, effects, figures, outcomes, path, phases, setting, verdict,
+    write,
 };
 
 /// What is shown of a comparison.
@@ -15,9 +16,9 @@ pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let parts = [
         gates(result),
         effects::part(&result.comparison),
-        figures::part(&sides),
         blocks::part(result),
         phases::part(&sides),
+        figures::part(&sides),
         outcomes::part(&sides),
         path::part(&sides),
         noise(result.noise.as_ref()),
@@ -29,7 +30,7 @@ pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
         title: title(result),
         about: about(result),
         headline: verdict::of(&result.comparison),
-        tiles: figures::tiles(&sides),
+        tiles: tiles(&sides, &result.comparison),
         warnings: result.warnings.clone(),
         parts: parts.into_iter().flatten().collect(),
     }
@@ -65,15 +66,26 @@ fn about(result: &ComparisonResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
+/// How the sides differ is what the blocks say of it, not what all of them together do.
+fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
+    let mut tiles = figures::tiles(sides);
+    for tile in &mut tiles {
+        let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric));
+        let change = found.and_then(|of| of.ratio).map(verdict::change_of);
+        tile.change = change.map_or(String::new(), |change| write::change(change.value));
+    }
+    tiles
+}
+
 /// What was demanded.
 fn gates(result: &ComparisonResult) -> Option<Part> {
     let row = |gate: &crate::comparison::result::GateResult| {
-        let met = if gate.failed { "failed" } else { "passed" };
+        let met = if gate.failed { "✗ failed" } else { "✓ passed" };
         Row::new(gate.fail_if.as_str(), vec![met.into(), gate.because.as_str().into()])
     };
     let rows: Vec<Row> = result.gates.iter().map(row).collect();
     let columns = ["Fails if", "Outcome", "Because"].map(Column::words).into();
-    let table = Table::new("Gates", columns, rows);
+    let table = Table::new("What was demanded, and whether it was met", columns, rows);
     Part::new(
         "Gates",
         table.rows().next().is_some().then_some(Block::Table(table.clone())).into_iter().collect(),
@@ -92,7 +104,7 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
             range.into(),
             Cell::Verdict(of.verdict),
         ];
-        Some(Row::new(verdict::named(of.metric), cells))
+        Some(Row::new(verdict::short(of.metric), cells))
     };
     let rows = noise.metrics.iter().filter_map(row).collect();
     let columns = vec![

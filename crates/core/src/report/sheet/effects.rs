@@ -2,14 +2,15 @@
 
 use crate::comparison::{Compared, Comparison, Estimate, Metric};
 
-use super::chart::{Axis, Band, Chart, Mark, Role, Scale, Series, Unit, rounded};
+use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::side::shown;
 use super::table::{Cell, Column, EffectScale, Row, Table};
-use super::verdict::{change_of, named};
+use super::verdict::{change_of, short};
 use super::{Block, Part, write};
 
-/// Intervals that reach further are cut off, so that the others can be told apart.
-const FURTHEST: f64 = 1.0;
+/// Intervals that reach further than so many margins are cut off, so that the others can be told
+/// apart.
+const FURTHEST: f64 = 3.0;
 
 /// The verdicts, and the effects behind them.
 pub(super) fn part(comparison: &Comparison) -> Option<Part> {
@@ -35,7 +36,7 @@ fn verdicts(comparison: &Comparison) -> Table {
         Column::number(&b),
         Column::number("Change"),
         Column::number("Interval"),
-        Column::drawn("Change with interval and margin"),
+        Column::drawn("Interval and margin"),
         Column::number("Noise floor"),
         Column::number("p (Holm)"),
     ];
@@ -65,7 +66,7 @@ fn verdict_row(of: &Compared) -> Row {
         of.noise_floor.map_or_else(Cell::none, |v| Cell::Number(write::percent(v), v)),
         of.p_holm.map_or_else(Cell::none, p),
     ];
-    Row::new(named(of.metric), cells)
+    Row::new(short(of.metric), cells)
 }
 
 fn written(metric: Metric, value: f64) -> String {
@@ -77,12 +78,16 @@ fn written(metric: Metric, value: f64) -> String {
     }
 }
 
-/// Wide enough for all intervals, but for those that are wider than anything.
+/// Wide enough for all intervals, but for those that are wider than the others and the margin.
 fn scale(comparison: &Comparison) -> EffectScale {
     let margin = comparison.settings.margin;
-    let ends = comparison.metrics.iter().filter_map(|of| of.ratio.map(change_of));
-    let furthest = ends.flat_map(|e| [e.low.abs(), e.high.abs()]).fold(margin * 1.5, f64::max);
-    EffectScale { reach: (furthest * 1.08).min(FURTHEST), margin }
+    let ends = |of: &Compared| {
+        let change = of.ratio.map(change_of);
+        change.map_or(0.0, |e| e.low.abs().max(e.high.abs()))
+    };
+    let first = comparison.metrics.first().map_or(0.0, ends);
+    let furthest = comparison.metrics.iter().map(ends).fold(margin * 1.5, f64::max);
+    EffectScale { reach: 1.08 * furthest.min(first.max(FURTHEST * margin)), margin }
 }
 
 fn legend(comparison: &Comparison) -> String {
@@ -102,7 +107,7 @@ fn legend(comparison: &Comparison) -> String {
 
 /// Why some metrics have no verdict.
 fn reasons(comparison: &Comparison) -> Option<Block> {
-    let said = |of: &Compared| Some(Row::new(named(of.metric), vec![of.reason.clone()?.into()]));
+    let said = |of: &Compared| Some(Row::new(short(of.metric), vec![of.reason.clone()?.into()]));
     let rows: Vec<Row> = comparison.metrics.iter().filter_map(said).collect();
     let columns = vec![Column::words("Metric"), Column::words("Because")];
     let table = Table::new("What can’t be told, and why", columns, rows);
@@ -120,7 +125,7 @@ fn header_corrected(comparison: &Comparison) -> Option<Block> {
             Cell::Text(format!("{} to {}", write::change(low), write::change(high))),
             Cell::Verdict(corrected.verdict),
         ];
-        Some(Row::new(named(of.metric), cells))
+        Some(Row::new(short(of.metric), cells))
     };
     let rows: Vec<Row> = comparison.metrics.iter().filter_map(row).collect();
     let columns = vec![
@@ -145,25 +150,15 @@ fn effects(comparison: &Comparison, of: &Compared) -> Option<Chart> {
     let reach = bands.iter().flat_map(|band| [band.from, band.to]).chain(ys.iter().copied());
     let reach = reach.map(f64::abs).fold(0.0, f64::max) * 1.1;
     let name = format!("{} to {}", shown(&comparison.a), shown(&comparison.b));
-    let series = Series {
-        name: "pair".into(),
-        side: 0,
-        mark: Mark::Dots,
-        ys: ys.iter().copied().map(Some).collect(),
-    };
-    let axis = |label: &str, unit, from, to| Axis {
-        label: label.into(),
-        unit,
-        scale: Scale::Linear,
-        from,
-        to,
-    };
+    let dots = ys.iter().copied().map(Some).collect();
+    let series = Series::new("pair".into(), 0, Mark::Dots, dots);
     Some(Chart {
-        title: format!("Block effects: {}", named(of.metric)),
+        title: format!("Block effects: {}", short(of.metric)),
         about: effects_about(of, &ys, &bands),
         table: effects_table(of, &name, &ys),
-        x: axis("pair, in order", Unit::Count, 0.5, ys.len() as f64 + 0.5),
-        y: axis(&name, Unit::Change, -reach, reach),
+        x: Axis::linear("pair, in order", Unit::Count, 0.5, ys.len() as f64 + 0.5),
+        y: Axis::linear(&name, Unit::Change, -reach, reach),
+        labels: Vec::new(),
         xs,
         series: vec![series],
         bands,
@@ -211,5 +206,5 @@ fn effects_table(of: &Compared, name: &str, ys: &[f64]) -> Table {
     };
     let rows = ys.iter().enumerate().map(row).collect();
     let columns = vec![Column::words("Pair"), Column::number(name)];
-    Table::new(format!("Effect of each pair: {}", named(of.metric)), columns, rows)
+    Table::new(format!("Effect of each pair: {}", short(of.metric)), columns, rows)
 }

@@ -1,5 +1,6 @@
 //! Both sides' figures beside one another.
 
+use crate::comparison::{Metric, Point, TimedPhase};
 use crate::report::{Figure, PHASES, Phase};
 use crate::result::FamilyResult;
 use crate::timing::Summary;
@@ -51,11 +52,18 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let response =
         |quantile: fn(&Summary) -> Option<f64>| move |f: &FamilyResult| quantile(&f.response_us);
     let fewest = fewest(sides, &|f| Some(&f.response_us));
+    let time = |point| Some(Metric::Time(TimedPhase::Response, point));
+    let tile =
+        |label, metric, values: Values, compared| tile(sides, label, metric, values, compared);
+    let times =
+        |quantile: fn(&Summary) -> Option<f64>| values(sides, response(quantile), write::time);
+    let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
+    let failed = values(sides, failed, write::percent);
     vec![
-        tile(sides, "Median response", response(|s| s.p50), write::time, fewest >= 100),
-        tile(sides, "99 % of responses within", response(|s| s.p99), write::time, fewest >= 1_000),
-        tile(sides, "Responses a second", |f| Some(f.requests_per_s), write::per_s, sides.rates),
-        tile(sides, "Failed", failed, write::percent, false),
+        tile("Median response", time(Point::P50), times(|s| s.p50), fewest >= 100),
+        tile("99 % of responses within", time(Point::P99), times(|s| s.p99), fewest >= 1_000),
+        tile("Responses a second", Some(Metric::RequestsPerS), rates, sides.rates),
+        tile("Failed", Some(Metric::Failures), failed, false),
     ]
 }
 
@@ -67,25 +75,32 @@ pub(super) fn failed(figures: &FamilyResult) -> Option<f64> {
     (sent > 0).then(|| failed as f64 / sent as f64)
 }
 
+/// A figure of each side, and the same in words.
+type Values = Vec<(Option<f64>, String)>;
+
+fn values(
+    sides: &Sides<'_>,
+    figure: impl Fn(&FamilyResult) -> Option<f64>,
+    write: impl Fn(f64) -> String,
+) -> Values {
+    let said = |value: Option<f64>| (value, value.map_or("none".into(), &write));
+    sides.all.iter().map(|side| said(figure(side.figures))).collect()
+}
+
 fn tile(
     sides: &Sides<'_>,
     label: &'static str,
-    figure: impl Fn(&FamilyResult) -> Option<f64>,
-    write: impl Fn(f64) -> String,
+    metric: Option<Metric>,
+    values: Values,
     compared: bool,
 ) -> Tile {
-    let values: Vec<_> = sides.all.iter().map(|side| figure(side.figures)).collect();
-    let said = |value: &Option<f64>| value.map_or("none".into(), &write);
-    let named = sides.all.iter().zip(&values);
     let change = match values.as_slice() {
-        [a, b] if compared && sides.times => write::between(*a, *b).map(write::change),
+        [(a, _), (b, _)] if compared && sides.times => write::between(*a, *b).map(write::change),
         _ => None,
     };
-    Tile {
-        label,
-        sides: named.map(|(side, v)| (side.place, side.name.clone(), said(v))).collect(),
-        change: change.unwrap_or_default(),
-    }
+    let named = sides.all.iter().zip(values);
+    let sides = named.map(|(side, (_, said))| (side.place, side.name.clone(), said)).collect();
+    Tile { label, metric, sides, change: change.unwrap_or_default() }
 }
 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
@@ -103,7 +118,11 @@ fn times(sides: &Sides<'_>, (phase, of): Phase) -> Option<Group> {
         return None;
     }
     let fewest = fewest(sides, &of);
-    let rows = QUANTILES.iter().map(|&((name, quantile), needed)| {
+    // Where nothing took any time, one row says so.
+    let longest = |f: &FamilyResult| of(f).and_then(|summary| summary.max);
+    let none = !sides.any(|f| longest(f).map(|us| us - COMPARABLE_US));
+    let shown = if none { &QUANTILES[5..] } else { &QUANTILES[..] };
+    let rows = shown.iter().map(|&((name, quantile), needed)| {
         let figure = |f: &FamilyResult| of(f).and_then(quantile);
         let shortest = sides.all.iter().filter_map(|side| figure(side.figures));
         let told = shortest.fold(f64::MAX, f64::min) >= COMPARABLE_US;

@@ -6,6 +6,7 @@ mod comparison;
 mod effects;
 mod figures;
 mod floor;
+mod lines;
 mod outcomes;
 mod path;
 mod phases;
@@ -13,11 +14,12 @@ mod run;
 mod seconds;
 mod setting;
 mod side;
+mod study;
 pub mod table;
 mod verdict;
 mod write;
 
-use crate::comparison::Verdict;
+use crate::comparison::{Metric, Verdict};
 use crate::document::Document;
 use crate::result::Warning;
 
@@ -70,6 +72,8 @@ pub struct Headline {
 pub struct Tile {
     /// What it is.
     pub label: &'static str,
+    /// The metric of comparisons that it is.
+    pub metric: Option<Metric>,
     /// The side's place (0 or 1), its name, and the figure.
     pub sides: Vec<(usize, String, String)>,
     /// How they differ, where that means something.
@@ -112,5 +116,6 @@ pub fn of(named: Named<'_>) -> Sheet {
     match named.document {
         Document::Run(result) => run::sheet(named.name, result),
         Document::Comparison(result) => comparison::sheet(named.name, result),
+        Document::Study(result) => study::sheet(named.name, result),
     }
 }

@@ -97,7 +97,7 @@ struct Curve<'a> {
 
 impl Curve<'_> {
     fn series(&self, ys: Vec<Option<f64>>) -> Series {
-        Series { name: self.side.name.clone(), side: self.side.place, mark: Mark::Line, ys }
+        Series::new(self.side.name.clone(), self.side.place, Mark::Line, ys)
     }
 
     /// Beyond one of all durations there is nothing but the longest.
@@ -127,13 +127,11 @@ fn percentiles(sides: &Sides<'_>, phase: &str, curves: &[Curve<'_>]) -> Chart {
         about: about(curves),
         table: percentile_table(sides, phase, curves, most),
         x: Axis {
-            label: "share of all that took no longer".into(),
-            unit: Unit::Tail,
             scale: Scale::Log,
-            from: 1.0,
-            to: most,
+            ..Axis::linear("share of all that took no longer", Unit::Tail, 1.0, most)
         },
         y,
+        labels: Vec::new(),
         xs: xs.into_iter().map(rounded).collect(),
         series,
         bands: Vec::new(),
@@ -190,6 +188,7 @@ fn within(phase: &str, curves: &[Curve<'_>]) -> Chart {
         table: within_table(phase, curves, &xs),
         x,
         y: Axis { to: 1.0, ..Axis::from_zero("share", Unit::Share, std::iter::once(1.0)) },
+        labels: Vec::new(),
         xs,
         series,
         bands: Vec::new(),

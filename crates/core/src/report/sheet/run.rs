@@ -16,9 +16,9 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
     let sides = Sides::of_run(result);
     let parts = [
         search(result),
-        figures::part(&sides),
-        phases::part(&sides),
         seconds::part(result, &sides),
+        phases::part(&sides),
+        figures::part(&sides),
         outcomes::part(&sides),
         path::part(&sides),
         floor::part(result.calibration.as_ref()),

@@ -4,7 +4,7 @@ use crate::family::Family;
 use crate::histogram::Distribution;
 use crate::result::{Interval, IntervalFamily, RunResult};
 
-use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
+use super::chart::{Axis, Chart, Mark, Series, Unit, rounded};
 use super::side::Sides;
 use super::table::{Cell, Column, Row, Table};
 use super::{Block, Part, write};
@@ -124,7 +124,7 @@ impl Over<'_> {
                     let at =
                         |span: &Span| of(&span.families[side.place], span.length_s).map(rounded);
                     let ys = self.spans.iter().map(at).collect();
-                    Series { name: format!("{}{end}", side.name), side: side.place, mark, ys }
+                    Series::new(format!("{}{end}", side.name), side.place, mark, ys)
                 })
                 .collect::<Vec<_>>()
         };
@@ -146,14 +146,14 @@ impl Over<'_> {
             title: format!("{title} over time"),
             about: about(&series, unit, &write),
             table: table(title, &xs, &series, &write),
-            x: Axis {
-                label: "seconds from the end of the warm-up".into(),
-                unit: Unit::S,
-                scale: Scale::Linear,
+            x: Axis::linear(
+                "seconds from the end of the warm-up",
+                Unit::S,
                 from,
-                to: to.max(from + 1.0),
-            },
+                to.max(from + 1.0),
+            ),
             y,
+            labels: Vec::new(),
             xs,
             series,
             bands: Vec::new(),

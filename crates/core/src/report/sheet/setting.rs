@@ -42,15 +42,25 @@ pub(super) fn environment(
     dns: &[Lookup],
     tool: &Tool,
 ) -> Vec<Block> {
+    let mut blocks = machine(environment, generator_facts(generator), tool);
+    blocks.extend(lookups(dns));
+    blocks
+}
+
+/// The machine and its routes, and more of it.
+pub(super) fn machine(
+    environment: &Environment,
+    more: Vec<(&'static str, String)>,
+    tool: &Tool,
+) -> Vec<Block> {
     let mut facts = vec![
         ("Made by", format!("{} {}", tool.name, tool.version)),
         ("Kernel", environment.kernel.clone()),
         ("Processor", format!("{}, {} cores used", environment.cpu, environment.cores)),
     ];
-    facts.extend(generator_facts(generator));
+    facts.extend(more);
     let mut blocks = vec![Block::Table(Table::facts("The machine that loaded", facts))];
     blocks.extend(routes(environment));
-    blocks.extend(lookups(dns));
     blocks.extend(sysctls(environment));
     blocks
 }

@@ -167,9 +167,21 @@ pub(super) fn named(metric: Metric) -> String {
     }
 }
 
+/// The same at the head of a row.
+pub(super) fn short(metric: Metric) -> String {
+    let point = |point| match point {
+        Point::P50 => "median".to_owned(),
+        other => write::quantile(other.share()),
+    };
+    match metric {
+        Metric::Time(phase, at) => format!("{} {}", phase_name(phase), point(at)),
+        other => named(other),
+    }
+}
+
 fn phase_name(phase: TimedPhase) -> &'static str {
     match phase {
-        TimedPhase::Connect => "connect time",
+        TimedPhase::Connect => "connect",
         TimedPhase::Tls => "TLS handshake",
         TimedPhase::Wait => "wait",
         TimedPhase::Transfer => "transfer",
@@ -223,7 +235,7 @@ mod tests {
             left_out: 0,
             metrics: vec![compared],
         };
-        of(&comparison).sentence
+        of(&comparison).sentence.replace('\u{a0}', " ")
     }
 
     #[test]

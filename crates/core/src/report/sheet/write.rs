@@ -4,12 +4,12 @@ use crate::report::number;
 
 /// A duration in microseconds.
 pub(super) fn time(us: f64) -> String {
-    number::duration_us(us).replace(" us", " µs")
+    together(number::duration_us(us).replace(" us", " µs"))
 }
 
 /// Bytes a second.
 pub(super) fn rate(bytes_per_s: f64) -> String {
-    number::bytes(bytes_per_s) + "/s"
+    together(number::bytes(bytes_per_s) + "/s")
 }
 
 /// A number that may be large, without decimals where they say nothing.
@@ -24,23 +24,28 @@ pub(super) fn count(value: u64) -> String {
 
 /// A share (0 to 1) in percent.
 pub(super) fn percent(share: f64) -> String {
-    match share * 100.0 {
+    together(match share * 100.0 {
         p if p == 0.0 || p.abs() >= 9.95 => format!("{p:.0} %"),
-        p if p.abs() >= 0.095 => format!("{p:.1} %"),
+        p if p.abs() >= 0.095 => format!("{p:.1} %").replace(".0 %", " %"),
         p => format!("{p:.2} %"),
-    }
+    })
 }
 
 /// A change as a share, in percent with its sign: 0.034 is +3.4 %.
 pub(super) fn change(share: f64) -> String {
     let text = format!("{:+.1} %", share * 100.0);
-    text.replace("-0.0 %", "+0.0 %").replace('-', "−")
+    together(text.replace("-0.0 %", "+0.0 %").replace('-', "−"))
 }
 
 /// The quantile at `q` (0 to 1), in percent.
 pub(super) fn quantile(q: f64) -> String {
     let text = format!("{:.6}", q * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    together(format!("{} %", text.trim_end_matches('0').trim_end_matches('.')))
+}
+
+/// A number and its unit stay on one line.
+fn together(text: String) -> String {
+    text.replace(' ', "\u{a0}")
 }
 
 /// A difference between figures of which both sides have one.
@@ -55,10 +60,14 @@ mod tests {
 
     #[test]
     fn numbers_are_written_for_people() {
-        assert_eq!([12.3, 12_300.0].map(time), ["12.3 µs", "12.3 ms"]);
-        assert_eq!([0.034, -0.0001, -0.12].map(change), ["+3.4 %", "+0.0 %", "−12.0 %"]);
-        assert_eq!([0.5, 0.999, 0.99999].map(quantile), ["50 %", "99.9 %", "99.999 %"]);
-        assert_eq!([0.0, 0.05, 0.0004, 0.5].map(percent), ["0 %", "5.0 %", "0.04 %", "50 %"]);
+        let plain = |text: String| text.replace('\u{a0}', " ");
+        assert_eq!([12.3, 12_300.0].map(time).map(plain), ["12.3 µs", "12.3 ms"]);
+        let changes = [0.034, -0.0001, -0.12].map(change).map(plain);
+        assert_eq!(changes, ["+3.4 %", "+0.0 %", "−12.0 %"]);
+        let quantiles = [0.5, 0.999, 0.99999].map(quantile).map(plain);
+        assert_eq!(quantiles, ["50 %", "99.9 %", "99.999 %"]);
+        let shares = [0.0, 0.05, 0.034, 0.0004, 0.5].map(percent).map(plain);
+        assert_eq!(shares, ["0 %", "5 %", "3.4 %", "0.04 %", "50 %"]);
         assert_eq!([12.34, 1_234.5].map(per_s), ["12.3", "1,235"]);
     }
 }
