@@ -9,6 +9,8 @@ use super::side::Sides;
 use super::table::{Cell, Column, Row, Table};
 use super::{Block, Part, write};
 
+/// A rate over less is chance: the last second of a run may be shorter.
+const SHORTEST_S: f64 = 0.2;
 /// The most points of a curve: a longer run's seconds are put together.
 const MOST: usize = 120;
 
@@ -85,7 +87,8 @@ struct Over<'a> {
 /// A line over time: what its name ends with, how it is drawn, and its points.
 type Line = (&'static str, Mark, fn(&Counted, f64) -> Option<f64>);
 
-const RATE: [Line; 1] = [("", Mark::Points, |of, s| (s > 0.0).then(|| of.completed as f64 / s))];
+const RATE: [Line; 1] =
+    [("", Mark::Points, |of, s| (s >= SHORTEST_S).then(|| of.completed as f64 / s))];
 const TIMES: [Line; 2] = [
     (" median", Mark::Points, |of, _| of.quantile(0.5)),
     (" 99 %", Mark::FaintPoints, |of, _| of.quantile(0.99)),
@@ -107,7 +110,8 @@ impl Over<'_> {
     }
 
     fn failures(&self) -> Option<Chart> {
-        let any = self.spans.iter().any(|span| span.families.iter().any(|of| of.failed > 0));
+        // What the end of the run cut off is in no one's way.
+        let any = self.sides.any(super::figures::failed);
         let series = self.series(&FAILURES);
         let y = Axis::from_zero("failures", Unit::Count, values(&series));
         let whole = |n: f64| write::count(n as u64);
