@@ -31,6 +31,7 @@ pub mod report;
 pub mod result;
 pub mod search;
 pub mod seconds;
+pub mod stats;
 pub mod study;
 pub mod tally;
 pub mod tcp;

@@ -66,6 +66,14 @@ impl Timing {
         Some(value.clamp(self.min, self.max))
     }
 
+    /// All durations in ascending order, in nanoseconds and right to three digits as the quantiles
+    /// are, with how often each occurs.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let value = |at: u64| self.histogram.highest_equivalent(at).clamp(self.min, self.max);
+        let of = self.histogram.iter_recorded();
+        of.map(move |at| (value(at.value_iterated_to()), at.count_at_value()))
+    }
+
     /// The arithmetic mean in nanoseconds.
     pub fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
@@ -181,6 +189,19 @@ mod tests {
         assert_eq!(timing.mean(), Some(5_000.0));
         let expected = (32.0_f64 / 7.0).sqrt() * 1_000.0;
         assert!((timing.stddev().unwrap() - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_was_recorded_has_the_quantiles_of_the_whole() {
+        let timing = of((1..2_000).map(|v| v * v));
+        let all: Vec<u64> =
+            timing.recorded().flat_map(|(value, n)| (0..n).map(move |_| value)).collect();
+        assert_eq!((all.len() as u64, all.is_sorted()), (timing.count(), true));
+        for at in [0, 7, 999, 1_800, 1_998] {
+            let q = (at as f64 + 0.5) / all.len() as f64;
+            assert_eq!(timing.quantile(q), Some(all[at]), "{at}");
+        }
+        assert_eq!(Timing::default().recorded().count(), 0);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! whole blocks are counted as independent: a stretch of side A and the stretch of side B nearest
 //! to it make a [`Pair`], and each pair has one effect, the logarithm of A's figure over B's.
 
+pub mod judge;
 pub mod result;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::Outcome;
 use crate::tally::{FamilyTally, Phases};
 use crate::timing::Timing;
 
@@ -23,7 +25,8 @@ pub struct Stretch {
     pub sent: u64,
     /// With a whole response.
     pub completed: u64,
-    /// That ended otherwise.
+    /// That ended otherwise, but for those that the block's end cut off (ABANDONED): there are as
+    /// many of them as places, however fast a side is.
     pub failed: u64,
     /// Content bytes of whole responses.
     pub body_bytes: u64,
@@ -42,7 +45,7 @@ impl Stretch {
             elapsed_s,
             sent: tally.sent,
             completed: tally.completed(),
-            failed: tally.ended() - tally.completed(),
+            failed: tally.ended() - tally.completed() - tally.outcome(Outcome::Abandoned),
             body_bytes: tally.bytes.body,
             phases: tally.phases.clone(),
             tls,
@@ -119,7 +122,8 @@ pub enum Metric {
     RequestsPerS,
     /// Their content, bytes a second; more is better.
     Goodput,
-    /// The share of exchanges that did not end NORMAL; less is better.
+    /// The share of exchanges that did not end NORMAL, of those that the block's end did not cut off;
+    /// less is better.
     Failures,
 }
 

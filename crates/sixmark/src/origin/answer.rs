@@ -99,6 +99,10 @@ where
             tokio::time::sleep(time).await;
             ok(TEXT, Payload::text(format!("waited {} ms\n", time.as_millis())))
         }
+        Route::Busy(time) => {
+            dynamic::compute(time);
+            ok(TEXT, Payload::text(format!("computed for {} us\n", time.as_micros())))
+        }
         Route::Capacity(service) => {
             session.place.queue.serve(service).await;
             ok(TEXT, Payload::text("served\n"))

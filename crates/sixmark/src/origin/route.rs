@@ -12,6 +12,7 @@ sixmark origin
 /chunked/N      N bytes in chunked coding
 /drip/N/MS      N bytes, one each MS milliseconds
 /delay/MS       waits MS milliseconds, then answers 200; MS up to 86400000
+/busy/US        computes for US microseconds, then answers 200; US up to 1000000
 /capacity/N     200, N a second at the most over each listening address, one after the other
 /status/CODE    that status; CODE from 200 to 599
 /dynamic        an HTML page computed for each request
@@ -27,11 +28,12 @@ sixmark origin
 Query strings are ignored, except that /dynamic shows them.
 ";
 
-const PATHS: &str = "/bytes/N /chunked/N /drip/N/MS /delay/MS /capacity/N /status/CODE /dynamic /sink /reset \
+const PATHS: &str = "/bytes/N /chunked/N /drip/N/MS /delay/MS /busy/US /capacity/N /status/CODE /dynamic /sink /reset \
                      /truncate/N /close /stall /stall/BYTES /health /";
 
 const MAX_BYTES: u64 = 1 << 40;
 const MAX_PER_SECOND: u64 = 1_000_000;
+const MAX_MICROSECONDS: u64 = 1_000_000;
 const MAX_MILLISECONDS: u64 = 86_400_000;
 
 /// What a path asks for. Byte counts are at most 2^40, durations at most a day.
@@ -46,6 +48,8 @@ pub(super) enum Route {
         every: Duration,
     },
     Delay(Duration),
+    /// The time that the request keeps a thread busy.
+    Busy(Duration),
     /// The time that each request takes, alone.
     Capacity(Duration),
     Status(StatusCode),
@@ -97,6 +101,8 @@ impl Route {
             "chunked" => number("/chunked/N", "N", rest, 0, MAX_BYTES).map(Route::Chunked),
             "drip" => drip(rest),
             "delay" => milliseconds("/delay/MS", rest, 0).map(Route::Delay),
+            "busy" => number("/busy/US", "US", rest, 0, MAX_MICROSECONDS)
+                .map(|us| Route::Busy(Duration::from_micros(us))),
             "capacity" => capacity(rest),
             "status" => status(rest),
             // An empty body cannot be cut short.
@@ -171,6 +177,7 @@ mod tests {
             ("/drip/3/1", Route::Drip { bytes: 3, every: ms(1) }),
             ("/delay/0", Route::Delay(ms(0))),
             ("/delay/86400000", Route::Delay(ms(86_400_000))),
+            ("/busy/200", Route::Busy(Duration::from_micros(200))),
             ("/capacity/400", Route::Capacity(Duration::from_micros(2_500))),
             ("/status/204", Route::Status(StatusCode::NO_CONTENT)),
             ("/dynamic", Route::Dynamic),
@@ -200,6 +207,7 @@ mod tests {
             "/drip/3/0",
             "/drip/x/1",
             "/delay/86400001",
+            "/busy/1000001",
             "/capacity/0",
             "/capacity/1000001",
             "/status/100",

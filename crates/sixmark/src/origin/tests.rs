@@ -134,6 +134,15 @@ fn delay_waits_at_least_so_long() {
 }
 
 #[test]
+fn busy_computes_at_least_so_long() {
+    on_both_families(|address| {
+        let start = Instant::now();
+        assert_eq!(get(address, "/busy/3000").1, b"computed for 3000 us\n");
+        assert!(start.elapsed() >= Duration::from_millis(3));
+    });
+}
+
+#[test]
 fn drip_spaces_its_bytes() {
     on_both_families(|address| {
         let start = Instant::now();

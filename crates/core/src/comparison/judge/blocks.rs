@@ -1,0 +1,80 @@
+//! Metrics of which each block has a figure of its own: medians and rates.
+
+use super::figures::{Times, effects, formed};
+use super::{Evidence, Finding, alpha, estimate, least_p};
+use crate::comparison::{Estimate, Method, Metric, Pair, Point, Settings, Stretch};
+use crate::stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
+
+/// A quantile of a phase, block by block.
+pub(super) fn time(times: &Times, point: Point, settings: &Settings) -> Option<Evidence> {
+    let overall = times.overall(point)?;
+    Some(blocks(times.metric(point), overall, &times.by_pair(point), settings))
+}
+
+/// Responses a second, and content where there is any.
+pub(super) fn rates(pairs: &[Pair], settings: &Settings) -> Vec<Evidence> {
+    let counted: [(Metric, Counted); 2] = [
+        (Metric::RequestsPerS, |stretch| stretch.completed),
+        (Metric::Goodput, |stretch| stretch.body_bytes),
+    ];
+    counted.iter().filter_map(|&(metric, count)| rate(metric, count, pairs, settings)).collect()
+}
+
+/// What a rate is the rate of.
+type Counted = fn(&Stretch) -> u64;
+
+fn rate(metric: Metric, count: Counted, pairs: &[Pair], settings: &Settings) -> Option<Evidence> {
+    let all = |side: fn(&Pair) -> &Stretch| {
+        let (count, seconds) = pairs.iter().map(side).fold((0, 0.0), |(sum, seconds), stretch| {
+            (sum + count(stretch), seconds + stretch.elapsed_s)
+        });
+        (seconds > 0.0).then(|| count as f64 / seconds)
+    };
+    let overall = (all(|pair| &pair.a)?, all(|pair| &pair.b)?);
+    let of = |stretch: &Stretch| count(stretch) as f64 / stretch.elapsed_s;
+    let figures: Vec<_> = pairs.iter().map(|pair| Some((of(&pair.a), of(&pair.b)))).collect();
+    (overall != (0.0, 0.0)).then(|| blocks(metric, overall, &figures, settings))
+}
+
+fn blocks(
+    metric: Metric,
+    overall: (f64, f64),
+    figures: &[Option<(f64, f64)>],
+    settings: &Settings,
+) -> Evidence {
+    let formed = formed(figures);
+    let effects = effects(&formed);
+    Evidence {
+        metric,
+        a: Some(overall.0),
+        b: Some(overall.1),
+        method: Method::Blocks,
+        unformed: figures.len() - formed.len(),
+        least_p: least_p(formed.len()),
+        found: finding(&formed, &effects, settings),
+        effects,
+    }
+}
+
+fn finding(
+    figures: &[(f64, f64)],
+    effects: &[f64],
+    settings: &Settings,
+) -> Result<Finding, Refused> {
+    let margin = settings.margin.ln_1p();
+    let near = equivalence(effects, margin, alpha(settings))?;
+    let logs = centre(effects, settings.confidence)?;
+    let apart: Vec<f64> = figures.iter().map(|(a, b)| a - b).collect();
+    let (value, low, high) = (logs.value.exp(), logs.low.exp(), logs.high.exp());
+    Ok(Finding {
+        ratio: Some(Estimate { value, low, high }),
+        difference: centre(&apart, settings.confidence)?,
+        p: signed_rank(effects)?.two_sided,
+        p_equivalence: near.p,
+        within: near.interval.within(-margin, margin),
+    })
+}
+
+fn centre(values: &[f64], confidence: f64) -> Result<Estimate, Refused> {
+    Ok(estimate(hodges_lehmann(values)?, walsh_interval(values, confidence)?))
+}

@@ -1,0 +1,90 @@
+//! What makes a comparison doubtful.
+
+use std::fmt;
+
+use super::noise::taken_back;
+use super::pairs_needed;
+use crate::comparison::{Compared, Comparison, Metric};
+
+/// A doubt; its text is a line for people.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Doubt {
+    /// `too_few_blocks`: so few pairs can't show a difference.
+    TooFewBlocks {
+        /// How many there are.
+        pairs: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// `autocorrelated_blocks`: effects resemble the ones before.
+    Autocorrelated(Vec<Metric>),
+    /// `below_noise_floor`: a side differed as much from itself.
+    BelowNoiseFloor(Vec<Metric>),
+}
+
+impl Doubt {
+    /// A word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Doubt::TooFewBlocks { .. } => "too_few_blocks",
+            Doubt::Autocorrelated(_) => "autocorrelated_blocks",
+            Doubt::BelowNoiseFloor(_) => "below_noise_floor",
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::TooFewBlocks { pairs, needed } => write!(
+                f,
+                "{pairs} pairs of blocks can't show a difference, however large: it takes {needed} \
+                 for so many metrics"
+            ),
+            Doubt::Autocorrelated(metrics) => write!(
+                f,
+                "the effects of {} resemble those before them: blocks are too short to be \
+                 independent, or something else goes on in the same rhythm",
+                names(metrics)
+            ),
+            Doubt::BelowNoiseFloor(metrics) => write!(
+                f,
+                "the differences of {} are smaller than those of a side from itself: they say \
+                 nothing",
+                names(metrics)
+            ),
+        }
+    }
+}
+
+/// What there is to doubt.
+pub fn doubts(comparison: &Comparison) -> Vec<Doubt> {
+    let few = few(comparison);
+    let correlated = named(comparison, correlated).map(Doubt::Autocorrelated);
+    let below =
+        named(comparison, |of| taken_back(of, &comparison.settings)).map(Doubt::BelowNoiseFloor);
+    few.into_iter().chain(correlated).chain(below).collect()
+}
+
+fn few(comparison: &Comparison) -> Option<Doubt> {
+    let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
+    let needed = pairs_needed(family, &comparison.settings);
+    let pairs = comparison.pairs;
+    (pairs < needed).then_some(Doubt::TooFewBlocks { pairs, needed })
+}
+
+/// Beyond two standard errors of independent blocks (Bartlett: 1 over the root of n), upwards: what
+/// takes turns makes tests careful, not bold.
+fn correlated(compared: &Compared) -> bool {
+    let bound = 2.0 / (compared.effects.len().max(1) as f64).sqrt();
+    compared.autocorrelation.is_some_and(|found| found > bound)
+}
+
+fn named(comparison: &Comparison, doubtful: impl Fn(&Compared) -> bool) -> Option<Vec<Metric>> {
+    let named = comparison.metrics.iter().filter(|of| doubtful(of)).map(|of| of.metric);
+    Some(named.collect::<Vec<_>>()).filter(|named| !named.is_empty())
+}
+
+fn names(metrics: &[Metric]) -> String {
+    metrics.iter().map(Metric::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,144 @@
+//! Quantiles far out, of which a single block knows too little: of all blocks of a side together.
+
+use super::figures::{Times, effects, formed};
+use super::{Evidence, Finding, alpha, estimate, least_p};
+use crate::comparison::{Estimate, Method, Point, Settings};
+use crate::pace::Random;
+use crate::stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
+
+/// Nanoseconds that nothing at all is taken for, so that there is a ratio to it.
+const LEAST: f64 = 1.0;
+
+/// The quantiles at `points` of one phase.
+pub(super) fn quantiles(times: &Times, points: &[Point], settings: &Settings) -> Vec<Evidence> {
+    let whole: Vec<_> =
+        times.pairs.iter().filter(|(a, b)| !a.is_empty() && !b.is_empty()).cloned().collect();
+    let with: Vec<Point> =
+        points.iter().copied().filter(|&point| times.overall(point).is_some()).collect();
+    let found = findings(&whole, &with, times.phase as u64, settings);
+    with.iter()
+        .zip(found)
+        .filter_map(|(&point, found)| one(times, point, &whole, found, settings))
+        .collect()
+}
+
+fn one(
+    times: &Times,
+    point: Point,
+    whole: &[(Counted, Counted)],
+    found: Result<Finding, Refused>,
+    settings: &Settings,
+) -> Option<Evidence> {
+    let (a, b) = times.overall(point)?;
+    Some(Evidence {
+        metric: times.metric(point),
+        a: Some(a),
+        b: Some(b),
+        method: Method::PooledQuantile,
+        effects: effects(&formed(&times.by_pair(point))),
+        unformed: times.pairs.len() - whole.len(),
+        least_p: least_p(whole.len()).max(1.0 / (f64::from(settings.resamples) + 1.0)),
+        found,
+    })
+}
+
+/// One for each point; each by itself may be refused.
+fn findings(
+    pairs: &[(Counted, Counted)],
+    points: &[Point],
+    stream: u64,
+    settings: &Settings,
+) -> Vec<Result<Finding, Refused>> {
+    match Pools::new(pairs, settings) {
+        Ok(pools) => pools.findings(points, stream, settings),
+        Err(refused) => points.iter().map(|_| Err(refused)).collect(),
+    }
+}
+
+/// The pairs as they are, and with side A moved by the margin both ways.
+struct Pools {
+    pairs: usize,
+    plain: Pool,
+    lower: Pool,
+    higher: Pool,
+}
+
+impl Pools {
+    fn new(pairs: &[(Counted, Counted)], settings: &Settings) -> Result<Pools, Refused> {
+        let need = crate::stats::fewest(alpha(settings));
+        if pairs.len() < need {
+            return Err(Refused::TooFew { have: pairs.len(), need });
+        }
+        let by = 1.0 + settings.margin;
+        let pool = |factor| Pool::new(pairs, factor);
+        let (plain, lower, higher) = (pool(1.0)?, pool(1.0 / by)?, pool(by)?);
+        Ok(Pools { pairs: pairs.len(), plain, lower, higher })
+    }
+
+    fn findings(
+        &self,
+        points: &[Point],
+        stream: u64,
+        settings: &Settings,
+    ) -> Vec<Result<Finding, Refused>> {
+        let allowed = |point: &&Point| self.plain.tail(point.share()).is_ok();
+        let qs: Vec<f64> = points.iter().filter(allowed).map(|point| point.share()).collect();
+        let mut found = self.resampled(&qs, stream, settings).into_iter();
+        let next = |point: &Point| {
+            self.plain.tail(point.share())?;
+            found.next().unwrap_or(Err(Refused::Empty))
+        };
+        points.iter().map(next).collect()
+    }
+
+    fn resampled(
+        &self,
+        qs: &[f64],
+        stream: u64,
+        settings: &Settings,
+    ) -> Vec<Result<Finding, Refused>> {
+        // The same draws for every pool and metric: what differs between them is not chance.
+        let random = || Random::new(settings.seed, stream);
+        let swaps = |pool: &Pool| pool.swaps(qs, settings.resamples, &mut random());
+        let drawn = self.plain.bootstrap(qs, settings.resamples, &mut random());
+        let tests = swaps(&self.plain).into_iter().zip(swaps(&self.lower)).zip(swaps(&self.higher));
+        let all = qs.iter().zip(drawn).zip(tests);
+        all.map(|((&q, drawn), ((plain, lower), higher))| {
+            let here = self.plain.quantile(q);
+            self.finding(here, &drawn, [plain, lower, higher], settings)
+        })
+        .collect()
+    }
+
+    fn finding(
+        &self,
+        here: Drawn,
+        drawn: &[Drawn],
+        [plain, lower, higher]: [SwapTest; 3],
+        settings: &Settings,
+    ) -> Result<Finding, Refused> {
+        let margin = settings.margin.ln_1p();
+        let logs: Vec<f64> = drawn.iter().map(ln_ratio).collect();
+        let apart: Vec<f64> = drawn.iter().map(difference_us).collect();
+        let interval = |of: &[f64], confidence| percentile(of, expanded(self.pairs, confidence)?);
+        let ratio = estimate(ln_ratio(&here), interval(&logs, settings.confidence)?);
+        let near: Interval = interval(&logs, 1.0 - 2.0 * alpha(settings))?;
+        let difference = interval(&apart, settings.confidence)?;
+        let (value, low, high) = (ratio.value.exp(), ratio.low.exp(), ratio.high.exp());
+        Ok(Finding {
+            ratio: Some(Estimate { value, low, high }),
+            difference: estimate(difference_us(&here), difference),
+            p: plain.two_sided,
+            p_equivalence: lower.less.max(higher.greater),
+            within: near.within(-margin, margin) && ratio.value.abs() <= margin,
+        })
+    }
+}
+
+fn ln_ratio(drawn: &Drawn) -> f64 {
+    (drawn.a.max(LEAST) / drawn.b.max(LEAST)).ln()
+}
+
+fn difference_us(drawn: &Drawn) -> f64 {
+    (drawn.a - drawn.b) / 1e3
+}

@@ -1,0 +1,58 @@
+//! The rule: equivalent, better, worse, or nothing.
+
+use super::{Evidence, Finding, alpha, pairs_needed};
+use crate::comparison::{Metric, Settings, Verdict};
+
+/// - **Equivalent** where both one-sided tests at the margin pass and the interval that belongs to
+///   them lies within it. That wins over a difference that is there and smaller than the margin: how
+///   much matters was said beforehand. Where a side had nothing in a block, nothing is equivalent.
+/// - **Better** or **worse** where p after Holm's correction is no larger than 1 less the confidence
+///   and the interval does not hold equality.
+/// - Else **inconclusive**, with a reason.
+pub(super) fn verdict(
+    evidence: &Evidence,
+    p_holm: Option<f64>,
+    family: usize,
+    settings: &Settings,
+) -> (Verdict, Option<String>) {
+    let found = match &evidence.found {
+        Ok(found) => found,
+        Err(refused) => return (Verdict::Inconclusive, Some(refused.to_string())),
+    };
+    let alpha = alpha(settings);
+    let side = different(evidence.metric, found);
+    if evidence.unformed == 0 && found.within && found.p_equivalence <= alpha {
+        return (Verdict::Equivalent, None);
+    }
+    match side {
+        Some(verdict) if p_holm.is_some_and(|p| p <= alpha) => (verdict, None),
+        _ => (Verdict::Inconclusive, Some(reason(evidence, found, family, settings))),
+    }
+}
+
+/// Better or worse, where the interval leaves equality out.
+fn different(metric: Metric, found: &Finding) -> Option<Verdict> {
+    let (interval, equal) = found.ratio.map_or((found.difference, 0.0), |ratio| (ratio, 1.0));
+    if interval.low <= equal && equal <= interval.high {
+        return None;
+    }
+    let higher = interval.low > equal;
+    Some(if higher == metric.lower_is_better() { Verdict::Worse } else { Verdict::Better })
+}
+
+fn reason(evidence: &Evidence, found: &Finding, family: usize, settings: &Settings) -> String {
+    let alpha = alpha(settings);
+    if evidence.unformed > 0 {
+        return format!("a side has nothing to compare in {} of the pairs", evidence.unformed);
+    }
+    if evidence.least_p * family as f64 > alpha {
+        let needed = pairs_needed(family, settings);
+        return format!(
+            "so few pairs show no difference among {family} metrics: it takes {needed}"
+        );
+    }
+    if found.p <= alpha && different(evidence.metric, found).is_some() {
+        return format!("a difference that one of {family} metrics may show by chance");
+    }
+    "no difference is shown, and one beyond the margin is not ruled out".to_owned()
+}

@@ -1,0 +1,113 @@
+//! Shares of a whole, and their difference.
+
+use super::{Interval, Refused, normal_quantile, share};
+
+/// A part of a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How many there are of the kind.
+    pub part: u64,
+    /// How many there are.
+    pub whole: u64,
+}
+
+impl Count {
+    pub(super) fn checked(self) -> Result<Count, Refused> {
+        if self.part > self.whole { Err(Refused::NoProportion) } else { Ok(self) }
+    }
+
+    /// The part over the whole; none of nothing.
+    pub fn share(self) -> Option<f64> {
+        (self.whole > 0).then(|| self.part as f64 / self.whole as f64)
+    }
+}
+
+/// Wilson's score interval without continuity (Wilson 1927; method 3 of Newcombe, Statistics in
+/// Medicine 1998, 17: 857): also of no failure at all it has a length. `share` is that of `n`, which
+/// need not be whole.
+///
+/// # Errors
+/// A share or a confidence that is none; nothing counted.
+pub fn wilson(part_of: f64, n: f64, confidence: f64) -> Result<Interval, Refused> {
+    share(confidence)?;
+    if !(0.0..=1.0).contains(&part_of) {
+        return Err(Refused::NoShare);
+    }
+    if !(n > 0.0 && n.is_finite()) {
+        return Err(Refused::Empty);
+    }
+    let z = normal_quantile((1.0 + confidence) / 2.0);
+    let half = z * (z * z + 4.0 * n * part_of * (1.0 - part_of)).sqrt();
+    let (middle, under) = (2.0 * n * part_of + z * z, 2.0 * (n + z * z));
+    Ok(Interval {
+        low: ((middle - half) / under).max(0.0),
+        high: ((middle + half) / under).min(1.0),
+    })
+}
+
+/// The difference of two shares, A less B, by Newcombe's hybrid score interval (method 10 of
+/// Newcombe, Statistics in Medicine 1998, 17: 873): Wilson's intervals put together. Each side is a
+/// share and how many it is of.
+///
+/// # Errors
+/// As for [`wilson`].
+pub fn newcombe(a: (f64, f64), b: (f64, f64), confidence: f64) -> Result<Interval, Refused> {
+    let (of_a, of_b) = (wilson(a.0, a.1, confidence)?, wilson(b.0, b.1, confidence)?);
+    let difference = a.0 - b.0;
+    let low = difference - (a.0 - of_a.low).hypot(of_b.high - b.0);
+    let high = difference + (of_a.high - a.0).hypot(b.0 - of_b.low);
+    Ok(Interval { low, high })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Newcombe 1998, table II: eight pairs of proportions, method 10, 95 %.
+    #[test]
+    fn the_examples_of_newcombes_table() {
+        for (a, of_a, b, of_b, low, high) in [
+            (56, 70, 48, 80, 0.0524, 0.3339),
+            (9, 10, 3, 10, 0.1705, 0.8090),
+            (6, 7, 2, 7, 0.0582, 0.8062),
+            (5, 56, 0, 29, -0.0381, 0.1926),
+            (0, 10, 0, 20, -0.1611, 0.2775),
+            (0, 10, 0, 10, -0.2775, 0.2775),
+            (10, 10, 0, 20, 0.6791, 1.0000),
+            (10, 10, 0, 10, 0.6075, 1.0000),
+        ] {
+            let side =
+                |part: u32, whole: u32| (f64::from(part) / f64::from(whole), f64::from(whole));
+            let found = newcombe(side(a, of_a), side(b, of_b), 0.95).unwrap();
+            assert!((found.low - low).abs() < 6e-5, "{a}/{of_a}: {found:?}");
+            assert!((found.high - high).abs() < 6e-5, "{a}/{of_a}: {found:?}");
+        }
+    }
+
+    /// Newcombe 1998 (857), table I: method 3.
+    #[test]
+    fn the_examples_of_one_proportion() {
+        for (part, whole, low, high) in [
+            (81.0, 263.0, 0.2553, 0.3662),
+            (15.0, 148.0, 0.0624, 0.1605),
+            (0.0, 20.0, 0.0, 0.1611),
+            (1.0, 29.0, 0.0061, 0.1718),
+        ] {
+            let found = wilson(part / whole, whole, 0.95).unwrap();
+            assert!(
+                (found.low - low).abs() < 6e-5 && (found.high - high).abs() < 6e-5,
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_told_is_refused() {
+        assert_eq!(wilson(0.5, 0.0, 0.95), Err(Refused::Empty));
+        assert_eq!(wilson(0.5, f64::NAN, 0.95), Err(Refused::Empty));
+        assert_eq!(wilson(1.5, 10.0, 0.95), Err(Refused::NoShare));
+        assert_eq!(wilson(f64::NAN, 10.0, 0.95), Err(Refused::NoShare));
+        assert_eq!(wilson(0.5, 10.0, 1.0), Err(Refused::NoShare));
+        assert_eq!(Count { part: 2, whole: 1 }.checked(), Err(Refused::NoProportion));
+    }
+}
