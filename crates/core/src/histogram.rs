@@ -91,7 +91,7 @@ impl Distribution {
 /// HdrHistogram's V2 encoding, deflated, in base64. What is inflated and allocated is limited, for
 /// a document may come from anybody.
 fn decode(text: &str) -> Result<Histogram<u64>, String> {
-    let wrong = |why: &dyn std::fmt::Display| format!("a histogram can't be read: {why}");
+    let wrong = |why: &dyn std::fmt::Display| format!("a histogram can’t be read: {why}");
     let bytes = STANDARD.decode(text).map_err(|error| wrong(&error))?;
     let deflated = bytes.get(8..).ok_or_else(|| wrong(&"it is cut short"))?;
     let mut plain = Vec::new();
@@ -159,7 +159,7 @@ mod tests {
         };
         for hdr in ["", "AAAA", "not base64", &good.hdr[..20], &huge] {
             let said = Distribution::of(&Summary { hdr: hdr.into(), ..good.clone() }).unwrap_err();
-            assert!(said.starts_with("a histogram can't be read"), "{hdr}: {said}");
+            assert!(said.starts_with("a histogram can’t be read"), "{hdr}: {said}");
         }
         let empty = Timing::default().summary().hdr;
         assert!(Distribution::of(&Summary { hdr: empty, ..good }).is_err());

@@ -87,11 +87,14 @@
       this.told = figure.querySelector(".told");
       this.entries = [...figure.querySelectorAll("[data-series]")];
       this.shown = this.data.series.map(() => true);
+      // The point that keys went to: several may share a pixel, which a pointer can't tell apart.
+      this.chosen = null;
       this.entries.forEach((entry, i) => {
         if (entry.tagName === "BUTTON") entry.addEventListener("click", () => this.toggle(i));
       });
       this.plot.addEventListener("keydown", (event) => this.key(event));
       this.plot.addEventListener("blur", () => this.leave());
+      this.plot.addEventListener("mousemove", () => (this.chosen = null), true);
       new ResizeObserver(() => this.fit()).observe(this.plot);
     }
 
@@ -113,6 +116,7 @@
         padding: [8 * k, 12 * k, 0, 0],
         cursor: {
           y: false,
+          dataIdx: (_, __, closest) => this.chosen ?? closest,
           drag: { x: false, y: false, setScale: false },
           points: { size: 8 * k, width: 2 * k },
         },
@@ -123,7 +127,7 @@
           drawClear: [(u) => this.bands(u, false)],
           drawAxes: [(u) => this.bands(u, true)],
           drawSeries: [(u, i) => this.markers(u, i)],
-          setCursor: [(u) => this.tell(u.cursor.idx)],
+          setCursor: [(u) => this.tell(this.chosen ?? u.cursor.idx)],
         },
       };
       this.drawn = new uPlot(options, [xs, ...clamped], this.plot);
@@ -295,7 +299,7 @@
     key(event) {
       if (!this.drawn || event.altKey || event.ctrlKey || event.metaKey) return;
       const last = this.data.xs.length - 1;
-      const now = this.drawn.cursor.idx;
+      const now = this.chosen ?? this.drawn.cursor.idx;
       const leap = Math.max(2, Math.round(last / 10));
       const move = {
         ArrowRight: (i) => i + 1,
@@ -310,8 +314,8 @@
       event.preventDefault();
       const begin = event.key === "ArrowLeft" || event.key === "PageUp" ? last + 1 : -1;
       const to = Math.min(last, Math.max(0, move(now ?? begin)));
-      const left = this.drawn.valToPos(this.data.xs[to], "x");
-      this.drawn.setCursor({ left, top: 1 });
+      this.chosen = to;
+      this.drawn.setCursor({ left: this.drawn.valToPos(this.data.xs[to], "x"), top: 1 });
       this.tell(to);
       const said = this.data.series.map(({ name, ys }, i) =>
         ys[to] === null || !this.shown[i] ? "" : `${name} ${WRITE[this.data.y.unit](ys[to], this.data)}`);
@@ -319,6 +323,7 @@
     }
 
     leave() {
+      this.chosen = null;
       this.drawn?.setCursor({ left: -10, top: -10 });
       this.told.textContent = "";
     }

@@ -119,3 +119,6 @@ pub fn of(named: Named<'_>) -> Sheet {
         Document::Study(result) => study::sheet(named.name, result),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;
