@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::comparison::result::{self as comparison, ComparisonResult};
 use crate::result::{self, RunResult};
+use crate::study::result::{self as study, StudyResult};
 
 /// One document.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub enum Document {
     Run(Box<RunResult>),
     /// `sixmark.comparison/1`, of `sixmark compare`.
     Comparison(Box<ComparisonResult>),
+    /// `sixmark.study/1`, of `sixmark study run`.
+    Study(Box<StudyResult>),
 }
 
 /// The one field that every document has.
@@ -33,10 +36,12 @@ impl Document {
         match schema.as_str() {
             result::SCHEMA => Ok(Document::Run(read(text)?)),
             comparison::SCHEMA => Ok(Document::Comparison(read(text)?)),
+            study::SCHEMA => Ok(Document::Study(read(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
-                "is a {other}, which this version does not read ({} and {})",
+                "is a {other}, which this version does not read ({}, {} and {})",
                 result::SCHEMA,
-                comparison::SCHEMA
+                comparison::SCHEMA,
+                study::SCHEMA
             )),
             other => Err(format!("is a '{other}', not one of sixmark's documents")),
         }
@@ -47,6 +52,7 @@ impl Document {
         match self {
             Document::Run(_) => result::SCHEMA,
             Document::Comparison(_) => comparison::SCHEMA,
+            Document::Study(_) => study::SCHEMA,
         }
     }
 }

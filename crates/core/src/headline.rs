@@ -11,6 +11,7 @@ use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::result::{Ended, FamilyResult, RunResult};
+use crate::study::result::StudyResult;
 
 /// What a list says of one document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,6 +92,7 @@ impl Headline {
         match document {
             Document::Run(result) => Headline::of_run(result),
             Document::Comparison(result) => Headline::of_comparison(result),
+            Document::Study(result) => Headline::of_study(result),
         }
     }
 
@@ -108,6 +110,20 @@ impl Headline {
             targets: targets([&result.plan]),
             verdict: result.comparison.as_ref().and_then(judged),
             sides: result.families.iter().map(side).collect(),
+        }
+    }
+
+    /// Of a study: what it is about stands for its targets, its cells' figures are their own.
+    pub fn of_study(result: &StudyResult) -> Headline {
+        Headline {
+            kind: Kind::Study,
+            schema: result.schema.clone(),
+            started: result.started.clone(),
+            elapsed_s: result.cells.iter().map(|cell| cell.took_s).sum(),
+            ended: result.ended,
+            targets: vec![format!("{}: {}", result.name, result.title)],
+            verdict: None,
+            sides: Vec::new(),
         }
     }
 

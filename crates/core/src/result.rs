@@ -80,7 +80,7 @@ impl RunResult {
 }
 
 /// The program that made a result.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// `sixmark`.
     pub name: String,
@@ -114,7 +114,7 @@ pub struct Lookup {
 }
 
 /// The machine that the load came from.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Environment {
     /// Name and release of the kernel.
     pub kernel: String,
@@ -129,7 +129,7 @@ pub struct Environment {
 }
 
 /// How packets leave for an address.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
     /// The address.
     pub to: SocketAddr,
@@ -158,7 +158,7 @@ pub struct RatioResult {
 }
 
 /// Something of each of the families that were used.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Families<T = FamilyResult> {
     /// IPv6, where it was used.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ mod history;
 mod keep;
 mod origin;
 mod out;
+mod report;
 mod run;
 
 use std::ffi::OsString;
@@ -37,6 +38,8 @@ enum Command {
     Compare(Box<compare::Args>),
     /// Find, show, export and delete results that were kept
     History(history::Args),
+    /// Show results again: as an HTML page, tables, Markdown or CSV
+    Report(report::Args),
     /// Serve HTTP on both families to test against
     Origin(origin::Args),
     /// Run against an origin of its own on loopback: a first look
@@ -54,6 +57,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::main(*args),
         Command::Compare(args) => compare::main(&args, &arguments),
         Command::History(args) => history::main(args),
+        Command::Report(args) => report::main(&args),
         Command::Origin(args) => origin::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
@@ -112,6 +116,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("run") => "sixmark run --help",
         Some("compare") => "sixmark compare --help",
         Some("history") => "sixmark history --help",
+        Some("report") => "sixmark report --help",
         Some("origin") => "sixmark origin --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",

@@ -20,6 +20,7 @@ mod pace;
 mod ratio;
 mod redirects;
 mod refusals;
+mod report;
 mod request;
 mod requests;
 mod source;

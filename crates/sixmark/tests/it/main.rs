@@ -1,6 +1,7 @@
 //! Black-box and simulated tests, in one binary so that they link once.
 #![cfg(test)]
 
+mod browser;
 mod cli;
 mod origin;
 mod readme;

@@ -3,6 +3,7 @@
 
 pub(crate) mod authority;
 pub(crate) mod client;
+pub(crate) mod documents;
 mod raw;
 mod server;
 pub(crate) mod site;

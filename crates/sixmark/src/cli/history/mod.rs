@@ -72,6 +72,18 @@ impl FromStr for Which {
     }
 }
 
+/// The document that was kept under a number, or the last one; none of words that are neither.
+pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Error>> {
+    let which = word.parse::<Which>().ok()?;
+    let document = || {
+        let store = open_for(args)?;
+        let found = numbers(&store, &[which])?;
+        let id = found.first().copied();
+        id.map_or(Ok(String::new()), |id| store.document(id))
+    };
+    Some(document())
+}
+
 /// The store, where there is one; none where nothing was kept yet.
 fn open(args: &StoreArgs) -> Result<Option<Store>, Error> {
     let place = args.place()?;

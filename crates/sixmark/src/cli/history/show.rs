@@ -1,9 +1,9 @@
 //! `sixmark history show`.
 
 use sixmark_core::document::Document;
-use sixmark_core::report::{comparison, text};
 
 use super::super::keep::{StoreArgs, quoted};
+use super::super::report;
 use super::{Which, numbers, open_for, print, table};
 use crate::Error;
 use crate::store::Listed;
@@ -42,10 +42,7 @@ fn shown(entry: &Listed, document: &str) -> Result<String, Error> {
         let id = entry.id;
         Error::Measure(format!("{id} {why}; `sixmark history show {id} --json` shows it as it is"))
     })?;
-    let found = match parsed {
-        Document::Run(result) => text::table(&result),
-        Document::Comparison(result) => comparison::table(&result),
-    };
+    let found = report::table(&parsed);
     let typed = entry.command.iter().skip(1).map(|word| quoted(word));
     let typed: Vec<String> = typed.collect();
     let command =

@@ -1,0 +1,167 @@
+//! A document's histograms, read back.
+
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+
+use crate::timing::Summary;
+
+/// The most that a histogram may be once inflated: sixmark's have 375,000 counters of three digits
+/// at the very most, nearly all of them empty.
+const LARGEST: u64 = 4 << 20;
+/// Of the inflated form: cookie, length of the counts, offset, digits, lowest, highest, ratio.
+const HEAD: usize = 40;
+/// More significant digits would take memory that no figure of sixmark's needs.
+const MOST_DIGITS: u32 = 3;
+const NS_PER_US: f64 = 1e3;
+
+/// How durations are distributed, in microseconds.
+#[derive(Clone, Debug)]
+pub struct Distribution {
+    histogram: Histogram<u64>,
+    /// The exact extremes, which the histogram has to three digits only.
+    min_us: f64,
+    max_us: f64,
+}
+
+impl Distribution {
+    /// Reads a summary's histogram; none where nothing was counted.
+    ///
+    /// # Errors
+    /// In a few words: `hdr` is not what sixmark writes.
+    pub fn of(summary: &Summary) -> Result<Option<Distribution>, String> {
+        let (Some(min_us), Some(max_us)) = (summary.min, summary.max) else { return Ok(None) };
+        let histogram = decode(&summary.hdr)?;
+        if histogram.is_empty() || min_us > max_us {
+            return Err("a histogram and its figures contradict each other".into());
+        }
+        Ok(Some(Distribution { histogram, min_us, max_us }))
+    }
+
+    /// How many durations there are.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The shortest, exact.
+    pub fn min_us(&self) -> f64 {
+        self.min_us
+    }
+
+    /// The longest, exact.
+    pub fn max_us(&self) -> f64 {
+        self.max_us
+    }
+
+    /// The duration that a share `q` (0 to 1) of all does not exceed, as in a summary.
+    pub fn quantile_us(&self, q: f64) -> f64 {
+        match q {
+            q if q <= 0.0 => self.min_us,
+            q if q >= 1.0 => self.max_us,
+            q => {
+                let us = self.histogram.value_at_quantile(q) as f64 / NS_PER_US;
+                us.clamp(self.min_us, self.max_us)
+            }
+        }
+    }
+
+    /// The share (0 to 1) of durations that are not longer.
+    pub fn share_within(&self, us: f64) -> f64 {
+        match us {
+            us if us < self.min_us => 0.0,
+            us if us >= self.max_us => 1.0,
+            us => self.histogram.quantile_below((us * NS_PER_US) as u64),
+        }
+    }
+
+    /// Counts those of another one as well.
+    pub fn add(&mut self, other: &Distribution) {
+        // It fails only where the sum can't grow to the other's largest value, which it can.
+        if self.histogram.add(&other.histogram).is_ok() {
+            self.min_us = self.min_us.min(other.min_us);
+            self.max_us = self.max_us.max(other.max_us);
+        }
+    }
+}
+
+/// HdrHistogram's V2 encoding, deflated, in base64. What is inflated and allocated is limited, for
+/// a document may come from anybody.
+fn decode(text: &str) -> Result<Histogram<u64>, String> {
+    let wrong = |why: &dyn std::fmt::Display| format!("a histogram can’t be read: {why}");
+    let bytes = STANDARD.decode(text).map_err(|error| wrong(&error))?;
+    let deflated = bytes.get(8..).ok_or_else(|| wrong(&"it is cut short"))?;
+    let mut plain = Vec::new();
+    let mut inflated = ZlibDecoder::new(deflated).take(LARGEST);
+    inflated.read_to_end(&mut plain).map_err(|error| wrong(&error))?;
+    let number = |at: usize| {
+        let four = plain.get(at..at + 4).and_then(|four| four.try_into().ok());
+        four.map_or(u32::MAX, u32::from_be_bytes)
+    };
+    if number(4) as usize > plain.len().saturating_sub(HEAD) || number(12) > MOST_DIGITS {
+        return Err(wrong(&"it is not of the form that sixmark writes"));
+    }
+    let mut histogram =
+        Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| wrong(&error))?;
+    histogram.auto(true);
+    Ok(histogram)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::Timing;
+
+    fn summary(values: impl IntoIterator<Item = u64>) -> Summary {
+        let mut timing = Timing::default();
+        values.into_iter().for_each(|value| timing.record(value));
+        timing.summary()
+    }
+
+    #[test]
+    fn a_summary_and_its_histogram_tell_the_same() {
+        let summary = summary((1..=10_000).map(|v| v * 1_000));
+        let read = Distribution::of(&summary).unwrap().unwrap();
+        assert_eq!(read.count(), 10_000);
+        let figures = [0.0, 0.5, 0.9, 0.99, 0.999, 1.0].map(|q| Some(read.quantile_us(q)));
+        let s = &summary;
+        assert_eq!(figures, [s.min, s.p50, s.p90, s.p99, s.p999, s.max]);
+        assert!((read.share_within(2_500.0) - 0.25).abs() < 1e-3);
+        assert_eq!([0.5, 1e9].map(|us| read.share_within(us)), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn two_are_counted_together() {
+        let read = |values| Distribution::of(&summary(values)).unwrap().unwrap();
+        let mut sum = read(1_000..1_100);
+        sum.add(&read(900_000_000..900_000_100));
+        assert_eq!((sum.count(), sum.min_us(), sum.max_us()), (200, 1.0, 900_000.099));
+        assert!(sum.quantile_us(0.75) > 800_000.0);
+    }
+
+    #[test]
+    fn nothing_counted_is_nothing() {
+        assert!(Distribution::of(&Timing::default().summary()).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_no_histogram_is_refused() {
+        let good = summary([5, 6]);
+        let huge = {
+            let mut plain = vec![0; HEAD];
+            plain[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+            let mut zip = flate2::write::ZlibEncoder::new(vec![0; 8], flate2::Compression::fast());
+            std::io::Write::write_all(&mut zip, &plain).unwrap();
+            STANDARD.encode(zip.finish().unwrap())
+        };
+        for hdr in ["", "AAAA", "not base64", &good.hdr[..20], &huge] {
+            let said = Distribution::of(&Summary { hdr: hdr.into(), ..good.clone() }).unwrap_err();
+            assert!(said.starts_with("a histogram can’t be read"), "{hdr}: {said}");
+        }
+        let empty = Timing::default().summary().hdr;
+        assert!(Distribution::of(&Summary { hdr: empty, ..good }).is_err());
+    }
+}

@@ -1,0 +1,387 @@
+// Draws the charts from the JSON beside them. Everything that it shows is in the page's tables too.
+(() => {
+  "use strict";
+
+  const root = document.documentElement;
+  const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
+  const HEIGHT = 230;
+  // More markers than this would be a line.
+  const MOST_MARKERS = 70;
+  const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [8, 2, 2, 2]];
+
+  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const three = (v) => String(Number(v.toPrecision(3)));
+  const minus = (text) => text.replace("-", "−");
+  const scaled = (v, units) => {
+    const size = Math.abs(v);
+    const [scale, unit] = units.find(([scale]) => size >= scale * 0.9995) ?? units.at(-1);
+    return `${three(v / scale)} ${unit}`;
+  };
+
+  const US = [[1e6, "s"], [1e3, "ms"], [1, "µs"]];
+  const BYTES = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
+  const percent = (share) => `${Number((share * 100).toPrecision(6))} %`;
+  const WRITE = {
+    us: (v) => scaled(v, US),
+    s: (v) => `${three(v)} s`,
+    per_s: (v) => (v >= 1000 ? Math.round(v).toLocaleString("en") : three(v)),
+    bytes_per_s: (v) => scaled(v, BYTES) + "/s",
+    plain: (v, { y }) => `${minus(v >= 1000 ? Math.round(v).toLocaleString("en") : String(Number(v.toPrecision(4))))} ${y.suffix}`,
+    label: (v, { xs, labels }) => labels[xs.indexOf(v)] ?? "",
+    share: (v) => percent(Number(v.toFixed(6))),
+    change: (v) => minus(`${v > 0 ? "+" : ""}${Number((v * 100).toFixed(2))} %`),
+    tail: (v) => percent(Number((1 - 1 / v).toFixed(9))),
+    count: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""),
+  };
+
+  // Where a logarithmic axis has lines: 1, 2, 5, 10, or fewer where there is no room.
+  const logSplits = (from, to, most) => {
+    for (const steps of [[1, 2, 5], [1, 3], [1]]) {
+      const found = [];
+      for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++) {
+        for (const step of steps) {
+          const at = step * 10 ** power;
+          if (at >= from && at <= to) found.push(at);
+        }
+      }
+      if (found.length <= most || steps.length === 1) return thinned(found, most);
+    }
+    return [];
+  };
+  const thinned = (all, most) => {
+    const each = Math.ceil(all.length / most);
+    return all.filter((_, at) => at % each === 0);
+  };
+  const tailSplits = (to, most) => {
+    const found = [];
+    for (let at = 10; at <= to * 1.0001; at *= 10) found.push(at);
+    const each = most / Math.log10(to);
+    // The median lies close to the begin: there is room for both, for it alone, or for none.
+    if (each * Math.log10(2) > 0.9) found.unshift(1, 2);
+    else found.unshift(each * Math.log10(5) > 0.8 ? 2 : 1);
+    return thinned(found, most + 2);
+  };
+
+  const filled = (...corners) => (ctx, x, y, size) => {
+    ctx.beginPath();
+    for (const [dx, dy] of corners) ctx.lineTo(x + dx * size, y + dy * size);
+    ctx.fill();
+  };
+  const MARKERS = [
+    (ctx, x, y, size) => {
+      ctx.beginPath();
+      ctx.arc(x, y, size, 0, 2 * Math.PI);
+      ctx.fill();
+    },
+    filled([-1, -1], [1, -1], [1, 1], [-1, 1]),
+    filled([0, -1.3], [1.3, 1.1], [-1.3, 1.1]),
+    filled([0, -1.5], [1.3, 0], [0, 1.5], [-1.3, 0]),
+  ];
+
+  class Chart {
+    constructor(figure) {
+      this.figure = figure;
+      this.data = JSON.parse(figure.querySelector("script").textContent);
+      this.plot = figure.querySelector(".plot");
+      this.at = figure.querySelector(".at");
+      this.told = figure.querySelector(".told");
+      this.entries = [...figure.querySelectorAll("[data-series]")];
+      this.shown = this.data.series.map(() => true);
+      // The point that keys went to: several may share a pixel, which a pointer can't tell apart.
+      this.chosen = null;
+      this.entries.forEach((entry, i) => {
+        if (entry.tagName === "BUTTON") entry.addEventListener("click", () => this.toggle(i));
+      });
+      this.plot.addEventListener("keydown", (event) => this.key(event));
+      this.plot.addEventListener("blur", () => this.leave());
+      this.plot.addEventListener("mousemove", () => (this.chosen = null), true);
+      new ResizeObserver(() => this.fit()).observe(this.plot);
+    }
+
+    // Makes it anew; for print twice as large, where a style makes it small and sharp again.
+    make() {
+      const k = root.classList.contains("printing") ? 2 : 1;
+      this.drawn?.destroy();
+      this.drawn = undefined;
+      this.k = k;
+      this.width = this.plot.clientWidth;
+      if (this.width < 40) return;
+      const { x, y, xs, series } = this.data;
+      const least = y.scale === "log" ? y.from : -Infinity;
+      const clamped = series.map((s) => s.ys.map((v) => (v === null ? null : Math.max(v, least))));
+      const options = {
+        width: this.width * k,
+        height: HEIGHT * k,
+        legend: { show: false },
+        padding: [8 * k, 12 * k, 0, 0],
+        cursor: {
+          y: false,
+          dataIdx: (_, __, closest) => this.chosen ?? closest,
+          drag: { x: false, y: false, setScale: false },
+          points: { size: 8 * k, width: 2 * k },
+        },
+        scales: { x: this.scale(x), y: this.scale(y) },
+        axes: [this.axis(x, "x"), this.axis(y, "y")],
+        series: [{}, ...series.map((s, i) => this.series(s, i))],
+        hooks: {
+          drawClear: [(u) => this.bands(u, false)],
+          drawAxes: [(u) => this.bands(u, true)],
+          drawSeries: [(u, i) => this.markers(u, i)],
+          setCursor: [(u) => this.tell(this.chosen ?? u.cursor.idx)],
+        },
+      };
+      this.drawn = new uPlot(options, [xs, ...clamped], this.plot);
+      root.dataset.drawn = String(Number(root.dataset.drawn ?? 0) + 1);
+    }
+
+    // Follows its place: a new width, or a fold that was opened.
+    fit() {
+      if (root.classList.contains("printing")) return;
+      const width = this.plot.clientWidth;
+      if (!this.drawn) return void this.make();
+      if (width >= 40 && width !== this.width) {
+        this.width = width;
+        // How many lines an axis has room for depends on its length.
+        this.make();
+      }
+    }
+
+    scale({ scale, from, to }) {
+      return { time: false, distr: scale === "log" ? 3 : 1, range: () => [from, to] };
+    }
+
+    axis(of, side) {
+      const k = this.k;
+      const write = (v) => WRITE[of.unit](v, this.data);
+      const most = side === "x" ? Math.max(2, Math.floor((this.width - 70) / 50)) : 7;
+      const line = { stroke: colour("--grid"), width: 1 * k };
+      const axis = {
+        stroke: colour("--muted"),
+        font: `${12 * k}px ${FONT}`,
+        grid: line,
+        ticks: { ...line, size: 4 * k },
+        border: { show: true, stroke: colour("--rule"), width: 1 * k },
+        gap: 4 * k,
+        space: (side === "x" ? 56 : 32) * k,
+        size: (side === "x" ? 28 : 66) * k,
+        values: (_, splits) => splits.map((v) => (v === null ? "" : write(v))),
+      };
+      if (of.unit === "label") axis.splits = () => thinned(this.data.xs, most);
+      else if (of.unit === "tail") axis.splits = () => tailSplits(of.to, most);
+      else if (of.scale === "log") axis.splits = () => logSplits(of.from, of.to, most);
+      else if (of.unit === "count") axis.incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
+      if (axis.splits) axis.filter = (_, splits) => splits;
+      if (side === "x" && of.label) {
+        axis.label = of.label;
+        axis.labelFont = `${12 * k}px ${FONT}`;
+        axis.labelSize = 18 * k;
+        axis.labelGap = 0;
+      }
+      return axis;
+    }
+
+    series({ name, side, mark }, i) {
+      const k = this.k;
+      const faint = mark.startsWith("faint");
+      const stroke = this.ink(side);
+      return {
+        label: name,
+        show: this.shown[i],
+        stroke: faint ? stroke + "99" : stroke,
+        width: (faint ? 1.25 : 2) * k,
+        dash: DASHES[side % DASHES.length].map((v) => v * k),
+        spanGaps: mark.endsWith("points"),
+        points: { show: false },
+        paths: mark === "dots" ? () => null : undefined,
+      };
+    }
+
+    ink(side) {
+      return colour(`--s${side % DASHES.length}`);
+    }
+
+    // Each side has a marker of its own: colour alone tells nothing.
+    markers(u, i) {
+      if (i === 0 || !this.shown[i - 1]) return;
+      const { mark, side, lows, highs } = this.data.series[i - 1];
+      const [xs, ys] = [u.data[0], u.data[i]];
+      const few = ys.reduce((n, y) => n + (y !== null), 0) <= MOST_MARKERS;
+      if (mark !== "dots" && !(mark.endsWith("points") && few)) return;
+      const ratio = uPlot.pxRatio * this.k;
+      const size = (mark === "dots" ? 4 : 2.6) * ratio;
+      const { ctx } = u;
+      ctx.save();
+      ctx.fillStyle = ctx.strokeStyle = this.ink(side);
+      ctx.globalAlpha = mark.startsWith("faint") ? 0.6 : 1;
+      ys.forEach((y, at) => {
+        if (y === null) return;
+        const [left, top] = [u.valToPos(xs[at], "x", true), u.valToPos(y, "y", true)];
+        MARKERS[side % MARKERS.length](ctx, left, top, size);
+        if (lows?.[at] == null || highs?.[at] == null) return;
+        ctx.lineWidth = 1.5 * ratio;
+        ctx.beginPath();
+        ctx.moveTo(left, u.valToPos(lows[at], "y", true));
+        ctx.lineTo(left, u.valToPos(highs[at], "y", true));
+        ctx.stroke();
+      });
+      ctx.restore();
+    }
+
+    // Areas lie beneath the grid, lines above it.
+    bands(u, lines) {
+      const { ctx, bbox } = u;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      for (const band of this.data.bands) {
+        if (lines) this.edges(u, band);
+        else this.area(u, band);
+      }
+      if (lines && this.data.y.unit === "change") {
+        ctx.setLineDash([]);
+        ctx.lineWidth = uPlot.pxRatio * this.k;
+        ctx.strokeStyle = colour("--ink");
+        this.across(ctx, bbox, u.valToPos(0, "y", true));
+      }
+      ctx.restore();
+    }
+
+    area(u, { role, from, to }) {
+      const { ctx, bbox } = u;
+      ctx.fillStyle = colour(`--${role}`);
+      if (role === "warmup") {
+        const [left, right] = [from, to].map((v) => u.valToPos(v, "x", true));
+        ctx.fillRect(left, bbox.top, right - left, bbox.height);
+      } else if (role !== "floor") {
+        const [bottom, top] = [from, to].map((v) => u.valToPos(v, "y", true));
+        ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+      }
+    }
+
+    edges(u, { role, from, to, at }) {
+      if (role === "warmup") return;
+      const { ctx, bbox } = u;
+      const ratio = uPlot.pxRatio * this.k;
+      ctx.lineWidth = ratio;
+      ctx.setLineDash(role === "floor" ? [3 * ratio, 3 * ratio] : []);
+      ctx.strokeStyle = colour(`--${role}-line`);
+      for (const edge of [from, to]) this.across(ctx, bbox, u.valToPos(edge, "y", true));
+      if (at === null) return;
+      ctx.lineWidth = 2 * ratio;
+      this.across(ctx, bbox, u.valToPos(at, "y", true));
+    }
+
+    across(ctx, bbox, y) {
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
+      ctx.stroke();
+    }
+
+    // What is under the cursor, in the key.
+    tell(at) {
+      const { x, y, xs, series } = this.data;
+      const some = at !== null && at !== undefined;
+      this.at.textContent = some ? WRITE[x.unit](xs[at], this.data) : "";
+      this.entries.forEach((entry, i) => {
+        const value = some && this.shown[i] ? series[i].ys[at] : null;
+        entry.querySelector("output").textContent = value === null ? "" : WRITE[y.unit](value, this.data);
+      });
+    }
+
+    toggle(i) {
+      this.shown[i] = !this.shown[i];
+      this.entries[i].setAttribute("aria-pressed", String(this.shown[i]));
+      this.drawn?.setSeries(i + 1, { show: this.shown[i] });
+    }
+
+    key(event) {
+      if (!this.drawn || event.altKey || event.ctrlKey || event.metaKey) return;
+      const last = this.data.xs.length - 1;
+      const now = this.chosen ?? this.drawn.cursor.idx;
+      const leap = Math.max(2, Math.round(last / 10));
+      const move = {
+        ArrowRight: (i) => i + 1,
+        ArrowLeft: (i) => i - 1,
+        PageDown: (i) => i + leap,
+        PageUp: (i) => i - leap,
+        Home: () => 0,
+        End: () => last,
+      }[event.key];
+      if (event.key === "Escape") return this.leave();
+      if (!move) return;
+      event.preventDefault();
+      const begin = event.key === "ArrowLeft" || event.key === "PageUp" ? last + 1 : -1;
+      const to = Math.min(last, Math.max(0, move(now ?? begin)));
+      this.chosen = to;
+      this.drawn.setCursor({ left: this.drawn.valToPos(this.data.xs[to], "x"), top: 1 });
+      this.tell(to);
+      const said = this.data.series.map(({ name, ys }, i) =>
+        ys[to] === null || !this.shown[i] ? "" : `${name} ${WRITE[this.data.y.unit](ys[to], this.data)}`);
+      this.told.textContent = [WRITE[this.data.x.unit](this.data.xs[to], this.data), ...said.filter(Boolean)].join(", ");
+    }
+
+    leave() {
+      this.chosen = null;
+      this.drawn?.setCursor({ left: -10, top: -10 });
+      this.told.textContent = "";
+    }
+  }
+
+  const charts = [...document.querySelectorAll("figure.chart")].map((figure) => new Chart(figure));
+  const make = () => charts.forEach((chart) => chart.make());
+  make();
+
+  // Light, dark, or as the system has it.
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", () => make());
+  const button = document.getElementById("theme");
+  const THEMES = ["automatic", "light", "dark"];
+  const keep = (theme) => {
+    // Where storage is forbidden, the choice lasts as long as the page.
+    try {
+      localStorage.setItem("sixmark-theme", theme);
+    } catch {}
+  };
+  const kept = () => {
+    try {
+      return localStorage.getItem("sixmark-theme");
+    } catch {
+      return null;
+    }
+  };
+  const choose = (theme) => {
+    if (theme === "automatic") delete root.dataset.theme;
+    else root.dataset.theme = theme;
+    button.querySelector("span").textContent = theme;
+    make();
+  };
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const theme = THEMES[(THEMES.indexOf(root.dataset.theme ?? "automatic") + 1) % THEMES.length];
+    keep(theme);
+    choose(theme);
+  });
+  if (THEMES.includes(kept()) && kept() !== "automatic") choose(kept());
+
+  // On paper: light, everything opened, and charts as wide as the paper.
+  let before;
+  addEventListener("beforeprint", () => {
+    const folds = [...document.querySelectorAll("details:not([open]):not(.licence)")];
+    before = { theme: root.dataset.theme, folds };
+    folds.forEach((fold) => (fold.open = true));
+    root.dataset.theme = "light";
+    root.classList.add("printing");
+    make();
+  });
+  addEventListener("afterprint", () => {
+    if (!before) return;
+    root.classList.remove("printing");
+    before.folds.forEach((fold) => (fold.open = false));
+    if (before.theme) root.dataset.theme = before.theme;
+    else delete root.dataset.theme;
+    before = undefined;
+    make();
+  });
+})();

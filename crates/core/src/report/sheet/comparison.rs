@@ -1,0 +1,135 @@
+//! A comparison's report.
+
+use crate::comparison::Comparison;
+use crate::comparison::result::{ComparisonResult, Order, Schedule};
+
+use super::side::{Sides, shown};
+use super::table::{Cell, Column, Row, Table};
+use super::{
+    Block, Part, Sheet, Tile, blocks, effects, figures, outcomes, path, phases, setting, verdict,
+    write,
+};
+
+/// What is shown of a comparison.
+pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
+    let sides = Sides::of_comparison(result);
+    let parts = [
+        gates(result),
+        effects::part(&result.comparison),
+        blocks::part(result),
+        phases::part(&sides),
+        figures::part(&sides),
+        outcomes::part(&sides),
+        path::part(&sides),
+        noise(result.noise.as_ref()),
+        setting::part(measured(result)),
+    ];
+    Sheet {
+        name: name.to_owned(),
+        kind: "Comparison",
+        title: title(result),
+        about: about(result),
+        headline: verdict::of(&result.comparison),
+        tiles: tiles(&sides, &result.comparison),
+        warnings: result.warnings.clone(),
+        parts: parts.into_iter().flatten().collect(),
+    }
+}
+
+/// What was loaded, once where both sides were the same.
+fn title(result: &ComparisonResult) -> String {
+    let [a, b] = [&result.sides.a, &result.sides.b].map(|side| setting::title(&side.plan));
+    if a == b { a } else { format!("{a} against {b}") }
+}
+
+fn about(result: &ComparisonResult) -> Vec<String> {
+    let Schedule { pairs, order, block_s, block_requests, .. } = result.schedule;
+    let each = match (block_s, block_requests) {
+        (Some(s), _) => format!("blocks of {}", write::time(s * 1e6)),
+        (None, Some(n)) => format!("blocks of {} requests", write::count(n)),
+        (None, None) => String::new(),
+    };
+    let order = match order {
+        Order::Abba => "ABBA, BAAB",
+        Order::Random => "in random order",
+    };
+    let said = [
+        setting::when(&result.started),
+        format!("{:.1} s", result.elapsed_s),
+        format!("{pairs} pairs"),
+        each,
+        order.to_owned(),
+        setting::pace(&result.sides.a.plan),
+        setting::protocol(&result.sides.a.plan),
+        setting::ended(result.ended).to_owned(),
+    ];
+    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+}
+
+/// How the sides differ is what the blocks say of it, not what all of them together do.
+fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
+    let mut tiles = figures::tiles(sides);
+    for tile in &mut tiles {
+        let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric));
+        let change = found.and_then(|of| of.ratio).map(verdict::change_of);
+        tile.change = change.map_or(String::new(), |change| write::change(change.value));
+    }
+    tiles
+}
+
+/// What was demanded.
+fn gates(result: &ComparisonResult) -> Option<Part> {
+    let row = |gate: &crate::comparison::result::GateResult| {
+        let met = if gate.failed { "✗ failed" } else { "✓ passed" };
+        Row::new(gate.fail_if.as_str(), vec![met.into(), gate.because.as_str().into()])
+    };
+    let rows: Vec<Row> = result.gates.iter().map(row).collect();
+    let columns = ["Fails if", "Outcome", "Because"].map(Column::words).into();
+    let table = Table::new("What was demanded, and whether it was met", columns, rows);
+    Part::new(
+        "Gates",
+        table.rows().next().is_some().then_some(Block::Table(table.clone())).into_iter().collect(),
+    )
+}
+
+/// Side A against itself.
+fn noise(noise: Option<&Comparison>) -> Option<Part> {
+    let noise = noise?;
+    let name = shown(&noise.a);
+    let row = |of: &crate::comparison::Compared| {
+        let change = of.ratio.map(verdict::change_of)?;
+        let range = format!("{} to {}", write::change(change.low), write::change(change.high));
+        let cells = vec![
+            Cell::Number(write::change(change.value), change.value),
+            range.into(),
+            Cell::Verdict(of.verdict),
+        ];
+        Some(Row::new(verdict::short(of.metric), cells))
+    };
+    let rows = noise.metrics.iter().filter_map(row).collect();
+    let columns = vec![
+        Column::words("Metric"),
+        Column::number("Change"),
+        Column::number("Interval"),
+        Column::words("Verdict"),
+    ];
+    let caption = format!("{name} against itself, over {} pairs", noise.pairs);
+    let text = "What the same comparison says of two sides that are the same: smaller differences \
+                can’t be told from it.";
+    let table = Block::Table(Table::new(caption, columns, rows));
+    Part::new("Noise floor", vec![Block::Text(text.into()), table])
+}
+
+fn measured(result: &ComparisonResult) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for side in [&result.sides.a, &result.sides.b] {
+        blocks.push(setting::plan(&side.plan, &format!("What was run: {}", shown(&side.name))));
+    }
+    blocks.extend(setting::environment(
+        &result.environment,
+        &result.generator,
+        &result.dns,
+        &result.tool,
+    ));
+    blocks
+}

@@ -1,0 +1,122 @@
+//! A run's report.
+
+use crate::find::{FindMax, Found};
+use crate::report::find;
+use crate::result::RunResult;
+
+use super::side::Sides;
+use super::table::{Cell, Column, Group, Row, Table};
+use super::{
+    Block, Headline, Part, Sheet, figures, floor, outcomes, path, phases, seconds, setting,
+    verdict, write,
+};
+
+/// What is shown of a run.
+pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
+    let sides = Sides::of_run(result);
+    let parts = [
+        search(result),
+        seconds::part(result, &sides),
+        phases::part(&sides),
+        figures::part(&sides),
+        outcomes::part(&sides),
+        path::part(&sides),
+        floor::part(result.calibration.as_ref()),
+        setting::part(measured(result)),
+    ];
+    Sheet {
+        name: name.to_owned(),
+        kind: if result.find_max.is_some() { "Search for the highest rate" } else { "Run" },
+        title: setting::title(&result.plan),
+        about: about(result),
+        headline: headline(result, &sides),
+        tiles: figures::tiles(&sides),
+        warnings: result.warnings.clone(),
+        parts: parts.into_iter().flatten().collect(),
+    }
+}
+
+fn about(result: &RunResult) -> Vec<String> {
+    let said = [
+        setting::when(&result.started),
+        format!("{:.1} s", result.elapsed_s),
+        format!("{} requests", write::count(result.total.requests.sent)),
+        setting::pace(&result.plan),
+        format!("IPv6 : IPv4 = {}", result.plan.ratio),
+        setting::protocol(&result.plan),
+        setting::ended(result.ended).to_owned(),
+    ];
+    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+}
+
+fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
+    let mut notes = Vec::new();
+    if result.generator.saturated {
+        notes.push("The generator was saturated: the figures may be sixmark’s limit.".to_owned());
+    }
+    if let Some(found) = &result.find_max {
+        return Headline { verdict: None, sentence: highest(found), notes };
+    }
+    verdict::of_run(sides, notes)
+}
+
+fn measured(result: &RunResult) -> Vec<Block> {
+    let mut blocks = vec![setting::plan(&result.plan, "What was run")];
+    blocks.extend(setting::environment(
+        &result.environment,
+        &result.generator,
+        &result.dns,
+        &result.tool,
+    ));
+    blocks
+}
+
+/// What a search found, in a sentence.
+fn highest(found: &FindMax) -> String {
+    let conditions: Vec<String> = found.conditions.iter().map(ToString::to_string).collect();
+    let of = |(family, found): (crate::family::Family, &Found)| match (found.holds, found.fails) {
+        (Some(holds), Some(fails)) => {
+            format!("{family} sustains {} to {} a second", rate(holds), rate(fails))
+        }
+        (Some(holds), None) => format!("{family} sustains {} a second or more", rate(holds)),
+        (None, Some(fails)) => format!("{family} does not sustain {} a second", rate(fails)),
+        (None, None) => format!("of {family} nothing was decided"),
+    };
+    let found: Vec<String> = found.families.iter().map(of).collect();
+    format!("With {}: {}.", conditions.join(" and "), found.join("; "))
+}
+
+fn rate(per_s: f64) -> String {
+    write::per_s(per_s)
+}
+
+/// The trials of a search.
+fn search(result: &RunResult) -> Option<Part> {
+    let found = result.find_max.as_ref()?;
+    let places = result.plan.in_flight();
+    let groups = found.families.iter().map(|(family, of)| Group {
+        name: Some(family.to_string()),
+        rows: of
+            .trials
+            .iter()
+            .map(|trial| {
+                let said = find::trial(family, trial, &found.conditions, places);
+                let why = said.split_once('(').map_or("", |(_, why)| why.trim_end_matches(')'));
+                let held = if trial.held { "held" } else { "did not hold" };
+                let label = Cell::Number(write::per_s(trial.rate), trial.rate);
+                Row::new(label, vec![held.into(), why.into()])
+            })
+            .collect(),
+    });
+    let columns = ["Rate, a second", "", "Because"].map(Column::words).into();
+    let caption = "Trials in their order".to_owned();
+    let table = Table { caption, columns, groups: groups.collect(), scale: None };
+    let mut blocks = Vec::new();
+    if let Some([least, most]) = found.ratio {
+        let line = format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s.");
+        blocks.push(Block::Text(line));
+    }
+    blocks.push(Block::Folded("All trials".into(), vec![Block::Table(table)]));
+    blocks.push(Block::Text("The figures below are of one trial of each family.".into()));
+    Part::new("The highest rate", blocks)
+}

@@ -1,0 +1,156 @@
+//! `sixmark report`.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use sixmark_core::document::Document;
+use sixmark_core::report::sheet::Named;
+use sixmark_core::report::{comparison, html, long, markdown, text};
+use sixmark_core::result::Warning;
+
+use super::history;
+use super::keep::StoreArgs;
+use super::out::{Place, complain, print};
+use crate::Error;
+
+/// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
+const LARGEST: u64 = 256 << 20;
+
+/// Show results again: as a page, as tables, as figures to compute with.
+///
+/// Without --html, --md or --csv it prints the tables that `run` and `compare` print.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Args {
+    /// Documents that sixmark wrote (`--json FILE`), or their numbers in the store (`sixmark history`),
+    /// or last; `-` reads one from standard input
+    #[arg(required = true, value_name = "RESULT")]
+    results: Vec<String>,
+    /// Write one HTML page that needs no network to be looked at; `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<Place>,
+    /// Print Markdown, as for a pull request
+    #[arg(long, group = "printed")]
+    md: bool,
+    /// Print tables, as `run` and `compare` do
+    #[arg(long, group = "printed")]
+    text: bool,
+    /// Print CSV, a line a figure: document,kind,started,part,number,side,metric,value
+    #[arg(long, group = "printed")]
+    csv: bool,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Reads all documents before anything is written.
+pub(super) fn main(args: &Args) -> Result<u8, Error> {
+    check(args)?;
+    let documents: Vec<Document> = args
+        .results
+        .iter()
+        .map(|word| document(word, &args.store))
+        .collect::<Result<_, Error>>()?;
+    let both = args.results.iter().zip(&documents);
+    let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
+    if let Some(place) = &args.html {
+        place.write(&html::page(&named))?;
+    }
+    printed(args, &named)?;
+    Ok(0)
+}
+
+fn check(args: &Args) -> Result<(), Error> {
+    let standard = args.html == Some(Place::Standard);
+    if standard && (args.md || args.text || args.csv) {
+        let line = "--html - and --md, --text or --csv can't both have standard output; \
+                    give --html a file";
+        return Err(Error::Usage(line.into()));
+    }
+    if args.results.iter().filter(|word| *word == "-").count() > 1 {
+        return Err(Error::Usage("standard input (-) can be read only once".into()));
+    }
+    args.html.as_ref().map_or(Ok(()), Place::check)
+}
+
+fn printed(args: &Args, named: &[Named<'_>]) -> Result<(), Error> {
+    match (args.md, args.csv) {
+        (true, _) => print(&markdown::page(named)),
+        (_, true) => print(&long::lines(named)),
+        _ if args.text || args.html.is_none() => tables(named),
+        _ => Ok(()),
+    }
+}
+
+/// What a word on the command line stands for. A file goes before a number in the store.
+fn document(word: &str, store: &StoreArgs) -> Result<Document, Error> {
+    let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
+    let (name, text) = match word {
+        "-" => ("standard input".to_owned(), read(standard_input(), "standard input")?),
+        _ => match kept() {
+            Some(text) => (format!("result {word}"), text?),
+            None => (format!("'{word}'"), read(file(word), word)?),
+        },
+    };
+    Document::parse(&text).map_err(|why| Error::Usage(format!("{name} {why}")))
+}
+
+fn read(text: std::io::Result<String>, name: &str) -> Result<String, Error> {
+    text.map_err(|error| Error::Usage(format!("can't read '{name}': {error}")))
+}
+
+fn file(path: &str) -> std::io::Result<String> {
+    limited(std::fs::File::open(path)?)
+}
+
+fn standard_input() -> std::io::Result<String> {
+    limited(std::io::stdin().lock())
+}
+
+fn limited(from: impl std::io::Read) -> std::io::Result<String> {
+    let mut text = String::new();
+    from.take(LARGEST + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > LARGEST {
+        true => Err(std::io::Error::other("it is larger than 256 MiB")),
+        false => Ok(text),
+    }
+}
+
+/// The tables, one after the other; warnings on standard error, as they come with a run.
+fn tables(named: &[Named<'_>]) -> Result<(), Error> {
+    for (at, Named { name, document }) in named.iter().enumerate() {
+        let between = if at > 0 { "\n" } else { "" };
+        let title = if named.len() > 1 { format!("{between}== {name}\n") } else { String::new() };
+        print(&format!("{title}{}", table(document)))?;
+        warn(warnings(document));
+    }
+    Ok(())
+}
+
+fn warnings(document: &Document) -> &[Warning] {
+    match document {
+        Document::Run(result) => &result.warnings,
+        Document::Comparison(result) => &result.warnings,
+        Document::Study(result) => &result.warnings,
+    }
+}
+
+/// What the terminal showed when it was made.
+pub(super) fn table(document: &Document) -> String {
+    match document {
+        Document::Run(result) => text::table(result),
+        Document::Comparison(result) => comparison::table(result),
+        // Until it has a table for the terminal: Markdown reads well there too.
+        Document::Study(_) => in_words(document),
+    }
+}
+
+fn in_words(document: &Document) -> String {
+    markdown::page(&[Named { name: "", document }])
+}
+
+fn warn(warnings: &[Warning]) {
+    for Warning { code, message } in warnings {
+        complain(&format!("warning: {message} [{code}]"));
+    }
+}
