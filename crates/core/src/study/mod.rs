@@ -3,5 +3,11 @@
 //!
 //! A *cell* is one combination of the factors' levels, and is measured once in each repetition.
 
+pub mod analyse;
+pub mod average;
+pub mod client;
+pub mod figures;
 pub mod measure;
+pub mod outputs;
 pub mod result;
+pub mod student;
