@@ -14,6 +14,7 @@ pub mod origin;
 mod preflight;
 mod resolve;
 pub mod run;
+pub mod study;
 pub mod tls;
 mod warning;
 

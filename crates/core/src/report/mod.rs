@@ -3,6 +3,7 @@
 pub mod csv;
 pub mod find;
 mod number;
+pub mod study;
 pub mod text;
 
 use crate::result::FamilyResult;

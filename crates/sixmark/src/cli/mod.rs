@@ -4,6 +4,7 @@ mod demo;
 mod origin;
 mod out;
 mod run;
+mod study;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ enum Command {
     Run(Box<run::Args>),
     /// Serve HTTP on both families to test against
     Origin(origin::Args),
+    /// Carry out an experiment from a file, or one that comes with sixmark
+    Study(study::Args),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -45,6 +48,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::main(*args),
         Command::Origin(args) => origin::main(&args),
+        Command::Study(args) => study::main(args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -80,6 +84,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some("run") => "sixmark run --help",
         Some("origin") => "sixmark origin --help",
+        Some("study") => "sixmark study --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

@@ -95,30 +95,35 @@ fn families(cell: &Cell<'_>) -> Result<(Option<Family>, Ratio), String> {
     Ok((family, ratio))
 }
 
-/// What stands behind `sixmark run` for a cell.
-///
-/// # Errors
-/// A setting can't be an option.
-pub fn words(study: &Study, cell: &Cell<'_>, place: &Place) -> Result<Vec<String>, String> {
+/// What stands behind `sixmark run` for a cell. `folder` knows the folders that stand in braces in
+/// options' values: `www`, `here`.
+pub fn words(
+    study: &Study,
+    cell: &Cell<'_>,
+    place: &Place,
+    folder: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(place.family.map(|family| match family {
         Family::Ipv6 => "--ipv6".to_owned(),
         Family::Ipv4 => "--ipv4".to_owned(),
     }));
     for setting in cell.settings() {
-        words.extend(option(study, setting)?);
+        words.extend(option(study, setting, |name| folder(name).or_else(|| cell.value(name))));
     }
     words.extend(place.urls.iter().cloned());
-    Ok(words)
+    words
 }
 
-/// The words of one setting.
-///
-/// # Errors
-/// It is a text where none can be.
-pub fn option(study: &Study, setting: &Setting) -> Result<Vec<String>, String> {
-    let Setting { key, value, .. } = setting;
-    Ok(match (key.as_str(), value) {
+/// The words of one setting; `value` knows what stands in braces.
+pub fn option(
+    study: &Study,
+    setting: &Setting,
+    value: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let key = &setting.key;
+    let word = |text: &String| format!("--{key}={}", fill(text, &value));
+    match (key.as_str(), &setting.value) {
         ("concurrency", Given::Text(number)) => vec![format!("--connections={number}")],
         ("protocol", Given::Text(protocol)) => match protocol.as_str() {
             "http/1.0" => vec!["--http1.0".to_owned()],
@@ -130,7 +135,7 @@ pub fn option(study: &Study, setting: &Setting) -> Result<Vec<String>, String> {
         (own, _) if OWN.contains(&own) || study.is_text(own) => Vec::new(),
         (_, Given::Flag(true)) => vec![format!("--{key}")],
         (_, Given::Flag(false)) => Vec::new(),
-        (_, Given::Text(text)) => vec![format!("--{key}={text}")],
-        (_, Given::List(list)) => list.iter().map(|text| format!("--{key}={text}")).collect(),
-    })
+        (_, Given::Text(text)) => vec![word(text)],
+        (_, Given::List(list)) => list.iter().map(word).collect(),
+    }
 }

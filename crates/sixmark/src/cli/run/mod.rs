@@ -11,6 +11,7 @@ mod text;
 mod tls;
 
 pub(super) use args::Args;
+pub(super) use plan::plan;
 
 use std::io::{self, IsTerminal as _};
 
