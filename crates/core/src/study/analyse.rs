@@ -164,6 +164,9 @@ fn drawn(ratios: &[Entry], shares: &[Share], claim: &str) -> String {
             some => format!("{some} of {} shares differ.", shares.len()),
         };
     }
+    if let [only] = ratios {
+        return format!("{}.", only.sentence);
+    }
     let of = |finding: Finding| {
         let found: Vec<_> =
             ratios.iter().filter(|e| e.finding == finding).map(|e| e.label.as_str()).collect();

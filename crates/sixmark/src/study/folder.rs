@@ -56,8 +56,13 @@ impl Folder {
         Folder::locked(path)
     }
 
-    /// True where something is there already that a new study would be mixed with.
+    /// True where something is there already that a new study would be mixed with. A study that ended
+    /// before its first cell is nothing.
     pub(super) fn is_taken(path: &Path) -> bool {
+        let empty = |path: &Path| fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
+        if path.join(DOCUMENT).is_file() && empty(&path.join(CELLS)) {
+            return false;
+        }
         match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_some(),
             Err(_) => path.exists(),

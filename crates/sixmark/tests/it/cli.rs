@@ -7,6 +7,7 @@ mod clocks;
 mod connections;
 mod ending;
 mod find_max;
+mod http10;
 mod http2;
 mod http3;
 mod mix;

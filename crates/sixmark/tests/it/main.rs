@@ -7,4 +7,5 @@ mod readme;
 mod result;
 mod servers;
 mod sim;
+mod study;
 mod support;

@@ -99,6 +99,11 @@ impl<'a> Book<'a> {
         wrongs
     }
 
+    /// True while nothing was found.
+    pub(super) fn is_clean(&self) -> bool {
+        self.wrongs.borrow().is_empty()
+    }
+
     /// The line of a place.
     pub(super) fn line(&self, at: usize) -> usize {
         self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1

@@ -90,7 +90,9 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
         outputs,
         published,
     };
-    possible(book, &study);
+    if book.is_clean() {
+        possible(book, &study);
+    }
     Some(study)
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use sixmark_core::report::count;
-use sixmark_core::study::result::{CellResult, StudyComparison};
+use sixmark_core::study::result::{CellResult, Entry, StudyComparison};
 
 use super::super::out::complain;
 use crate::study::Event;
@@ -41,7 +41,7 @@ impl Live {
             }
             Event::Cell { .. } => {}
             Event::Kept { number, all, cell, comparison } => {
-                self.estimate = comparison.map_or(String::new(), estimate);
+                self.estimate = comparison.map_or(String::new(), |all| estimate(all, cell));
                 if !self.terminal {
                     let estimate = &self.estimate;
                     complain(&format!("cell {number}/{all}: {}{estimate}", line(cell)));
@@ -72,22 +72,23 @@ fn line(cell: &CellResult) -> String {
     format!("{} {} in {:.2} s{doubts}", cell.id, levels.join(" "), cell.took_s)
 }
 
-/// What the main comparison comes to so far.
-fn estimate(comparison: &StudyComparison) -> String {
-    let one = |entry: &sixmark_core::study::result::Entry| {
-        let ratio = entry.ratio?;
-        let interval = match (ratio.low, ratio.high) {
-            (Some(low), Some(high)) => format!(" ({low:.3}-{high:.3})"),
-            _ => String::new(),
-        };
-        let label = if entry.label.is_empty() { "" } else { entry.label.as_str() };
-        Some(format!(" {label} {:.3}{interval}", ratio.value))
+/// What the main comparison comes to so far, of the entry that the cell belongs to.
+fn estimate(comparison: &StudyComparison, cell: &CellResult) -> String {
+    let of_cell = |entry: &&Entry| {
+        let mut levels = entry.label.split(", ").filter(|level| !level.is_empty());
+        levels.all(|level| cell.levels.iter().any(|at| at.level.eq_ignore_ascii_case(level)))
     };
-    let entries: String = comparison.entries.iter().filter_map(one).collect();
-    match entries.is_empty() {
-        true => String::new(),
-        false => format!("  {}/{} {}:{entries}", comparison.a, comparison.b, comparison.measure),
-    }
+    let found = comparison.entries.iter().find(of_cell);
+    let Some((entry, ratio)) = found.and_then(|entry| Some((entry, entry.ratio?))) else {
+        return String::new();
+    };
+    let interval = match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) => format!(" ({low:.3}-{high:.3})"),
+        _ => String::new(),
+    };
+    let label = if entry.label.is_empty() { "" } else { &format!(", {}", entry.label) };
+    let StudyComparison { a, b, measure, .. } = comparison;
+    format!("; {measure} {a}/{b}{label}: {:.3}{interval}", ratio.value)
 }
 
 /// Minutes and seconds, or hours.
