@@ -413,3 +413,6 @@ fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -
     };
     seen.iter().filter(|one| one.is_at(&a)).filter_map(pair).collect()
 }
+
+#[cfg(test)]
+mod tests;

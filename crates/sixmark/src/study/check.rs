@@ -13,8 +13,8 @@ use super::Commands;
 /// An address that an option can be tried with.
 const NOWHERE: &str = "http://[::1]:1/";
 
-/// Every option that `sixmark run` would refuse: the line, and what it says.
-pub fn wrongs(study: &Study, commands: &Commands<'_>) -> Vec<(usize, String)> {
+/// Every option that `sixmark run` would refuse: the line, the key, and what it says.
+pub fn wrongs(study: &Study, commands: &Commands<'_>) -> Vec<(usize, String, String)> {
     let mut seen = BTreeSet::new();
     let mut wrongs = BTreeSet::new();
     for cell in cells(study).iter().filter(|cell| cell.client() == Client::Sixmark) {
@@ -25,7 +25,8 @@ pub fn wrongs(study: &Study, commands: &Commands<'_>) -> Vec<(usize, String)> {
         // What stands for a folder that is not there yet can't be looked into.
         let whole = !words.iter().any(|word| word.contains("{www}") || word.contains("{here}"));
         if let Err(message) = (commands.check)(&words, whole) {
-            wrongs.insert((line(study, cell, &message, commands), message));
+            let (line, key) = place(study, cell, &message, commands);
+            wrongs.insert((line, key, message));
         }
     }
     wrongs.into_iter().collect()
@@ -42,13 +43,18 @@ fn words_of(study: &Study, cell: &Cell<'_>) -> Option<Vec<String>> {
     Some(words(study, cell, &place, |_| None))
 }
 
-/// The line of the option that is wrong by itself; else that of the cell.
-fn line(study: &Study, cell: &Cell<'_>, message: &str, commands: &Commands<'_>) -> usize {
+/// The line and the key of the option that is wrong by itself; else the line of the cell.
+fn place(
+    study: &Study,
+    cell: &Cell<'_>,
+    message: &str,
+    commands: &Commands<'_>,
+) -> (usize, String) {
     let alone = |words: Vec<String>| {
         let words: Vec<String> = words.into_iter().chain([NOWHERE.to_owned()]).collect();
-        (commands.check)(&words, false).is_err_and(|said| said == message)
+        (commands.check)(&words, true).is_err_and(|said| said == message)
     };
     let settings = cell.settings();
-    let mut culprits = settings.iter().filter(|s| alone(option(study, s, |_| None)));
-    culprits.next().map_or_else(|| cell.line(), |setting| setting.line)
+    let culprit = settings.iter().find(|setting| alone(option(study, setting, |_| None)));
+    culprit.map_or_else(|| (cell.line(), String::new()), |one| (one.line, one.key.clone()))
 }

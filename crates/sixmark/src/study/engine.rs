@@ -27,6 +27,9 @@ use super::work::Work;
 use super::{Commands, doubts};
 use crate::{Error, environment};
 
+/// Open files that services are let have.
+const OPEN_FILES: u64 = 1 << 16;
+
 /// What may be chosen for a study that runs.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -280,6 +283,9 @@ impl Course<'_> {
     ) -> Result<Ended, Error> {
         let work = Work::new(self.folder)?;
         files::make(self.study, self.cells, &work)?;
+        // Services inherit the limit: thousands of connections may come. One that stays lower shows in
+        // what fails.
+        let _ = sixmark_sys::limit::raise_open_files(OPEN_FILES);
         let ground = Ground { folder: self.folder, work: &work, stop };
         let Some(mut services) = Services::start(&self.study.services, &ground)? else {
             return Ok(Ended::Interrupted);

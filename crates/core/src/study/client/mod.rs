@@ -313,6 +313,7 @@ impl Figures {
     }
 
     fn answer(mut self, said: &Said<'_>, refused: u64) -> Answer {
+        self.plain(Plain::Wall, said.wall_s);
         self.plain(Plain::Cpu, said.cpu_s);
         Answer { figures: self.0, refused }
     }

@@ -33,6 +33,10 @@ impl Live {
                 let begun =
                     if *done > 0 { format!("{done} done already, ") } else { String::new() };
                 let folder = folder.display();
+                if done == all {
+                    complain(&format!("all {all} cells are in '{folder}' already"));
+                    return;
+                }
                 complain(&format!("{} cells, {begun}kept in '{folder}'", count((*all).into())));
             }
             Event::Cell { number, all, levels, left_s } if self.terminal => {

@@ -156,9 +156,6 @@ fn wanted(args: &RunArgs) -> Result<(Source, bool), Error> {
         return Source::find(name).map(|source| (source, args.quick));
     };
     let before = document(folder)?;
-    if before.ended == Some(Ended::Complete) {
-        complain(&format!("'{}' has all its cells already", folder.display()));
-    }
     let name = args.study.clone().unwrap_or(before.file.name);
     // Where the file is gone, its copy in the folder will do: it has the same digest.
     let copy = folder.join("study.toml");
@@ -197,9 +194,9 @@ fn checked(source: &Source, quick: bool, commands: &Commands<'_>) -> Result<Stud
 }
 
 fn options_wrong(source: &Source, study: &Study, commands: &Commands<'_>) -> Vec<String> {
-    let wrongs = study::wrongs(study, commands).into_iter().map(|(line, message)| {
-        Wrong { line, key: String::new(), message, file: None }.of_file(&source.name)
-    });
+    let wrongs = study::wrongs(study, commands)
+        .into_iter()
+        .map(|(line, key, message)| Wrong { line, key, message, file: None }.of_file(&source.name));
     wrongs.collect()
 }
 

@@ -106,12 +106,15 @@ fn it_is_of_the_published_form_and_survives_being_read() {
     assert!(jsonschema::meta::is_valid(&schema));
     let good = sample();
     check(&good);
+    // Which cell comes first is the seed's to say.
+    let families = good["cells"][0]["families"].as_object().unwrap();
+    let figures = format!("/cells/0/families/{}", families.keys().next().unwrap());
     for (path, wrong) in [
         ("/schema", json!("sixmark.study/2")),
         ("/order", json!("any")),
         ("/cells/0/id", json!("x")),
         ("/cells/0/families", json!({})),
-        ("/cells/0/families/ipv6", json!({ "goodput": "fast" })),
+        (&figures, json!({ "goodput": "fast" })),
         ("/tables/0/rows/0/values/0/measured", json!("5")),
         ("/comparisons/0/entries/0/finding", json!("maybe")),
         ("/published/tables/0/rows/0/values", json!(["-"])),
