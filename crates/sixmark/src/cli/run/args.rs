@@ -146,6 +146,11 @@ pub(in crate::cli) struct Args {
           conflicts_with_all = ["rate", "ramp", "steps", "find_max"], help_heading = "Load")]
     pub(super) linger: Option<Duration>,
 
+    /// Speak HTTP/1.0; connections are kept only where the server agrees to
+    #[arg(long = "http1.0", conflicts_with_all = ["http2", "http2_prior_knowledge", "http3"],
+          help_heading = "Connections")]
+    pub(super) http1_0: bool,
+
     /// Speak HTTP/2, agreed on by TLS
     #[arg(long, conflicts_with_all = ["http3", "http2_prior_knowledge"],
           help_heading = "Connections")]
