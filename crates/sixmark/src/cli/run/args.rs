@@ -263,6 +263,10 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(in crate::cli) csv: Option<Place>,
 
+    /// Write the report as a page that needs no network
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(in crate::cli) html: Option<Place>,
+
     #[command(flatten)]
     pub(in crate::cli) keep: keep::Args,
 

@@ -9,13 +9,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use sixmark_core::document::Document;
+use sixmark_core::headline::Headline;
 use sixmark_core::plan::study::{Study, Wrong};
+use sixmark_core::report::html;
+use sixmark_core::report::sheet::Named;
 use sixmark_core::report::study::{Style, reanalysis, report};
 use sixmark_core::result::Ended;
 use sixmark_core::study::analyse::published;
 use sixmark_core::study::result::StudyResult;
 
-use super::out::{Place, complain, print};
+use super::keep::{self, Keeper};
+use super::out::{self, Place, complain, print};
 use super::stop_flag;
 use crate::Error;
 use crate::study::{self, Commands, Finished, Options, Source};
@@ -77,6 +81,13 @@ struct RunArgs {
     #[arg(long, value_name = "FILE|-")]
     markdown: Option<Place>,
 
+    /// Write the report as a page here too; the study's folder has it as report.html
+    #[arg(long, value_name = "FILE|-")]
+    html: Option<Place>,
+
+    #[command(flatten)]
+    keep: keep::Args,
+
     /// No report and no progress; warnings stay
     #[arg(short, long)]
     quiet: bool,
@@ -134,7 +145,8 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
 fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let (source, quick) = wanted(args)?;
     let study = checked(&source, quick, commands)?;
-    args.markdown.as_ref().map_or(Ok(()), Place::check)?;
+    out::check([&args.markdown, &args.html])?;
+    let mut keeper = Keeper::open(&args.keep)?;
     let options = Options {
         seed: args.seed,
         out: args.out.clone(),
@@ -146,7 +158,25 @@ fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let done = study::run(&source, &study, &options, commands, &stop, &mut |event| live.see(event));
     live.clear();
     let finished = done?;
+    keep(args, &finished, &mut keeper)?;
     tell(args, &finished)
+}
+
+/// In the store, and as a page in the study's folder and where it was asked for.
+fn keep(args: &RunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), Error> {
+    let Finished { document, folder } = finished;
+    let text = serde_json::to_string_pretty(document)
+        .map_err(|error| Error::Measure(format!("can't encode the study: {error}")))?;
+    // The folder has it anyway.
+    let elsewhere = Place::File(folder.join("study.json"));
+    let headline = Headline::of_study(document);
+    let kept = keeper.finish(&headline, &text, Some(&elsewhere), args.quiet);
+    let name = folder.display().to_string();
+    let parsed = Document::Study(Box::new(document.clone()));
+    let page = html::page(&[Named { name: &name, document: &parsed }]);
+    let written = Place::File(folder.join("report.html")).write(&page);
+    let also = args.html.as_ref().map_or(Ok(()), |place| place.write(&page));
+    out::all([kept, written, also])
 }
 
 /// The study to carry out, and whether its short form: of one that goes on, what its folder says.
@@ -204,7 +234,7 @@ fn options_wrong(source: &Source, study: &Study, commands: &Commands<'_>) -> Vec
 fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
     let Finished { document, folder } = finished;
     let folder = folder.display();
-    let standard = args.markdown == Some(Place::Standard);
+    let standard = [&args.markdown, &args.html].contains(&&Some(Place::Standard));
     if !args.quiet && !standard {
         print(&report(document, Style::Text))?;
     }
@@ -212,7 +242,7 @@ fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
     args.markdown.as_ref().map_or(Ok(()), |place| place.write(&markdown()))?;
     if document.ended == Some(Ended::Complete) {
         if !args.quiet {
-            complain(&format!("kept in '{folder}'"));
+            complain(&format!("kept in '{folder}'; its report is '{folder}/report.html'"));
         }
         return Ok(0);
     }
