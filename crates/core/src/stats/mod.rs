@@ -10,6 +10,8 @@ mod holm;
 mod pooled;
 mod proportions;
 mod quantile;
+#[cfg(test)]
+mod reference;
 mod special;
 mod swaps;
 mod walsh;
