@@ -7,6 +7,8 @@ mod design;
 mod intervals;
 mod noise;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod trials;
 mod whole;
 

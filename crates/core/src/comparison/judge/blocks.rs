@@ -58,14 +58,23 @@ fn blocks(
 }
 
 fn finding(figures: &[(f64, f64)], effects: &[f64], rules: &Rules<'_>) -> Result<Finding, Refused> {
+    let apart: Vec<f64> = figures.iter().map(|(a, b)| a - b).collect();
+    of_effects(effects, centre(&apart, rules.settings.confidence)?, rules)
+}
+
+/// What effects say, a difference being known already.
+pub(super) fn of_effects(
+    effects: &[f64],
+    difference: Estimate,
+    rules: &Rules<'_>,
+) -> Result<Finding, Refused> {
     let margin = rules.settings.margin.ln_1p();
     let near = equivalence(effects, margin, rules.alpha())?;
     let logs = centre(effects, rules.settings.confidence)?;
-    let apart: Vec<f64> = figures.iter().map(|(a, b)| a - b).collect();
     let (value, low, high) = (logs.value.exp(), logs.low.exp(), logs.high.exp());
     Ok(Finding {
         ratio: Some(Estimate { value, low, high }),
-        difference: centre(&apart, rules.settings.confidence)?,
+        difference,
         p: signed_rank(effects)?.two_sided,
         p_equivalence: near.p,
         near: near.interval,

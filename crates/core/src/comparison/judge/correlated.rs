@@ -11,11 +11,21 @@ use crate::stats::{Interval, Refused, fewest, inflation, normal_cdf, normal_quan
 /// Of a mixed comparison: widens the intervals and weakens the tests by as much as the blocks
 /// resemble their neighbours.
 pub(super) fn widened(mut evidence: Evidence, rules: &Rules<'_>) -> Evidence {
-    if rules.kind == Kind::Mixed {
-        let series = &evidence.series;
-        evidence.found = evidence.found.and_then(|found| by_series(found, series, rules));
-    }
+    let series = &evidence.series;
+    evidence.found = evidence.found.and_then(|found| by_kind(found, series, rules));
     evidence
+}
+
+/// The same of what one series of blocks says.
+pub(super) fn by_kind(
+    found: Finding,
+    series: &[f64],
+    rules: &Rules<'_>,
+) -> Result<Finding, Refused> {
+    match rules.kind {
+        Kind::Isolated => Ok(found),
+        Kind::Mixed => by_series(found, series, rules),
+    }
 }
 
 fn by_series(found: Finding, series: &[f64], rules: &Rules<'_>) -> Result<Finding, Refused> {

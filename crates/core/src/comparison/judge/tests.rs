@@ -196,6 +196,27 @@ fn goodput_is_judged_against_the_headers_too() {
 }
 
 #[test]
+fn mixed_comparisons_ask_for_more_where_blocks_resemble_their_neighbours() {
+    let mut pairs = pairs(24, 1.0, 1, 16);
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        // A hill of 24 blocks, which nobody climbed by chance.
+        pair.a.completed = 1_000_000 + 10_000 * (12 - (i as u64).abs_diff(12));
+        pair.b.completed = 1_000_000;
+    }
+    let by = |kind| {
+        let found = compare(kind, ("ipv6", "ipv4"), &pairs, 0, &Settings::usual(1));
+        of(&found, Metric::RequestsPerS).clone()
+    };
+    assert_eq!(by(Kind::Isolated).verdict, Verdict::Better);
+    let mixed = by(Kind::Mixed);
+    assert_eq!((mixed.verdict, mixed.ratio), (Verdict::Inconclusive, None));
+    assert!(mixed.reason.unwrap().contains("resemble their neighbours"));
+    pairs.sort_by_key(|pair| pair.a.completed / 10_000 * 7 % 13);
+    let found = compare(Kind::Mixed, ("ipv6", "ipv4"), &pairs, 0, &Settings::usual(1));
+    assert_eq!(of(&found, Metric::RequestsPerS).verdict, Verdict::Better);
+}
+
+#[test]
 fn slices_are_joined_evenly() {
     let second =
         Pair { a: Stretch { elapsed_s: 1.0, sent: 1, ..Stretch::default() }, ..Pair::default() };
