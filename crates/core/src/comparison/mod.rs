@@ -285,6 +285,17 @@ impl Metric {
     }
 }
 
+impl Metric {
+    /// True where both are figures of the same phase, or neither is of one.
+    fn is_of_the_phase_of(self, other: Metric) -> bool {
+        let phase = |metric| match metric {
+            Metric::Time(phase, _) => Some(phase),
+            _ => None,
+        };
+        phase(self) == phase(other)
+    }
+}
+
 impl Point {
     /// The share (0 to 1) of durations that are not longer.
     pub fn share(self) -> f64 {

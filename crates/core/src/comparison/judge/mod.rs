@@ -12,7 +12,6 @@ mod figures;
 mod header;
 mod noise;
 mod quantiles;
-mod slices;
 mod verdict;
 
 #[cfg(test)]
@@ -21,7 +20,6 @@ mod tests;
 pub use doubts::{Doubt, doubts};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
-pub use slices::pairs_of_slices;
 
 use super::{
     Compared, Comparison, Estimate, Kind, Method, Metric, PHASES, POINTS, Pair, Settings,
@@ -29,7 +27,8 @@ use super::{
 };
 use crate::stats::{Interval, Refused, fewest, holm, lag1};
 
-/// Compares side A with side B in every metric that both have figures of, the primary one first.
+/// Compares side A with side B in every metric that both have figures of, the primary one and those of
+/// its phase first.
 ///
 /// `left_out` are pairs that the caller kept back, since one of their sides was cut short. The order
 /// of `pairs` is that in which they were measured. The same seed gives the same answer.
@@ -139,14 +138,17 @@ fn alpha(settings: &Settings) -> f64 {
 }
 
 fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
+    // Where both sides are loaded at once, the ratio of their rates is what was asked for.
+    let rates = (rules.kind == Kind::Isolated).then(|| blocks::rates(pairs, rules));
     let mut all: Vec<Evidence> = PHASES
         .iter()
         .flat_map(|&(_, phase)| of_phase(phase, pairs, rules))
-        .chain(blocks::rates(pairs, rules))
+        .chain(rates.into_iter().flatten())
         .chain(failures::failures(pairs, rules))
         .map(|one| correlated::widened(one, rules))
         .collect();
-    all.sort_by_key(|one| one.metric != rules.settings.primary);
+    let primary = rules.settings.primary;
+    all.sort_by_key(|one| (one.metric != primary, !one.metric.is_of_the_phase_of(primary)));
     all
 }
 
