@@ -29,22 +29,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         one_metric(&page, trials)?;
     }
     if wanted("whole") {
-        write(&page, "whole", &tables::whole(trials / FEWER))?;
+        write(&page, "whole", &tables::whole(trials / FEWER), trials / FEWER)?;
     }
     Ok(())
 }
 
 fn one_metric(page: &str, trials: u64) -> Result<(), Box<dyn Error>> {
     let [different, held, equivalent] = tables::one_metric(trials);
-    write(page, "different", &different)?;
-    write(page, "held", &held)?;
-    write(page, "equivalent", &equivalent)?;
-    write(page, "power", &tables::power(trials))?;
-    write(page, "intervals", &tables::intervals(trials / FEWER))
+    write(page, "different", &different, trials)?;
+    write(page, "held", &held, trials)?;
+    write(page, "equivalent", &equivalent, trials)?;
+    write(page, "power", &tables::power(trials), trials)?;
+    write(page, "intervals", &tables::intervals(trials / FEWER), trials / FEWER)
 }
 
 /// One table after the other, so that what is done is done.
-fn write(page: &str, name: &str, table: &str) -> Result<(), Box<dyn Error>> {
+fn write(page: &str, name: &str, table: &str, trials: u64) -> Result<(), Box<dyn Error>> {
+    let error = (5.0 * 95.0 / trials as f64).sqrt();
+    let table = format!("{table}\n{trials} comparisons a cell: 5.0 is uncertain by {error:.1}.\n");
     writeln!(stderr(), "{name}\n{table}")?;
     let text = fs::read_to_string(page)?;
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end {name} -->"));
