@@ -1,6 +1,6 @@
 //! What may be said of two sides, by rules that were fixed before anything was measured.
 //!
-//! A metric becomes [`Evidence`]: an estimate with its interval, a test for a difference, a test for
+//! Of each metric there is evidence: an estimate with its interval, a test for a difference, a test for
 //! equivalence. The tests for differences are corrected for being many; only then there are
 //! verdicts. `docs/statistics.md` tells the rules and how they were checked.
 
