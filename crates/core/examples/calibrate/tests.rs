@@ -5,7 +5,7 @@ use crate::noise::{ALL, Noise};
 use crate::trials::Trial;
 use crate::whole::Whole;
 
-const TRIALS: u64 = 400;
+const TRIALS: u64 = 200;
 
 /// The largest count that a chance of 5 % leaves possible.
 fn most(trials: u64) -> u64 {

@@ -24,7 +24,7 @@ pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
     let counted: Vec<(Count, Count)> =
         pairs.iter().map(|pair| (count(&pair.a), count(&pair.b))).collect();
     let used: Vec<_> = counted.into_iter().filter(|(a, b)| a.whole > 0 && b.whole > 0).collect();
-    let (a, b) = sums(&used, &[]);
+    let (a, b) = sums(&used);
     let shares = (a.share()?, b.share()?);
     Some(Evidence {
         metric: Metric::Failures,
@@ -44,7 +44,7 @@ fn count(stretch: &Stretch) -> Count {
 }
 
 fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<Finding, Refused> {
-    let (a, b) = sums(pairs, &[]);
+    let (a, b) = sums(pairs);
     let margin = rules.settings.margin * OF_MARGIN;
     let sides = Sides::new(pairs)?;
     let interval = sides.interval(rules.settings.confidence)?;
@@ -59,28 +59,30 @@ fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<Finding, Refus
     })
 }
 
-/// Both sides over all pairs, those exchanged that are `swapped`.
-fn sums(pairs: &[(Count, Count)], swapped: &[bool]) -> (Count, Count) {
-    let swaps = swapped.iter().chain(std::iter::repeat(&false));
-    pairs.iter().zip(swaps).fold(Default::default(), |(a, b), (&pair, &swap)| {
-        let (of_a, of_b) = if swap { (pair.1, pair.0) } else { pair };
-        (added(a, of_a), added(b, of_b))
-    })
+/// Both sides over all pairs.
+fn sums(pairs: &[(Count, Count)]) -> (Count, Count) {
+    let none = (Count::default(), Count::default());
+    pairs.iter().fold(none, |(a, b), pair| (added(a, pair.0), added(b, pair.1)))
 }
 
 fn added(to: Count, more: Count) -> Count {
     Count { part: to.part + more.part, whole: to.whole + more.whole }
 }
 
+/// Pairs weigh as much as they have exchanges of both sides, so that exchanging the sides changes a
+/// pair's sign and nothing else: one bad block can never be unusual, whatever the sides' rates.
 fn exchanged(pairs: &[(Count, Count)], rules: &Rules<'_>) -> f64 {
-    let (a, b) = sums(pairs, &[]);
-    if a.part + b.part == 0 {
+    let weighed = |(a, b): &(Count, Count)| {
+        Some((a.share()? - b.share()?) * (a.whole as f64 + b.whole as f64))
+    };
+    let apart: Vec<f64> = pairs.iter().filter_map(weighed).collect();
+    if apart.iter().all(|apart| *apart == 0.0) {
         return 1.0;
     }
     let mut random = Random::new(rules.settings.seed, STREAM);
-    let tests = swap_test(pairs.len(), rules.settings.resamples, &mut random, 1, |swapped, out| {
-        let (a, b) = sums(pairs, swapped);
-        out[0] = a.share().zip(b.share()).map_or(0.0, |(a, b)| a - b);
+    let signed = |(apart, &swap): (&f64, &bool)| if swap { -apart } else { *apart };
+    let tests = swap_test(apart.len(), rules.settings.resamples, &mut random, 1, |swapped, out| {
+        out[0] = apart.iter().zip(swapped).map(signed).sum();
     });
     tests.first().map_or(1.0, |test| test.two_sided)
 }
@@ -107,7 +109,7 @@ impl Sides {
         let of_b: Vec<Count> = pairs.iter().map(|(_, b)| *b).collect();
         // The side with fewer failures knows less of how they come: it takes the other's word.
         let inflation = inflation(&of_a).max(inflation(&of_b));
-        let (a, b) = sums(pairs, &[]);
+        let (a, b) = sums(pairs);
         let side = |count: Count| Some((count.share()?, count.whole as f64 / inflation));
         Ok(Sides { a: side(a).ok_or(Refused::Empty)?, b: side(b).ok_or(Refused::Empty)? })
     }

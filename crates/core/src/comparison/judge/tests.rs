@@ -159,6 +159,16 @@ fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
     burst[4] = 900;
     // Fisher alone would be as sure as can be.
     assert_eq!(verdict(&burst, &[0; 12]), Verdict::Inconclusive);
+    let slow: Vec<Pair> = failing(&burst, &[0; 12])
+        .into_iter()
+        .enumerate()
+        .map(|(i, mut pair)| {
+            pair.b.completed = 3_000 + i as u64;
+            pair
+        })
+        .collect();
+    // Not though side A has fewer exchanges in every block.
+    assert_eq!(of(&judged(&slow), Metric::Failures).verdict, Verdict::Inconclusive);
     assert_eq!(verdict(&[1_000; 12], &[1_000; 12]), Verdict::Equivalent);
 }
 
