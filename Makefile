@@ -10,7 +10,7 @@ SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-oha \
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck fuzz bench instructions
+.PHONY: help demo build test lint shellcheck fuzz bench instructions verdicts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only h2-tls
 	scripts/install-test-packages bench
 	scripts/install-oha $(TARGET_DIR)/peers
 	benches/peers/run --sixmark $(SIXMARK) $(BENCH)
+
+verdicts: build ## real comparisons whose answer is known: how often is it wrong?
+	benches/verdicts --sixmark $(SIXMARK) $(VERDICTS)
 
 instructions: build ## instructions a request, one thread and server against two, under valgrind
 	scripts/install-test-packages instructions

@@ -12,6 +12,8 @@ pub mod cookies;
 pub mod document;
 pub mod family;
 pub mod find;
+pub mod gate;
+pub mod headline;
 pub mod histogram;
 pub mod hpack;
 pub(crate) mod http;

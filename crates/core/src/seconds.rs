@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::comparison::slices::{Sliced, Slices};
 use crate::family::PerFamily;
 use crate::result::{Interval, interval};
 use crate::tally::{Slice, SliceTally};
@@ -14,12 +15,18 @@ pub struct Seconds {
     told: Vec<Option<u64>>,
     open: BTreeMap<u64, (u64, PerFamily<SliceTally>)>,
     done: Vec<Interval>,
+    slices: Slices,
 }
 
 impl Seconds {
     /// Of a run of so many workers.
     pub fn new(workers: u32) -> Seconds {
-        Seconds { told: vec![None; workers as usize], open: BTreeMap::new(), done: Vec::new() }
+        Seconds {
+            told: vec![None; workers as usize],
+            open: BTreeMap::new(),
+            done: Vec::new(),
+            slices: Slices::default(),
+        }
     }
 
     /// Takes a worker's second in. Each worker's come in their order.
@@ -33,12 +40,13 @@ impl Seconds {
         self.close();
     }
 
-    /// All of them, those included that not every worker has told of.
-    pub fn into_intervals(mut self) -> Vec<Interval> {
-        let rest = std::mem::take(&mut self.open);
-        self.done
-            .extend(rest.into_iter().map(|(second, (length, of))| interval(second, length, of)));
-        self.done
+    /// All of them, those included that not every worker has told of, and what they are as pairs of
+    /// blocks.
+    pub fn end(mut self) -> (Vec<Interval>, Sliced) {
+        for (second, (length, families)) in std::mem::take(&mut self.open) {
+            self.write_down(second, length, families);
+        }
+        (self.done, self.slices.end())
     }
 
     /// Writes down the seconds that every worker is past.
@@ -48,8 +56,13 @@ impl Seconds {
             && *entry.key() < past
         {
             let (second, (length, families)) = entry.remove_entry();
-            self.done.push(interval(second, length, families));
+            self.write_down(second, length, families);
         }
+    }
+
+    fn write_down(&mut self, second: u64, length_ns: u64, families: PerFamily<SliceTally>) {
+        self.slices.add(length_ns, &families);
+        self.done.push(interval(second, length_ns, families));
     }
 }
 
@@ -71,7 +84,7 @@ mod tests {
             seconds.add(&slice(worker, second, sent));
         }
         assert_eq!(seconds.open.len(), 1, "only the last one may grow");
-        let sent = seconds.into_intervals().into_iter().map(|i| (i.second, i.families.ipv6.sent));
+        let sent = seconds.end().0.into_iter().map(|i| (i.second, i.families.ipv6.sent));
         assert_eq!(sent.collect::<Vec<_>>(), [(0, 9), (1, 2), (2, 20)]);
     }
 
@@ -79,6 +92,6 @@ mod tests {
     fn a_worker_that_tells_nothing_keeps_no_second_from_the_result() {
         let mut seconds = Seconds::new(2);
         (0..3).for_each(|second| seconds.add(&slice(0, second, 1)));
-        assert_eq!(seconds.into_intervals().len(), 3);
+        assert_eq!(seconds.end().0.len(), 3);
     }
 }

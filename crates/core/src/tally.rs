@@ -249,6 +249,12 @@ pub struct SliceTally {
     pub failed: u64,
     /// Content bytes of whole responses.
     pub body: u64,
+    /// How long connections took to be established.
+    pub connect: Timing,
+    /// How long handshakes of TLS or QUIC took.
+    pub tls: Timing,
+    /// From the requests' last byte handed to the kernel to the responses' first, of whole responses.
+    pub wait: Timing,
     /// Response times of whole responses.
     pub response: Timing,
 }
@@ -259,6 +265,9 @@ impl AddAssign<&SliceTally> for SliceTally {
         self.completed += other.completed;
         self.failed += other.failed;
         self.body += other.body;
+        self.connect += &other.connect;
+        self.tls += &other.tls;
+        self.wait += &other.wait;
         self.response += &other.response;
     }
 }

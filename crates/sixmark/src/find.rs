@@ -7,19 +7,15 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sixmark_core::clocks::Clocks;
 use sixmark_core::condition::Condition;
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::find::{Conduct, FindMax, Found, Trial};
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::{
-    Ended, Families, FamilyResult, Generator, Interval, RunResult, planned_result,
-};
+use sixmark_core::result::{Ended, Families, FamilyResult, Generator, RunResult, planned_result};
 use sixmark_core::search::{AGREE, Search};
-use sixmark_core::tally::Tally;
-use sixmark_sys::usage::{Usage, usage};
+use sixmark_sys::usage::usage;
 
 use crate::Error;
 use crate::load::{self, Loaded};
@@ -187,7 +183,7 @@ fn assemble(plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>
         shown().find(|&(of, _)| of == family).map(|(_, loaded)| figures(&plan, family, loaded))
     };
     let [ipv6, ipv4] = Family::BOTH.map(of);
-    let mut one = join(shown().map(|(_, loaded)| loaded));
+    let mut one = load::one_after_the_other(shown().map(|(_, loaded)| loaded));
     if interrupted {
         one.ended = Ended::Interrupted;
     }
@@ -204,37 +200,5 @@ fn assemble(plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>
 impl Side {
     fn is_interrupted(&self) -> bool {
         self.trials.last().is_some_and(|trial| trial.verdict().is_none())
-    }
-}
-
-/// Loads one after the other as one: its seconds are those of the first, then those of the second.
-fn join<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loaded {
-    let mut one = nothing();
-    for (at, load) in loads.enumerate() {
-        let seconds = one.intervals.last().map_or(0, |interval| interval.second + 1);
-        let later = |of: &Interval| Interval { second: of.second + seconds, ..of.clone() };
-        one.intervals.extend(load.intervals.iter().map(later));
-        one.busiest = one.busiest.max(load.busiest);
-        one.tally += &load.tally;
-        one.clocks += &load.clocks;
-        one.elapsed_ns += load.elapsed_ns;
-        one.driver = load.driver;
-        if at == 0 || load.ended != Ended::Hopeless {
-            one.ended = load.ended;
-        }
-    }
-    one
-}
-
-fn nothing() -> Loaded {
-    Loaded {
-        tally: Tally::default(),
-        intervals: Vec::new(),
-        busiest: 0.0,
-        elapsed_ns: 0,
-        ended: Ended::Complete,
-        driver: "none",
-        clocks: Clocks::default(),
-        usage: Usage::default(),
     }
 }

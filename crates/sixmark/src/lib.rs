@@ -2,10 +2,11 @@
 //!
 //! The way a number travels: arguments -> `Plan` -> run -> worker -> `Tally` -> `RunResult` ->
 //! report. [`cli`] makes the plan and shows the report, [`run`] turns a plan into a result,
-//! [`find`] many trials of one, [`load`] holds the workers.
+//! [`find`] many trials of one, [`load`] holds the workers. [`store`] keeps results.
 
 mod calibrate;
 pub mod cli;
+pub mod compare;
 mod environment;
 mod error;
 pub mod find;
@@ -14,6 +15,7 @@ pub mod origin;
 mod preflight;
 mod resolve;
 pub mod run;
+pub mod store;
 pub mod tls;
 mod warning;
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use sixmark_core::comparison::slices::Sliced;
+use sixmark_core::comparison::{Comparison, Kind, Settings, judge};
 use sixmark_core::condition::Condition;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
@@ -39,9 +41,9 @@ pub struct Planned {
 /// A plan that has been found possible to carry out.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    planned: Planned,
-    routes: Vec<Route>,
-    doubts: Vec<Warning>,
+    pub(crate) planned: Planned,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) doubts: Vec<Warning>,
 }
 
 impl Ready {
@@ -84,7 +86,8 @@ pub fn run(
     };
     ready.carry_out(|plan, _| {
         let loaded = load::run(&plan, stop, watch)?;
-        Ok(RunResult { calibration, ..assemble(plan, loaded) })
+        let comparison = mixed(&plan, &loaded);
+        Ok(RunResult { calibration, comparison, ..assemble(plan, loaded) })
     })
 }
 
@@ -101,7 +104,8 @@ impl Ready {
         result.started = started;
         result.dns = dns;
         result.environment = environment;
-        let found = warning::of_result(&result);
+        let mut found = warning::of_result(&result);
+        found.extend(result.comparison.iter().flat_map(warning::of_comparison));
         result.warnings = [self.doubts, warnings, found].concat();
         Ok(result)
     }
@@ -133,11 +137,23 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         families,
         total,
         generator: generator(&plan, &loaded),
-        intervals: loaded.intervals,
         calibration: None,
         find_max: None,
+        comparison: None,
+        gates: Vec::new(),
+        intervals: loaded.intervals,
         plan,
     }
+}
+
+/// The families over the seconds of the run, where both were loaded for a second at least.
+fn mixed(plan: &Plan, loaded: &Loaded) -> Option<Comparison> {
+    let Sliced { pairs, left_out } = &loaded.slices;
+    let both = Family::BOTH.into_iter().all(|family| loaded.tally[family].sent > 0);
+    (both && !pairs.is_empty()).then(|| {
+        let settings = Settings::usual(plan.seed);
+        judge::compare(Kind::Mixed, ("ipv6", "ipv4"), pairs, *left_out, &settings)
+    })
 }
 
 /// What the generator did.

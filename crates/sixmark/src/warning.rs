@@ -6,6 +6,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use sixmark_core::calibration::Below;
+use sixmark_core::comparison::judge::{Doubt, doubts};
+use sixmark_core::comparison::{Comparison, Kind};
 use sixmark_core::content::ContentResult;
 use sixmark_core::family::Family;
 use sixmark_core::find::{FindMax, Found, Limit};
@@ -158,6 +160,30 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
         result.families.iter().flat_map(|(family, figures)| of_family(result, family, figures));
     let found = result.find_max.iter().flat_map(|found| of_search(result, found));
     of_run.into_iter().flatten().chain(found).chain(families).collect()
+}
+
+/// A signal ended a comparison.
+pub(crate) fn cut_short(pairs: usize, of: u32) -> Warning {
+    let message =
+        format!("interrupted: {pairs} of {of} pairs of blocks were measured and compared");
+    warning("interrupted", message)
+}
+
+/// What makes a comparison doubtful.
+pub(crate) fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
+    let told = |doubt: Doubt| {
+        let line = doubt.to_string();
+        match doubt {
+            Doubt::TooFewBlocks { .. } => warning("too_few_blocks", line),
+            Doubt::Autocorrelated(_) => warning("autocorrelated_blocks", line),
+            Doubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
+        }
+    };
+    // Nobody asked a short run for a verdict.
+    let asked = |doubt: &Doubt| {
+        comparison.kind == Kind::Isolated || !matches!(doubt, Doubt::TooFewBlocks { .. })
+    };
+    doubts(comparison).into_iter().filter(asked).map(told).collect()
 }
 
 /// What set the highest rate, where that was not the server.

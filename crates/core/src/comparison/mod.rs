@@ -6,8 +6,11 @@
 
 pub mod judge;
 pub mod result;
+pub mod schedule;
+pub mod slices;
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -71,6 +74,26 @@ pub struct Pair {
     pub a: Stretch,
     /// What it is judged against.
     pub b: Stretch,
+}
+
+impl Pair {
+    /// Adds the pair that followed this one.
+    pub fn join(&mut self, next: &Pair) {
+        self.a += &next.a;
+        self.b += &next.b;
+    }
+}
+
+impl AddAssign<&Stretch> for Stretch {
+    fn add_assign(&mut self, next: &Stretch) {
+        self.elapsed_s += next.elapsed_s;
+        self.sent += next.sent;
+        self.completed += next.completed;
+        self.failed += next.failed;
+        self.body_bytes += next.body_bytes;
+        self.phases += &next.phases;
+        self.tls += &next.tls;
+    }
 }
 
 /// How the two sides shared the time. Two different questions, never merged.
@@ -282,6 +305,17 @@ impl Metric {
     /// True where a lower figure is the better one.
     pub fn lower_is_better(self) -> bool {
         !matches!(self, Metric::RequestsPerS | Metric::Goodput)
+    }
+}
+
+impl Metric {
+    /// True where both are figures of the same phase, or neither is of one.
+    fn is_of_the_phase_of(self, other: Metric) -> bool {
+        let phase = |metric| match metric {
+            Metric::Time(phase, _) => Some(phase),
+            _ => None,
+        };
+        phase(self) == phase(other)
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Comparison;
+pub use crate::gate::GateResult;
 use crate::plan::Plan;
 use crate::result::{Ended, Environment, FamilyResult, Generator, Lookup, Tool, Warning};
 
@@ -124,15 +125,4 @@ pub enum SideName {
     A,
     /// What it is judged against.
     B,
-}
-
-/// What was demanded, and whether it was met.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GateResult {
-    /// As it was written: the condition under which the gate fails.
-    pub fail_if: String,
-    /// True where that holds, or can't be told.
-    pub failed: bool,
-    /// The figures that it was decided by, or what was missing, for people.
-    pub because: String,
 }

@@ -1,8 +1,12 @@
-//! Results as text, CSV, Markdown and HTML. Each report is a function from results to a string.
+//! Results as text, CSV, Markdown, HTML and JUnit's XML. Each report is a function from results to a
+//! string.
 
+pub mod comparison;
 pub mod csv;
 pub mod find;
+pub mod gates;
 pub mod html;
+pub mod junit;
 pub mod long;
 pub mod markdown;
 mod number;

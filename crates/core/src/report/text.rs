@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use crate::calibration::{Calibration, Difference, Floor, Leg};
 use crate::clocks::Timestamps;
+use crate::comparison::Comparison;
 use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
@@ -16,6 +17,7 @@ use crate::plan::http::Version;
 use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
 use crate::timing::Summary;
 
+use super::comparison::{sentence, wrapped};
 use super::find;
 use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
@@ -84,6 +86,7 @@ pub fn table(result: &RunResult) -> String {
     columns.quic(&mut text);
     columns.failures(&mut text);
     columns.content(&mut text);
+    text.push_str(&super::gates::lines(&result.gates));
     text
 }
 
@@ -111,8 +114,15 @@ fn headline(result: &RunResult) -> String {
     let _ = writeln!(text, "{}", setting(result));
     let sides = Family::BOTH.map(|family| result.families.of(family));
     text.push_str(&agreed::lines(sides, result.plan.http.version));
+    text.push_str(&mixed(result.comparison.as_ref()));
     text.push('\n');
     text
+}
+
+/// What the seconds of the run say of both families, where they are enough to say anything.
+fn mixed(comparison: Option<&Comparison>) -> String {
+    let said = comparison.filter(|of| of.metrics.first().is_some_and(|first| first.p.is_some()));
+    said.map_or(String::new(), |of| format!("\n{}\n", wrapped(&sentence(of))))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.

@@ -22,6 +22,8 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     words.extend(["-d", &args.duration, "-c", "32"].map(str::to_owned));
     words.extend(origin.addresses().iter().map(|address| format!("http://{address}/bytes/4096")));
     print(&format!("$ {}\n", words.join(" ")))?;
+    // A look at sixmark itself is nothing to find again.
+    words.extend(["--store", "none"].map(str::to_owned));
     let cli = Cli::try_parse_from(&words)
         .map_err(|e| Error::Usage(super::one_line(&e.to_string(), "sixmark demo --help")))?;
     let done = match cli.command {

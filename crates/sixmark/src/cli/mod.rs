@@ -1,6 +1,10 @@
 //! The command line: the only part that prints and decides on exit statuses.
 
+mod compare;
 mod demo;
+mod gates;
+mod history;
+mod keep;
 mod origin;
 mod out;
 mod report;
@@ -12,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::Error;
@@ -30,6 +34,10 @@ struct Cli {
 enum Command {
     /// Load a web server over IPv6 and IPv4 at once and show both side by side
     Run(Box<run::Args>),
+    /// Compare two sides, one at a time, in interleaved blocks, and give a verdict
+    Compare(Box<compare::Args>),
+    /// Find, show, export and delete results that were kept
+    History(history::Args),
     /// Show results again: as an HTML page, tables, Markdown or CSV
     Report(report::Args),
     /// Serve HTTP on both families to test against
@@ -41,12 +49,14 @@ enum Command {
 /// Does what the arguments say. Returns the exit status: 0 fine, 2 wrong usage, 3 could not measure.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, help_for(&arguments)),
     };
     let done = match cli.command {
         Command::Run(args) => run::main(*args),
+        Command::Compare(args) => compare::main(&args, &arguments),
+        Command::History(args) => history::main(args),
         Command::Report(args) => report::main(&args),
         Command::Origin(args) => origin::main(&args),
         Command::Demo(args) => demo::main(&args),
@@ -58,6 +68,27 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.status())
         }
     }
+}
+
+/// The arguments as they are.
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    read(command(), arguments)
+}
+
+/// The arguments where an option may be given once more: the last one counts.
+fn parse_again(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let last_counts = |command: clap::Command| command.args_override_self(true);
+    read(command().mut_subcommands(last_counts), arguments)
+}
+
+fn read(mut command: clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The command line. A comparison has most of a run's options, some with another default.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommand("compare", compare::adapt)
 }
 
 /// Says in one line what is wrong with the arguments, or shows the help that was asked for.
@@ -83,6 +114,8 @@ fn refuse(error: &clap::Error, help: &str) -> ExitCode {
 fn help_for(arguments: &[OsString]) -> &'static str {
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some("run") => "sixmark run --help",
+        Some("compare") => "sixmark compare --help",
+        Some("history") => "sixmark history --help",
         Some("report") => "sixmark report --help",
         Some("origin") => "sixmark origin --help",
         Some("demo") => "sixmark demo --help",
@@ -115,10 +148,8 @@ fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     #[test]
     fn the_command_line_is_well_formed() {
-        super::Cli::command().debug_assert();
+        super::command().debug_assert();
     }
 }

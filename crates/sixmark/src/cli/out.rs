@@ -23,6 +23,14 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     }
 }
 
+/// The last of what went wrong; the others are told.
+pub(super) fn all<const N: usize>(done: [Result<(), Error>; N]) -> Result<(), Error> {
+    let mut failed: Vec<Error> = done.into_iter().filter_map(Result::err).collect();
+    let last = failed.pop();
+    failed.iter().for_each(|error| complain(&error.to_string()));
+    last.map_or(Ok(()), Err)
+}
+
 /// Where a document goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -38,6 +46,16 @@ impl std::str::FromStr for Place {
     fn from_str(text: &str) -> Result<Place, Self::Err> {
         Ok(if text == "-" { Place::Standard } else { Place::File(text.into()) })
     }
+}
+
+/// Checks the places of several documents: standard output can take one of them.
+pub(super) fn check<const N: usize>(places: [&Option<Place>; N]) -> Result<(), Error> {
+    let given = || places.into_iter().flatten();
+    if given().filter(|place| **place == Place::Standard).count() > 1 {
+        let line = "two documents can't both have standard output (-); give one of them a file";
+        return Err(Error::Usage(line.into()));
+    }
+    given().try_for_each(Place::check)
 }
 
 impl Place {
@@ -100,11 +118,17 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 
 /// Keeps what was measured in the folder for temporary files.
 fn rescue(path: &Path, text: &str, error: &io::Error) -> Error {
+    let kept = keep_aside(path, text);
+    Error::Measure(format!("can't write '{}': {error}; {kept}", path.display()))
+}
+
+/// Writes a document that found no room under its name to the folder for temporary files, and says
+/// what became of it.
+pub(super) fn keep_aside(path: &Path, text: &str) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let kept = std::env::temp_dir().join(format!("sixmark-{}-{name}", std::process::id()));
-    let saved = match write_whole(&kept, text) {
+    match write_whole(&kept, text) {
         Ok(()) => format!("it was kept as '{}'", kept.display()),
         Err(_) => "only what is on the screen was kept".to_owned(),
-    };
-    Error::Measure(format!("can't write '{}': {error}; {saved}", path.display()))
+    }
 }

@@ -1,12 +1,15 @@
 //! `sixmark report`.
 
 use std::io::Read as _;
+use std::path::Path;
 
 use sixmark_core::document::Document;
 use sixmark_core::report::sheet::Named;
-use sixmark_core::report::{html, long, markdown, text};
+use sixmark_core::report::{comparison, html, long, markdown, text};
 use sixmark_core::result::Warning;
 
+use super::history;
+use super::keep::StoreArgs;
 use super::out::{Place, complain, print};
 use crate::Error;
 
@@ -19,7 +22,8 @@ const LARGEST: u64 = 256 << 20;
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct Args {
-    /// Documents that sixmark wrote (`--json FILE`); `-` reads one from standard input
+    /// Documents that sixmark wrote (`--json FILE`), or their numbers in the store (`sixmark history`),
+    /// or last; `-` reads one from standard input
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<String>,
     /// Write one HTML page that needs no network to be looked at; `-` for standard output
@@ -34,13 +38,19 @@ pub(super) struct Args {
     /// Print CSV, a line a figure: document,kind,started,part,number,side,metric,value
     #[arg(long, group = "printed")]
     csv: bool,
+
+    #[command(flatten)]
+    store: StoreArgs,
 }
 
 /// Reads all documents before anything is written.
 pub(super) fn main(args: &Args) -> Result<u8, Error> {
     check(args)?;
-    let documents: Vec<Document> =
-        args.results.iter().map(|word| document(word)).collect::<Result<_, Error>>()?;
+    let documents: Vec<Document> = args
+        .results
+        .iter()
+        .map(|word| document(word, &args.store))
+        .collect::<Result<_, Error>>()?;
     let both = args.results.iter().zip(&documents);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
     if let Some(place) = &args.html {
@@ -72,12 +82,21 @@ fn printed(args: &Args, named: &[Named<'_>]) -> Result<(), Error> {
     }
 }
 
-/// What a word on the command line stands for.
-fn document(word: &str) -> Result<Document, Error> {
-    let text = if word == "-" { standard_input() } else { file(word) };
-    let name = if word == "-" { "standard input".to_owned() } else { format!("'{word}'") };
-    let text = text.map_err(|error| Error::Usage(format!("can't read {name}: {error}")))?;
+/// What a word on the command line stands for. A file goes before a number in the store.
+fn document(word: &str, store: &StoreArgs) -> Result<Document, Error> {
+    let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
+    let (name, text) = match word {
+        "-" => ("standard input".to_owned(), read(standard_input(), "standard input")?),
+        _ => match kept() {
+            Some(text) => (format!("result {word}"), text?),
+            None => (format!("'{word}'"), read(file(word), word)?),
+        },
+    };
     Document::parse(&text).map_err(|why| Error::Usage(format!("{name} {why}")))
+}
+
+fn read(text: std::io::Result<String>, name: &str) -> Result<String, Error> {
+    text.map_err(|error| Error::Usage(format!("can't read '{name}': {error}")))
 }
 
 fn file(path: &str) -> std::io::Result<String> {
@@ -102,19 +121,27 @@ fn tables(named: &[Named<'_>]) -> Result<(), Error> {
     for (at, Named { name, document }) in named.iter().enumerate() {
         let between = if at > 0 { "\n" } else { "" };
         let title = if named.len() > 1 { format!("{between}== {name}\n") } else { String::new() };
-        let (table, warnings) = table(document);
-        print(&format!("{title}{table}"))?;
-        warn(warnings);
+        print(&format!("{title}{}", table(document)))?;
+        warn(warnings(document));
     }
     Ok(())
 }
 
-fn table(document: &Document) -> (String, &[Warning]) {
+fn warnings(document: &Document) -> &[Warning] {
     match document {
-        Document::Run(result) => (text::table(result), &result.warnings),
-        // Until they have tables for the terminal: Markdown reads well there too.
-        Document::Comparison(result) => (in_words(document), &result.warnings),
-        Document::Study(result) => (in_words(document), &result.warnings),
+        Document::Run(result) => &result.warnings,
+        Document::Comparison(result) => &result.warnings,
+        Document::Study(result) => &result.warnings,
+    }
+}
+
+/// What the terminal showed when it was made.
+pub(super) fn table(document: &Document) -> String {
+    match document {
+        Document::Run(result) => text::table(result),
+        Document::Comparison(result) => comparison::table(result),
+        // Until it has a table for the terminal: Markdown reads well there too.
+        Document::Study(_) => in_words(document),
     }
 }
 

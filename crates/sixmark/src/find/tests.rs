@@ -79,10 +79,16 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     slice.families[family].completed = sent;
     let mut seconds = Seconds::new(1);
     seconds.add(&slice);
-    let intervals = seconds.into_intervals();
-    let mut all = Tally::default();
+    let intervals = seconds.end().0;
+    let mut all = sixmark_core::tally::Tally::default();
     all[family] = tally;
-    Loaded { tally: all, intervals, elapsed_ns: 2_000 * MS, driver: "fake", ..nothing() }
+    Loaded {
+        tally: all,
+        intervals,
+        elapsed_ns: 2_000 * MS,
+        driver: "fake",
+        ..load::one_after_the_other([].iter())
+    }
 }
 
 /// What a server does that keeps to 1 ms up to `capacity`, and to no time above it.

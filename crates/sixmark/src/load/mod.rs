@@ -9,6 +9,7 @@ mod crew;
 mod errno;
 mod gather;
 mod hope;
+mod joined;
 mod notes;
 mod outlet;
 mod places;
@@ -21,6 +22,7 @@ mod source;
 mod talk;
 mod worker;
 
+pub(crate) use joined::one_after_the_other;
 pub use prepare::Prepared;
 pub use worker::{Report, Worker};
 
@@ -30,6 +32,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
 use sixmark_core::clocks::Clocks;
+use sixmark_core::comparison::slices::Sliced;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{Ended, Interval};
 use sixmark_core::seconds::Seconds;
@@ -50,6 +53,8 @@ pub struct Loaded {
     pub tally: Tally,
     /// What all workers together did in each second.
     pub intervals: Vec<Interval>,
+    /// The same as pairs of blocks of IPv6 and IPv4.
+    pub slices: Sliced,
     /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
@@ -83,7 +88,7 @@ pub fn run(
         seconds.add(&slice);
     }
     let reports = join(workers)?;
-    Ok(merge(reports, seconds.into_intervals(), busiest, before))
+    Ok(merge(reports, seconds.end(), busiest, before))
 }
 
 /// How busy a worker was in a second, where that says something: one that was long enough, and in an
@@ -99,7 +104,12 @@ fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
     workers.into_iter().map(|worker| worker.join().map_err(died)).collect()
 }
 
-fn merge(reports: Vec<Report>, intervals: Vec<Interval>, busiest: f64, before: Usage) -> Loaded {
+fn merge(
+    reports: Vec<Report>,
+    (intervals, slices): (Vec<Interval>, Sliced),
+    busiest: f64,
+    before: Usage,
+) -> Loaded {
     let mut tally = Tally::default();
     let mut clocks = Clocks::default();
     for report in &reports {
@@ -110,6 +120,7 @@ fn merge(reports: Vec<Report>, intervals: Vec<Interval>, busiest: f64, before: U
     Loaded {
         tally,
         intervals,
+        slices,
         busiest,
         elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
         ended: worst(reports.iter().map(|report| report.ended)),

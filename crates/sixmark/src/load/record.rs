@@ -7,6 +7,7 @@ use sixmark_core::http1::Complete;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_core::tcp;
+use sixmark_core::tls::Facts;
 use sixmark_sys::driver::{Close, Path};
 
 use super::LATE;
@@ -79,7 +80,15 @@ impl Record {
     pub(super) fn connected(&mut self, connection: &Connection) {
         let tally = &mut self.tally[connection.family];
         tally.connections.opened += 1;
-        tally.phases.connect.record(connection.connected.saturating_sub(connection.opened));
+        let took = connection.connected.saturating_sub(connection.opened);
+        tally.phases.connect.record(took);
+        self.slice.families[connection.family].connect.record(took);
+    }
+
+    /// A handshake of TLS or QUIC was finished in so many nanoseconds.
+    pub(super) fn shook_hands(&mut self, family: Family, facts: &Facts, took: u64) {
+        self.tally[family].tls.finished(facts, took);
+        self.slice.families[family].tls.record(took);
     }
 
     /// A connection was closed.
@@ -121,13 +130,15 @@ impl Record {
         self.clocks.inverted += u64::from(first < exchange.sent || end < first);
         tally.status.add(with.status, 1);
         tally.bytes.body += with.body;
-        tally.phases.wait.record(first.saturating_sub(exchange.sent));
+        let wait = first.saturating_sub(exchange.sent);
+        tally.phases.wait.record(wait);
         tally.phases.transfer.record(end.saturating_sub(first));
         let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
         tally.phases.response.record(response);
         let slice = &mut self.slice.families[family];
         slice.completed += 1;
         slice.body += with.body;
+        slice.wait.record(wait);
         slice.response.record(response);
         if let Some(due) = exchange.due {
             tally.phases.service.record(end.saturating_sub(exchange.start));

@@ -4,9 +4,12 @@
 mod body;
 mod checks;
 mod clocks;
+mod compare;
 mod connections;
 mod ending;
 mod find_max;
+mod gates;
+mod history;
 mod http2;
 mod http3;
 mod mix;

@@ -8,4 +8,5 @@ mod readme;
 mod result;
 mod servers;
 mod sim;
+mod store;
 mod support;

@@ -44,7 +44,8 @@ fn shell(command: &str, folder: &Path) -> std::process::Output {
     let binary = Path::new(env!("CARGO_BIN_EXE_sixmark")).parent().unwrap().to_owned();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).env("PATH", path).current_dir(folder).stdin(Stdio::null());
+    shell.args(["-c", command]).current_dir(folder).stdin(Stdio::null());
+    shell.env("PATH", path).env("SIXMARK_STORE", folder.join("results.sqlite"));
     shell.output().unwrap()
 }
 
@@ -60,7 +61,9 @@ fn every_run_in_the_readme_works() {
     std::fs::write(folder.path().join("mix.toml"), mix).unwrap();
     let line = "::1 - - [10/Oct/2000:13:55:36 +0000] \"GET /bytes/9 HTTP/1.1\" 200 9\n";
     std::fs::write(folder.path().join("access.log"), line.repeat(9)).unwrap();
-    let runs: Vec<_> = commands().filter(|command| command.starts_with("sixmark run")).collect();
+    let tried =
+        |command: &&str| ["sixmark run", "sixmark history"].iter().any(|c| command.starts_with(c));
+    let runs: Vec<_> = commands().filter(tried).collect();
     assert!(runs.len() >= 6, "{runs:?}");
     for run in runs {
         let typed = here(run, &origin, &secure);

@@ -26,9 +26,11 @@ use tempfile::NamedTempFile;
 /// Only a broken build takes this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
-/// The program with these arguments, not started yet; its streams are pipes, its input is empty.
+/// The program with these arguments, not started yet; its streams are pipes, its input is empty. It
+/// keeps nothing: the store of whoever runs the tests is none of theirs.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sixmark"));
+    command.env("SIXMARK_STORE", "none");
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -76,9 +78,31 @@ pub(crate) fn document(output: &Output) -> Value {
 
 /// The schema of result documents, as published.
 pub(crate) fn schema() -> (Value, Validator) {
-    let text = include_str!("../../../../docs/result.schema.json");
-    let schema: Value = serde_json::from_str(text).unwrap();
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    validator(RESULT)
+}
+
+/// The published form of a comparison, and what checks it.
+pub(crate) fn comparison_schema() -> (Value, Validator) {
+    validator(COMPARISON)
+}
+
+const RESULT: &str = "urn:sixmark:result:1";
+const COMPARISON: &str = "urn:sixmark:comparison:1";
+
+/// The forms refer to each other.
+fn validator(name: &str) -> (Value, Validator) {
+    let published = [
+        (RESULT, include_str!("../../../../docs/result.schema.json")),
+        (COMPARISON, include_str!("../../../../docs/comparison.schema.json")),
+    ];
+    let parsed = published.map(|(name, text)| (name, serde_json::from_str::<Value>(text).unwrap()));
+    let known = jsonschema::Registry::new();
+    let known =
+        parsed.iter().fold(known, |known, (name, schema)| known.add(*name, schema).unwrap());
+    let registry = known.prepare().unwrap();
+    let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012);
+    let schema = parsed.iter().find(|(of, _)| *of == name).unwrap().1.clone();
+    let validator = options.with_registry(&registry).build(&schema).unwrap();
     (schema, validator)
 }
 
@@ -140,7 +164,8 @@ pub(crate) fn script(wrapper: &[&str], text: &str) -> Output {
     command
         .args(&wrapper[1..])
         .args(["-c", text, "sh", env!("CARGO_BIN_EXE_sixmark")])
-        .arg(folder.path());
+        .arg(folder.path())
+        .env("SIXMARK_STORE", "none");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = finish(command.spawn().unwrap());
     let said = String::from_utf8_lossy(&output.stderr);

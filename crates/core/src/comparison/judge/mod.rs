@@ -28,7 +28,8 @@ use super::{
 };
 use crate::stats::{Interval, Refused, fewest, holm, lag1};
 
-/// Compares side A with side B in every metric that both have figures of, the primary one first.
+/// Compares side A with side B in every metric that both have figures of, the primary one and those of
+/// its phase first.
 ///
 /// `left_out` are pairs that the caller kept back, since one of their sides was cut short. The order
 /// of `pairs` is that in which they were measured. The same seed gives the same answer.
@@ -114,14 +115,16 @@ fn alpha(settings: &Settings) -> f64 {
 }
 
 fn evidence(kind: Kind, pairs: &[Pair], settings: &Settings) -> Vec<Evidence> {
-    let _ = kind;
+    // Where both sides are loaded at once, the ratio of their rates is what was asked for.
+    let rates = (kind == Kind::Isolated).then(|| blocks::rates(pairs, settings));
     let mut all: Vec<Evidence> = PHASES
         .iter()
         .flat_map(|&(_, phase)| of_phase(phase, pairs, settings))
-        .chain(blocks::rates(pairs, settings))
+        .chain(rates.into_iter().flatten())
         .chain(failures::failures(pairs, settings))
         .collect();
-    all.sort_by_key(|one| one.metric != settings.primary);
+    let primary = settings.primary;
+    all.sort_by_key(|one| (one.metric != primary, !one.metric.is_of_the_phase_of(primary)));
     all
 }
 

@@ -13,6 +13,7 @@ use sixmark_core::pace::{Overload, Process, Rate, Speed, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Driver};
 
+use super::super::keep;
 use super::super::out::Place;
 use super::requests::Format;
 use super::source::Wanted;
@@ -27,12 +28,12 @@ use crate::resolve::Override;
 pub(in crate::cli) struct Args {
     /// What to load: http://HOST[:PORT]/PATH; an IPv6 address stands in brackets
     #[arg(value_name = "URL", required_unless_present = "targets")]
-    pub(super) urls: Vec<String>,
+    pub(in crate::cli) urls: Vec<String>,
 
     /// Address list file: a URL, host or address a line, `weight=N` behind it, `#` for comments;
     /// sets the ratio too, unless --ratio does ('-': standard input)
     #[arg(long, value_name = "FILE", help_heading = "Targets")]
-    pub(super) targets: Option<PathBuf>,
+    pub(in crate::cli) targets: Option<PathBuf>,
 
     /// Path for list entries that are no URL
     #[arg(long, value_name = "PATH", default_value = "/", help_heading = "Targets")]
@@ -61,11 +62,11 @@ pub(in crate::cli) struct Args {
     /// End after this many requests, both families together
     #[arg(short = 'n', long, value_name = "N", value_parser = positive::<NonZeroU64>,
           help_heading = "Load")]
-    pub(super) count: Option<NonZeroU64>,
+    pub(in crate::cli) count: Option<NonZeroU64>,
 
     /// End after this time (10s, 500ms, 1m)
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load")]
-    pub(super) duration: Option<Duration>,
+    pub(in crate::cli) duration: Option<Duration>,
 
     /// Connections in use at once, over both families together, each with one exchange in flight, or
     /// with --streams; in an open loop the most of them
@@ -101,12 +102,12 @@ pub(in crate::cli) struct Args {
     /// Let the rate change evenly, and end then (0:1000/s:1m)
     #[arg(long, value_name = "FROM:TO:DURATION", value_parser = super::pace::ramp,
           conflicts_with_all = ["steps", "duration"], help_heading = "Open loop")]
-    pub(super) ramp: Option<Stage>,
+    pub(in crate::cli) ramp: Option<Stage>,
 
     /// One rate after the other, and end then (100:10s,200:10s)
     #[arg(long, value_name = "RATE:DURATION,…", value_parser = super::pace::step,
           value_delimiter = ',', conflicts_with = "duration", help_heading = "Open loop")]
-    pub(super) steps: Vec<Stage>,
+    pub(in crate::cli) steps: Vec<Stage>,
 
     /// Send what a HAR file or an access log has when it has it, or so many times as fast (2x), and
     /// end then
@@ -114,7 +115,7 @@ pub(in crate::cli) struct Args {
           require_equals = true, default_missing_value = "1x", requires = "requests",
           conflicts_with_all = ["rate", "ramp", "steps", "find_max", "arrivals", "linger"],
           help_heading = "Open loop")]
-    pub(super) replay: Option<Speed>,
+    pub(in crate::cli) replay: Option<Speed>,
 
     /// Find the highest rate at which this holds ('response.p99 < 10ms', 'failures < 0.1%'), for
     /// each family alone: trials of -d each [default: 2s], the first at --rate [default: 100/s];
@@ -122,7 +123,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "CONDITION",
           conflicts_with_all = ["ratio", "count", "ramp", "steps", "calibrate"],
           help_heading = "Open loop")]
-    pub(super) find_max: Vec<Condition>,
+    pub(in crate::cli) find_max: Vec<Condition>,
 
     /// Evenly spaced, or at random as those of many users are [default: constant]
     #[arg(long, value_name = "constant|poisson", value_parser = super::pace::process,
@@ -244,19 +245,25 @@ pub(in crate::cli) struct Args {
     /// Measure first what sixmark itself adds, against a server of its own on loopback: over HTTP/1.1
     /// without TLS, whatever the run speaks
     #[arg(long, help_heading = "Measurement")]
-    pub(super) calibrate: bool,
+    pub(in crate::cli) calibrate: bool,
+
+    #[command(flatten)]
+    pub(in crate::cli) gates: super::super::gates::Args,
 
     /// Write the result document (sixmark.result/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) json: Option<Place>,
+    pub(in crate::cli) json: Option<Place>,
 
     /// Write a line for each family
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) csv: Option<Place>,
+    pub(in crate::cli) csv: Option<Place>,
+
+    #[command(flatten)]
+    pub(in crate::cli) keep: keep::Args,
 
     /// No table and no progress; warnings stay
     #[arg(short, long, help_heading = "Output")]
-    pub(super) quiet: bool,
+    pub(in crate::cli) quiet: bool,
 
     /// Where schedules over several addresses begin, and Poisson arrivals [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]
@@ -264,7 +271,7 @@ pub(in crate::cli) struct Args {
 }
 
 /// Rust's own words for a zero here are about its types.
-fn positive<T: FromStr>(text: &str) -> Result<T, String> {
+pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "not a whole number from 1 up, or too large".to_owned())
 }
 
@@ -280,7 +287,7 @@ fn time(text: &str) -> Result<Duration, String> {
     if time <= longest { Ok(time) } else { Err("longer than 100 years".to_owned()) }
 }
 
-pub(super) fn positive_time(text: &str) -> Result<Duration, String> {
+pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
     match time(text)? {
         Duration::ZERO => Err("must be above 0".to_owned()),
         time => Ok(time),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::family::PerFamily;
 use sixmark_core::report::{count, duration_us};
 use sixmark_core::tally::{Slice, SliceTally};
 
@@ -55,7 +55,7 @@ impl Live {
 }
 
 /// Replaces the terminal's current line.
-fn put(text: &str) {
+pub(in crate::cli) fn put(text: &str) {
     let mut terminal = io::stderr().lock();
     // Progress that can't be shown is no reason to stop.
     let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
@@ -63,12 +63,13 @@ fn put(text: &str) {
 
 fn line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {
     let used = counts.iter().filter(|(_, of)| of.sent + of.completed + of.failed > 0);
-    let families: String = used.map(|(family, of)| figures(family, of)).collect();
+    let families: String = used.map(|(family, of)| figures(&family.to_string(), of)).collect();
     let failed = counts.ipv6.failed + counts.ipv4.failed;
     format!("{seconds:>4} s{families}   failed {}", count(failed))
 }
 
-fn figures(family: Family, of: &SliceTally) -> String {
+/// What a family, or a side, did in a second.
+pub(in crate::cli) fn figures(name: &str, of: &SliceTally) -> String {
     let p99 = of.response.quantile(0.99).map_or("-".to_owned(), |ns| duration_us(ns as f64 / 1e3));
-    format!("   {family} {}/s p99 {p99}", count(of.completed))
+    format!("   {name} {}/s p99 {p99}", count(of.completed))
 }

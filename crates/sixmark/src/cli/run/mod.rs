@@ -10,26 +10,62 @@ mod source;
 mod text;
 mod tls;
 
-pub(super) use args::Args;
+pub(super) use args::{Args, positive, positive_time};
+pub(super) use live::{figures, put};
+pub(super) use plan::plan;
+pub(super) use text::silent;
 
 use std::io::{self, IsTerminal as _};
 
+use sixmark_core::gate::Names;
+use sixmark_core::headline::Headline;
 use sixmark_core::report;
 use sixmark_core::result::{RunResult, Warning};
 
-use super::out::{Place, complain, print};
-use super::stop_flag;
+use super::keep::Keeper;
+use super::out::{self, Place, complain, print};
+use super::{gates, stop_flag};
 use crate::Error;
 use crate::run::Ready;
 use live::Live;
 
-/// Plans, runs and shows. The status is 3 where a family has no NORMAL response at all.
+/// Plans, runs and shows. The status is 3 where a family has no NORMAL response at all, else 1 where
+/// a gate failed.
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
-    check_places(json.as_ref(), csv.as_ref())?;
+    let (keep, demanded) = (args.keep.clone(), args.gates.clone());
+    out::check([&json, &csv, &demanded.junit])?;
     let ready = Ready::new(plan::plan(args)?)?;
+    let gates = demanded.gates(&names(&ready))?;
+    let mut keeper = Keeper::open(&keep)?;
     let told = ready.doubts().len();
     warn(ready.doubts().iter());
+    let mut result = measure(ready, quiet)?;
+    result.gates = gates.iter().map(|g| g.of_run(&result, result.comparison.as_ref())).collect();
+    let shown = !quiet && ![&json, &csv, &demanded.junit].contains(&&Some(Place::Standard));
+    // Where nothing was even reached there is nothing to show, and one line says why.
+    let reached = result.total.connections.opened + result.total.requests.completed > 0;
+    if reached {
+        show(&result, told, shown)?;
+    }
+    let written = write(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
+        keeper.finish(&Headline::of_run(&result), document, elsewhere, quiet)
+    });
+    let also = demanded.write(|| report::junit::of_run(&result, &result.gates));
+    out::all([written, also])?;
+    // A family that was asked for and gave no response to time could not be measured.
+    let could_not = text::nothing_normal(&result).map(Error::Measure);
+    could_not.map_or(Ok(gates::status(&result.gates, shown && reached)), Err)
+}
+
+/// What gates may speak of.
+fn names(ready: &Ready) -> Names {
+    let families: Vec<_> = ready.plan().families().collect();
+    let compared = families.len() == 2 && !ready.searches();
+    Names::of_run(families, compared)
+}
+
+fn measure(ready: Ready, quiet: bool) -> Result<RunResult, Error> {
     let stop = stop_flag()?;
     let mut live = Live::new(!quiet && io::stderr().is_terminal(), ready.plan().load.threads.get());
     let result = match ready.searches() {
@@ -37,37 +73,30 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
         false => crate::run::run(ready, &stop, |slice| live.see(slice))?,
     };
     live.clear();
-    if result.total.connections.opened + result.total.requests.completed > 0 {
-        // Where nothing was even reached there is nothing to show, and one line says why.
-        show(&result, told, quiet || [&json, &csv].contains(&&Some(Place::Standard)))?;
-    }
-    write(&result, json.as_ref(), csv.as_ref())?;
-    // A family that was asked for and gave no response to time could not be measured.
-    text::nothing_normal(&result).map_or(Ok(0), |line| Err(Error::Measure(line)))
+    Ok(result)
 }
 
-fn check_places(json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {
-    if json == Some(&Place::Standard) && csv == Some(&Place::Standard) {
-        let line = "--json - and --csv - can't both have standard output; give one a file";
-        return Err(Error::Usage(line.into()));
-    }
-    [json, csv].into_iter().flatten().try_for_each(Place::check)
-}
-
-/// The table on standard output, unless that is to be quiet; warnings not told yet on standard error.
-fn show(result: &RunResult, told: usize, quiet: bool) -> Result<(), Error> {
-    if !quiet {
+/// The table on standard output, if it is wanted; warnings not told yet on standard error.
+fn show(result: &RunResult, told: usize, table: bool) -> Result<(), Error> {
+    if table {
         print(&report::text::table(result))?;
     }
     warn(text::doubts(result, told));
     Ok(())
 }
 
-/// A document that can't be written does not keep the other from being written.
-fn write(result: &RunResult, json: Option<&Place>, csv: Option<&Place>) -> Result<(), Error> {
-    let written = json.map_or(Ok(()), |place| place.write(&document(result)?));
+/// What can't be written does not keep anything else from being written, the store (`keep`) included.
+fn write(
+    result: &RunResult,
+    json: Option<&Place>,
+    csv: Option<&Place>,
+    keep: impl FnOnce(&str, Option<&Place>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let text = document(result)?;
+    let written = json.map_or(Ok(()), |place| place.write(&text));
+    let kept = keep(&text, json.filter(|_| written.is_ok()));
     let also = csv.map_or(Ok(()), |place| place.write(&report::csv::lines(result)));
-    written.and(also)
+    out::all([written, kept, also])
 }
 
 fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>) {

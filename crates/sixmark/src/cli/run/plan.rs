@@ -32,7 +32,7 @@ const DURATION: Duration = Duration::from_secs(10);
 const PLACES: u32 = 16;
 
 /// The plan that the options describe, what looking up its names took, and doubts about it.
-pub(super) fn plan(mut args: Args) -> Result<Planned, Error> {
+pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
     let entries = entries(&args)?;
     tls::check(&args.tls, &entries)?;
     agreed(&args, &entries)?;

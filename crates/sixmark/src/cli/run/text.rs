@@ -32,7 +32,7 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
 fn no_answer(plan: &Plan, silent: &[(Family, &FamilyResult)]) -> Option<String> {
     let (mut causes, mut advices) = (Vec::new(), Vec::new());
     for &(family, figures) in silent {
-        let (cause, advice) = explain(plan, family, figures);
+        let (cause, advice) = explain(plan, &family.to_string(), figures);
         causes.push(cause);
         if !advices.contains(&advice) {
             advices.push(advice);
@@ -56,11 +56,20 @@ fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Optio
     Some(format!("{all} {responses}{over} failed a check, {most}"))
 }
 
-fn explain(plan: &Plan, family: Family, figures: &FamilyResult) -> (String, String) {
+/// One line on a side of a comparison without a single response that is as it was to be.
+pub(in crate::cli) fn silent(name: &str, plan: &Plan, figures: &FamilyResult) -> String {
+    let (cause, advice) = explain(plan, name, figures);
+    match most_failed(&figures.content) {
+        Some(most) => format!("all responses over {name} failed a check, {most}"),
+        None => format!("no answer {cause}; {advice}"),
+    }
+}
+
+fn explain(plan: &Plan, over: &str, figures: &FamilyResult) -> (String, String) {
     let to = figures.addresses.first().map_or(String::new(), |address| format!(" ({address})"));
     let most = figures.failures.iter().max_by_key(|failed| failed.count);
     let Some(FailureCount { failure, .. }) = most else {
-        let cause = format!("over {family}{to}, for no request was sent");
+        let cause = format!("over {over}{to}, for no request was sent");
         let advice = "the run ended before its turn: give it more requests (-n) or time (-d)";
         return (cause, advice.to_owned());
     };
@@ -73,7 +82,7 @@ fn explain(plan: &Plan, family: Family, figures: &FamilyResult) -> (String, Stri
     let named = named.map_or(String::new(), |named| format!(" ({named})"));
     let case = Case { failure, reason, http: plan.http, tls: plan.tls.as_ref() };
     let (outcome, phase) = (failure.outcome, failure.phase);
-    (format!("over {family}{to}: {outcome} in {phase}{named}"), case.advice())
+    (format!("over {over}{to}: {outcome} in {phase}{named}"), case.advice())
 }
 
 /// What TLS failed by most often.

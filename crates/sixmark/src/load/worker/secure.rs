@@ -90,7 +90,7 @@ impl<D: Driver> Worker<'_, D> {
             && let Some(facts) = tls.facts(&mut self.room)
         {
             let took = over.saturating_sub(connection.connected);
-            self.record.tally[connection.family].tls.finished(&facts, took);
+            self.record.shook_hands(connection.family, &facts, took);
         }
         let http = &self.prepared.plan.http;
         let fits = http.prior_knowledge || agrees(http.version, tls.alpn());

@@ -1,0 +1,158 @@
+//! What a gate comes to, and the figures that decided.
+
+use super::show;
+use super::source::Source;
+use super::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
+use super::unit::Dimension;
+
+/// What came of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Finding {
+    /// Whether it holds; none where that can't be told.
+    pub(super) holds: Option<bool>,
+    /// The figures that decided, or what was missing.
+    pub(super) because: Vec<String>,
+}
+
+/// Looks at the figures. What can't be told leaves the whole untold only where it matters: a
+/// condition of which one half is false is false, whatever the other half is.
+pub(super) fn truth(condition: &Truth, source: &Source<'_>) -> Finding {
+    let each = |terms: &[Truth]| terms.iter().map(|term| truth(term, source)).collect();
+    match condition {
+        Truth::Any(terms) => joined(each(terms), true),
+        Truth::All(terms) => joined(each(terms), false),
+        Truth::Not(term) => {
+            let Finding { holds, because } = truth(term, source);
+            Finding { holds: holds.map(|holds| !holds), because }
+        }
+        Truth::Compare(left, relation, right) => finding(compare(left, *relation, right, source)),
+        Truth::Judge(left, equal, right) => finding(judge(*left, *equal, *right, source)),
+    }
+}
+
+/// A single term that is `decisive` decides alone; else what can't be told does; else all together.
+fn joined(findings: Vec<Finding>, decisive: bool) -> Finding {
+    let is = |holds| findings.iter().any(|finding| finding.holds == holds);
+    let wanted = [Some(decisive), None, Some(!decisive)];
+    let holds = wanted.into_iter().find(|&holds| is(holds)).unwrap_or(None);
+    let deciding = findings.into_iter().filter(|finding| finding.holds == holds);
+    let mut because: Vec<String> = Vec::new();
+    for reason in deciding.flat_map(|finding| finding.because) {
+        if !because.contains(&reason) {
+            because.push(reason);
+        }
+    }
+    Finding { holds, because }
+}
+
+fn finding(told: Result<(bool, String), String>) -> Finding {
+    match told {
+        Ok((holds, because)) => Finding { holds: Some(holds), because: vec![because] },
+        Err(missing) => Finding { holds: None, because: vec![missing] },
+    }
+}
+
+fn compare(
+    left: &Value,
+    relation: Relation,
+    right: &Value,
+    source: &Source<'_>,
+) -> Result<(bool, String), String> {
+    let (one, two) = (value(left, source)?, value(right, source)?);
+    let shown = show::pair(one, two, shown_as(left, right));
+    let sides = [left, right].into_iter().zip(shown);
+    let looked_at = sides.filter(|(side, _)| !side.figures().is_empty());
+    let because: Vec<String> = looked_at
+        .map(|(side, shown)| format!("{side} is {shown}{}", parts(side, source)))
+        .collect();
+    Ok((relation.holds(one, two), because.join(", ")))
+}
+
+/// Percent where either side is a share, and the unit of the side that has one.
+fn shown_as(left: &Value, right: &Value) -> Dimension {
+    match (left.dimension(), right.dimension()) {
+        (Some(Dimension::Share), _) | (_, Some(Dimension::Share)) => Dimension::Share,
+        (Some(Dimension::Bare) | None, of) | (of, _) => of.unwrap_or(Dimension::Bare),
+    }
+}
+
+/// The figures that a value was computed from, where it was from more than one.
+fn parts(of: &Value, source: &Source<'_>) -> String {
+    let figures = of.figures();
+    if figures.len() < 2 {
+        return String::new();
+    }
+    let mut shown: Vec<String> = Vec::new();
+    for figure in figures {
+        let Ok(value) = value(figure, source) else { continue };
+        let text = show::one(value, figure.dimension().unwrap_or(Dimension::Bare));
+        let text = format!("{figure} {text}");
+        if !shown.contains(&text) {
+            shown.push(text);
+        }
+    }
+    format!(" ({})", shown.join(", "))
+}
+
+impl Relation {
+    fn holds(self, one: f64, two: f64) -> bool {
+        match self {
+            Relation::Below => one < two,
+            Relation::AtMost => one <= two,
+            Relation::Above => one > two,
+            Relation::AtLeast => one >= two,
+            Relation::Equal => one == two,
+            Relation::Unequal => one != two,
+        }
+    }
+}
+
+fn judge(
+    left: Opinion,
+    equal: bool,
+    right: Opinion,
+    source: &Source<'_>,
+) -> Result<(bool, String), String> {
+    let mut because = Vec::new();
+    let mut verdict = |opinion| match opinion {
+        Opinion::Word(word) => Ok(word),
+        Opinion::Of(metric) => {
+            let (verdict, shown) = source.verdict(metric)?;
+            because.push(shown);
+            Ok::<_, String>(verdict)
+        }
+    };
+    let same = verdict(left)? == verdict(right)?;
+    because.dedup();
+    Ok((same == equal, because.join(", ")))
+}
+
+/// A value, or why there is none. It is always finite.
+fn value(of: &Value, source: &Source<'_>) -> Result<f64, String> {
+    let found = match of {
+        Value::Literal(literal) => literal.value(),
+        Value::Figure(figure) => source.figure(figure)?,
+        Value::Compared(function, metric) => source.compared(*function, *metric)?,
+        Value::Minus(value_of) => -value(value_of, source)?,
+        Value::Sum(first, rest) => {
+            rest.iter().try_fold(value(first, source)?, |sum, (how, term)| {
+                let term = value(term, source)?;
+                Ok::<_, String>(if *how == Added::Plus { sum + term } else { sum - term })
+            })?
+        }
+        Value::Product(first, rest) => {
+            rest.iter().try_fold(value(first, source)?, |product, (how, by)| {
+                scaled(product, *how, (value(by, source)?, by))
+            })?
+        }
+    };
+    if found.is_finite() { Ok(found) } else { Err(format!("{of} is no finite number")) }
+}
+
+fn scaled(product: f64, how: Scaled, (by, written): (f64, &Value)) -> Result<f64, String> {
+    match how {
+        Scaled::Times => Ok(product * by),
+        Scaled::Over if by == 0.0 => Err(format!("{written} is 0, and something is divided by it")),
+        Scaled::Over => Ok(product / by),
+    }
+}

@@ -1,0 +1,198 @@
+//! A gate's text in pieces.
+
+use super::tree::Literal;
+use super::unit::{self, UNITS};
+use super::wrong::{Wrong, instead};
+
+/// A piece and the byte at which it begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Token<'a> {
+    pub(super) at: usize,
+    pub(super) kind: Kind<'a>,
+}
+
+/// What a piece is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind<'a> {
+    /// A number with its unit.
+    Number(Literal),
+    /// `ipv6.response.p99`, `verdict`, `worse`: words with dots between them.
+    Word(&'a str),
+    /// An operator or a bracket, in one spelling of those that it has.
+    Sign(&'static str),
+    /// Behind everything.
+    End,
+}
+
+/// As written, and as it is called from here on; longer ones before those that they begin with.
+const SIGNS: [(&str, &str); 15] = [
+    ("<=", "<="),
+    (">=", ">="),
+    ("==", "=="),
+    ("!=", "!="),
+    ("&&", "&&"),
+    ("||", "||"),
+    ("<", "<"),
+    (">", ">"),
+    ("!", "!"),
+    ("(", "("),
+    (")", ")"),
+    ("+", "+"),
+    ("-", "-"),
+    ("*", "*"),
+    ("/", "/"),
+];
+
+/// Operators that are words.
+const WORDS: [(&str, &str); 3] = [("and", "&&"), ("or", "||"), ("not", "!")];
+
+/// True of a word that is an operator, and so no name.
+pub(super) fn is_operator(word: &str) -> bool {
+    WORDS.iter().any(|(name, _)| *name == word)
+}
+
+/// All pieces of a text, the end as the last one.
+pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Wrong> {
+    let mut lexer = Lexer { text, at: 0 };
+    let mut tokens = Vec::new();
+    loop {
+        let token = lexer.next()?;
+        let last = token.kind == Kind::End;
+        tokens.push(token);
+        if last {
+            return Ok(tokens);
+        }
+    }
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    fn next(&mut self) -> Result<Token<'a>, Wrong> {
+        self.skip_blanks();
+        let at = self.at;
+        let kind = match self.rest().chars().next() {
+            None => Kind::End,
+            Some(c) if c.is_ascii_digit() || c == '.' => Kind::Number(self.number()?),
+            Some(c) if begins_word(c) => self.word(),
+            Some(c) => self.sign(c)?,
+        };
+        Ok(Token { at, kind })
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn wrong(&self, what: impl Into<String>) -> Wrong {
+        Wrong::at(self.text, self.at, what)
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at += leading(self.rest(), |c| c.is_ascii_whitespace()).len();
+    }
+
+    fn take(&mut self, of: impl Fn(char) -> bool) -> &'a str {
+        let taken = leading(self.rest(), of);
+        self.at += taken.len();
+        taken
+    }
+
+    fn word(&mut self) -> Kind<'a> {
+        let word = self.take(|c| in_word(c) || c == '.');
+        let operator = WORDS.iter().find(|(name, _)| *name == word);
+        operator.map_or(Kind::Word(word), |&(_, sign)| Kind::Sign(sign))
+    }
+
+    fn sign(&mut self, first: char) -> Result<Kind<'a>, Wrong> {
+        let rest = self.rest();
+        if let Some((written, sign)) = SIGNS.iter().find(|(written, _)| rest.starts_with(written)) {
+            self.at += written.len();
+            return Ok(Kind::Sign(sign));
+        }
+        Err(self.wrong(match first {
+            '=' => "equal is written ==".to_owned(),
+            '&' => "and is written &&".to_owned(),
+            '|' => "or is written ||".to_owned(),
+            '%' => "percent stands behind a number, as in 5%".to_owned(),
+            other => format!("'{}' has no meaning here", other.escape_debug()),
+        }))
+    }
+
+    fn number(&mut self) -> Result<Literal, Wrong> {
+        let begin = self.at;
+        let digits = self.take(|c| c.is_ascii_digit() || c == '.');
+        let whole = |part: &str| !part.is_empty() && !part.contains('.');
+        let well_formed = digits.split_once('.').is_none_or(|(a, b)| whole(a) && whole(b));
+        let number = digits.parse().ok().filter(|number: &f64| well_formed && number.is_finite());
+        let wrong = || Wrong::at(self.text, begin, "expected a number, as in 10 or 0.5");
+        let number = number.ok_or_else(wrong)?;
+        let literal = Literal { number, unit: self.unit()? };
+        match literal.value().is_finite() {
+            true => Ok(literal),
+            false => Err(Wrong::at(self.text, begin, "the number is too large")),
+        }
+    }
+
+    /// What stands behind a number: a unit, with or without a blank between, or no word at all.
+    fn unit(&mut self) -> Result<Option<&'static unit::Unit>, Wrong> {
+        let after_number = self.at;
+        self.skip_blanks();
+        let word = self.name();
+        if is_operator(word) {
+            return Ok(None);
+        }
+        let begin = self.at;
+        self.at += word.len() + usize::from(word.is_empty() && self.rest().starts_with('%'));
+        if self.per_second() && (word.is_empty() || self.is_unit(begin, "/s")) {
+            self.at += "/s".len();
+        }
+        let name = self.text.get(begin..self.at).unwrap_or("");
+        if name.is_empty() {
+            self.at = after_number;
+            return Ok(None);
+        }
+        let none = || format!("no unit is called '{name}'{}", instead(name, &names()));
+        let none = || Wrong::at(self.text, begin, none());
+        unit::find(name).map(Some).ok_or_else(none)
+    }
+
+    /// The name that stands here; none where a number does.
+    fn name(&self) -> &'a str {
+        if self.rest().starts_with(begins_word) { leading(self.rest(), in_word) } else { "" }
+    }
+
+    /// Whether what was read from `begin` on is a unit together with `more`.
+    fn is_unit(&self, begin: usize, more: &str) -> bool {
+        let read = self.text.get(begin..self.at).unwrap_or("");
+        unit::find(&format!("{read}{more}")).is_some()
+    }
+
+    /// `/s`, and not a division by something whose name begins so.
+    fn per_second(&self) -> bool {
+        let behind = self.rest().strip_prefix("/s").map(|behind| behind.chars().next());
+        behind.is_some_and(|next| next.is_none_or(|c| !in_word(c) && c != '.'))
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    UNITS.iter().map(|unit| unit.name).collect()
+}
+
+fn leading(text: &str, of: impl Fn(char) -> bool) -> &str {
+    let end = text.find(|c| !of(c)).unwrap_or(text.len());
+    text.get(..end).unwrap_or("")
+}
+
+/// Whether a name may begin so.
+pub(super) fn begins_word(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+/// Whether a name may go on so.
+pub(super) fn in_word(c: char) -> bool {
+    begins_word(c) || c.is_ascii_digit()
+}

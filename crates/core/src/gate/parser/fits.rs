@@ -1,0 +1,178 @@
+//! What fits together: whether parts can be compared, added, multiplied, and whether that says
+//! anything.
+
+use super::{Node, Parser, Part};
+use crate::gate::names::VERDICTS;
+use crate::gate::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
+use crate::gate::unit::Dimension;
+use crate::gate::write::word as verdict_word;
+use crate::gate::wrong::Wrong;
+
+impl<'a> Parser<'a> {
+    pub(super) fn truth(&self, part: Part) -> Result<Truth, Wrong> {
+        let what = match part.node {
+            Node::Truth(truth) => return Ok(truth),
+            Node::Value(value, of) => format!("{} is {}", brief(&value, "this"), of.noun()),
+            Node::Opinion(opinion) => format!("{opinion} is a verdict"),
+        };
+        Err(self.wrong(part.at, format!("{what}, not a condition: compare it with something")))
+    }
+
+    pub(super) fn value(&self, part: Part) -> Result<(Value, Dimension), Wrong> {
+        match part.node {
+            Node::Value(value, of) => Ok((value, of)),
+            Node::Truth(_) => Err(self.wrong(part.at, "expected a figure and found a condition")),
+            Node::Opinion(_) => Err(self.wrong(part.at, "expected a figure and found a verdict")),
+        }
+    }
+
+    pub(super) fn compared(
+        &self,
+        left: Part,
+        relation: Relation,
+        right: Part,
+        between: usize,
+    ) -> Result<Truth, Wrong> {
+        let (first, second) = match (left.node, right.node) {
+            (Node::Opinion(one), Node::Opinion(two)) => {
+                return self.judged(one, relation, two, between);
+            }
+            (Node::Opinion(opinion), _) => return Err(self.no_verdict(&opinion, right.at)),
+            (_, Node::Opinion(opinion)) => return Err(self.no_verdict(&opinion, left.at)),
+            pair => pair,
+        };
+        let first = self.value(Part { at: left.at, node: first })?;
+        let second = self.value(Part { at: right.at, node: second })?;
+        self.fits((&first, left.at), (&second, right.at), between)?;
+        Ok(Truth::Compare(first.0, relation, second.0))
+    }
+
+    fn judged(
+        &self,
+        one: Opinion,
+        relation: Relation,
+        two: Opinion,
+        between: usize,
+    ) -> Result<Truth, Wrong> {
+        if let (Opinion::Word(_), Opinion::Word(_)) = (one, two) {
+            return Err(self.wrong(between, "neither side of this looks at a metric's verdict"));
+        }
+        match relation {
+            Relation::Equal => Ok(Truth::Judge(one, true, two)),
+            Relation::Unequal => Ok(Truth::Judge(one, false, two)),
+            _ => Err(self.wrong(between, "verdicts are compared by == and != only")),
+        }
+    }
+
+    fn no_verdict(&self, opinion: &Opinion, at: usize) -> Wrong {
+        let words = VERDICTS.map(verdict_word).join(", ");
+        self.wrong(
+            at,
+            match opinion {
+                Opinion::Of(_) => format!("expected a verdict: {words}"),
+                Opinion::Word(word) => format!(
+                    "expected verdict(METRIC) to compare with {}, as in verdict(response.p50)",
+                    verdict_word(*word)
+                ),
+            },
+        )
+    }
+
+    /// Whether two values can be compared, and whether it says anything that they are.
+    fn fits(
+        &self,
+        (left, left_at): (&(Value, Dimension), usize),
+        (right, right_at): (&(Value, Dimension), usize),
+        between: usize,
+    ) -> Result<(), Wrong> {
+        if left.0.figures().is_empty() && right.0.figures().is_empty() {
+            return Err(self.wrong(between, "neither side of this looks at a figure"));
+        }
+        self.has_unit(left, left_at, right)?;
+        self.has_unit(right, right_at, left)?;
+        if is_zero(left) || is_zero(right) || left.1.joint(right.1).is_some() {
+            return Ok(());
+        }
+        let (one, two) = (brief(&left.0, "the left side"), brief(&right.0, "the right side"));
+        let (one, two) =
+            (format!("{one} is {}", left.1.noun()), format!("{two} {}", right.1.noun()));
+        Err(self.wrong(between, format!("{one} and {two}: they can't be compared")))
+    }
+
+    /// Refuses a number without a unit where what it is compared with has one. Percent may be left
+    /// out of what is below 1; above, somebody meant them.
+    fn has_unit(
+        &self,
+        (value, of): &(Value, Dimension),
+        at: usize,
+        (other, wanted): &(Value, Dimension),
+    ) -> Result<(), Wrong> {
+        let Some(number) = literal(value) else { return Ok(()) };
+        let unit = match wanted {
+            _ if *of != Dimension::Bare => return Ok(()),
+            Dimension::Share if number >= 1.0 => "%",
+            _ if number == 0.0 => return Ok(()),
+            wanted => wanted.usual_unit(),
+        };
+        let (other, noun) = (brief(other, "the other side"), wanted.noun());
+        match unit {
+            "" => Ok(()),
+            unit => Err(self.wrong(
+                at,
+                format!("{other} is {noun}: give {number} a unit, as in {number}{unit}"),
+            )),
+        }
+    }
+
+    pub(super) fn unlike(
+        &self,
+        at: usize,
+        (one, two): (Dimension, Dimension),
+        how: Added,
+    ) -> Wrong {
+        let (one, two) = (one.noun(), two.noun());
+        self.wrong(
+            at,
+            match how {
+                Added::Plus => format!("{one} and {two} can't be added"),
+                Added::Less => format!("{two} can't be taken from {one}"),
+            },
+        )
+    }
+
+    pub(super) fn meaningless(
+        &self,
+        at: usize,
+        (one, two): (Dimension, Dimension),
+        how: Scaled,
+    ) -> Wrong {
+        let (one, two) = (one.noun(), two.noun());
+        self.wrong(
+            at,
+            match how {
+                Scaled::Times => format!("{one} times {two} is nothing that is measured"),
+                Scaled::Over => format!("{one} over {two} is nothing that is measured"),
+            },
+        )
+    }
+}
+
+/// A number that was written by itself, whatever its sign.
+fn literal(value: &Value) -> Option<f64> {
+    match value {
+        Value::Literal(literal) => Some(literal.number),
+        Value::Minus(value) => literal(value),
+        _ => None,
+    }
+}
+
+/// Zero without a unit is zero of everything.
+fn is_zero((value, of): &(Value, Dimension)) -> bool {
+    *of == Dimension::Bare && literal(value) == Some(0.0)
+}
+
+/// A value as it is written where that is short.
+fn brief(value: &Value, otherwise: &str) -> String {
+    let text = value.to_string();
+    if text.len() <= 40 { text } else { otherwise.to_owned() }
+}

@@ -1,0 +1,253 @@
+//! From a gate's text to its checked tree.
+
+mod fits;
+mod words;
+
+use super::lexer::{Kind, Token, tokens};
+use super::names::Names;
+use super::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
+use super::unit::Dimension;
+use super::wrong::Wrong;
+use super::{MOST_BYTES, MOST_NESTED};
+
+/// Reads a whole gate.
+pub(super) fn parse(text: &str, names: &Names) -> Result<Truth, Wrong> {
+    if text.len() > MOST_BYTES {
+        return Err(Wrong::at("", 0, format!("a gate has at most {MOST_BYTES} bytes")));
+    }
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, nested: 0, names };
+    let whole = parser.any()?;
+    let whole = parser.truth(whole)?;
+    match parser.kind() {
+        Kind::End => Ok(whole),
+        _ => Err(parser.unexpected("expected && or || or the end")),
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    next: usize,
+    nested: usize,
+    names: &'a Names,
+}
+
+/// A part that was read, and the byte at which it begins.
+struct Part {
+    at: usize,
+    node: Node,
+}
+
+enum Node {
+    Truth(Truth),
+    Value(Value, Dimension),
+    Opinion(Opinion),
+}
+
+const RELATIONS: [(&str, Relation); 6] = [
+    ("<", Relation::Below),
+    ("<=", Relation::AtMost),
+    (">", Relation::Above),
+    (">=", Relation::AtLeast),
+    ("==", Relation::Equal),
+    ("!=", Relation::Unequal),
+];
+
+const ADDED: [(&str, Added); 2] = [("+", Added::Plus), ("-", Added::Less)];
+
+const SCALED: [(&str, Scaled); 2] = [("*", Scaled::Times), ("/", Scaled::Over)];
+
+/// From what binds loosest to what binds tightest.
+impl<'a> Parser<'a> {
+    fn any(&mut self) -> Result<Part, Wrong> {
+        let first = self.all()?;
+        self.rest_of("||", first, Self::all, Truth::Any)
+    }
+
+    fn all(&mut self) -> Result<Part, Wrong> {
+        let first = self.not()?;
+        self.rest_of("&&", first, Self::not, Truth::All)
+    }
+
+    /// What stands joined by `sign` behind the first part; that part itself where nothing does.
+    fn rest_of(
+        &mut self,
+        sign: &str,
+        first: Part,
+        read: fn(&mut Self) -> Result<Part, Wrong>,
+        join: fn(Vec<Truth>) -> Truth,
+    ) -> Result<Part, Wrong> {
+        if !self.is(sign) {
+            return Ok(first);
+        }
+        let at = first.at;
+        let mut terms = vec![self.truth(first)?];
+        while self.eat(sign) {
+            let term = read(self)?;
+            terms.push(self.truth(term)?);
+        }
+        Ok(Part { at, node: Node::Truth(join(terms)) })
+    }
+
+    fn not(&mut self) -> Result<Part, Wrong> {
+        let at = self.at();
+        if !self.eat("!") {
+            return self.relation();
+        }
+        let term = self.deeper(at, Self::not)?;
+        let term = self.truth(term)?;
+        Ok(Part { at, node: Node::Truth(Truth::Not(Box::new(term))) })
+    }
+
+    fn relation(&mut self) -> Result<Part, Wrong> {
+        let left = self.sum()?;
+        let (at, between) = (left.at, self.at());
+        let Some(relation) = self.one_of(&RELATIONS) else { return Ok(left) };
+        let right = self.sum()?;
+        if RELATIONS.iter().any(|(sign, _)| self.is(sign)) {
+            return Err(self.here("compare two at a time, as in 1ms < x && x < 2ms"));
+        }
+        let truth = self.compared(left, relation, right, between)?;
+        Ok(Part { at, node: Node::Truth(truth) })
+    }
+
+    fn sum(&mut self) -> Result<Part, Wrong> {
+        let first = self.product()?;
+        if !ADDED.iter().any(|(sign, _)| self.is(sign)) {
+            return Ok(first);
+        }
+        let at = first.at;
+        let (value, mut of) = self.value(first)?;
+        let mut terms = Vec::new();
+        let mut between = self.at();
+        while let Some(how) = self.one_of(&ADDED) {
+            let term = self.product()?;
+            let (term, its) = self.value(term)?;
+            of = of.joint(its).ok_or_else(|| self.unlike(between, (of, its), how))?;
+            terms.push((how, term));
+            between = self.at();
+        }
+        Ok(Part { at, node: Node::Value(Value::Sum(Box::new(value), terms), of) })
+    }
+
+    fn product(&mut self) -> Result<Part, Wrong> {
+        let first = self.minus()?;
+        if !SCALED.iter().any(|(sign, _)| self.is(sign)) {
+            return Ok(first);
+        }
+        let at = first.at;
+        let (value, mut of) = self.value(first)?;
+        let mut factors = Vec::new();
+        let mut between = self.at();
+        while let Some(how) = self.one_of(&SCALED) {
+            let factor = self.minus()?;
+            let (factor, its) = self.value(factor)?;
+            of = how.of(of, its).ok_or_else(|| self.meaningless(between, (of, its), how))?;
+            factors.push((how, factor));
+            between = self.at();
+        }
+        Ok(Part { at, node: Node::Value(Value::Product(Box::new(value), factors), of) })
+    }
+
+    fn minus(&mut self) -> Result<Part, Wrong> {
+        let at = self.at();
+        if !self.eat("-") {
+            return self.single();
+        }
+        let value = self.deeper(at, Self::minus)?;
+        let (value, of) = self.value(value)?;
+        Ok(Part { at, node: Node::Value(Value::Minus(Box::new(value)), of) })
+    }
+
+    fn single(&mut self) -> Result<Part, Wrong> {
+        let at = self.at();
+        if self.eat("(") {
+            let inner = self.deeper(at, Self::any)?;
+            self.close(at)?;
+            return Ok(Part { at, node: inner.node });
+        }
+        let node = match self.kind() {
+            Kind::Number(literal) => Node::Value(Value::Literal(literal), literal.dimension()),
+            Kind::Word(word) => return self.word(at, word),
+            _ => return Err(self.unexpected(&self.expected())),
+        };
+        self.next += 1;
+        Ok(Part { at, node })
+    }
+
+    /// Reads what stands one level deeper than this.
+    fn deeper(
+        &mut self,
+        at: usize,
+        read: fn(&mut Self) -> Result<Part, Wrong>,
+    ) -> Result<Part, Wrong> {
+        self.nested += 1;
+        if self.nested > MOST_NESTED {
+            return Err(self.wrong(at, format!("nested more than {MOST_NESTED} deep")));
+        }
+        let part = read(self)?;
+        self.nested -= 1;
+        Ok(part)
+    }
+}
+
+/// Pieces.
+impl<'a> Parser<'a> {
+    fn token(&self) -> Token<'a> {
+        // The end is never read over, so that there is always a piece.
+        self.tokens.get(self.next).copied().unwrap_or(Token { at: 0, kind: Kind::End })
+    }
+
+    fn kind(&self) -> Kind<'a> {
+        self.token().kind
+    }
+
+    fn at(&self) -> usize {
+        self.token().at
+    }
+
+    fn is(&self, sign: &str) -> bool {
+        matches!(self.kind(), Kind::Sign(found) if found == sign)
+    }
+
+    fn eat(&mut self, sign: &str) -> bool {
+        let found = self.is(sign);
+        self.next += usize::from(found);
+        found
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[(&str, T)]) -> Option<T> {
+        all.iter().find(|(sign, _)| self.eat(sign)).map(|&(_, found)| found)
+    }
+
+    fn close(&mut self, open: usize) -> Result<(), Wrong> {
+        if self.eat(")") {
+            return Ok(());
+        }
+        let column = self.wrong(open, "").column;
+        Err(self.unexpected(&format!("expected ) for the ( in column {column}")))
+    }
+
+    fn expected(&self) -> String {
+        format!("expected a figure, as in {}.response.p99", self.names.example())
+    }
+
+    fn wrong(&self, at: usize, what: impl Into<String>) -> Wrong {
+        Wrong::at(self.text, at, what)
+    }
+
+    fn here(&self, what: &str) -> Wrong {
+        self.wrong(self.at(), what)
+    }
+
+    /// What was expected, and what is there.
+    fn unexpected(&self, expected: &str) -> Wrong {
+        let found = match self.kind() {
+            Kind::End => "the end".to_owned(),
+            Kind::Sign(sign) => format!("'{sign}'"),
+            Kind::Word(word) => format!("'{word}'"),
+            Kind::Number(literal) => format!("'{literal}'"),
+        };
+        self.here(&format!("{expected}, and found {found}"))
+    }
+}

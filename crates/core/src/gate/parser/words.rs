@@ -1,0 +1,98 @@
+//! Words: figures, verdicts, functions and their metrics.
+
+use super::{Node, Parser, Part};
+use crate::comparison::Metric;
+use crate::gate::lexer::Kind;
+use crate::gate::names::{FUNCTIONS, VERDICTS};
+use crate::gate::tree::{Function, Opinion, Value};
+use crate::gate::write::word as verdict_word;
+use crate::gate::wrong::{Wrong, instead};
+
+impl<'a> Parser<'a> {
+    pub(super) fn word(&mut self, at: usize, word: &str) -> Result<Part, Wrong> {
+        self.next += 1;
+        if self.is("(") {
+            let node = self.function(at, word)?;
+            return Ok(Part { at, node });
+        }
+        if let Some(verdict) = VERDICTS.into_iter().find(|&verdict| verdict_word(verdict) == word) {
+            return Ok(Part { at, node: Node::Opinion(Opinion::Word(verdict)) });
+        }
+        let alone = !word.contains('.') && !self.names.sides().contains(&word);
+        if alone && word.parse::<Metric>().is_err() {
+            return Err(self.wrong(at, self.no_word(word)));
+        }
+        let figure = self.names.figure(self.text, at, word)?;
+        let of = figure.what.dimension();
+        Ok(Part { at, node: Node::Value(Value::Figure(figure), of) })
+    }
+
+    fn no_word(&self, word: &str) -> String {
+        if word == "verdict" || FUNCTIONS.iter().any(|function| function.name() == word) {
+            return format!("{word} is of a metric, as in {word}(response.p50)");
+        }
+        let known: Vec<&str> =
+            self.names.sides().into_iter().chain(VERDICTS.map(verdict_word)).collect();
+        format!("'{word}' is neither a side nor a verdict{}", instead(word, &known))
+    }
+
+    fn function(&mut self, at: usize, name: &str) -> Result<Node, Wrong> {
+        let function = FUNCTIONS.into_iter().find(|function| function.name() == name);
+        if function.is_none() && name != "verdict" {
+            let known: Vec<&str> =
+                ["verdict"].into_iter().chain(FUNCTIONS.map(Function::name)).collect();
+            let what = format!("no function is called '{name}'{}", instead(name, &known));
+            return Err(self.wrong(at, what));
+        }
+        if !self.names.compared() {
+            let what =
+                format!("{name}() needs a comparison, and there is none of one family alone");
+            return Err(self.wrong(at, what));
+        }
+        let open = self.at();
+        self.next += 1;
+        let metric = self.metric(function)?;
+        self.close(open)?;
+        Ok(match function {
+            Some(function) => {
+                Node::Value(Value::Compared(function, metric), function.dimension(metric))
+            }
+            None => Node::Opinion(Opinion::Of(metric)),
+        })
+    }
+
+    fn metric(&mut self, function: Option<Function>) -> Result<Metric, Wrong> {
+        let Kind::Word(word) = self.kind() else {
+            return Err(self.unexpected("expected a metric, as in response.p50"));
+        };
+        let metric = match word.parse::<Metric>() {
+            Ok(metric) => metric,
+            Err(_) => return Err(self.here(&no_metric(word, &self.names.sides()))),
+        };
+        if metric == Metric::Failures && matches!(function, Some(Function::Ratio(_))) {
+            return Err(self.here("failures have no ratio: ask for difference(failures)"));
+        }
+        self.next += 1;
+        Ok(metric)
+    }
+}
+
+/// Why a word is no metric; metrics are of both sides, so that none stands before them.
+fn no_metric(word: &str, sides: &[&str]) -> String {
+    if let Some((side, rest)) = word.split_once('.')
+        && sides.contains(&side)
+        && rest.parse::<Metric>().is_ok()
+    {
+        return format!("a metric is of both sides: say {rest}");
+    }
+    let (phases, points) =
+        (["connect", "tls", "wait", "transfer", "response"], ["p50", "p90", "p99", "p999"]);
+    let timed = phases.iter().flat_map(|phase| points.map(|point| format!("{phase}.{point}")));
+    let others = ["requests_per_s", "goodput", "failures"].map(str::to_owned);
+    let known: Vec<String> = timed.chain(others).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    match instead(word, &known) {
+        near if near.ends_with('?') => format!("no metric is called '{word}'{near}"),
+        _ => word.parse::<Metric>().err().unwrap_or_default(),
+    }
+}

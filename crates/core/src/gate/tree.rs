@@ -1,0 +1,208 @@
+//! A gate as it is understood: every tree that exists can be evaluated.
+
+use super::unit::{Dimension, Unit};
+use crate::comparison::{Metric, Verdict};
+use crate::outcome::Outcome;
+
+/// What is true or not.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Truth {
+    /// True where one of them is.
+    Any(Vec<Truth>),
+    /// True where each of them is.
+    All(Vec<Truth>),
+    /// True where it is not.
+    Not(Box<Truth>),
+    /// One value beside another.
+    Compare(Value, Relation, Value),
+    /// One verdict beside another; true: equal ones.
+    Judge(Opinion, bool, Opinion),
+}
+
+/// How two values are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    Equal,
+    Unequal,
+}
+
+/// A verdict.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Opinion {
+    /// What the comparison says of a metric.
+    Of(Metric),
+    /// The word itself.
+    Word(Verdict),
+}
+
+/// A number of some dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Literal(Literal),
+    Figure(Figure),
+    /// A function of the comparison's metric.
+    Compared(Function, Metric),
+    Minus(Box<Value>),
+    /// Added and taken away, from left to right. Not a tree of pairs: the depth of one would be
+    /// the length of the text.
+    Sum(Box<Value>, Vec<(Added, Value)>),
+    /// Multiplied and divided, from left to right.
+    Product(Box<Value>, Vec<(Scaled, Value)>),
+}
+
+/// A number as it was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Literal {
+    pub(super) number: f64,
+    pub(super) unit: Option<&'static Unit>,
+}
+
+/// How a term belongs to a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    Plus,
+    Less,
+}
+
+/// How a factor belongs to a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scaled {
+    Times,
+    Over,
+}
+
+/// A figure of a side.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Figure {
+    /// As the side was written.
+    pub(super) name: String,
+    /// Which one that is.
+    pub(super) side: Place,
+    pub(super) what: What,
+}
+
+/// Where a side's figures stand in a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Ipv6,
+    Ipv4,
+    Total,
+    A,
+    B,
+}
+
+/// Which figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum What {
+    /// A phase's name and that of a figure of its durations.
+    Time(&'static str, &'static str),
+    RequestsPerS,
+    Goodput,
+    Failures,
+    Sent,
+    Completed,
+    Outcome(Outcome),
+}
+
+/// What is asked of a compared metric, beside its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Ratio(End),
+    Difference(End),
+    P,
+    PHolm,
+}
+
+/// Of an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Value,
+    Low,
+    High,
+}
+
+impl Literal {
+    /// In seconds, bytes, and what is made of these.
+    pub(super) fn value(&self) -> f64 {
+        self.unit.map_or(self.number, |unit| unit.value(self.number))
+    }
+
+    pub(super) fn dimension(&self) -> Dimension {
+        self.unit.map_or(Dimension::Bare, |unit| unit.dimension)
+    }
+}
+
+impl What {
+    pub(super) fn dimension(self) -> Dimension {
+        match self {
+            What::Time(..) => Dimension::Time,
+            What::RequestsPerS => Dimension::Rate,
+            What::Goodput => Dimension::BytesPerS,
+            What::Failures => Dimension::Share,
+            What::Sent | What::Completed | What::Outcome(_) => Dimension::Count,
+        }
+    }
+}
+
+impl Function {
+    pub(super) fn dimension(self, metric: Metric) -> Dimension {
+        match (self, metric) {
+            (Function::Ratio(_) | Function::P | Function::PHolm, _) => Dimension::Number,
+            (Function::Difference(_), Metric::Time(..)) => Dimension::Time,
+            (Function::Difference(_), Metric::RequestsPerS) => Dimension::Rate,
+            (Function::Difference(_), Metric::Goodput) => Dimension::BytesPerS,
+            (Function::Difference(_), Metric::Failures) => Dimension::Share,
+        }
+    }
+}
+
+impl Value {
+    /// What it is of; none where its parts don't fit together, which no checked tree has.
+    pub(super) fn dimension(&self) -> Option<Dimension> {
+        match self {
+            Value::Literal(literal) => Some(literal.dimension()),
+            Value::Figure(figure) => Some(figure.what.dimension()),
+            Value::Compared(function, metric) => Some(function.dimension(*metric)),
+            Value::Minus(value) => value.dimension(),
+            Value::Sum(first, rest) => rest
+                .iter()
+                .try_fold(first.dimension()?, |sum, (_, term)| sum.joint(term.dimension()?)),
+            Value::Product(first, rest) => {
+                rest.iter().try_fold(first.dimension()?, |product, (how, by)| {
+                    how.of(product, by.dimension()?)
+                })
+            }
+        }
+    }
+
+    /// The figures and functions in it, from left to right.
+    pub(super) fn figures(&self) -> Vec<&Value> {
+        match self {
+            Value::Literal(_) => Vec::new(),
+            Value::Figure(_) | Value::Compared(..) => vec![self],
+            Value::Minus(value) => value.figures(),
+            Value::Sum(first, rest) => {
+                let rest = rest.iter().flat_map(|(_, term)| term.figures());
+                first.figures().into_iter().chain(rest).collect()
+            }
+            Value::Product(first, rest) => {
+                let rest = rest.iter().flat_map(|(_, factor)| factor.figures());
+                first.figures().into_iter().chain(rest).collect()
+            }
+        }
+    }
+}
+
+impl Scaled {
+    /// What a product or quotient is of.
+    pub(super) fn of(self, one: Dimension, two: Dimension) -> Option<Dimension> {
+        match self {
+            Scaled::Times => one.times(two),
+            Scaled::Over => one.over(two),
+        }
+    }
+}

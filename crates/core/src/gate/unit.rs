@@ -1,0 +1,190 @@
+//! What a figure is of, and how much a unit is worth.
+
+use Dimension::{Bare, Bytes, BytesPerS, Count, Number, Rate, Share, Time};
+
+/// What a value is of. Values are in seconds, bytes, and what is made of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dimension {
+    /// Seconds.
+    Time,
+    /// So many a second.
+    Rate,
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerS,
+    /// A part of a whole, 0 to 1; shown in percent.
+    Share,
+    /// Of nothing: one figure over another.
+    Number,
+    /// So many exchanges.
+    Count,
+    /// Written without a unit: a number or a count, as its neighbour wants it.
+    Bare,
+}
+
+impl Dimension {
+    /// What to call it in a message.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Time => "a time",
+            Rate => "a rate",
+            Bytes => "a size",
+            BytesPerS => "bytes a second",
+            Share => "a share",
+            Number | Bare => "a number",
+            Count => "a count",
+        }
+    }
+
+    /// What a number would have to have behind it to be one of these.
+    pub(super) fn usual_unit(self) -> &'static str {
+        match self {
+            Time => "ms",
+            Rate => "/s",
+            Bytes => "kB",
+            BytesPerS => "MB/s",
+            Share | Number | Count | Bare => "",
+        }
+    }
+
+    /// What both are of where they can be compared or added.
+    pub(super) fn joint(self, other: Dimension) -> Option<Dimension> {
+        match (self, other) {
+            (one, two) if one == two => Some(one),
+            (Bare, Count) | (Count, Bare) => Some(Count),
+            (Bare, Share) | (Share, Bare) => Some(Share),
+            (Bare | Share, Number) | (Number, Bare | Share) => Some(Number),
+            _ => None,
+        }
+    }
+
+    /// What the product is of; none where it would be of nothing that is measured here.
+    pub(super) fn times(self, other: Dimension) -> Option<Dimension> {
+        match (self, other) {
+            (Bare, any) | (any, Bare) => Some(any),
+            (Share | Number, Share | Number) => Some(Number),
+            (Share | Number, any) | (any, Share | Number) => Some(any),
+            (Rate, Time) | (Time, Rate) => Some(Count),
+            (BytesPerS, Time) | (Time, BytesPerS) => Some(Bytes),
+            (Rate, Bytes) | (Bytes, Rate) => Some(BytesPerS),
+            (Count, any @ (Time | Bytes)) | (any @ (Time | Bytes), Count) => Some(any),
+            _ => None,
+        }
+    }
+
+    /// What the quotient is of.
+    pub(super) fn over(self, other: Dimension) -> Option<Dimension> {
+        match (self, other) {
+            (any, Bare) => Some(any),
+            (one, two) if one == two => Some(Number),
+            (Bare | Share | Number, Share | Number | Count) => Some(Number),
+            (any, Share | Number) => Some(any),
+            (Bare | Share | Number | Count, Time) => Some(Rate),
+            (Bare | Share | Number | Count, Rate) | (Bytes, BytesPerS) => Some(Time),
+            (Bytes, Time) => Some(BytesPerS),
+            (BytesPerS, Rate) => Some(Bytes),
+            (BytesPerS, Bytes) => Some(Rate),
+            (any @ (Time | Bytes), Count) => Some(any),
+            _ => None,
+        }
+    }
+}
+
+/// A unit that may stand behind a number.
+#[derive(Debug, PartialEq)]
+pub(super) struct Unit {
+    /// As it is written.
+    pub(super) name: &'static str,
+    /// What it makes of the number.
+    pub(super) dimension: Dimension,
+    times: f64,
+    /// Apart, since a division by 1,000 is exact where a product with 0.001 is not.
+    by: f64,
+}
+
+impl Unit {
+    /// So many of them, in what values are in.
+    pub(super) fn value(&self, number: f64) -> f64 {
+        number * self.times / self.by
+    }
+}
+
+const fn unit(name: &'static str, dimension: Dimension, times: f64, by: f64) -> Unit {
+    Unit { name, dimension, times, by }
+}
+
+/// All there are.
+pub(super) const UNITS: [Unit; 21] = [
+    unit("ns", Time, 1.0, 1e9),
+    unit("us", Time, 1.0, 1e6),
+    unit("ms", Time, 1.0, 1e3),
+    unit("s", Time, 1.0, 1.0),
+    unit("m", Time, 60.0, 1.0),
+    unit("%", Share, 1.0, 100.0),
+    unit("/s", Rate, 1.0, 1.0),
+    unit("B", Bytes, 1.0, 1.0),
+    unit("kB", Bytes, 1e3, 1.0),
+    unit("MB", Bytes, 1e6, 1.0),
+    unit("GB", Bytes, 1e9, 1.0),
+    unit("KiB", Bytes, 1024.0, 1.0),
+    unit("MiB", Bytes, 1_048_576.0, 1.0),
+    unit("GiB", Bytes, 1_073_741_824.0, 1.0),
+    unit("B/s", BytesPerS, 1.0, 1.0),
+    unit("kB/s", BytesPerS, 1e3, 1.0),
+    unit("MB/s", BytesPerS, 1e6, 1.0),
+    unit("GB/s", BytesPerS, 1e9, 1.0),
+    unit("KiB/s", BytesPerS, 1024.0, 1.0),
+    unit("MiB/s", BytesPerS, 1_048_576.0, 1.0),
+    unit("GiB/s", BytesPerS, 1_073_741_824.0, 1.0),
+];
+
+/// The unit of that name.
+pub(super) fn find(name: &str) -> Option<&'static Unit> {
+    static ALL: [Unit; 21] = UNITS;
+    ALL.iter().find(|unit| unit.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Dimension; 8] = [Time, Rate, Bytes, BytesPerS, Share, Number, Count, Bare];
+
+    /// The powers of a second and of a byte in it; counts and shares are of neither.
+    fn powers(of: Dimension) -> [i8; 2] {
+        match of {
+            Time => [1, 0],
+            Rate => [-1, 0],
+            Bytes => [0, 1],
+            BytesPerS => [-1, 1],
+            Share | Number | Count | Bare => [0, 0],
+        }
+    }
+
+    #[test]
+    fn products_and_quotients_are_of_what_physics_says() {
+        for one in ALL {
+            for two in ALL {
+                let [a, b] = [powers(one), powers(two)];
+                if let Some(product) = one.times(two) {
+                    assert_eq!(powers(product), [a[0] + b[0], a[1] + b[1]], "{one:?} {two:?}");
+                }
+                if let Some(quotient) = one.over(two) {
+                    assert_eq!(powers(quotient), [a[0] - b[0], a[1] - b[1]], "{one:?} {two:?}");
+                }
+                assert_eq!(one.times(two), two.times(one), "{one:?} {two:?}");
+                assert_eq!(one.joint(two), two.joint(one), "{one:?} {two:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_unit_is_worth_what_it_says() {
+        let value = |name, number| find(name).unwrap().value(number);
+        assert_eq!([value("ms", 10.0), value("ns", 250.0)], [0.01, 2.5e-7]);
+        assert_eq!([value("m", 2.0), value("%", 0.1)], [120.0, 0.001]);
+        assert_eq!([value("kB", 4.0), value("MiB/s", 1.0)], [4_000.0, 1_048_576.0]);
+        assert!(find("Ms").is_none());
+    }
+}

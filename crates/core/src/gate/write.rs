@@ -1,0 +1,181 @@
+//! A gate's tree as text that reads as the same tree again, with no bracket more than that takes.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::tree::{
+    Added, End, Figure, Function, Literal, Opinion, Relation, Scaled, Truth, Value, What,
+};
+use crate::comparison::Verdict;
+
+impl Display for Truth {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Truth::Any(terms) => joined(f, terms, " || ", self.binds()),
+            Truth::All(terms) => joined(f, terms, " && ", self.binds()),
+            Truth::Not(term) => {
+                f.write_str("!")?;
+                bracketed(f, term.binds() < self.binds(), term)
+            }
+            Truth::Compare(left, relation, right) => {
+                write!(f, "{left} {} {right}", relation.sign())
+            }
+            Truth::Judge(left, equal, right) => {
+                write!(f, "{left} {} {right}", if *equal { "==" } else { "!=" })
+            }
+        }
+    }
+}
+
+impl Truth {
+    /// How tightly.
+    fn binds(&self) -> u8 {
+        match self {
+            Truth::Any(_) => 0,
+            Truth::All(_) => 1,
+            Truth::Not(_) => 2,
+            Truth::Compare(..) | Truth::Judge(..) => 3,
+        }
+    }
+}
+
+fn joined(f: &mut Formatter<'_>, terms: &[Truth], sign: &str, binds: u8) -> fmt::Result {
+    for (number, term) in terms.iter().enumerate() {
+        f.write_str(if number > 0 { sign } else { "" })?;
+        bracketed(f, term.binds() <= binds, term)?;
+    }
+    Ok(())
+}
+
+fn bracketed(f: &mut Formatter<'_>, brackets: bool, inner: &impl Display) -> fmt::Result {
+    if brackets { write!(f, "({inner})") } else { write!(f, "{inner}") }
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let part =
+            |f: &mut Formatter<'_>, part: &Value| bracketed(f, part.binds() <= self.binds(), part);
+        match self {
+            Value::Literal(literal) => write!(f, "{literal}"),
+            Value::Figure(figure) => write!(f, "{figure}"),
+            Value::Compared(function, metric) => write!(f, "{}({metric})", function.name()),
+            Value::Minus(value) => {
+                f.write_str("-")?;
+                bracketed(f, value.binds() < self.binds(), value)
+            }
+            Value::Sum(first, rest) => {
+                part(f, first)?;
+                rest.iter().try_for_each(|(how, term)| {
+                    f.write_str(how.sign())?;
+                    part(f, term)
+                })
+            }
+            Value::Product(first, rest) => {
+                part(f, first)?;
+                rest.iter().try_for_each(|(how, factor)| {
+                    f.write_str(how.sign())?;
+                    part(f, factor)
+                })
+            }
+        }
+    }
+}
+
+impl Value {
+    /// How tightly.
+    fn binds(&self) -> u8 {
+        match self {
+            Value::Sum(..) => 0,
+            Value::Product(..) => 1,
+            Value::Minus(_) => 2,
+            Value::Literal(_) | Value::Figure(_) | Value::Compared(..) => 3,
+        }
+    }
+}
+
+impl Display for Literal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.number, self.unit.map_or("", |unit| unit.name))
+    }
+}
+
+impl Display for Figure {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.", self.name)?;
+        match self.what {
+            What::Time(phase, point) => write!(f, "{phase}.{point}"),
+            What::RequestsPerS => f.write_str("requests_per_s"),
+            What::Goodput => f.write_str("goodput"),
+            What::Failures => f.write_str("failures"),
+            What::Sent => f.write_str("sent"),
+            What::Completed => f.write_str("completed"),
+            What::Outcome(outcome) => write!(f, "outcome.{outcome}"),
+        }
+    }
+}
+
+impl Display for Opinion {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Opinion::Of(metric) => write!(f, "verdict({metric})"),
+            Opinion::Word(verdict) => f.write_str(word(*verdict)),
+        }
+    }
+}
+
+/// A verdict as gates write it.
+pub(super) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+impl Function {
+    /// As it is written.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Function::Ratio(End::Value) => "ratio",
+            Function::Ratio(End::Low) => "ratio_low",
+            Function::Ratio(End::High) => "ratio_high",
+            Function::Difference(End::Value) => "difference",
+            Function::Difference(End::Low) => "difference_low",
+            Function::Difference(End::High) => "difference_high",
+            Function::P => "p",
+            Function::PHolm => "p_holm",
+        }
+    }
+}
+
+impl Relation {
+    /// As it is written.
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Relation::Below => "<",
+            Relation::AtMost => "<=",
+            Relation::Above => ">",
+            Relation::AtLeast => ">=",
+            Relation::Equal => "==",
+            Relation::Unequal => "!=",
+        }
+    }
+}
+
+impl Added {
+    fn sign(self) -> &'static str {
+        match self {
+            Added::Plus => " + ",
+            Added::Less => " - ",
+        }
+    }
+}
+
+impl Scaled {
+    fn sign(self) -> &'static str {
+        match self {
+            Scaled::Times => " * ",
+            Scaled::Over => " / ",
+        }
+    }
+}

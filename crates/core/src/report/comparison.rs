@@ -1,0 +1,244 @@
+//! A comparison on the screen: its verdict in plain words, and a line for each metric.
+
+use std::fmt::Write as _;
+
+use crate::comparison::result::{ComparisonResult, Order, Schedule, Side};
+use crate::comparison::{Compared, Comparison, Estimate, Kind, Method, Metric, Verdict};
+use crate::pace::Pace;
+use crate::plan::Plan;
+use crate::result::Ended;
+
+use super::number::{bytes, count, duration_us};
+
+/// The longest name that heads a column; sides with longer ones are called A and B there.
+const HEADING: usize = 10;
+
+/// Columns of the table.
+const WIDTH: usize = 84;
+
+/// The whole report, at most 84 columns wide but for what was typed; ends with a line feed.
+pub fn table(result: &ComparisonResult) -> String {
+    let mut text = String::new();
+    if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
+        text.push_str(
+            "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
+        );
+    }
+    side(&mut text, 'A', &result.sides.a);
+    side(&mut text, 'B', &result.sides.b);
+    let _ = writeln!(text, "{}", setting(result));
+    let _ = writeln!(text, "\n{}\n", wrapped(&sentence(&result.comparison)));
+    text.push_str(&metrics(&result.comparison));
+    text.push_str(&super::gates::lines(&result.gates));
+    text
+}
+
+/// In lines as wide as the table.
+pub(super) fn wrapped(sentence: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in sentence.split(' ') {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if last + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// `A  ipv6: http://host/ (1,234 requests)`.
+fn side(text: &mut String, letter: char, side: &Side) {
+    let urls: Vec<&str> = side.plan.targets.iter().map(|target| target.url.as_str()).collect();
+    let more = if urls.len() > 2 { format!(" and {} more", urls.len() - 2) } else { String::new() };
+    let shown = urls[..urls.len().min(2)].join(" ");
+    let named = if side.name == shown { String::new() } else { format!("{}: ", side.name) };
+    let sent = count(side.figures.requests.sent);
+    let _ = writeln!(text, "{letter}  {named}{shown}{more} ({sent} requests)");
+}
+
+/// How it was measured.
+fn setting(result: &ComparisonResult) -> String {
+    let Schedule { pairs, order, block_s, block_requests, .. } = &result.schedule;
+    let of = match (block_s, block_requests) {
+        (_, Some(requests)) => format!("{} requests", count(*requests)),
+        (Some(seconds), None) => duration_us(seconds * 1e6),
+        (None, None) => "no bound".to_owned(),
+    };
+    let order = match order {
+        Order::Abba => "ABBA BAAB",
+        Order::Random => "in random order",
+    };
+    let compared = result.comparison.pairs;
+    let pairs = match compared == *pairs as usize {
+        true => format!("{pairs} pairs"),
+        false => format!("{compared} of {pairs} pairs"),
+    };
+    let ended = if result.ended == Ended::Interrupted { " (interrupted)" } else { "" };
+    let load = load(&result.sides.a.plan);
+    format!("{pairs} of blocks of {of}, {order}, {load}; {:.1} s{ended}", result.elapsed_s)
+}
+
+fn load(plan: &Plan) -> String {
+    let in_flight = count(plan.in_flight());
+    match &plan.load.pace {
+        Pace::Closed => format!("closed loop, {in_flight} in flight"),
+        Pace::Open(open) => format!("open loop, {open}, at most {in_flight} in flight"),
+    }
+}
+
+/// The verdict on the primary metric in plain words, in one line.
+pub fn sentence(comparison: &Comparison) -> String {
+    let Some(primary) = comparison.metrics.first() else {
+        return "Nothing was measured of both sides: nothing can be said.".to_owned();
+    };
+    let Comparison { a, b, pairs, .. } = comparison;
+    let mixed = if comparison.kind == Kind::Mixed { ", mixed" } else { "" };
+    let what = spoken(primary.metric);
+    let measured = match effect(primary) {
+        Some(effect) => format!(" ({effect}, {pairs} pairs{mixed})"),
+        None => format!(" ({pairs} pairs{mixed})"),
+    };
+    let margin = percent(comparison.settings.margin);
+    match primary.verdict {
+        Verdict::Better => format!("{a} is BETTER than {b} in {what}{measured}."),
+        Verdict::Worse => format!("{a} is WORSE than {b} in {what}{measured}."),
+        Verdict::Equivalent => {
+            format!("{a} and {b} are EQUIVALENT in {what}, within {margin}{measured}.")
+        }
+        Verdict::Inconclusive => {
+            let reason = primary
+                .reason
+                .as_deref()
+                .unwrap_or("the blocks allow both for a difference that matters and for none");
+            format!("INCONCLUSIVE in {what}{measured}: {reason}.")
+        }
+    }
+}
+
+/// What the pairs so far say of the primary metric: `response.p50 +2.1 % (+0.3 to +4.1 %)`.
+pub fn estimate(comparison: &Comparison) -> String {
+    let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
+    match effect(primary) {
+        Some(effect) => format!("{} {effect}, {} pairs", primary.metric, comparison.pairs),
+        None => format!("{} can't be told yet", primary.metric),
+    }
+}
+
+/// `+2.1 %, interval +0.3 to +4.1`; of failures in points.
+fn effect(compared: &Compared) -> Option<String> {
+    let (value, interval) = columns(compared)?;
+    Some(format!("{value}, interval {interval}"))
+}
+
+/// The difference and its interval, each as it stands in the table.
+fn columns(compared: &Compared) -> Option<(String, String)> {
+    let (Estimate { value, low, high }, unit) = match compared.method {
+        Method::Proportions => (compared.difference?, "points"),
+        _ => (compared.ratio.map(less_one)?, "%"),
+    };
+    let of = |share: f64| signed(share * 100.0);
+    Some((format!("{} {unit}", of(value)), format!("{} to {}", of(low), of(high))))
+}
+
+fn less_one(ratio: Estimate) -> Estimate {
+    let Estimate { value, low, high } = ratio;
+    Estimate { value: value - 1.0, low: low - 1.0, high: high - 1.0 }
+}
+
+/// As many decimals as tell something.
+fn signed(percent: f64) -> String {
+    match percent.abs() {
+        100.0.. => format!("{percent:+.0}"),
+        10.0.. => format!("{percent:+.1}"),
+        _ => format!("{percent:+.2}"),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+fn spoken(metric: Metric) -> String {
+    match metric {
+        Metric::RequestsPerS => "requests a second".to_owned(),
+        Metric::Goodput => "goodput".to_owned(),
+        Metric::Failures => "failures".to_owned(),
+        Metric::Time(..) => metric.to_string(),
+    }
+}
+
+/// A line for each metric.
+fn metrics(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    let short = comparison.a.len().max(comparison.b.len()) <= HEADING;
+    let (a, b) = if short { (comparison.a.as_str(), comparison.b.as_str()) } else { ("A", "B") };
+    line(&mut text, ["", a, b, &format!("{a} to {b}"), "95 % interval", ""]);
+    for compared in &comparison.metrics {
+        let write =
+            |value: Option<f64>| value.map_or("-".to_owned(), |v| figure(compared.metric, v));
+        let (value, interval) = columns(compared).unwrap_or(("-".to_owned(), String::new()));
+        let [of_a, of_b] = [write(compared.a), write(compared.b)];
+        let name = compared.metric.to_string();
+        line(&mut text, [&name, &of_a, &of_b, &value, &interval, name_of(compared.verdict)]);
+        corrected(&mut text, compared);
+    }
+    reasons(&mut text, comparison);
+    text
+}
+
+/// Goodput against what the headers alone make of it.
+fn corrected(text: &mut String, compared: &Compared) {
+    let Some(corrected) = compared.header_corrected else { return };
+    let Estimate { value, low, high } = less_one(corrected.ratio);
+    let interval = format!("{} to {}", signed(low * 100.0), signed(high * 100.0));
+    let value = format!("{} %", signed(value * 100.0));
+    line(text, ["  less headers", "", "", &value, &interval, name_of(corrected.verdict)]);
+}
+
+/// Why metrics can't be told, once for all that have the same reason; the primary one's stands
+/// above.
+fn reasons(text: &mut String, comparison: &Comparison) {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
+    for compared in &comparison.metrics {
+        let Some(reason) = compared.reason.as_deref().filter(|&why| Some(why) != above) else {
+            continue;
+        };
+        match told.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, metrics)) => metrics.push(compared.metric.to_string()),
+            None => told.push((reason, vec![compared.metric.to_string()])),
+        }
+    }
+    for (reason, metrics) in told {
+        let _ = writeln!(text, "{}: {reason}", metrics.join(", "));
+    }
+}
+
+/// A figure with its unit.
+fn figure(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Time(..) => duration_us(value),
+        Metric::RequestsPerS => format!("{}/s", count(value.round() as u64)),
+        Metric::Goodput => bytes(value) + "/s",
+        Metric::Failures => format!("{:.3} %", value * 100.0),
+    }
+}
+
+/// A verdict as it stands in a table.
+pub fn name_of(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+fn line(text: &mut String, [label, a, b, value, interval, verdict]: [&str; 6]) {
+    let row = format!("{label:<15}{a:>11}{b:>11}{value:>14}{interval:>19}  {verdict}");
+    let _ = writeln!(text, "{}", row.trim_end());
+}

@@ -1,0 +1,133 @@
+//! The options of `sixmark compare`, as typed.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+use sixmark_core::comparison::Metric;
+use sixmark_core::comparison::result::Order;
+
+use super::super::run;
+use super::sides::WARM_UP;
+
+/// Compare two sides, one at a time, in interleaved blocks, and give a verdict.
+///
+/// Side A is judged against side B. Blocks follow one another as ABBA, BAAB; each begins with
+/// connections of its own and is loaded with the options below, those of `sixmark run`. The number of
+/// blocks is fixed beforehand: what they say by then never ends them early.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(in crate::cli) struct Args {
+    /// The side that is judged: ipv6, ipv4, a URL, or options of its own ('--http2 --streams 8')
+    #[arg(
+        long,
+        value_name = "SIDE",
+        default_value = "ipv6",
+        allow_hyphen_values = true,
+        help_heading = "Comparison"
+    )]
+    pub(super) a: String,
+
+    /// What it is judged against
+    #[arg(
+        long,
+        value_name = "SIDE",
+        default_value = "ipv4",
+        allow_hyphen_values = true,
+        help_heading = "Comparison"
+    )]
+    pub(super) b: String,
+
+    /// What to call side A [default: as it is written]
+    #[arg(long, value_name = "NAME", help_heading = "Comparison")]
+    pub(super) name_a: Option<String>,
+
+    /// What to call side B [default: as it is written]
+    #[arg(long, value_name = "NAME", help_heading = "Comparison")]
+    pub(super) name_b: Option<String>,
+
+    /// How long each block is measured; with -n a block ends after so many requests [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = run::positive_time,
+          help_heading = "Comparison")]
+    pub(super) block: Option<Duration>,
+
+    /// Blocks of each side that are compared
+    #[arg(long, value_name = "N", default_value = "12", help_heading = "Comparison",
+          value_parser = run::positive::<NonZeroU32>)]
+    pub(super) blocks: NonZeroU32,
+
+    /// Blocks of each side before them that are measured and not compared
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Comparison")]
+    pub(super) warm_up_blocks: u32,
+
+    /// Which side of a pair of blocks comes first
+    #[arg(long, value_name = "abba|random", default_value = "abba", value_parser = order,
+          help_heading = "Comparison")]
+    pub(super) order: Order,
+
+    /// Sides that differ by less count as equivalent; to be chosen before anything is measured
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin,
+          help_heading = "Comparison")]
+    pub(super) margin: f64,
+
+    /// What the headline is about: response.p50, wait.p99, goodput, failures…
+    #[arg(
+        long,
+        value_name = "METRIC",
+        default_value = "response.p50",
+        help_heading = "Comparison"
+    )]
+    pub(super) metric: Metric,
+
+    #[command(flatten)]
+    pub(super) run: run::Args,
+}
+
+/// Options of a run that blocks have not: their length is `--block`, and all are loaded alike.
+const NOT_HERE: [&str; 6] = ["duration", "find_max", "ramp", "steps", "replay", "csv"];
+
+/// What a run's options are in a comparison.
+pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
+    let hidden = |command: clap::Command, id| command.mut_arg(id, |arg: clap::Arg| arg.hide(true));
+    NOT_HERE.into_iter().fold(command, hidden)
+        .mut_arg("warmup", |arg| {
+            arg.default_value(WARM_UP).help("Load each block for this long before it is measured")
+        })
+        // Each side may have its own.
+        .mut_arg("urls", |arg| arg.required_unless_present_any(["targets", "a", "b"]))
+        .mut_arg("count", |arg| arg.help("End each block after this many requests"))
+        .mut_arg("calibrate", |arg| {
+            arg.help(
+                "Compare A with itself first: what differs by less than that is called by no verdict",
+            )
+        })
+        .mut_arg("json", |arg| arg.help("Write the result document (sixmark.comparison/1)"))
+}
+
+impl Args {
+    /// How long a block lasts, where it does not end by its requests alone.
+    pub(super) fn block(&self) -> Option<Duration> {
+        let usual = self.run.count.is_none().then_some(Duration::from_secs(1));
+        self.block.or(usual)
+    }
+
+    /// After how many requests a block ends.
+    pub(super) fn block_requests(&self) -> Option<NonZeroU64> {
+        self.run.count
+    }
+}
+
+fn order(text: &str) -> Result<Order, String> {
+    match text {
+        "abba" => Ok(Order::Abba),
+        "random" => Ok(Order::Random),
+        _ => Err("say abba or random".to_owned()),
+    }
+}
+
+/// A share (0 to 1) from a percentage.
+fn margin(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').map(str::trim_end).and_then(|text| text.parse().ok());
+    let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent < 100.0);
+    let wrong = || format!("'{text}' is not a percentage from above 0 to below 100, as in 5%");
+    percent.map(|percent| percent / 100.0).ok_or_else(wrong)
+}

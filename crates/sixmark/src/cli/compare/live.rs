@@ -1,0 +1,103 @@
+//! How far a comparison is, and what it says by then.
+
+use sixmark_core::comparison::Comparison;
+use sixmark_core::comparison::result::SideName;
+use sixmark_core::report;
+use sixmark_core::tally::{Slice, SliceTally};
+
+use super::super::out::complain;
+use super::super::run::{figures, put};
+use crate::compare::Event;
+
+/// On a terminal one line that changes, elsewhere one line a pair.
+#[derive(Debug)]
+pub(super) struct Live {
+    quiet: bool,
+    terminal: bool,
+    workers: u32,
+    /// Where the comparison is: `block 3 of 26`.
+    place: String,
+    side: &'static str,
+    /// What the pairs so far say.
+    estimate: String,
+    second: u64,
+    told: u32,
+    counts: SliceTally,
+}
+
+impl Live {
+    /// Silent where `quiet`.
+    pub(super) fn new(quiet: bool, terminal: bool, workers: u32) -> Live {
+        Live {
+            quiet,
+            terminal,
+            workers,
+            place: String::new(),
+            side: "",
+            estimate: String::new(),
+            second: 0,
+            told: 0,
+            counts: SliceTally::default(),
+        }
+    }
+
+    /// Takes in what happened.
+    pub(super) fn see(&mut self, event: &Event<'_>) {
+        match event {
+            _ if self.quiet => {}
+            Event::Begin { block, of, side, noise } => self.begin(*block, *of, *side, *noise),
+            Event::Second(slice) => self.second(slice),
+            Event::Noise(comparison) => self.pair(comparison),
+            Event::Pair(result) => self.pair(&result.comparison),
+        }
+    }
+
+    /// Wipes the line, for what comes after it.
+    pub(super) fn clear(&self) {
+        if self.terminal && !self.quiet {
+            put("");
+        }
+    }
+
+    fn begin(&mut self, block: usize, of: usize, side: SideName, noise: bool) {
+        let what = if noise { "A against itself, block" } else { "block" };
+        self.place = format!("{what} {block} of {of}");
+        self.side = if side == SideName::A || noise { "A" } else { "B" };
+        (self.second, self.told, self.counts) = (0, 0, SliceTally::default());
+        self.show();
+    }
+
+    /// A second is shown when every worker has told of it.
+    fn second(&mut self, slice: &Slice) {
+        if slice.second != self.second {
+            (self.second, self.told, self.counts) = (slice.second, 0, SliceTally::default());
+        }
+        self.told += 1;
+        for (_, of) in slice.families.iter() {
+            self.counts += of;
+        }
+        if self.told == self.workers {
+            self.show();
+        }
+    }
+
+    fn pair(&mut self, comparison: &Comparison) {
+        self.estimate = report::comparison::estimate(comparison);
+        match self.terminal {
+            true => self.show(),
+            false => complain(&format!("{}: {}", self.place, self.estimate)),
+        }
+    }
+
+    fn show(&self) {
+        if !self.terminal {
+            return;
+        }
+        let rate = match self.counts.completed {
+            0 => format!("   {}", self.side),
+            _ => figures(self.side, &self.counts),
+        };
+        let estimate = if self.estimate.is_empty() { "" } else { "   so far " };
+        put(&format!("{}{rate}{estimate}{}", self.place, self.estimate));
+    }
+}

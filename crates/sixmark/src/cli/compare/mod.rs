@@ -1,0 +1,154 @@
+//! `sixmark compare`.
+
+mod args;
+mod live;
+mod sides;
+mod words;
+
+pub(super) use args::{Args, adapt};
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
+
+use sixmark_core::comparison::Settings;
+use sixmark_core::comparison::result::{ComparisonResult, Schedule, Sides};
+use sixmark_core::gate::Names;
+use sixmark_core::headline::Headline;
+use sixmark_core::report;
+use sixmark_core::result::Warning;
+
+use super::keep::Keeper;
+use super::out::{self, Place, complain, print};
+use super::{gates, run, stop_flag};
+use crate::Error;
+use crate::compare::{self, Comparing, Event};
+use live::Live;
+use sides::Asked;
+
+/// Plans both sides, measures and shows. The status is 3 where a side has no NORMAL response at all,
+/// else 1 where a gate failed.
+pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
+    let (json, junit, quiet) = (&args.run.json, &args.run.gates.junit, args.run.quiet);
+    check(args)?;
+    let comparing = comparing(args, line)?;
+    let (a, b) = comparing.names();
+    let gates = args.run.gates.gates(&Names::of_comparison(a, b))?;
+    let mut keeper = Keeper::open(&args.run.keep)?;
+    let doubts = comparing.doubts();
+    warn(doubts.iter());
+    let mut result = measure(&comparing, quiet, &mut keeper)?;
+    result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
+    let shown = !quiet && ![json, junit].contains(&&Some(Place::Standard));
+    show(&result, doubts.len(), shown)?;
+    write(&result, args, &mut keeper)?;
+    let could_not = nothing_normal(&result).map(Error::Measure);
+    could_not.map_or(Ok(gates::status(&result.gates, shown)), Err)
+}
+
+/// Measures, shows how far it is, and keeps what there is after each pair.
+fn measure(
+    comparing: &Comparing,
+    quiet: bool,
+    keeper: &mut Keeper,
+) -> Result<ComparisonResult, Error> {
+    let stop = stop_flag()?;
+    let mut live = Live::new(quiet, io::stderr().is_terminal(), comparing.threads());
+    let mut kept = Ok(());
+    let result = compare::run(comparing, &stop, |event| {
+        live.see(&event);
+        if let (Event::Pair(so_far), Ok(())) = (&event, &kept) {
+            kept = keep(so_far, keeper);
+        }
+    })?;
+    live.clear();
+    if let Err(error) = kept {
+        complain(&format!("warning: {error}; blocks are measured on, and kept at the end"));
+    }
+    Ok(result)
+}
+
+/// What is not over has not ended.
+fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
+    let headline = Headline { ended: None, ..Headline::of_comparison(so_far) };
+    keeper.save(&headline, &document(so_far)?)
+}
+
+/// What makes no sense in a comparison, told before anything else.
+fn check(args: &Args) -> Result<(), Error> {
+    let run = &args.run;
+    let wrong = [
+        ("-d", run.duration.is_some(), "--block says how long each block is measured"),
+        ("--find-max", !run.find_max.is_empty(), "it is a comparison of its own: sixmark run"),
+        ("--ramp", run.ramp.is_some(), "all blocks are loaded alike; give a --rate"),
+        ("--steps", !run.steps.is_empty(), "all blocks are loaded alike; give a --rate"),
+        ("--replay", run.replay.is_some(), "all blocks are loaded alike; give a --rate"),
+        ("--csv", run.csv.is_some(), "write --json and let `sixmark report --csv` read it"),
+    ];
+    if let Some((option, _, why)) = wrong.into_iter().find(|(_, given, _)| *given) {
+        return Err(Error::Usage(format!("{option} is for `sixmark run`: {why}")));
+    }
+    out::check([&run.json, &run.gates.junit])
+}
+
+fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
+    let a = Asked { option: "--a", text: &args.a, name: args.name_a.as_deref() };
+    let b = Asked { option: "--b", text: &args.b, name: args.name_b.as_deref() };
+    let side = |asked: &Asked<'_>| sides::contender(asked, line, args.block());
+    let mut sides = Sides { a: side(&a)?, b: side(&b)? };
+    if sides.a.name == sides.b.name {
+        sides.a.name.push_str(" (a)");
+        sides.b.name.push_str(" (b)");
+    }
+    // Both meet the same arrivals, and what the seed decides is decided once.
+    let seed = sides.a.planned.plan.seed;
+    sides.b.planned.plan.seed = seed;
+    let schedule = Schedule {
+        pairs: args.blocks.get(),
+        order: args.order,
+        block_s: args.block().map(|block| block.as_secs_f64()),
+        block_requests: args.block_requests().map(std::num::NonZero::get),
+        warm_up_blocks: args.warm_up_blocks,
+    };
+    let settings = Settings { margin: args.margin, primary: args.metric, ..Settings::usual(seed) };
+    Comparing::new(sides, schedule, settings, args.run.calibrate)
+}
+
+/// The table on standard output, if it is wanted; warnings not told yet on standard error.
+fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error> {
+    if table {
+        print(&report::comparison::table(result))?;
+    }
+    warn(result.warnings.iter().skip(told));
+    Ok(())
+}
+
+/// What can't be written does not keep anything else from being written, the store included.
+fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<(), Error> {
+    let (text, json) = (document(result)?, args.run.json.as_ref());
+    let written = json.map_or(Ok(()), |place| place.write(&text));
+    let elsewhere = json.filter(|_| written.is_ok());
+    let headline = Headline::of_comparison(result);
+    let kept = keeper.finish(&headline, &text, elsewhere, args.run.quiet);
+    let also = args.run.gates.write(|| report::junit::of_comparison(result));
+    out::all([written, kept, also])
+}
+
+fn document(result: &ComparisonResult) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(result);
+    text.map(|text| text + "\n")
+        .map_err(|error| Error::Measure(format!("can't encode the result: {error}")))
+}
+
+fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>) {
+    for warning in warnings {
+        complain(&format!("warning: {} [{}]", warning.message, warning.code));
+    }
+}
+
+/// One line on the sides without a single response, where there are any.
+fn nothing_normal(result: &ComparisonResult) -> Option<String> {
+    let sides = [&result.sides.a, &result.sides.b].into_iter();
+    let silent = sides.filter(|side| side.figures.requests.completed == 0);
+    let lines = silent.map(|side| run::silent(&side.name, &side.plan, &side.figures));
+    lines.reduce(|lines, line| format!("{lines}; {line}"))
+}

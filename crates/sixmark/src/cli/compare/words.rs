@@ -1,0 +1,77 @@
+//! The words of a side's options, divided as a shell would.
+
+/// Divides at blanks outside of quotes. Single quotes keep all that is between them, double quotes
+/// all but `\"` and `\\`; elsewhere a backslash keeps the character after it.
+///
+/// # Errors
+/// A quote that is not closed, or nothing after a backslash.
+pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (word, after) = word(rest)?;
+        words.push(word);
+        rest = after.trim_start();
+    }
+    Ok(words)
+}
+
+/// The first word, and what follows it.
+fn word(text: &str) -> Result<(String, &str), String> {
+    let (mut word, mut quote) = (String::new(), None);
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match (quote, letter) {
+            (None, letter) if letter.is_whitespace() => return Ok((word, &text[at..])),
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), letter) if letter == open => quote = None,
+            (None, '\\') | (Some('"'), '\\') => word.push(escaped(quote, &mut letters)?),
+            (_, letter) => word.push(letter),
+        }
+    }
+    match quote {
+        Some(quote) => Err(format!("the {quote} is not closed")),
+        None => Ok((word, "")),
+    }
+}
+
+/// What a backslash stands before. In double quotes it is itself before most letters.
+fn escaped(quote: Option<char>, letters: &mut std::str::CharIndices<'_>) -> Result<char, String> {
+    let next = letters.clone().next().map(|(_, letter)| letter);
+    match (quote, next) {
+        (_, None) => Err("nothing follows the last \\".to_owned()),
+        (Some(_), Some(letter)) if !matches!(letter, '"' | '\\') => Ok('\\'),
+        (_, Some(letter)) => {
+            letters.next();
+            Ok(letter)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_are_divided_as_a_shell_would() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("  -6 ", vec!["-6"]),
+            ("-H 'A: b c' --http2", vec!["-H", "A: b c", "--http2"]),
+            (r#"-H "A: \"b\" \c""#, vec!["-H", r#"A: "b" \c"#]),
+            (r"a\ b c\\", vec!["a b", r"c\"]),
+            ("--body ''", vec!["--body", ""]),
+            ("x'y z'w", vec!["xy zw"]),
+        ] {
+            assert_eq!(words(text).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_closed_is_told() {
+        for (text, why) in [("-H 'A: b", "the ' is not"), ("a \"b", "the \""), ("a\\", "nothing")] {
+            let said = words(text).unwrap_err();
+            assert!(said.starts_with(why), "{text}: {said}");
+        }
+    }
+}

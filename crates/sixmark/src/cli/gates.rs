@@ -1,0 +1,46 @@
+//! `--fail-if` and `--junit`: what a pipeline is to stop for.
+
+use sixmark_core::gate::{Gate, GateResult, Names};
+use sixmark_core::report::gates::line;
+
+use super::out::{Place, complain};
+use crate::Error;
+
+/// The options.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub(super) struct Args {
+    /// Exit with 1 where this holds, or can't be told: 'ipv6.response.p99 > 1.1 * ipv4.response.p99',
+    /// 'verdict(response.p50) == worse' (docs/gates.md); repeatable
+    #[arg(long, value_name = "CONDITION", help_heading = "Measurement")]
+    pub(super) fail_if: Vec<String>,
+
+    /// Write what became of --fail-if as JUnit XML
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) junit: Option<Place>,
+}
+
+impl Args {
+    /// The conditions, checked before anything is sent.
+    pub(super) fn gates(&self, known: &Names) -> Result<Vec<Gate>, Error> {
+        let read = |text: &String| {
+            let wrong = |wrong| Error::Usage(format!("--fail-if '{text}': {wrong}"));
+            Gate::parse(text, known).map_err(wrong)
+        };
+        self.fail_if.iter().map(read).collect()
+    }
+
+    /// Writes `document` where it was asked for.
+    pub(super) fn write(&self, document: impl FnOnce() -> String) -> Result<(), Error> {
+        self.junit.as_ref().map_or(Ok(()), |place| place.write(&document()))
+    }
+}
+
+/// The exit status: 1 where a gate failed, which standard error hears of unless it was `shown`.
+pub(super) fn status(gates: &[GateResult], shown: bool) -> u8 {
+    let failed = || gates.iter().filter(|gate| gate.failed);
+    if !shown {
+        failed().for_each(|gate| complain(&line(gate)));
+    }
+    u8::from(failed().next().is_some())
+}

@@ -1,0 +1,58 @@
+//! `sixmark history delete`.
+
+use super::super::keep::StoreArgs;
+use super::when::When;
+use super::{Which, numbers, open_for, print, table};
+use crate::Error;
+use crate::store::{Filter, Id, Listed, Store};
+
+/// Delete results; asks nothing, says what it deleted.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The numbers that `sixmark history` shows, or last
+    #[arg(value_name = "ID|last")]
+    ids: Vec<Which>,
+
+    /// All that began before this: a day, a time (UTC), or how long ago (30d)
+    #[arg(long, value_name = "DATE", conflicts_with = "ids")]
+    before: Option<When>,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Deletes, all or nothing.
+pub(super) fn main(args: &Args) -> Result<(), Error> {
+    let mut store = open_for(&args.store)?;
+    let entries = match &args.before {
+        Some(when) => older(&store, when)?,
+        None if args.ids.is_empty() => {
+            let line = "say what to delete: numbers that `sixmark history` shows, or --before DATE";
+            return Err(Error::Usage(line.to_owned()));
+        }
+        None => named(&store, &args.ids)?,
+    };
+    let ids: Vec<Id> = entries.iter().map(|entry| entry.id).collect();
+    store.delete(&ids)?;
+    let lines = entries.iter().map(|entry| format!("deleted {}\n", table::line(entry).trim()));
+    match entries.is_empty() {
+        true => print("nothing is older\n"),
+        false => print(&lines.collect::<String>()),
+    }
+}
+
+fn older(store: &Store, when: &When) -> Result<Vec<Listed>, Error> {
+    let filter = Filter { until: Some(when.before()), ..Filter::default() };
+    Ok(store.list(&filter)?.entries)
+}
+
+fn named(store: &Store, which: &[Which]) -> Result<Vec<Listed>, Error> {
+    let ids = numbers(store, which)?;
+    let found = ids.iter().map(|&id| store.entry(id)).collect::<Result<Vec<_>, _>>()?;
+    let missing: Vec<Id> =
+        ids.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(&id, _)| id).collect();
+    if !missing.is_empty() {
+        return Err(store.unknown(&missing));
+    }
+    Ok(found.into_iter().flatten().collect())
+}

@@ -1,0 +1,53 @@
+//! `sixmark history export`.
+
+use std::path::{Path, PathBuf};
+
+use super::super::keep::StoreArgs;
+use super::super::out::Place;
+use super::{Which, numbers, open_for};
+use crate::Error;
+use crate::store::Id;
+
+/// Write documents as they were, to the byte.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The numbers that `sixmark history` shows, or last
+    #[arg(value_name = "ID|last", required = true)]
+    ids: Vec<Which>,
+
+    /// A file for one document; a folder, made where there is none, for 17.json, 18.json and so on;
+    /// or standard output, one document after the other
+    #[arg(long, value_name = "FILE|FOLDER|-", default_value = "-", help_heading = "Output")]
+    out: String,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Exports.
+pub(super) fn main(args: &Args) -> Result<(), Error> {
+    let store = open_for(&args.store)?;
+    let ids = numbers(&store, &args.ids)?;
+    // None is written where one is missing.
+    let documents = ids.iter().map(|&id| store.document(id));
+    let documents = documents.collect::<Result<Vec<_>, _>>()?;
+    let places = places(&args.out, &ids)?;
+    places.iter().try_for_each(Place::check)?;
+    places.iter().zip(&documents).try_for_each(|(place, document)| place.write(document))
+}
+
+fn places(out: &str, ids: &[Id]) -> Result<Vec<Place>, Error> {
+    let path = Path::new(out);
+    if out == "-" {
+        return Ok(ids.iter().map(|_| Place::Standard).collect());
+    }
+    if ids.len() == 1 && !path.is_dir() && !out.ends_with('/') {
+        return Ok(vec![Place::File(path.into())]);
+    }
+    std::fs::create_dir_all(path).map_err(|error| {
+        let several = "several documents go into a folder";
+        Error::Usage(format!("can't make the folder '{out}': {error}; {several}"))
+    })?;
+    let file = |id: &Id| -> PathBuf { path.join(format!("{id}.json")) };
+    Ok(ids.iter().map(|id| Place::File(file(id))).collect())
+}

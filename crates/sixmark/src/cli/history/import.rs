@@ -1,0 +1,112 @@
+//! `sixmark history import`.
+
+use std::fs;
+use std::io::Read as _;
+
+use serde::de::IgnoredAny;
+use sixmark_core::document::Document;
+use sixmark_core::headline::Headline;
+
+use super::super::keep::StoreArgs;
+use super::print;
+use crate::Error;
+use crate::store::{NewEntry, Store};
+
+/// Keep documents that --json or `sixmark history export` wrote.
+///
+/// Each is kept as it is and gets a number of its own. A file may have several, one after the other.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Files with documents ('-': standard input)
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+
+    /// What `sixmark history --label` finds them by
+    #[arg(long, value_name = "TEXT", value_parser = super::super::keep::label)]
+    label: Option<String>,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Imports file after file. Whatever was said to be kept is, even where one that follows can't be.
+pub(super) fn main(args: &Args) -> Result<(), Error> {
+    let place = args.store.place()?;
+    let Some(mut store) = Store::open(&place)? else {
+        return Err(super::no_store());
+    };
+    args.files.iter().try_for_each(|file| import(file, args.label.as_deref(), &mut store))
+}
+
+/// Keeps what a file has, all of which must be documents.
+fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), Error> {
+    let wrong = |why: String| Error::Usage(format!("'{file}' {why}"));
+    let text = read(file).map_err(|error| wrong(format!("can't be read: {error}")))?;
+    let documents = split(&text).map_err(wrong)?;
+    let known = documents.iter().map(|text| headline(text));
+    let headlines = known.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    for (document, headline) in documents.iter().zip(&headlines) {
+        let id = store.keep(&NewEntry { headline, document, command: &[], label })?;
+        print(&format!("'{file}' is kept as {id}\n"))?;
+    }
+    Ok(())
+}
+
+fn read(file: &str) -> std::io::Result<String> {
+    if file != "-" {
+        return fs::read_to_string(file);
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map(|_| text)
+}
+
+fn headline(document: &str) -> Result<Headline, String> {
+    let headline = Headline::of(&Document::parse(document)?);
+    match humantime::parse_rfc3339(&headline.started) {
+        Ok(_) => Ok(headline),
+        Err(_) => Err(format!("can't be read: '{}' is no time to have started", headline.started)),
+    }
+}
+
+/// The documents of a file: what it has whole where that is one, else each on its own.
+fn split(text: &str) -> Result<Vec<&str>, String> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let mut documents = Vec::new();
+    let mut begin = 0;
+    while let Some(value) = stream.next() {
+        value.map_err(|error| format!("is no document of sixmark's ({error})"))?;
+        let end = line_end(text, stream.byte_offset());
+        documents.push(text[begin..end].trim_start());
+        begin = end;
+    }
+    match documents.len() {
+        0 => Err("is no document of sixmark's: it is empty".to_owned()),
+        1 => Ok(vec![text]),
+        _ => Ok(documents),
+    }
+}
+
+/// The line feed behind a document belongs to it.
+fn line_end(text: &str, at: usize) -> usize {
+    if text[at..].starts_with('\n') { at + 1 } else { at }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn a_file_is_one_document_or_several_and_each_stays_as_it_is() {
+        for (text, documents) in [
+            ("{\n  \"a\": 1\n}\n", &["{\n  \"a\": 1\n}\n"][..]),
+            (" {} ", &[" {} "]),
+            ("{\n}\n{\n \"b\": {}}\n", &["{\n}\n", "{\n \"b\": {}}\n"]),
+            ("{}\n\n{}{}", &["{}\n", "{}", "{}"]),
+        ] {
+            assert_eq!(split(text).unwrap(), documents, "{text:?}");
+        }
+        for text in ["", " \n", "{", "{} x", "{}]"] {
+            assert!(split(text).unwrap_err().contains("no document"), "{text:?}");
+        }
+    }
+}

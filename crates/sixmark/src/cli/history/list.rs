@@ -1,0 +1,77 @@
+//! `sixmark history list`.
+
+use sixmark_core::headline::Kind;
+
+use super::super::keep::StoreArgs;
+use super::when::When;
+use super::{open, print, table};
+use crate::Error;
+use crate::store::{Filter, Listed, Page};
+
+/// List what was kept, the newest first.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct Args {
+    /// Of this kind only
+    #[arg(long, value_name = "run|comparison|study", value_parser = kind)]
+    kind: Option<Kind>,
+
+    /// Begun at this time or later: a day, a time (UTC), or how long ago (2d)
+    #[arg(long, value_name = "DATE")]
+    since: Option<When>,
+
+    /// Begun at this time or earlier
+    #[arg(long, value_name = "DATE")]
+    until: Option<When>,
+
+    /// With this in one of its URLs
+    #[arg(long, value_name = "TEXT")]
+    target: Option<String>,
+
+    /// Run with this --label
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+
+    /// So many at most; 0 is all of them
+    #[arg(long, value_name = "N", default_value = "20")]
+    limit: u32,
+
+    /// A line of JSON for each
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Lists.
+pub(super) fn main(args: Args) -> Result<(), Error> {
+    let json = args.json;
+    let page = match open(&args.store)? {
+        Some(store) => store.list(&filter(args))?,
+        None => Page { entries: Vec::new(), more: 0 },
+    };
+    print(&if json { lines(&page.entries)? } else { table::page(&page) })
+}
+
+fn filter(args: Args) -> Filter {
+    Filter {
+        kind: args.kind,
+        since: args.since.map(|when| when.begin()),
+        until: args.until.map(|when| when.end()),
+        target: args.target,
+        label: args.label,
+        limit: (args.limit > 0).then_some(args.limit),
+    }
+}
+
+fn lines(entries: &[Listed]) -> Result<String, Error> {
+    let line = |entry| serde_json::to_string(entry).map(|line| line + "\n");
+    let lines: Result<String, _> = entries.iter().map(line).collect();
+    lines.map_err(|error| Error::Measure(format!("can't encode the list: {error}")))
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
+    found.ok_or_else(|| "say run, comparison or study".to_owned())
+}

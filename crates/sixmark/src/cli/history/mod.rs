@@ -1,0 +1,131 @@
+//! `sixmark history`.
+
+mod delete;
+mod export;
+mod import;
+mod list;
+mod show;
+mod table;
+mod when;
+
+use std::str::FromStr;
+
+use super::keep::StoreArgs;
+use super::out::print;
+use crate::Error;
+use crate::store::{Filter, Id, Listed, Place, Store};
+
+/// Find, show, export and delete results that were kept.
+///
+/// Every `sixmark run` is kept in the store of results unless that is none. Without a command, what
+/// there is is listed, the newest first.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    list: list::Args,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List what was kept, the newest first
+    List(list::Args),
+    /// Show one result as it was shown when it was made
+    Show(show::Args),
+    /// Write documents as they were, to the byte
+    Export(export::Args),
+    /// Delete results; asks nothing, says what it deleted
+    Delete(delete::Args),
+    /// Keep documents that --json or `sixmark history export` wrote
+    Import(import::Args),
+}
+
+/// Does what the arguments say.
+pub(super) fn main(args: Args) -> Result<u8, Error> {
+    match args.command.unwrap_or(Command::List(args.list)) {
+        Command::List(args) => list::main(args),
+        Command::Show(args) => show::main(&args),
+        Command::Export(args) => export::main(&args),
+        Command::Delete(args) => delete::main(&args),
+        Command::Import(args) => import::main(&args),
+    }
+    .map(|()| 0)
+}
+
+/// Which entry, as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// The one that a list begins with.
+    Last,
+    /// The one with this number.
+    Numbered(Id),
+}
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Which, String> {
+        if text == "last" { Ok(Which::Last) } else { text.parse().map(Which::Numbered) }
+    }
+}
+
+/// The document that was kept under a number, or the last one; none of words that are neither.
+pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Error>> {
+    let which = word.parse::<Which>().ok()?;
+    let document = || {
+        let store = open_for(args)?;
+        let found = numbers(&store, &[which])?;
+        let id = found.first().copied();
+        id.map_or(Ok(String::new()), |id| store.document(id))
+    };
+    Some(document())
+}
+
+/// The store, where there is one; none where nothing was kept yet.
+fn open(args: &StoreArgs) -> Result<Option<Store>, Error> {
+    let place = args.place()?;
+    match (&place, Store::open_existing(&place)?) {
+        (Place::Nowhere, _) => Err(no_store()),
+        (Place::Named(path, by), None) => {
+            Err(Error::Usage(format!("there is no '{}', which {by} names", path.display())))
+        }
+        (_, store) => Ok(store),
+    }
+}
+
+/// The store, of which something is wanted.
+fn open_for(args: &StoreArgs) -> Result<Store, Error> {
+    open(args)?.ok_or_else(nothing)
+}
+
+fn no_store() -> Error {
+    let line = "there is no store: --store or SIXMARK_STORE is none; give --store PATH";
+    Error::Usage(line.to_owned())
+}
+
+fn nothing() -> Error {
+    Error::Usage("nothing was kept yet".to_owned())
+}
+
+/// The numbers of entries, each once.
+fn numbers(store: &Store, which: &[Which]) -> Result<Vec<Id>, Error> {
+    let mut ids = Vec::new();
+    for &which in which {
+        let id = match which {
+            Which::Numbered(id) => id,
+            Which::Last => newest(store)?.id,
+        };
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+fn newest(store: &Store) -> Result<Listed, Error> {
+    let page = store.list(&Filter { limit: Some(1), ..Filter::default() })?;
+    page.entries.into_iter().next().ok_or_else(nothing)
+}

@@ -1,0 +1,51 @@
+//! `sixmark history show`.
+
+use sixmark_core::document::Document;
+
+use super::super::keep::{StoreArgs, quoted};
+use super::super::report;
+use super::{Which, numbers, open_for, print, table};
+use crate::Error;
+use crate::store::Listed;
+
+/// Show one result as it was shown when it was made.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The number that `sixmark history` shows, or last
+    #[arg(value_name = "ID|last")]
+    id: Which,
+
+    /// The whole document
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Shows.
+pub(super) fn main(args: &Args) -> Result<(), Error> {
+    let store = open_for(&args.store)?;
+    for id in numbers(&store, &[args.id])? {
+        let document = store.document(id)?;
+        match store.entry(id)? {
+            Some(entry) if !args.json => print(&shown(&entry, &document)?)?,
+            _ => print(&document)?,
+        }
+    }
+    Ok(())
+}
+
+/// What it was, and what it found.
+fn shown(entry: &Listed, document: &str) -> Result<String, Error> {
+    let parsed = Document::parse(document).map_err(|why| {
+        let id = entry.id;
+        Error::Measure(format!("{id} {why}; `sixmark history show {id} --json` shows it as it is"))
+    })?;
+    let found = report::table(&parsed);
+    let typed = entry.command.iter().skip(1).map(|word| quoted(word));
+    let typed: Vec<String> = typed.collect();
+    let command =
+        if typed.is_empty() { String::new() } else { format!("$ sixmark {}\n", typed.join(" ")) };
+    Ok(format!("{}\n{command}\n{found}", table::line(entry).trim()))
+}

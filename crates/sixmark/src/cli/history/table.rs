@@ -1,0 +1,106 @@
+//! What was kept, on a screen of 100 columns.
+
+use std::fmt::Write as _;
+
+use sixmark_core::headline::{Headline, SideFigures};
+use sixmark_core::report::{count, duration_us};
+use sixmark_core::result::Ended;
+
+use crate::store::{Listed, Page};
+
+/// The most columns of a line.
+const WIDTH: usize = 100;
+/// Columns of a label, which leaves some for what was loaded.
+const LABEL: usize = 30;
+/// Columns of a side's name.
+const NAME: usize = 10;
+
+/// A paragraph for each entry, or a line that there is none.
+pub(super) fn page(page: &Page) -> String {
+    if page.entries.is_empty() {
+        return "nothing that was kept fits\n".to_owned();
+    }
+    let mut text: String = page.entries.iter().map(paragraph).collect();
+    if page.more > 0 {
+        let all = page.more + page.entries.len() as u64;
+        let _ = writeln!(text, "{} more, older: --limit {all}", count(page.more));
+    }
+    text
+}
+
+/// What one entry is, on one line.
+pub(super) fn line(entry: &Listed) -> String {
+    let Listed { id, headline, label, .. } = entry;
+    let label = label.as_ref().map(|label| format!("'{}' ", shortened(label, LABEL)));
+    let label = label.unwrap_or_default();
+    let head = format!("{id:>5}  {}  {}  {label}", time(&headline.started), headline.kind.name());
+    let end = format!("{}{}", ended(headline), verdict(headline));
+    let room = WIDTH.saturating_sub(head.chars().count() + end.chars().count());
+    let line = format!("{head}{}{end}", shortened(&targets(&headline.targets), room));
+    shortened(&line, WIDTH)
+}
+
+/// The figures of each side, a line for each.
+pub(super) fn sides(entry: &Listed) -> String {
+    entry.headline.sides.iter().map(|of| side(of) + "\n").collect()
+}
+
+fn paragraph(entry: &Listed) -> String {
+    format!("{}\n{}", line(entry).trim_end(), sides(entry))
+}
+
+fn side(of: &SideFigures) -> String {
+    let time = |us: Option<f64>| us.map_or("-".to_owned(), duration_us);
+    let name = match of.name.as_str() {
+        "ipv6" => "IPv6",
+        "ipv4" => "IPv4",
+        other => other,
+    };
+    format!(
+        "       {:NAME$}  {:>13} requests  {:>9} failed  p50 {:>7}  p99 {:>7}  {:>10}/s",
+        shortened(name, NAME),
+        count(of.requests),
+        count(of.failed),
+        time(of.response_p50_us),
+        time(of.response_p99_us),
+        count(of.requests_per_s.round() as u64),
+    )
+}
+
+/// To the second.
+fn time(started: &str) -> String {
+    started.get(..19).unwrap_or(started).replace('T', " ")
+}
+
+fn targets(urls: &[String]) -> String {
+    match urls {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, second] => format!("{first} {second}"),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+    }
+}
+
+fn ended(of: &Headline) -> &'static str {
+    match of.ended {
+        Some(Ended::Complete) => "",
+        Some(Ended::Interrupted) => "  interrupted",
+        Some(Ended::Hopeless) => "  given up",
+        None => "  not finished",
+    }
+}
+
+fn verdict(of: &Headline) -> String {
+    let word = |judged| serde_json::to_value(judged).ok()?.as_str().map(str::to_owned);
+    let said = of.verdict.and_then(|of| Some(format!("  {} {}", of.metric, word(of.verdict)?)));
+    said.unwrap_or_default()
+}
+
+/// At most so many columns, without what would move a terminal's cursor.
+fn shortened(text: &str, columns: usize) -> String {
+    let plain: Vec<char> = text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    match plain.len() > columns {
+        true => plain[..columns.saturating_sub(1)].iter().chain(&['…']).collect(),
+        false => plain.into_iter().collect(),
+    }
+}

@@ -1,0 +1,147 @@
+//! Keeping what a command measured: `--store` and `--label`.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use sixmark_core::headline::Headline;
+
+use super::out::{self, complain};
+use crate::Error;
+use crate::store::{self, Id, NewEntry, Store};
+
+/// Where the store is. Whoever reads it and whoever writes it says so in the same way.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub(super) struct StoreArgs {
+    /// The store of results, a SQLite file [env: SIXMARK_STORE] [default: sixmark/results.sqlite
+    /// below $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "PATH|none", help_heading = "Output")]
+    store: Option<OsString>,
+}
+
+/// What a command that measures says of keeping it.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub(super) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// What `sixmark history --label` finds the result by
+    #[arg(long, value_name = "TEXT", value_parser = label, help_heading = "Output")]
+    label: Option<String>,
+}
+
+impl StoreArgs {
+    /// Where that is.
+    pub(super) fn place(&self) -> Result<store::Place, Error> {
+        store::Place::choose(self.store.as_deref(), |name| std::env::var_os(name))
+    }
+}
+
+/// Keeps one result: opened before the load begins, so that what is wrong is told before it; written
+/// as often as there is something new.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    store: Option<Store>,
+    label: Option<String>,
+    command: Vec<String>,
+    id: Option<Id>,
+    /// What `sixmark history` has to be told to find this store.
+    named: Option<OsString>,
+}
+
+impl Keeper {
+    /// Opens the store. One that somebody asked for must open; without the usual one, which nobody
+    /// did, the load goes on and a line says that nothing will be kept.
+    pub(super) fn open(args: &Args) -> Result<Keeper, Error> {
+        let place = args.store.place()?;
+        let store = match (Store::open(&place), &place) {
+            (Err(error), store::Place::Usual(_)) => {
+                complain(&format!("warning: the result will not be kept: {error}"));
+                None
+            }
+            (opened, _) => opened?,
+        };
+        Ok(Keeper {
+            store,
+            label: args.label.clone(),
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            id: None,
+            named: args.store.store.clone(),
+        })
+    }
+
+    /// Keeps the document as it is by now, in the place of what was kept of it before. Of what is
+    /// not over, the headline has no `ended`.
+    pub(super) fn save(&mut self, headline: &Headline, document: &str) -> Result<(), Error> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let label = self.label.as_deref();
+        let entry = NewEntry { headline, document, command: &self.command, label };
+        match self.id {
+            Some(id) => store.renew(id, &entry)?,
+            None => self.id = Some(store.keep(&entry)?),
+        }
+        Ok(())
+    }
+
+    /// Keeps the document as it is in the end, and says under which number on a terminal unless that
+    /// is to be `quiet`. Where it can't be kept, the one that was written to `elsewhere` will do;
+    /// without one it is an error that says what became of the document.
+    pub(super) fn finish(
+        &mut self,
+        headline: &Headline,
+        document: &str,
+        elsewhere: Option<&out::Place>,
+        quiet: bool,
+    ) -> Result<(), Error> {
+        match (self.save(headline, document), elsewhere) {
+            (Ok(()), _) => self.tell(quiet),
+            (Err(error), Some(place)) => complain(&format!("warning: {error}; {}", is_in(place))),
+            (Err(error), None) => return Err(rescued(&error, document, self.id)),
+        }
+        Ok(())
+    }
+
+    fn tell(&self, quiet: bool) {
+        let Some(id) = self.id.filter(|_| !quiet && io::stderr().is_terminal()) else { return };
+        let named =
+            self.named.as_ref().map(|path| format!(" --store {}", quoted(&path.to_string_lossy())));
+        let named = named.unwrap_or_default();
+        // If standard error is gone there is no one to tell.
+        let _ = writeln!(io::stderr(), "kept as {id}: sixmark history show {id}{named}");
+    }
+}
+
+fn is_in(place: &out::Place) -> String {
+    match place {
+        out::Place::Standard => "the document went to standard output".to_owned(),
+        out::Place::File(path) => format!("the document is in '{}'", path.display()),
+    }
+}
+
+fn rescued(error: &Error, document: &str, id: Option<Id>) -> Error {
+    let before = id.map(|id| format!(", and as {id} what there was before")).unwrap_or_default();
+    Error::Measure(format!(
+        "{error}; {}{before}",
+        out::keep_aside(Path::new("result.json"), document)
+    ))
+}
+
+/// A word as a shell takes it.
+pub(super) fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,[]".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// What would move a terminal's cursor has no place in a table.
+pub(super) fn label(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("is empty".to_owned()),
+        _ if text.chars().any(char::is_control) => Err("must be on one line".to_owned()),
+        trimmed => Ok(trimmed.to_owned()),
+    }
+}

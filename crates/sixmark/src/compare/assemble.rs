@@ -1,0 +1,134 @@
+//! The document of a comparison.
+
+use sixmark_core::comparison::result::{ComparisonResult, SCHEMA, Side, SideName, Sides};
+use sixmark_core::comparison::{Comparison, Settings, judge};
+use sixmark_core::family::Family;
+use sixmark_core::plan::Plan;
+use sixmark_core::result::{Ended, Environment, RunResult, Tool, Warning};
+
+use super::course::Course;
+use super::{Comparing, Contender, without_repeats};
+use crate::run::{self, Ready};
+use crate::{environment, load, warning};
+
+/// Contents of this many bytes, in the mean, fill most packets.
+const LONG: u64 = 65_536;
+
+/// The document as it is when these blocks have been measured.
+pub(super) fn document(
+    comparing: &Comparing,
+    course: &Course<'_>,
+    settings: &Settings,
+    noise: Option<&Comparison>,
+    started: String,
+) -> ComparisonResult {
+    let Sides { a, b } = &comparing.sides;
+    let mut comparison = course.compare((&a.name, &b.name), settings);
+    if let Some(noise) = noise {
+        comparison = judge::with_noise(comparison, noise);
+    }
+    if let Some(expected) = full_link(comparing, course) {
+        comparison = judge::header_corrected(comparison, expected);
+    }
+    let results = Sides { a: of_side(course, SideName::A), b: of_side(course, SideName::B) };
+    let all = load::one_after_the_other(course.loads.iter());
+    ComparisonResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started,
+        elapsed_s: course.elapsed_s(),
+        ended: ended(course, &results),
+        seed: settings.seed,
+        schedule: comparing.schedule,
+        blocks: course.blocks.clone(),
+        noise: noise.cloned(),
+        gates: Vec::new(),
+        dns: [a, b].iter().flat_map(|side| side.planned.planned.dns.clone()).collect(),
+        environment: machine(comparing),
+        warnings: warnings(comparing, course, &results, &comparison),
+        generator: run::generator(course.plan(SideName::A), &all),
+        sides: Sides { a: side(a, results.a), b: side(b, results.b) },
+        comparison,
+    }
+}
+
+/// What IPv6's larger header makes of the goodput where nothing else differs: of two families, and
+/// of contents long enough that packets are full.
+fn full_link(comparing: &Comparing, course: &Course<'_>) -> Option<f64> {
+    let Sides { a, b } = comparing.plans();
+    let only = |plan: &Plan, family| plan.families().eq([family]);
+    if !only(a, Family::Ipv6) || !only(b, Family::Ipv4) {
+        return None;
+    }
+    let figures = course.blocks.iter().map(|block| &block.figures);
+    let (body, responses) = figures.fold((0, 0), |(body, responses), figures| {
+        (body + figures.bytes.body, responses + figures.requests.completed)
+    });
+    let sides = [&comparing.sides.a, &comparing.sides.b].into_iter();
+    let mtu = sides.flat_map(|side| &side.planned.routes).filter_map(|route| route.mtu).min();
+    (responses > 0 && body / responses >= LONG).then_some(mtu?).and_then(judge::header_ratio)
+}
+
+/// A side's blocks that are compared, as if they were one run.
+fn of_side(course: &Course<'_>, side: SideName) -> RunResult {
+    let loaded = load::one_after_the_other(course.compared(side));
+    run::assemble(course.plan(side).clone(), loaded)
+}
+
+fn side(of: &Contender<Ready>, result: RunResult) -> Side {
+    Side {
+        name: of.name.clone(),
+        options: of.options.clone(),
+        plan: result.plan,
+        elapsed_s: result.elapsed_s,
+        figures: result.total,
+    }
+}
+
+fn ended(course: &Course<'_>, results: &Sides<RunResult>) -> Ended {
+    match (course.interrupted(), results.a.ended, results.b.ended) {
+        (true, ..) => Ended::Interrupted,
+        (_, Ended::Hopeless, Ended::Hopeless) => Ended::Hopeless,
+        _ => Ended::Complete,
+    }
+}
+
+fn machine(comparing: &Comparing) -> Environment {
+    let mut routes = Vec::new();
+    for side in [&comparing.sides.a, &comparing.sides.b] {
+        for route in &side.planned.routes {
+            if !routes.iter().any(|known: &sixmark_core::result::Route| known.to == route.to) {
+                routes.push(route.clone());
+            }
+        }
+    }
+    environment::environment(routes)
+}
+
+/// What was doubtful before, what either side's figures give reason to doubt, and what the
+/// comparison itself does.
+fn warnings(
+    comparing: &Comparing,
+    course: &Course<'_>,
+    results: &Sides<RunResult>,
+    comparison: &Comparison,
+) -> Vec<Warning> {
+    let Sides { a, b } = &comparing.sides;
+    let before = [a, b].into_iter().flat_map(|side| side.planned.planned.warnings.clone());
+    // The other family, and the targets that have it, are what the other side is for.
+    let before = before
+        .filter(|warning| warning.code != "left_out" && warning.code != "single_family")
+        .collect();
+    let of = |side: &Contender<Ready>, result| {
+        let said = warning::of_result(result).into_iter();
+        said.map(|said| Warning { message: format!("{}: {}", side.name, said.message), ..said })
+            .collect::<Vec<_>>()
+    };
+    let both = [of(a, &results.a), of(b, &results.b)].concat();
+    let cut_short = course
+        .interrupted()
+        .then(|| warning::cut_short(comparison.pairs, comparing.schedule.pairs));
+    let compared = warning::of_comparison(comparison);
+    let cut_short = cut_short.into_iter().collect();
+    without_repeats([comparing.doubts(), before, cut_short, both, compared].concat())
+}

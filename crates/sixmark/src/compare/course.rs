@@ -1,0 +1,152 @@
+//! The blocks of two sides, measured one after the other.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use sixmark_core::comparison::result::{Block, Schedule, SideName, Sides};
+use sixmark_core::comparison::schedule::{Turn, turns};
+use sixmark_core::comparison::{Comparison, Kind, Pair, Settings, Stretch, judge};
+use sixmark_core::plan::Plan;
+use sixmark_core::result::{self, Ended};
+use sixmark_core::tally::{FamilyTally, Slice};
+
+use super::Event;
+use crate::Error;
+use crate::load::{self, Loaded};
+use crate::run;
+
+/// Blocks that are being measured.
+#[derive(Debug)]
+pub(super) struct Course<'a> {
+    plans: Sides<&'a Plan>,
+    turns: Vec<Turn>,
+    began: Instant,
+    pub(super) blocks: Vec<Block>,
+    /// What was measured in each block, as the blocks.
+    pub(super) loads: Vec<Loaded>,
+}
+
+impl<'a> Course<'a> {
+    /// Nothing is measured yet.
+    pub(super) fn new(plans: Sides<&'a Plan>, schedule: &Schedule, seed: u64) -> Course<'a> {
+        let (turns, began) = (turns(schedule, seed), Instant::now());
+        Course { plans, turns, began, blocks: Vec::new(), loads: Vec::new() }
+    }
+
+    /// What comes next; none when all is measured, or `stop` was said.
+    pub(super) fn next(&self, stop: &AtomicBool) -> Option<Turn> {
+        let stopped = stop.load(Ordering::Relaxed);
+        self.turns.get(self.blocks.len()).copied().filter(|_| !stopped)
+    }
+
+    /// What to say of it.
+    pub(super) fn begin(&self, turn: Turn, noise: bool) -> Event<'static> {
+        let (block, of) = (self.blocks.len() + 1, self.turns.len());
+        Event::Begin { block, of, side: turn.side, noise }
+    }
+
+    /// Measures a block; true where it completes a pair. Each block has connections and TLS
+    /// sessions of its own, so that none begins from a better state than another.
+    pub(super) fn measure(
+        &mut self,
+        turn: Turn,
+        stop: &Arc<AtomicBool>,
+        watch: impl FnMut(&Slice),
+    ) -> Result<bool, Error> {
+        let mut plan = self.plan(turn.side).clone();
+        // Both sides of a pair meet the same arrivals, and no two pairs do.
+        plan.seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
+        let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
+        self.blocks.push(block(&plan, turn, self.began.elapsed().as_secs_f64(), &loaded));
+        self.loads.push(loaded);
+        Ok(self.completes_pair())
+    }
+
+    pub(super) fn plan(&self, side: SideName) -> &'a Plan {
+        match side {
+            SideName::A => self.plans.a,
+            SideName::B => self.plans.b,
+        }
+    }
+
+    /// How long all of it took so far, in seconds, without a calibration before it.
+    pub(super) fn elapsed_s(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// True where a signal ended it.
+    pub(super) fn interrupted(&self) -> bool {
+        self.blocks.len() < self.turns.len()
+            || self.blocks.iter().any(|block| block.ended == Ended::Interrupted)
+    }
+
+    /// The loads of one side that are compared.
+    pub(super) fn compared(&self, side: SideName) -> impl Iterator<Item = &Loaded> {
+        let pairs = self.whole_pairs();
+        let of = move |(block, _): &(&Block, &Loaded)| {
+            block.side == side && block.pair.is_some_and(|pair| pairs.contains(&pair))
+        };
+        self.blocks.iter().zip(&self.loads).filter(of).map(|(_, load)| load)
+    }
+
+    /// What the blocks say by now.
+    pub(super) fn compare(&self, names: (&str, &str), settings: &Settings) -> Comparison {
+        let whole = self.whole_pairs();
+        let pairs: Vec<Pair> = whole.iter().filter_map(|&pair| self.pair(pair)).collect();
+        let begun = self.blocks.iter().filter_map(|block| block.pair).max();
+        let left_out = begun.map_or(0, |last| last as usize + 1) - pairs.len();
+        judge::compare(Kind::Isolated, names, &pairs, left_out, settings)
+    }
+
+    /// Pairs of which both blocks were measured to their end.
+    fn whole_pairs(&self) -> Vec<u32> {
+        let whole = self.blocks.iter().filter(|block| block.ended != Ended::Interrupted);
+        let mut pairs: Vec<u32> = whole.filter_map(|block| block.pair).collect();
+        pairs.sort_unstable();
+        pairs.chunk_by(|a, b| a == b).filter(|both| both.len() == 2).map(|both| both[0]).collect()
+    }
+
+    fn pair(&self, pair: u32) -> Option<Pair> {
+        let of = |side| {
+            let is = |block: &Block| block.side == side && block.pair == Some(pair);
+            let at = self.blocks.iter().position(is)?;
+            Some(stretch(&self.loads[at], self.blocks[at].elapsed_s))
+        };
+        Some(Pair { a: of(SideName::A)?, b: of(SideName::B)? })
+    }
+
+    fn completes_pair(&self) -> bool {
+        match self.blocks.as_slice() {
+            [.., before, last] => last.pair.is_some() && last.pair == before.pair,
+            _ => false,
+        }
+    }
+}
+
+fn cannot_start(error: io::Error) -> Error {
+    Error::Measure(format!("can't start the workers: {error}"))
+}
+
+/// Both families of a side together: which ones it loads is the side's own matter.
+fn stretch(loaded: &Loaded, elapsed_s: f64) -> Stretch {
+    let mut both: FamilyTally = loaded.tally.ipv6.clone();
+    both += &loaded.tally.ipv4;
+    Stretch::new(&both, elapsed_s)
+}
+
+fn block(plan: &Plan, turn: Turn, ended_at_s: f64, loaded: &Loaded) -> Block {
+    let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
+    let (_, figures) = result::families(plan, &loaded.tally, elapsed_s);
+    Block {
+        side: turn.side,
+        pair: turn.pair,
+        started_s: (ended_at_s - elapsed_s).max(0.0),
+        elapsed_s,
+        ended: loaded.ended,
+        figures,
+        busiest: loaded.busiest,
+        saturated: run::generator(plan, loaded).saturated,
+    }
+}

@@ -1,0 +1,159 @@
+//! Two sides in turns: two plans go in, blocks are measured, a comparison comes out.
+
+mod assemble;
+mod course;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use sixmark_core::comparison::result::{ComparisonResult, Schedule, SideName, Sides};
+use sixmark_core::comparison::{Comparison, Settings};
+use sixmark_core::plan::Plan;
+use sixmark_core::result::Warning;
+use sixmark_core::tally::Slice;
+
+use crate::Error;
+use crate::run::{Planned, Ready};
+use course::Course;
+
+/// Intervals that are shown while the blocks are measured are drawn so often: less than those that
+/// stay, for they come after each pair.
+const LIVE_RESAMPLES: u32 = 400;
+
+/// One side as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Contender<T = Planned> {
+    /// What it is called.
+    pub name: String,
+    /// Its own options as they were written.
+    pub options: String,
+    /// What to run in each of its blocks; each block's duration and warm-up are the plan's.
+    pub planned: T,
+}
+
+/// Two sides that have been found possible to load.
+#[derive(Debug)]
+pub struct Comparing {
+    sides: Sides<Contender<Ready>>,
+    schedule: Schedule,
+    settings: Settings,
+    calibrate: bool,
+}
+
+/// What is to be seen of a comparison under way.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A block begins: the so-manieth, from 1, of so many.
+    Begin {
+        /// Its number, from 1.
+        block: usize,
+        /// How many there are to be.
+        of: usize,
+        /// Whose it is.
+        side: SideName,
+        /// True where it is A against itself.
+        noise: bool,
+    },
+    /// A worker's second in it ended.
+    Second(&'a Slice),
+    /// A pair of A against itself is complete.
+    Noise(&'a Comparison),
+    /// A pair is complete: the document as it would be were it the last.
+    Pair(&'a ComparisonResult),
+}
+
+impl Comparing {
+    /// Checks what can be known to fail before anything is sent. `calibrate`: A is compared with
+    /// itself first.
+    pub fn new(
+        sides: Sides<Contender>,
+        schedule: Schedule,
+        settings: Settings,
+        calibrate: bool,
+    ) -> Result<Comparing, Error> {
+        let ready = |of: Contender| {
+            let Contender { name, options, planned } = of;
+            let planned = Ready::new(planned)?;
+            Ok(Contender { name, options, planned })
+        };
+        let sides = Sides { a: ready(sides.a)?, b: ready(sides.b)? };
+        Ok(Comparing { sides, schedule, settings, calibrate })
+    }
+
+    /// What may go wrong; the result's warnings begin with this.
+    pub fn doubts(&self) -> Vec<Warning> {
+        let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.planned.doubts().to_vec());
+        without_repeats([a, b].concat())
+    }
+
+    /// What the sides are called.
+    pub fn names(&self) -> (&str, &str) {
+        (&self.sides.a.name, &self.sides.b.name)
+    }
+
+    /// How many workers load each block at most.
+    pub fn threads(&self) -> u32 {
+        let of = |side: &Contender<Ready>| side.planned.plan().load.threads.get();
+        of(&self.sides.a).max(of(&self.sides.b))
+    }
+
+    fn plans(&self) -> Sides<&Plan> {
+        Sides { a: self.sides.a.planned.plan(), b: self.sides.b.planned.plan() }
+    }
+}
+
+/// Measures all blocks and compares. `stop` ends it early, with what was measured by then.
+pub fn run(
+    comparing: &Comparing,
+    stop: &Arc<AtomicBool>,
+    mut tell: impl FnMut(Event<'_>),
+) -> Result<ComparisonResult, Error> {
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let noise = match comparing.calibrate {
+        true => Some(noise(comparing, stop, &mut tell)?),
+        false => None,
+    };
+    let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
+    let document = |course: &Course<'_>, settings: &Settings| {
+        assemble::document(comparing, course, settings, noise.as_ref(), started.clone())
+    };
+    let mut course = Course::new(comparing.plans(), &comparing.schedule, comparing.settings.seed);
+    while let Some(turn) = course.next(stop) {
+        tell(course.begin(turn, false));
+        if course.measure(turn, stop, |slice| tell(Event::Second(slice)))? {
+            tell(Event::Pair(&document(&course, &live)));
+        }
+    }
+    Ok(document(&course, &comparing.settings))
+}
+
+/// A against itself, as A is to be compared with B.
+fn noise(
+    comparing: &Comparing,
+    stop: &Arc<AtomicBool>,
+    tell: &mut impl FnMut(Event<'_>),
+) -> Result<Comparison, Error> {
+    let a = comparing.plans().a;
+    let name = comparing.sides.a.name.as_str();
+    let seed = comparing.settings.seed;
+    let mut course = Course::new(Sides { a, b: a }, &comparing.schedule, seed);
+    let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
+    while let Some(turn) = course.next(stop) {
+        tell(course.begin(turn, true));
+        if course.measure(turn, stop, |slice| tell(Event::Second(slice)))? {
+            tell(Event::Noise(&course.compare((name, name), &live)));
+        }
+    }
+    Ok(course.compare((name, name), &comparing.settings))
+}
+
+fn without_repeats(warnings: Vec<Warning>) -> Vec<Warning> {
+    let mut once: Vec<Warning> = Vec::new();
+    for warning in warnings {
+        if !once.contains(&warning) {
+            once.push(warning);
+        }
+    }
+    once
+}

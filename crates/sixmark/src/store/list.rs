@@ -1,0 +1,179 @@
+//! Finding what was kept.
+
+use rusqlite::types::Type;
+use rusqlite::{Row, named_params};
+use serde::de::IntoDeserializer as _;
+use serde::de::value::StrDeserializer;
+use serde::{Deserialize, Serialize};
+use sixmark_core::headline::{Headline, Judged, Kind, SideFigures};
+
+use super::{Id, Store};
+use crate::Error;
+
+/// What to list; all of it where nothing is said.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Of this kind.
+    pub kind: Option<Kind>,
+    /// Begun then or later, RFC 3339 in UTC with milliseconds.
+    pub since: Option<String>,
+    /// Begun then or earlier, in the same form.
+    pub until: Option<String>,
+    /// With this in one of its URLs, in upper or lower case.
+    pub target: Option<String>,
+    /// Called so.
+    pub label: Option<String>,
+    /// So many of them at most.
+    pub limit: Option<u32>,
+}
+
+/// What a list says of one entry.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listed {
+    /// Its number.
+    pub id: Id,
+    /// When it was last written, RFC 3339 in UTC.
+    pub kept: String,
+    /// The command line that made it; empty where nobody knows.
+    pub command: Vec<String>,
+    /// What its user called it.
+    pub label: Option<String>,
+    /// What its document says.
+    #[serde(flatten)]
+    pub headline: Headline,
+}
+
+/// A part of what there is.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The newest first, by when they began.
+    pub entries: Vec<Listed>,
+    /// How many more there are that fit the filter.
+    pub more: u64,
+}
+
+/// `:limit` of -1 is none.
+const MATCHING: &str = "FROM entry WHERE (:kind IS NULL OR kind = :kind) \
+    AND (:since IS NULL OR started >= :since) AND (:until IS NULL OR started <= :until) \
+    AND (:label IS NULL OR label = :label) \
+    AND (:target IS NULL OR EXISTS (SELECT 1 FROM target \
+        WHERE target.entry = entry.id AND instr(lower(url), lower(:target))))";
+const COLUMNS: &str = "id, kind, schema, started, kept, elapsed_s, ended, command, label, metric, \
+    verdict";
+
+impl Store {
+    /// What fits the filter, the newest first.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn list(&self, filter: &Filter) -> Result<Page, Error> {
+        self.page(filter).map_err(|error| self.cannot("read", &error))
+    }
+
+    /// What is said of one entry; none where nothing has its number.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn entry(&self, id: Id) -> Result<Option<Listed>, Error> {
+        let found = self.entries(&format!("SELECT {COLUMNS} FROM entry WHERE id = ?1"), [id.0]);
+        Ok(found.map_err(|error| self.cannot("read", &error))?.pop())
+    }
+
+    fn page(&self, filter: &Filter) -> rusqlite::Result<Page> {
+        let limit = filter.limit.map_or(-1, i64::from);
+        let (kind, label) = (filter.kind.map(Kind::name), &filter.label);
+        let (since, until, target) = (&filter.since, &filter.until, &filter.target);
+        let fitting = named_params! {":kind": kind, ":since": since, ":until": until,
+        ":label": label, ":target": target};
+        let count = format!("SELECT count(*) {MATCHING}");
+        let all: u64 = self.connection.query_row(&count, fitting, |row| row.get(0))?;
+        let newest =
+            format!("SELECT {COLUMNS} {MATCHING} ORDER BY started DESC, id DESC LIMIT :limit");
+        let limited = [fitting, named_params! {":limit": limit}].concat();
+        let entries = self.entries(&newest, limited.as_slice())?;
+        let more = all.saturating_sub(entries.len() as u64);
+        Ok(Page { entries, more })
+    }
+
+    fn entries(&self, sql: &str, of: impl rusqlite::Params) -> rusqlite::Result<Vec<Listed>> {
+        let mut sql = self.connection.prepare(sql)?;
+        let mut entries = sql.query_map(of, listed)?.collect::<rusqlite::Result<Vec<_>>>()?;
+        for entry in &mut entries {
+            entry.headline.targets = self.targets(entry.id)?;
+            entry.headline.sides = self.sides(entry.id)?;
+        }
+        Ok(entries)
+    }
+
+    fn targets(&self, id: Id) -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT url FROM target WHERE entry = ?1 ORDER BY place";
+        self.connection.prepare(sql)?.query_map([id.0], |row| row.get(0))?.collect()
+    }
+
+    fn sides(&self, id: Id) -> rusqlite::Result<Vec<SideFigures>> {
+        let sql = "SELECT name, requests, failed, requests_per_s, response_p50_us, response_p99_us \
+                   FROM side WHERE entry = ?1 ORDER BY place";
+        self.connection.prepare(sql)?.query_map([id.0], side)?.collect()
+    }
+}
+
+/// An entry without its targets and sides.
+fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
+    let kind: String = row.get(1)?;
+    let judged = |metric: String, verdict: String| {
+        Ok::<_, rusqlite::Error>(Judged {
+            metric: from_word(&metric)?,
+            verdict: from_word(&verdict)?,
+        })
+    };
+    let (metric, verdict): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
+    let ended: Option<String> = row.get(6)?;
+    let command: String = row.get(7)?;
+    Ok(Listed {
+        id: Id(row.get(0)?),
+        kept: row.get(4)?,
+        command: serde_json::from_str(&command).map_err(encoding)?,
+        label: row.get(8)?,
+        headline: Headline {
+            kind: from_word(&kind)?,
+            schema: row.get(2)?,
+            started: row.get(3)?,
+            elapsed_s: row.get(5)?,
+            ended: ended.map(|word| from_word(&word)).transpose()?,
+            targets: Vec::new(),
+            verdict: metric.zip(verdict).map(|(m, v)| judged(m, v)).transpose()?,
+            sides: Vec::new(),
+        },
+    })
+}
+
+fn side(row: &Row<'_>) -> rusqlite::Result<SideFigures> {
+    Ok(SideFigures {
+        name: row.get(0)?,
+        requests: row.get(1)?,
+        failed: row.get(2)?,
+        requests_per_s: row.get(3)?,
+        response_p50_us: row.get(4)?,
+        response_p99_us: row.get(5)?,
+    })
+}
+
+/// The one word that a value is in a document.
+pub(super) fn word(value: impl Serialize) -> rusqlite::Result<String> {
+    match serde_json::to_value(value).map_err(encoding)? {
+        serde_json::Value::String(word) => Ok(word),
+        other => Err(encoding(format!("{other} is no word"))),
+    }
+}
+
+fn from_word<T: for<'de> Deserialize<'de>>(word: &str) -> rusqlite::Result<T> {
+    let from: StrDeserializer<'_, serde::de::value::Error> = word.into_deserializer();
+    T::deserialize(from).map_err(encoding)
+}
+
+/// What is no SQL's fault.
+pub(super) fn encoding(
+    error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into())
+}

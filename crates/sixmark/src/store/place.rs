@@ -1,0 +1,123 @@
+//! Which file the store is.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// The environment variable that means the same as `--store`.
+pub const VARIABLE: &str = "SIXMARK_STORE";
+/// What stands for no store at all.
+const NONE: &str = "none";
+/// The usual file, below the folder for a user's data.
+const USUAL: &str = "sixmark/results.sqlite";
+
+/// Where results are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Nowhere.
+    Nowhere,
+    /// Where nobody said anything else; none where there is no folder for a user's data.
+    Usual(Option<PathBuf>),
+    /// Where somebody said, and by what: `--store` or `SIXMARK_STORE`.
+    Named(PathBuf, &'static str),
+}
+
+impl Place {
+    /// What `--store` says, else the environment, else the usual place. `var` looks a variable of the
+    /// environment up.
+    ///
+    /// # Errors
+    /// The option is there and empty.
+    pub fn choose(
+        option: Option<&OsStr>,
+        var: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Place, Error> {
+        if option.is_some_and(OsStr::is_empty) {
+            return Err(Error::Usage("--store is empty; name a file, or none".to_owned()));
+        }
+        let said = option.map(|of| (of.to_owned(), "--store"));
+        // An empty variable is as good as none, as in shells.
+        let set = || Some((var(VARIABLE).filter(|of| !of.is_empty())?, VARIABLE));
+        Ok(match said.or_else(set) {
+            None => Place::Usual(usual(var)),
+            Some((word, _)) if word == NONE => Place::Nowhere,
+            Some((path, by)) => Place::Named(path.into(), by),
+        })
+    }
+
+    /// The file, where there is to be one.
+    ///
+    /// # Errors
+    /// Nothing says where a user's data are.
+    pub fn file(&self) -> Result<Option<&Path>, Error> {
+        match self {
+            Place::Nowhere => Ok(None),
+            Place::Named(path, _) | Place::Usual(Some(path)) => Ok(Some(path)),
+            Place::Usual(None) => Err(Error::Usage(
+                "neither XDG_DATA_HOME nor HOME says where results are kept; give --store".into(),
+            )),
+        }
+    }
+
+    /// Makes the file where it is not there yet, for this user alone: a document has the header
+    /// fields that were sent, and they may be secret. Folders are made for the usual place only.
+    pub(super) fn make(&self, path: &Path) -> io::Result<()> {
+        if let (Place::Usual(_), Some(folder)) = (self, path.parent()) {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made.map(drop),
+        }
+    }
+}
+
+/// The XDG Base Directory Specification has relative paths ignored.
+fn usual(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || absolute("HOME").map(|home| home.join(".local/share"));
+    absolute("XDG_DATA_HOME").or_else(home).map(|data| data.join(USUAL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(option: Option<&str>, environment: &[(&str, &str)]) -> Place {
+        let var = |name: &str| {
+            environment.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        };
+        Place::choose(option.map(OsStr::new), var).unwrap()
+    }
+
+    #[test]
+    fn the_option_comes_before_the_variable_and_both_before_the_usual_place() {
+        let all = [("SIXMARK_STORE", "/b"), ("XDG_DATA_HOME", "/data"), ("HOME", "/home/me")];
+        assert_eq!(chosen(Some("/a"), &all), Place::Named("/a".into(), "--store"));
+        assert_eq!(chosen(None, &all), Place::Named("/b".into(), "SIXMARK_STORE"));
+        let usual = |path: &str| Place::Usual(Some(path.into()));
+        assert_eq!(chosen(None, &all[1..]), usual("/data/sixmark/results.sqlite"));
+        let home = "/home/me/.local/share/sixmark/results.sqlite";
+        assert_eq!(chosen(None, &all[2..]), usual(home));
+        assert_eq!(chosen(None, &[("XDG_DATA_HOME", "data"), all[2]]), usual(home));
+        assert_eq!(chosen(None, &[("SIXMARK_STORE", ""), all[2]]), usual(home));
+    }
+
+    #[test]
+    fn none_is_nowhere_and_a_file_of_that_name_has_a_folder_before_it() {
+        assert_eq!(chosen(Some("none"), &[("SIXMARK_STORE", "/b")]), Place::Nowhere);
+        assert_eq!(chosen(None, &[("SIXMARK_STORE", "none")]), Place::Nowhere);
+        assert_eq!(chosen(Some("./none"), &[]), Place::Named("./none".into(), "--store"));
+    }
+
+    #[test]
+    fn who_has_no_home_is_told_what_to_do() {
+        let said = chosen(None, &[]).file().unwrap_err().to_string();
+        assert!(said.contains("--store"), "{said}");
+        assert!(Place::choose(Some(OsStr::new("")), |_| None).is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! The tables of the store, and how those of older stores become them.
+
+use rusqlite::{Connection, Result, TransactionBehavior};
+
+/// Marks a SQLite file as a store of sixmark's (`PRAGMA application_id`): "6mrk".
+const APPLICATION: i32 = 0x366d_726b;
+
+/// The tables, step by step: a store of version N has had the first N. What was released once is
+/// never changed, only added to. docs/store.md describes what they come to.
+pub(super) const STEPS: &[&str] = &["
+    -- What is kept. Numbers are not given twice, so that one written down stays what it was.
+    CREATE TABLE entry (
+        id        INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind      TEXT NOT NULL,
+        schema    TEXT NOT NULL,
+        started   TEXT NOT NULL,
+        kept      TEXT NOT NULL,
+        elapsed_s REAL NOT NULL,
+        ended     TEXT,
+        command   TEXT NOT NULL,
+        label     TEXT,
+        metric    TEXT,
+        verdict   TEXT
+    ) STRICT;
+    CREATE INDEX entry_started ON entry (started);
+
+    CREATE TABLE target (
+        entry INTEGER NOT NULL REFERENCES entry (id) ON DELETE CASCADE,
+        place INTEGER NOT NULL,
+        url   TEXT NOT NULL,
+        PRIMARY KEY (entry, place)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE side (
+        entry           INTEGER NOT NULL REFERENCES entry (id) ON DELETE CASCADE,
+        place           INTEGER NOT NULL,
+        name            TEXT NOT NULL,
+        requests        INTEGER NOT NULL,
+        failed          INTEGER NOT NULL,
+        requests_per_s  REAL NOT NULL,
+        response_p50_us REAL,
+        response_p99_us REAL,
+        PRIMARY KEY (entry, place)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Apart from what is listed, so that a list does not read past it.
+    CREATE TABLE document (
+        entry INTEGER PRIMARY KEY REFERENCES entry (id) ON DELETE CASCADE,
+        json  TEXT NOT NULL
+    ) STRICT;
+"];
+
+/// What a SQLite file turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A store whose tables are as they should be now.
+    Ready,
+    /// The database of another program.
+    Foreign,
+    /// A store of a version that is newer than these steps.
+    Newer(usize),
+}
+
+/// Brings the tables up to date, all of it or nothing.
+pub(super) fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<Found> {
+    match look(connection)? {
+        Look::Foreign => return Ok(Found::Foreign),
+        Look::Version(version) if version > steps.len() => return Ok(Found::Newer(version)),
+        Look::Version(version) => {
+            settle(connection, version == 0)?;
+            if version == steps.len() {
+                return Ok(Found::Ready);
+            }
+        }
+    }
+    // Another sixmark may have done it by now, even a newer one: only under the lock it is certain.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version = match look(&transaction)? {
+        Look::Foreign => return Ok(Found::Foreign),
+        Look::Version(version) if version > steps.len() => return Ok(Found::Newer(version)),
+        Look::Version(version) if version == steps.len() => return Ok(Found::Ready),
+        Look::Version(version) => version,
+    };
+    steps[version..].iter().try_for_each(|step| transaction.execute_batch(step))?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", steps.len())?;
+    transaction.commit()?;
+    Ok(Found::Ready)
+}
+
+enum Look {
+    Foreign,
+    /// 0 of an empty file.
+    Version(usize),
+}
+
+fn look(connection: &Connection) -> Result<Look> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    let empty = connection.query_row(tables, [], |row| row.get::<_, u64>(0))? == 0;
+    let ours = application == APPLICATION || (empty && application == 0 && version == 0);
+    Ok(match usize::try_from(version) {
+        Ok(version) if ours => Look::Version(version),
+        _ => Look::Foreign,
+    })
+}
+
+/// Settings that stay with the file; they can't be made inside a transaction.
+fn settle(connection: &Connection, new: bool) -> Result<()> {
+    if new {
+        // The file shrinks when results are deleted. It counts before the first table only.
+        connection.pragma_update(None, "auto_vacuum", "FULL")?;
+    }
+    // Readers and a writer don't wait for one another.
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(connection: &Connection) -> usize {
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    }
+
+    const FIRST: &str = "CREATE TABLE entry (id INTEGER PRIMARY KEY, words TEXT NOT NULL)";
+    const SECOND: &str = "ALTER TABLE entry ADD COLUMN label TEXT;
+        UPDATE entry SET label = upper(words)";
+
+    /// A store of the first version with something in it.
+    fn old() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert_eq!(prepare(&mut connection, &[FIRST]).unwrap(), Found::Ready);
+        connection.execute("INSERT INTO entry (words) VALUES ('run')", []).unwrap();
+        connection
+    }
+
+    #[test]
+    fn an_older_store_gets_the_steps_that_it_lacks_and_loses_nothing() {
+        let mut connection = old();
+        let all = [FIRST, SECOND, "CREATE TABLE more (id INTEGER)"];
+        assert_eq!(prepare(&mut connection, &all).unwrap(), Found::Ready);
+        assert_eq!(version(&connection), 3);
+        let label = connection.query_row("SELECT label FROM entry", [], |row| row.get(0));
+        assert_eq!(label, Ok("RUN".to_owned()));
+        assert_eq!(prepare(&mut connection, &all).unwrap(), Found::Ready, "and only once");
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_store_as_it_was() {
+        let mut connection = old();
+        let broken =
+            [FIRST, SECOND, "CREATE TABLE more (id INTEGER); INSERT INTO nothing VALUES (1)"];
+        prepare(&mut connection, &broken).unwrap_err();
+        assert_eq!(version(&connection), 1);
+        connection.query_row("SELECT label FROM entry", [], |_| Ok(())).unwrap_err();
+        assert_eq!(prepare(&mut connection, &[FIRST, SECOND]).unwrap(), Found::Ready);
+    }
+
+    #[test]
+    fn a_newer_store_is_left_alone() {
+        let mut connection = old();
+        prepare(&mut connection, &[FIRST, SECOND]).unwrap();
+        assert_eq!(prepare(&mut connection, &[FIRST]).unwrap(), Found::Newer(2));
+        assert_eq!(version(&connection), 2);
+    }
+
+    #[test]
+    fn the_database_of_another_program_is_left_alone() {
+        for sql in ["CREATE TABLE bookmarks (url TEXT)", "PRAGMA application_id = 7"] {
+            let mut connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(sql).unwrap();
+            assert_eq!(prepare(&mut connection, STEPS).unwrap(), Found::Foreign, "{sql}");
+            let entry = "SELECT count(*) FROM sqlite_schema WHERE name = 'entry'";
+            assert_eq!(connection.query_row(entry, [], |row| row.get(0)), Ok(0));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What is kept is found again, by many at once.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::thread;
+
+use sixmark::store::{Filter, Id, NewEntry, Place, Store};
+use sixmark_core::comparison::Verdict;
+use sixmark_core::headline::{Headline, Kind};
+use sixmark_core::result::Ended;
+
+use super::{RUN, comparison, headline, ids, open};
+
+fn new<'a>(headline: &'a Headline, document: &'a str, label: Option<&'a str>) -> NewEntry<'a> {
+    NewEntry { headline, document, command: &[], label }
+}
+
+fn keep(store: &mut Store, document: &str, started: &str, label: Option<&str>) -> Id {
+    store.keep(&new(&headline(document, started), document, label)).unwrap()
+}
+
+#[test]
+fn what_was_kept_comes_back_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.sqlite");
+    let command = ["sixmark", "run", "ü b"].map(str::to_owned);
+    let headline = headline(RUN, "2026-07-31T12:00:00Z");
+    let entry =
+        NewEntry { headline: &headline, document: RUN, command: &command, label: Some("nightly") };
+    let id = open(&file).keep(&entry).unwrap();
+    let store = open(&file);
+    assert_eq!(store.document(id).unwrap(), RUN);
+    let found = store.entry(id).unwrap().unwrap();
+    assert_eq!((found.command, found.label.as_deref()), (command.to_vec(), Some("nightly")));
+    let started = "2026-07-31T12:00:00.000Z".to_owned();
+    assert_eq!(found.headline, Headline { started, ..headline });
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "header fields may be secret");
+}
+
+#[test]
+fn what_is_renewed_keeps_its_number_even_where_it_was_deleted_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder.path().join("results.sqlite"));
+    let document = comparison();
+    let done = headline(&document, "2026-07-31T12:00:00Z");
+    let begun = Headline { ended: None, verdict: None, sides: Vec::new(), ..done.clone() };
+    let id = store.keep(&new(&begun, "{}", None)).unwrap();
+    assert_eq!(store.entry(id).unwrap().unwrap().headline.ended, None);
+    store.renew(id, &new(&done, &document, None)).unwrap();
+    let found = store.entry(id).unwrap().unwrap().headline;
+    assert_eq!((found.ended, found.sides.len()), (Some(Ended::Interrupted), 2));
+    assert_eq!(found.verdict.unwrap().verdict, Verdict::Worse);
+    store.delete(&[id]).unwrap();
+    store.renew(id, &new(&done, &document, None)).unwrap();
+    assert_eq!(store.document(id).unwrap(), document);
+    assert_eq!(ids(&store, &Filter::default()), [id]);
+}
+
+#[test]
+fn filters_are_all_of_them_to_fit_and_the_newest_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder.path().join("results.sqlite"));
+    let other = RUN.replace("/bytes/100", "/Other_100%");
+    let old = keep(&mut store, RUN, "2026-07-01T00:00:00Z", Some("a"));
+    let newest = keep(&mut store, &other, "2026-07-31T00:00:00Z", Some("b"));
+    let middle = keep(&mut store, &comparison(), "2026-07-10T00:00:00Z", Some("a"));
+    let all = Filter::default;
+    let text = |of: &str| Some(of.to_owned());
+    for (filter, fitting) in [
+        (all(), &[newest, middle, old][..]),
+        (Filter { kind: Some(Kind::Run), ..all() }, &[newest, old]),
+        (Filter { kind: Some(Kind::Study), ..all() }, &[]),
+        (Filter { since: text("2026-07-10T00:00:00.000Z"), ..all() }, &[newest, middle]),
+        (Filter { until: text("2026-07-10T00:00:00.000Z"), ..all() }, &[middle, old]),
+        (Filter { label: text("a"), ..all() }, &[middle, old]),
+        (Filter { label: text("A"), ..all() }, &[]),
+        (Filter { target: text("other_100%"), ..all() }, &[newest]),
+        (Filter { target: text("BYTES"), kind: Some(Kind::Run), ..all() }, &[old]),
+        (Filter { target: text("%"), label: text("a"), ..all() }, &[]),
+        (Filter { limit: Some(2), ..all() }, &[newest, middle]),
+    ] {
+        assert_eq!(ids(&store, &filter), fitting, "{filter:?}");
+    }
+    let limited = Filter { limit: Some(1), label: text("a"), ..all() };
+    assert_eq!(store.list(&limited).unwrap().more, 1);
+}
+
+#[test]
+fn a_number_is_not_given_twice_and_what_is_deleted_leaves_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.sqlite");
+    let large = format!("{RUN}{}", " ".repeat(1 << 20));
+    let first = keep(&mut open(&file), &large, "2026-07-01T00:00:00Z", None);
+    let size = || std::fs::metadata(&file).unwrap().len();
+    assert!(size() > 1 << 20);
+    open(&file).delete(&[first]).unwrap();
+    assert!(size() < 1 << 18, "{}", size());
+    let second = keep(&mut open(&file), RUN, "2026-07-01T00:00:00Z", None);
+    assert!(second > first);
+    let said = open(&file).delete(&[second, first]).unwrap_err().to_string();
+    assert!(said.contains(&format!("no {first} in")), "{said}");
+    assert_eq!(ids(&open(&file), &Filter::default()), [second], "all of them or none");
+}
+
+/// The file is not there when they begin.
+#[test]
+fn many_keep_at_once_and_none_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.sqlite");
+    let keeps = |_| {
+        let mut store = open(&file);
+        let one = |_| keep(&mut store, RUN, "2026-07-01T00:00:00Z", None);
+        (0..20).map(one).collect::<Vec<_>>()
+    };
+    let mut kept: Vec<Id> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..6).map(|at| scope.spawn(move || keeps(at))).collect();
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+    });
+    kept.sort();
+    kept.dedup();
+    assert_eq!(kept.len(), 120);
+    let mut found = ids(&open(&file), &Filter::default());
+    found.sort();
+    assert_eq!(found, kept);
+}
+
+#[test]
+fn what_is_no_store_is_left_alone_and_said_in_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.path().join(name);
+    std::fs::write(of("text"), "a diary, by far too long to be empty\n".repeat(200)).unwrap();
+    sql(&of("foreign"), "CREATE TABLE bookmarks (url TEXT)");
+    drop(open(&of("newer")));
+    sql(&of("newer"), "PRAGMA user_version = 999");
+    for (name, why) in [
+        ("text", "no SQLite database"),
+        ("foreign", "another program's"),
+        ("newer", "a newer sixmark has written it (version 999"),
+        ("missing/file", "No such file"),
+        (".", "no file"),
+    ] {
+        let before = std::fs::read(of(name)).ok();
+        let place = Place::Named(of(name), "--store");
+        let error = Store::open(&place).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains(why) && said.contains(name) && !said.contains('\n'), "{said}");
+        assert_eq!(error.status(), 2);
+        assert_eq!(std::fs::read(of(name)).ok(), before, "{name}");
+    }
+}
+
+fn sql(file: &Path, text: &str) {
+    rusqlite::Connection::open(file).unwrap().execute_batch(text).unwrap();
+}
+
+#[test]
+fn an_empty_file_becomes_a_store() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let id = keep(&mut open(file.path()), RUN, "2026-07-01T00:00:00Z", None);
+    assert_eq!(ids(&open(file.path()), &Filter::default()), [id]);
+}

@@ -1,0 +1,35 @@
+//! Gates: no text uses up the stack or panics, what is refused is told in one line that points into
+//! the text, and what is read is written so that it reads the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sixmark_core::family::Family;
+use sixmark_core::gate::{Gate, MOST_BYTES, Names};
+
+fuzz_target!(|text: &str| {
+    let known = [
+        Names::of_run(Family::BOTH, true),
+        Names::of_run([Family::Ipv6], false),
+        Names::of_comparison("ipv6", "ipv4"),
+        Names::of_comparison("s", "ms"),
+    ];
+    known.iter().for_each(|known| read(text, known));
+});
+
+fn read(text: &str, known: &Names) {
+    let gate = match Gate::parse(text, known) {
+        Ok(gate) => gate,
+        Err(wrong) => {
+            assert!((1..=text.chars().count() + 1).contains(&wrong.column), "{wrong}");
+            assert!(!wrong.to_string().contains(['\n', '\r']), "{wrong}");
+            return;
+        }
+    };
+    // Blanks that were left out are written, so that it may become too long.
+    let written = gate.to_string();
+    if written.len() <= MOST_BYTES {
+        let again = Gate::parse(&written, known);
+        assert!(again.as_ref().is_ok_and(|again| again.means(&gate)), "{written}: {again:?}");
+    }
+}
