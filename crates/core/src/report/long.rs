@@ -49,6 +49,7 @@ fn run(text: &mut String, document: &str, result: &RunResult) {
         to.family(("run", None, &side), figures);
     }
     to.family(("run", None, "total"), &result.total);
+    result.comparison.iter().for_each(|compared| to.compared("compared", compared));
     for second in &result.intervals {
         let number = Some(second.second);
         to.one(("second", number, ""), "length_s", &second.length_s.to_string());

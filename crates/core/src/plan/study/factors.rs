@@ -10,9 +10,14 @@ pub(super) const OWN: [&str; 7] =
     ["family", "server", "client", "protocol", "concurrency", "size", "path"];
 
 /// Options of `sixmark run` that a study sets itself, or has no use for.
-const REFUSED: [(&str, &str); 9] = [
+const REFUSED: [(&str, &str); 14] = [
     ("json", "every cell is kept as a document anyway"),
     ("csv", "the study's own tables take its place"),
+    ("html", "the study has a page of its own"),
+    ("store", "the study as a whole is kept"),
+    ("label", "sixmark study run --label is the whole study's"),
+    ("fail-if", "a cell is a figure of the study's, no gate"),
+    ("junit", "a cell is a figure of the study's, no gate"),
     ("quiet", "cells print nothing"),
     ("ipv6", "write family = \"ipv6\""),
     ("ipv4", "write family = \"ipv4\""),

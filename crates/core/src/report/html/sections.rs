@@ -48,9 +48,9 @@ fn headline(text: &mut String, of: &Headline) {
     let notes = of.notes.iter().map(|note| format!("<p class=\"note\">{}</p>", coded(note)));
     let notes: String = notes.collect();
     let sentence = escape(&of.sentence);
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "<div class=\"headline {class}\">{chip}<p class=\"sentence\">{sentence}</p>{notes}</div>\n"
+        "<div class=\"headline {class}\">{chip}<p class=\"sentence\">{sentence}</p>{notes}</div>"
     );
 }
 

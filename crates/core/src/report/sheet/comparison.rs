@@ -6,15 +6,15 @@ use crate::comparison::result::{ComparisonResult, Order, Schedule};
 use super::side::{Sides, shown};
 use super::table::{Cell, Column, Row, Table};
 use super::{
-    Block, Part, Sheet, Tile, blocks, effects, figures, outcomes, path, phases, setting, verdict,
-    write,
+    Block, Headline, Part, Sheet, Tile, blocks, effects, figures, gates, outcomes, path, phases,
+    setting, verdict, write,
 };
 
 /// What is shown of a comparison.
 pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let sides = Sides::of_comparison(result);
     let parts = [
-        gates(result),
+        gates::part(&result.gates),
         effects::part(&result.comparison),
         blocks::part(result),
         phases::part(&sides),
@@ -29,7 +29,7 @@ pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
         kind: "Comparison",
         title: title(result),
         about: about(result),
-        headline: verdict::of(&result.comparison),
+        headline: headline(result),
         tiles: tiles(&sides, &result.comparison),
         warnings: result.warnings.clone(),
         parts: parts.into_iter().flatten().collect(),
@@ -66,8 +66,16 @@ fn about(result: &ComparisonResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
+fn headline(result: &ComparisonResult) -> Headline {
+    let mut headline = verdict::of(&result.comparison);
+    if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
+        headline.notes.push(verdict::SATURATED.to_owned());
+    }
+    headline
+}
+
 /// How the sides differ is what the blocks say of it, not what all of them together do.
-fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
+pub(super) fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
     let mut tiles = figures::tiles(sides);
     for tile in &mut tiles {
         let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric));
@@ -75,21 +83,6 @@ fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
         tile.change = change.map_or(String::new(), |change| write::change(change.value));
     }
     tiles
-}
-
-/// What was demanded.
-fn gates(result: &ComparisonResult) -> Option<Part> {
-    let row = |gate: &crate::comparison::result::GateResult| {
-        let met = if gate.failed { "✗ failed" } else { "✓ passed" };
-        Row::new(gate.fail_if.as_str(), vec![met.into(), gate.because.as_str().into()])
-    };
-    let rows: Vec<Row> = result.gates.iter().map(row).collect();
-    let columns = ["Fails if", "Outcome", "Because"].map(Column::words).into();
-    let table = Table::new("What was demanded, and whether it was met", columns, rows);
-    Part::new(
-        "Gates",
-        table.rows().next().is_some().then_some(Block::Table(table.clone())).into_iter().collect(),
-    )
 }
 
 /// Side A against itself.

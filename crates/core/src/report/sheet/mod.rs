@@ -6,6 +6,7 @@ mod comparison;
 mod effects;
 mod figures;
 mod floor;
+mod gates;
 mod lines;
 mod outcomes;
 mod path;

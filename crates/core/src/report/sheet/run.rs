@@ -1,5 +1,6 @@
 //! A run's report.
 
+use crate::comparison::Comparison;
 use crate::find::{FindMax, Found};
 use crate::report::find;
 use crate::result::RunResult;
@@ -7,8 +8,8 @@ use crate::result::RunResult;
 use super::side::Sides;
 use super::table::{Cell, Column, Group, Row, Table};
 use super::{
-    Block, Headline, Part, Sheet, figures, floor, outcomes, path, phases, seconds, setting,
-    verdict, write,
+    Block, Headline, Part, Sheet, Tile, comparison, effects, figures, floor, gates, outcomes, path,
+    phases, seconds, setting, verdict, write,
 };
 
 /// What is shown of a run.
@@ -16,6 +17,8 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
     let sides = Sides::of_run(result);
     let parts = [
         search(result),
+        gates::part(&result.gates),
+        compared(result).and_then(effects::part),
         seconds::part(result, &sides),
         phases::part(&sides),
         figures::part(&sides),
@@ -30,7 +33,7 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
         title: setting::title(&result.plan),
         about: about(result),
         headline: headline(result, &sides),
-        tiles: figures::tiles(&sides),
+        tiles: tiles(result, &sides),
         warnings: result.warnings.clone(),
         parts: parts.into_iter().flatten().collect(),
     }
@@ -52,12 +55,32 @@ fn about(result: &RunResult) -> Vec<String> {
 fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
     let mut notes = Vec::new();
     if result.generator.saturated {
-        notes.push("The generator was saturated: the figures may be sixmark’s limit.".to_owned());
+        notes.push(verdict::SATURATED.to_owned());
     }
     if let Some(found) = &result.find_max {
         return Headline { verdict: None, sentence: highest(found), notes };
     }
-    verdict::of_run(sides, notes)
+    match compared(result) {
+        Some(comparison) => {
+            let mut headline = verdict::of(comparison);
+            headline.notes.extend(notes);
+            headline
+        }
+        None => verdict::of_run(sides, notes),
+    }
+}
+
+/// The families over the run's seconds, where these are enough to say anything.
+fn compared(result: &RunResult) -> Option<&Comparison> {
+    let told = |of: &&Comparison| of.metrics.first().is_some_and(|first| first.p.is_some());
+    result.comparison.as_ref().filter(told)
+}
+
+fn tiles(result: &RunResult, sides: &Sides<'_>) -> Vec<Tile> {
+    match compared(result) {
+        Some(of) => comparison::tiles(sides, of),
+        None => figures::tiles(sides),
+    }
 }
 
 fn measured(result: &RunResult) -> Vec<Block> {

@@ -203,7 +203,7 @@ pub(super) fn figure(value: f64) -> String {
         v if v == 0.0 || v >= 1e3 => 0,
         v => (3 - v.log10().floor() as i32).clamp(0, 6) as usize,
     };
-    if digits == 0 && value >= 0.0 && value < 1e15 {
+    if digits == 0 && (0.0..1e15).contains(&value) {
         return write::count(value.round() as u64);
     }
     let text = format!("{value:.digits$}").replace('-', "−");

@@ -8,6 +8,10 @@ use crate::timing::Summary;
 use super::side::{Sides, shown};
 use super::{Headline, write};
 
+/// Said of figures that the generator may have set.
+pub(super) const SATURATED: &str =
+    "The generator was saturated: the figures may be sixmark’s limit, not the server’s.";
+
 /// A verdict in a word.
 pub(super) fn word(verdict: Verdict) -> &'static str {
     match verdict {
@@ -60,7 +64,9 @@ pub(super) fn of(comparison: &Comparison) -> Headline {
     let mut notes = vec![match comparison.kind {
         Kind::Isolated => "One side at a time, in turns.".to_owned(),
         Kind::Mixed => {
-            "Both sides at once, sharing the server; a block is a time slice.".to_owned()
+            "Both sides at once, sharing the server; a block is a stretch of seconds. How each \
+             does alone, `sixmark compare` tells."
+                .to_owned()
         }
     }];
     notes.extend(others(comparison));

@@ -14,7 +14,8 @@ const WIDE: [u32; 2] = [1200, 900];
 const NARROW: [u32; 2] = [360, 780];
 
 /// Charts that have a place: those in closed folds have none.
-const CHARTS: &str = "[...document.querySelectorAll('figure.chart')].filter((f) => f.querySelector('.plot').clientWidth)";
+const CHARTS: &str = "[...document.querySelectorAll('figure.chart')]\
+     .filter((f) => f.querySelector('.plot').checkVisibility())";
 
 /// A report that was opened.
 pub(super) struct Page<'a> {
@@ -95,6 +96,7 @@ impl<'a> Page<'a> {
 
     /// The pointer over a chart brings up a value of the chart's data.
     pub(super) fn assert_hover(&self) {
+        self.fold(true);
         for chart in self.charts() {
             let plot = self.browser.script(&format!(
                 "const plot = document.querySelector('#{chart} .plot');
@@ -168,12 +170,11 @@ impl<'a> Page<'a> {
     /// Nothing is wider than a small phone but what scrolls in its own box.
     pub(super) fn assert_narrow(&self) {
         self.sized(NARROW);
-        self.browser.script("document.querySelectorAll('details').forEach((d) => (d.open = true))");
+        self.fold(true);
         let [is, may] =
             [self.number("document.scrollingElement.scrollWidth"), self.number("innerWidth")];
         assert!(is <= may, "{}: {is} px on {may}", self.file.display());
-        self.browser
-            .script("document.querySelectorAll('details').forEach((d) => (d.open = false))");
+        self.fold(false);
     }
 
     pub(super) fn wide(&self) {
@@ -218,6 +219,12 @@ impl<'a> Page<'a> {
         let picture = self.browser.own("Page.captureScreenshot", &what);
         let bytes = STANDARD.decode(picture["data"].as_str().unwrap()).unwrap();
         std::fs::write(screenshots().join(name), bytes).unwrap();
+    }
+
+    fn fold(&self, open: bool) {
+        let folds =
+            format!("document.querySelectorAll('details').forEach((d) => (d.open = {open}))");
+        self.browser.script(&folds);
     }
 
     fn charts(&self) -> Vec<String> {
