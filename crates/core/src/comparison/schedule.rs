@@ -14,7 +14,8 @@ pub struct Turn {
 
 /// The orders of pairs in a group of four: ABBA and BAAB in turns. A linear drift cancels in each
 /// two of them, and what noise remembers from one block to the next adds to the effects as often as
-/// it is taken from them.
+/// it is taken from them. Noise that comes back after eight blocks looks like a difference, though:
+/// so the order is drawn unless somebody wants this one.
 const ABBA_BAAB: [bool; 4] = [true, false, false, true];
 
 /// The stream of random numbers that orders are drawn from.

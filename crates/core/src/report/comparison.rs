@@ -70,7 +70,7 @@ fn setting(result: &ComparisonResult) -> String {
     };
     let order = match order {
         Order::Abba => "ABBA BAAB",
-        Order::Random => "in random order",
+        Order::Random => "order drawn",
     };
     let compared = result.comparison.pairs;
     let pairs = match compared == *pairs as usize {

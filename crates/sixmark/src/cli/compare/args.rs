@@ -11,7 +11,7 @@ use super::sides::WARM_UP;
 
 /// Compare two sides, one at a time, in interleaved blocks, and give a verdict.
 ///
-/// Side A is judged against side B. Blocks follow one another as ABBA, BAAB; each begins with
+/// Side A is judged against side B. Blocks come in pairs, whose order is drawn; each begins with
 /// connections of its own and is loaded with the options below, those of `sixmark run`. The number of
 /// blocks is fixed beforehand: what they say by then never ends them early.
 #[derive(Debug, clap::Args)]
@@ -59,8 +59,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Comparison")]
     pub(super) warm_up_blocks: u32,
 
-    /// Which side of a pair of blocks comes first
-    #[arg(long, value_name = "abba|random", default_value = "abba", value_parser = order,
+    /// Which side of a pair of blocks comes first: drawn by the seed, or ABBA and BAAB in turns
+    #[arg(long, value_name = "random|abba", default_value = "random", value_parser = order,
           help_heading = "Comparison")]
     pub(super) order: Order,
 
@@ -120,7 +120,7 @@ fn order(text: &str) -> Result<Order, String> {
     match text {
         "abba" => Ok(Order::Abba),
         "random" => Ok(Order::Random),
-        _ => Err("say abba or random".to_owned()),
+        _ => Err("say random or abba".to_owned()),
     }
 }
 
