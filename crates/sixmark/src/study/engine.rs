@@ -1,10 +1,10 @@
 //! A study from its first cell to its last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::{Cell, cells, schedule};
@@ -29,6 +29,10 @@ use crate::{Error, environment};
 
 /// Open files that services are let have.
 const OPEN_FILES: u64 = 1 << 16;
+
+/// Writing the document may take so long after each cell, else at most this part of the time.
+const LONG: Duration = Duration::from_millis(200);
+const SHARE: u32 = 20;
 
 /// What may be chosen for a study that runs.
 #[derive(Clone, Debug, Default)]
@@ -116,8 +120,13 @@ pub fn run(
     let carried = match left.is_empty() {
         true => Ok(Ended::Complete),
         false => {
-            let mut course =
-                Course { study, cells: &cells, folder: &folder, document: &mut document };
+            let mut course = Course {
+                study,
+                cells: &cells,
+                folder: &folder,
+                document: &mut document,
+                wait_until: None,
+            };
             course.carry_out(&left, &source.here(), commands, stop, tell)
         }
     };
@@ -245,8 +254,9 @@ fn left(
     document: &StudyResult,
 ) -> Result<Vec<(usize, u32)>, Error> {
     let order = schedule(study, cells.len(), document.seed);
+    // Cells are numbered from 1 without gaps.
     let known = |kept: &&CellResult| {
-        let cell = cells.iter().find(|cell| cell.number == kept.cell);
+        let cell = (kept.cell as usize).checked_sub(1).and_then(|at| cells.get(at));
         cell.is_none_or(|cell| cell.at() != kept.levels)
             || kept.repetition > study.repetitions.get()
     };
@@ -256,12 +266,9 @@ fn left(
             stranger.id
         )));
     }
-    let done = |cell: usize, repetition: u32| {
-        let number = cells.get(cell).map(|cell| cell.number);
-        let same = |kept: &CellResult| Some(kept.cell) == number && kept.repetition == repetition;
-        document.cells.iter().any(same)
-    };
-    Ok(order.into_iter().filter(|&(cell, repetition)| !done(cell, repetition)).collect())
+    let done: BTreeSet<(usize, u32)> =
+        document.cells.iter().map(|kept| (kept.cell as usize - 1, kept.repetition)).collect();
+    Ok(order.into_iter().filter(|cell| !done.contains(cell)).collect())
 }
 
 /// A study on its way.
@@ -270,6 +277,8 @@ struct Course<'a> {
     cells: &'a [Cell<'a>],
     folder: &'a Folder,
     document: &'a mut StudyResult,
+    /// When the document may be written again; at once where none.
+    wait_until: Option<Instant>,
 }
 
 impl Course<'_> {
@@ -348,10 +357,23 @@ impl Course<'_> {
         let Some(kept) = bench.measure(cell, repetition).map_err(named)? else { return Ok(false) };
         self.folder.keep(&kept)?;
         self.document.cells.push(kept.cell);
-        finish(self.study, self.document, None);
-        self.folder.write_document(self.document)?;
+        self.write()?;
         hook.run("after_cell", &self.study.hooks.after_cell)?;
         Ok(true)
+    }
+
+    /// Writes the document. One that takes long to write, having thousands of cells, is not written
+    /// after each of them: their own files are what a study goes on from.
+    fn write(&mut self) -> Result<(), Error> {
+        let began = Instant::now();
+        if self.wait_until.is_some_and(|time| began < time) {
+            return Ok(());
+        }
+        finish(self.study, self.document, None);
+        self.folder.write_document(self.document)?;
+        let took = began.elapsed();
+        self.wait_until = (took > LONG).then(|| began + took * SHARE);
+        Ok(())
     }
 
     fn tell_of(&self, cell: &Cell<'_>, tell: &mut dyn FnMut(&Event<'_>)) {
