@@ -18,7 +18,7 @@ use sixmark_core::study::result::{
 use super::cell::{Bench, id};
 use super::changes::{self, Now};
 use super::files;
-use super::folder::Folder;
+use super::folder::{Folder, Kept};
 use super::hooks::Hook;
 use super::program::versions;
 use super::services::{Ground, Services};
@@ -120,13 +120,7 @@ pub fn run(
     let carried = match left.is_empty() {
         true => Ok(Ended::Complete),
         false => {
-            let mut course = Course {
-                study,
-                cells: &cells,
-                folder: &folder,
-                document: &mut document,
-                wait_until: None,
-            };
+            let mut course = Course::new(study, &cells, &folder, &mut document);
             course.carry_out(&left, &source.here(), commands, stop, tell)
         }
     };
@@ -271,6 +265,14 @@ fn left(
     Ok(order.into_iter().filter(|cell| !done.contains(cell)).collect())
 }
 
+/// An error with the cell that it came in.
+fn of(id: &str, error: Error) -> Error {
+    match error {
+        Error::Usage(line) => Error::Usage(format!("cell {id}: {line}")),
+        Error::Measure(line) => Error::Measure(format!("cell {id}: {line}")),
+    }
+}
+
 /// A study on its way.
 struct Course<'a> {
     study: &'a Study,
@@ -279,9 +281,22 @@ struct Course<'a> {
     document: &'a mut StudyResult,
     /// When the document may be written again; at once where none.
     wait_until: Option<Instant>,
+    /// Since when cells have been measured, and what these themselves took, in seconds.
+    began: Instant,
+    took_s: f64,
 }
 
-impl Course<'_> {
+impl<'a> Course<'a> {
+    fn new(
+        study: &'a Study,
+        cells: &'a [Cell<'a>],
+        folder: &'a Folder,
+        document: &'a mut StudyResult,
+    ) -> Course<'a> {
+        let began = Instant::now();
+        Course { study, cells, folder, document, wait_until: None, began, took_s: 0.0 }
+    }
+
     fn carry_out(
         &mut self,
         left: &[(usize, u32)],
@@ -300,31 +315,44 @@ impl Course<'_> {
             return Ok(Ended::Interrupted);
         };
         let www = work.www();
-        let hook = Hook { study: &self.study.name, cell: None, www: &www, stop };
-        hook.run("before_study", &self.study.hooks.before_study)?;
+        let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
         let programs = self.document.programs.clone();
+        let bench = Bench {
+            study: self.study,
+            work: &work,
+            commands,
+            programs: &programs,
+            here,
+            seed: self.document.seed,
+            stop,
+        };
+        let before = hook.run("before_study", &self.study.hooks.before_study);
+        let ended = before.and_then(|()| self.all(left, &bench, &mut services, tell));
+        // What was made before is undone, however the study ended.
+        let after = Hook { stop: None, ..hook };
+        let undone = after.run("after_study", &self.study.hooks.after_study);
+        services.stop()?;
+        ended.and_then(|ended| undone.map(|()| ended))
+    }
+
+    /// Measures what is left, one after the other.
+    fn all(
+        &mut self,
+        left: &[(usize, u32)],
+        bench: &Bench<'_>,
+        services: &mut Services,
+        tell: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<Ended, Error> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
             self.tell_of(cell, tell);
             services.check()?;
-            let bench = Bench {
-                study: self.study,
-                services: &services,
-                work: &work,
-                commands,
-                programs: &programs,
-                here,
-                seed: self.document.seed,
-                stop,
-            };
-            if !self.one(&bench, cell, repetition, &www)? || stop.load(Ordering::Relaxed) {
-                services.stop()?;
+            let kept = self.one(bench, services, cell, repetition)?;
+            if !kept || bench.stop.load(Ordering::Relaxed) {
                 return Ok(self.ended());
             }
             self.kept(tell);
         }
-        hook.run("after_study", &self.study.hooks.after_study)?;
-        services.stop()?;
         Ok(Ended::Complete)
     }
 
@@ -340,26 +368,35 @@ impl Course<'_> {
     fn one(
         &mut self,
         bench: &Bench<'_>,
+        services: &Services,
         cell: &Cell<'_>,
         repetition: u32,
-        www: &Path,
     ) -> Result<bool, Error> {
         let id = id(cell.number, repetition);
-        let hook = Hook { study: &self.study.name, cell: Some((cell, &id)), www, stop: bench.stop };
-        hook.run("before_cell", &self.study.hooks.before_cell)?;
-        if bench.stop.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-        let named = |error: Error| match error {
-            Error::Usage(line) => Error::Usage(format!("cell {id}: {line}")),
-            Error::Measure(line) => Error::Measure(format!("cell {id}: {line}")),
+        let www = bench.work.www();
+        let (study, of_cell) = (&self.study.name, Some((cell, id.as_str())));
+        let hook = Hook { study, cell: of_cell, www: &www, stop: Some(bench.stop) };
+        let before = hook.run("before_cell", &self.study.hooks.before_cell);
+        let measured = before.and_then(|()| match bench.stop.load(Ordering::Relaxed) {
+            true => Ok(None),
+            false => bench.measure(cell, repetition, services).map_err(|error| of(&id, error)),
+        });
+        // What is kept is kept before anything else can fail.
+        let kept = match measured {
+            Ok(Some(kept)) => self.keep(&kept).map(|()| true),
+            Ok(None) => Ok(false),
+            Err(error) => Err(error),
         };
-        let Some(kept) = bench.measure(cell, repetition).map_err(named)? else { return Ok(false) };
-        self.folder.keep(&kept)?;
-        self.document.cells.push(kept.cell);
-        self.write()?;
-        hook.run("after_cell", &self.study.hooks.after_cell)?;
-        Ok(true)
+        let after = Hook { stop: None, ..hook };
+        let undone = after.run("after_cell", &self.study.hooks.after_cell);
+        kept.and_then(|kept| undone.map(|()| kept))
+    }
+
+    fn keep(&mut self, kept: &Kept) -> Result<(), Error> {
+        self.folder.keep(kept)?;
+        self.took_s += kept.cell.took_s;
+        self.document.cells.push(kept.cell.clone());
+        self.write()
     }
 
     /// Writes the document. One that takes long to write, having thousands of cells, is not written
@@ -406,7 +443,11 @@ impl Course<'_> {
             Some(&(sum, n)) => sum / f64::from(n) * f64::from(repetitions.saturating_sub(n)),
             None => mean * f64::from(repetitions),
         });
-        Some(left.sum())
+        let left: f64 = left.sum();
+        // Hooks and what is kept take their time too.
+        let beside =
+            if self.took_s > 0.0 { self.began.elapsed().as_secs_f64() / self.took_s } else { 1.0 };
+        Some(left * beside.max(1.0))
     }
 
     fn kept(&self, tell: &mut dyn FnMut(&Event<'_>)) {
