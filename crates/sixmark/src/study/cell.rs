@@ -25,7 +25,6 @@ use crate::{Error, find, run};
 /// What cells are measured with.
 pub(super) struct Bench<'a> {
     pub(super) study: &'a Study,
-    pub(super) services: &'a Services,
     pub(super) work: &'a Work,
     pub(super) commands: &'a Commands<'a>,
     pub(super) programs: &'a std::collections::BTreeMap<String, String>,
@@ -42,8 +41,13 @@ pub(super) fn id(cell: u32, repetition: u32) -> String {
 
 impl Bench<'_> {
     /// Measures a cell. None where the study was stopped before the cell was done.
-    pub(super) fn measure(&self, cell: &Cell<'_>, repetition: u32) -> Result<Option<Kept>, Error> {
-        let place = Place::new(self.study, cell, |name| self.services.urls(name));
+    pub(super) fn measure(
+        &self,
+        cell: &Cell<'_>,
+        repetition: u32,
+        services: &Services,
+    ) -> Result<Option<Kept>, Error> {
+        let place = Place::new(self.study, cell, |name| services.urls(name));
         let place = place.map_err(Error::Usage)?;
         let (started, began) = (SystemTime::now(), Instant::now());
         let kept = match cell.client() {

@@ -1,10 +1,10 @@
 //! A study from its first cell to its last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::{Cell, cells, schedule};
@@ -18,7 +18,7 @@ use sixmark_core::study::result::{
 use super::cell::{Bench, id};
 use super::changes::{self, Now};
 use super::files;
-use super::folder::Folder;
+use super::folder::{Folder, Kept};
 use super::hooks::Hook;
 use super::program::versions;
 use super::services::{Ground, Services};
@@ -29,6 +29,10 @@ use crate::{Error, environment};
 
 /// Open files that services are let have.
 const OPEN_FILES: u64 = 1 << 16;
+
+/// Writing the document may take so long after each cell, else at most this part of the time.
+const LONG: Duration = Duration::from_millis(200);
+const SHARE: u32 = 20;
 
 /// What may be chosen for a study that runs.
 #[derive(Clone, Debug, Default)]
@@ -116,8 +120,7 @@ pub fn run(
     let carried = match left.is_empty() {
         true => Ok(Ended::Complete),
         false => {
-            let mut course =
-                Course { study, cells: &cells, folder: &folder, document: &mut document };
+            let mut course = Course::new(study, &cells, &folder, &mut document);
             course.carry_out(&left, &source.here(), commands, stop, tell)
         }
     };
@@ -245,8 +248,9 @@ fn left(
     document: &StudyResult,
 ) -> Result<Vec<(usize, u32)>, Error> {
     let order = schedule(study, cells.len(), document.seed);
+    // Cells are numbered from 1 without gaps.
     let known = |kept: &&CellResult| {
-        let cell = cells.iter().find(|cell| cell.number == kept.cell);
+        let cell = (kept.cell as usize).checked_sub(1).and_then(|at| cells.get(at));
         cell.is_none_or(|cell| cell.at() != kept.levels)
             || kept.repetition > study.repetitions.get()
     };
@@ -256,12 +260,17 @@ fn left(
             stranger.id
         )));
     }
-    let done = |cell: usize, repetition: u32| {
-        let number = cells.get(cell).map(|cell| cell.number);
-        let same = |kept: &CellResult| Some(kept.cell) == number && kept.repetition == repetition;
-        document.cells.iter().any(same)
-    };
-    Ok(order.into_iter().filter(|&(cell, repetition)| !done(cell, repetition)).collect())
+    let done: BTreeSet<(usize, u32)> =
+        document.cells.iter().map(|kept| (kept.cell as usize - 1, kept.repetition)).collect();
+    Ok(order.into_iter().filter(|cell| !done.contains(cell)).collect())
+}
+
+/// An error with the cell that it came in.
+fn of(id: &str, error: Error) -> Error {
+    match error {
+        Error::Usage(line) => Error::Usage(format!("cell {id}: {line}")),
+        Error::Measure(line) => Error::Measure(format!("cell {id}: {line}")),
+    }
 }
 
 /// A study on its way.
@@ -270,9 +279,24 @@ struct Course<'a> {
     cells: &'a [Cell<'a>],
     folder: &'a Folder,
     document: &'a mut StudyResult,
+    /// When the document may be written again; at once where none.
+    wait_until: Option<Instant>,
+    /// Since when cells have been measured, and what these themselves took, in seconds.
+    began: Instant,
+    took_s: f64,
 }
 
-impl Course<'_> {
+impl<'a> Course<'a> {
+    fn new(
+        study: &'a Study,
+        cells: &'a [Cell<'a>],
+        folder: &'a Folder,
+        document: &'a mut StudyResult,
+    ) -> Course<'a> {
+        let began = Instant::now();
+        Course { study, cells, folder, document, wait_until: None, began, took_s: 0.0 }
+    }
+
     fn carry_out(
         &mut self,
         left: &[(usize, u32)],
@@ -291,31 +315,44 @@ impl Course<'_> {
             return Ok(Ended::Interrupted);
         };
         let www = work.www();
-        let hook = Hook { study: &self.study.name, cell: None, www: &www, stop };
-        hook.run("before_study", &self.study.hooks.before_study)?;
+        let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
         let programs = self.document.programs.clone();
+        let bench = Bench {
+            study: self.study,
+            work: &work,
+            commands,
+            programs: &programs,
+            here,
+            seed: self.document.seed,
+            stop,
+        };
+        let before = hook.run("before_study", &self.study.hooks.before_study);
+        let ended = before.and_then(|()| self.all(left, &bench, &mut services, tell));
+        // What was made before is undone, however the study ended.
+        let after = Hook { stop: None, ..hook };
+        let undone = after.run("after_study", &self.study.hooks.after_study);
+        services.stop()?;
+        ended.and_then(|ended| undone.map(|()| ended))
+    }
+
+    /// Measures what is left, one after the other.
+    fn all(
+        &mut self,
+        left: &[(usize, u32)],
+        bench: &Bench<'_>,
+        services: &mut Services,
+        tell: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<Ended, Error> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
             self.tell_of(cell, tell);
             services.check()?;
-            let bench = Bench {
-                study: self.study,
-                services: &services,
-                work: &work,
-                commands,
-                programs: &programs,
-                here,
-                seed: self.document.seed,
-                stop,
-            };
-            if !self.one(&bench, cell, repetition, &www)? || stop.load(Ordering::Relaxed) {
-                services.stop()?;
+            let kept = self.one(bench, services, cell, repetition)?;
+            if !kept || bench.stop.load(Ordering::Relaxed) {
                 return Ok(self.ended());
             }
             self.kept(tell);
         }
-        hook.run("after_study", &self.study.hooks.after_study)?;
-        services.stop()?;
         Ok(Ended::Complete)
     }
 
@@ -331,27 +368,49 @@ impl Course<'_> {
     fn one(
         &mut self,
         bench: &Bench<'_>,
+        services: &Services,
         cell: &Cell<'_>,
         repetition: u32,
-        www: &Path,
     ) -> Result<bool, Error> {
         let id = id(cell.number, repetition);
-        let hook = Hook { study: &self.study.name, cell: Some((cell, &id)), www, stop: bench.stop };
-        hook.run("before_cell", &self.study.hooks.before_cell)?;
-        if bench.stop.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-        let named = |error: Error| match error {
-            Error::Usage(line) => Error::Usage(format!("cell {id}: {line}")),
-            Error::Measure(line) => Error::Measure(format!("cell {id}: {line}")),
+        let www = bench.work.www();
+        let (study, of_cell) = (&self.study.name, Some((cell, id.as_str())));
+        let hook = Hook { study, cell: of_cell, www: &www, stop: Some(bench.stop) };
+        let before = hook.run("before_cell", &self.study.hooks.before_cell);
+        let measured = before.and_then(|()| match bench.stop.load(Ordering::Relaxed) {
+            true => Ok(None),
+            false => bench.measure(cell, repetition, services).map_err(|error| of(&id, error)),
+        });
+        // What is kept is kept before anything else can fail.
+        let kept = match measured {
+            Ok(Some(kept)) => self.keep(&kept).map(|()| true),
+            Ok(None) => Ok(false),
+            Err(error) => Err(error),
         };
-        let Some(kept) = bench.measure(cell, repetition).map_err(named)? else { return Ok(false) };
-        self.folder.keep(&kept)?;
-        self.document.cells.push(kept.cell);
+        let after = Hook { stop: None, ..hook };
+        let undone = after.run("after_cell", &self.study.hooks.after_cell);
+        kept.and_then(|kept| undone.map(|()| kept))
+    }
+
+    fn keep(&mut self, kept: &Kept) -> Result<(), Error> {
+        self.folder.keep(kept)?;
+        self.took_s += kept.cell.took_s;
+        self.document.cells.push(kept.cell.clone());
+        self.write()
+    }
+
+    /// Writes the document. One that takes long to write, having thousands of cells, is not written
+    /// after each of them: their own files are what a study goes on from.
+    fn write(&mut self) -> Result<(), Error> {
+        let began = Instant::now();
+        if self.wait_until.is_some_and(|time| began < time) {
+            return Ok(());
+        }
         finish(self.study, self.document, None);
         self.folder.write_document(self.document)?;
-        hook.run("after_cell", &self.study.hooks.after_cell)?;
-        Ok(true)
+        let took = began.elapsed();
+        self.wait_until = (took > LONG).then(|| began + took * SHARE);
+        Ok(())
     }
 
     fn tell_of(&self, cell: &Cell<'_>, tell: &mut dyn FnMut(&Event<'_>)) {
@@ -384,7 +443,11 @@ impl Course<'_> {
             Some(&(sum, n)) => sum / f64::from(n) * f64::from(repetitions.saturating_sub(n)),
             None => mean * f64::from(repetitions),
         });
-        Some(left.sum())
+        let left: f64 = left.sum();
+        // Hooks and what is kept take their time too.
+        let beside =
+            if self.took_s > 0.0 { self.began.elapsed().as_secs_f64() / self.took_s } else { 1.0 };
+        Some(left * beside.max(1.0))
     }
 
     fn kept(&self, tell: &mut dyn FnMut(&Event<'_>)) {

@@ -15,6 +15,7 @@ use crate::Error;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What hooks know.
+#[derive(Clone, Copy)]
 pub(super) struct Hook<'a> {
     /// The study's name.
     pub(super) study: &'a str,
@@ -22,8 +23,8 @@ pub(super) struct Hook<'a> {
     pub(super) cell: Option<(&'a Cell<'a>, &'a str)>,
     /// The folder of generated files.
     pub(super) www: &'a Path,
-    /// Ends it early.
-    pub(super) stop: &'a AtomicBool,
+    /// Ends it early; none where it undoes something, which is done to its end.
+    pub(super) stop: Option<&'a AtomicBool>,
 }
 
 impl Hook<'_> {
@@ -61,7 +62,7 @@ impl Hook<'_> {
                     false => Err(format!("failed: {}", exit.status)),
                 };
             }
-            if self.stop.load(Ordering::Relaxed) {
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Ok(());
             }
         }

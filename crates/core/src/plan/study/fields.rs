@@ -264,7 +264,15 @@ impl<'a> Field<'a> {
     pub(super) fn scalar(&self) -> Option<Scalar> {
         match self.value {
             DeValue::String(text) => Some(Scalar::Text(text.to_string())),
-            DeValue::Integer(_) => self.number().map(|number| Scalar::Text(format!("{number}"))),
+            DeValue::Integer(number) => {
+                match i64::from_str_radix(number.as_str(), number.radix()) {
+                    Ok(number) => Some(Scalar::Text(number.to_string())),
+                    Err(_) => {
+                        self.wrong("is too large a number");
+                        None
+                    }
+                }
+            }
             DeValue::Float(float) => Some(Scalar::Text(float.as_str().replace('_', ""))),
             DeValue::Boolean(flag) => Some(Scalar::Flag(*flag)),
             _ => self.expected("a text, a number, true or false"),

@@ -107,10 +107,15 @@ fn hooks_run_around_cells_and_know_them() {
     let mut lines: Vec<&str> = said.lines().collect();
     lines.sort_unstable();
     assert_eq!(lines, ["1 c001-r1", "2 c002-r1"]);
+    let undone = tempfile::NamedTempFile::new().unwrap();
+    let undo =
+        format!("after_study = [\"sh\", \"-c\", \"echo undone >{}\"]\n", undone.path().display());
+    let hooks = hooks + &undo;
     let failing = hooks.replace("echo {size}", "exit 9; echo {size}");
     let output = Bench::new(&failing).run(&["--quiet"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(super::said(&output).contains("hook before_cell"), "{}", super::said(&output));
+    assert_eq!(std::fs::read_to_string(undone.path()).unwrap(), "undone\n");
 }
 
 #[test]
