@@ -87,7 +87,9 @@ fn scale(comparison: &Comparison) -> EffectScale {
     };
     let first = comparison.metrics.first().map_or(0.0, ends);
     let furthest = comparison.metrics.iter().map(ends).fold(margin * 1.5, f64::max);
-    EffectScale { reach: 1.08 * furthest.min(first.max(FURTHEST * margin)), margin }
+    let reach = furthest.min(first.max(FURTHEST * margin));
+    // Less than nothing there is not.
+    EffectScale { reach: (1.08 * reach).min(1.0), margin }
 }
 
 fn legend(comparison: &Comparison) -> String {
@@ -157,7 +159,7 @@ fn effects(comparison: &Comparison, of: &Compared) -> Option<Chart> {
         about: effects_about(of, &ys, &bands),
         table: effects_table(of, &name, &ys),
         x: Axis::linear("pair, in order", Unit::Count, 0.5, ys.len() as f64 + 0.5),
-        y: Axis::linear(&name, Unit::Change, -reach, reach),
+        y: Axis::linear(&name, Unit::Change, -reach.min(1.0), reach),
         labels: Vec::new(),
         xs,
         series: vec![series],
