@@ -132,7 +132,7 @@ impl Failure {
         let code = self.code?;
         match (self.outcome, version) {
             (Outcome::Tls, _) => tls::alert::name(code),
-            (_, Version::Http1) => None,
+            (_, Version::Http10 | Version::Http1) => None,
             (_, Version::Http2) => http2::error_name(code),
             // What QUIC's own codes have in common with these are alerts, which are TLS.
             (_, Version::Http3) if code >= http3::code::NO_ERROR => http3::code::name(code),

@@ -16,6 +16,7 @@ mod preflight;
 mod resolve;
 pub mod run;
 pub mod store;
+pub mod study;
 pub mod tls;
 mod warning;
 

@@ -58,7 +58,7 @@ fn driver(plan: &Plan) -> Result<Driver, Error> {
 
 /// What several exchanges on a connection can't be had with.
 fn multiplexed(plan: &Plan) -> Result<(), Error> {
-    if plan.http.version == Version::Http1 {
+    if plan.http.version.is_http1() {
         return Ok(());
     }
     let name = plan.http.version.name();

@@ -352,7 +352,7 @@ fn below_noise_floor(result: &RunResult) -> Option<Warning> {
 
 /// The noise floor is of HTTP/1.1 without TLS: what is spoken otherwise has another one.
 fn is_like_the_floor(plan: &Plan) -> bool {
-    plan.http.version == Version::Http1 && plan.tls.is_none()
+    plan.http.version.is_http1() && plan.tls.is_none()
 }
 
 fn insecure(result: &RunResult) -> Option<Warning> {

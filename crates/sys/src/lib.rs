@@ -10,6 +10,7 @@ pub mod interface;
 pub mod limit;
 mod netlink;
 mod path;
+pub mod process;
 mod realtime;
 mod release;
 pub mod route;

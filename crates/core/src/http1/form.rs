@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::request::fields;
+use super::request::{Manner, fields};
 use crate::plan::request::{Body, Request};
 use crate::template::{Template, Values};
 
@@ -51,9 +51,8 @@ impl From<String> for Value {
 
 impl Form {
     /// `request` to the target of this Host field, and of this path unless the request has its own.
-    /// With `close` it is the last one on its connection, and says so.
-    pub fn new(request: &Request, path: &str, authority: &str, close: bool) -> Form {
-        let parts = parts(request, path, authority, close);
+    pub fn new(request: &Request, path: &str, authority: &str, manner: impl Into<Manner>) -> Form {
+        let parts = parts(request, path, authority, manner.into());
         let constant = || match &request.body {
             None => Some(None),
             Some(Body::Constant(body)) => Some(Some(Arc::clone(body))),
@@ -96,7 +95,7 @@ impl Changing {
     }
 }
 
-fn parts(request: &Request, path: &str, authority: &str, close: bool) -> Vec<Part> {
+fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<Part> {
     let mut parts = Vec::new();
     push_text(&mut parts, &request.method);
     push_text(&mut parts, " ");
@@ -105,13 +104,13 @@ fn parts(request: &Request, path: &str, authority: &str, close: bool) -> Vec<Par
         None if path.is_empty() => push_text(&mut parts, "/"),
         None => push_text(&mut parts, path),
     }
-    push_text(&mut parts, " HTTP/1.1\r\n");
+    push_text(&mut parts, manner.version());
     let length = request.body.as_ref().map(|body| match body {
         Body::Constant(body) => Value::from(body.len().to_string()),
         Body::Template(_) => Value::Length,
     });
     let own = |(name, value): &(String, Template)| (name.clone(), Value::Template(value.clone()));
-    for (name, value) in fields(authority, request.headers.iter().map(own), length, close) {
+    for (name, value) in fields(authority, request.headers.iter().map(own), length, manner) {
         push_text(&mut parts, &name);
         push_text(&mut parts, ": ");
         match value {

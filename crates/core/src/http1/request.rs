@@ -2,6 +2,39 @@
 
 use super::{is_text_byte, is_token};
 
+/// How a request's connection goes on, and in which minor version that is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// HTTP/1.0, not HTTP/1.1.
+    pub old: bool,
+    /// The last request on its connection.
+    pub last: bool,
+}
+
+impl From<bool> for Manner {
+    /// HTTP/1.1, perhaps the last one.
+    fn from(last: bool) -> Manner {
+        Manner { old: false, last }
+    }
+}
+
+impl Manner {
+    /// What ends the request line.
+    pub(super) fn version(self) -> &'static str {
+        if self.old { " HTTP/1.0\r\n" } else { " HTTP/1.1\r\n" }
+    }
+
+    /// What the field `Connection` says. HTTP/1.0 ends a connection unless asked to keep it (RFC 9112,
+    /// C.2.2), later versions the other way round.
+    fn connection(self) -> Option<&'static str> {
+        match (self.old, self.last) {
+            (false, true) => Some("close"),
+            (true, false) => Some("keep-alive"),
+            _ => None,
+        }
+    }
+}
+
 /// Builds the head of a request, ready to be followed by its body.
 ///
 /// `Host`, `User-Agent`, `Accept` and, with a `body_len` in bytes, `Content-Length` are added unless
@@ -13,12 +46,12 @@ pub fn encode(
     host: &str,
     headers: &[(String, String)],
     body_len: Option<u64>,
-    close: bool,
+    manner: Manner,
 ) -> Vec<u8> {
     let target = if target_path.is_empty() { "/" } else { target_path };
-    let mut head = format!("{method} {target} HTTP/1.1\r\n");
+    let mut head = format!("{method} {target}{}", manner.version());
     let length = body_len.map(|length| length.to_string());
-    for (name, value) in fields(host, headers.iter().cloned(), length, close) {
+    for (name, value) in fields(host, headers.iter().cloned(), length, manner) {
         head.push_str(&name);
         head.push_str(": ");
         head.push_str(&value);
@@ -34,7 +67,7 @@ pub(super) fn fields<V: From<String>>(
     host: &str,
     given: impl Iterator<Item = (String, V)>,
     length: Option<V>,
-    close: bool,
+    manner: Manner,
 ) -> Vec<(String, V)> {
     let given: Vec<(String, V)> = given.collect();
     let has = |name: &str| given.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
@@ -48,7 +81,7 @@ pub(super) fn fields<V: From<String>>(
     own.extend(length.map(|length| ("Content-Length", length)));
     own.retain(|(name, _)| !has(name));
     // Said even beside a given Connection field: the lines of a list add up (RFC 9110, 5.3).
-    own.extend(close.then(|| ("Connection", "close".to_owned().into())));
+    own.extend(manner.connection().map(|says| ("Connection", says.to_owned().into())));
 
     let mut fields: Vec<_> =
         own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -121,7 +154,8 @@ mod tests {
 
     fn text(headers: &[&str], body_len: Option<u64>, close: bool) -> String {
         let headers: Vec<_> = headers.iter().map(|text| parse_header(text).unwrap()).collect();
-        String::from_utf8(encode("GET", "/a?b", "[::1]:8080", &headers, body_len, close)).unwrap()
+        String::from_utf8(encode("GET", "/a?b", "[::1]:8080", &headers, body_len, close.into()))
+            .unwrap()
     }
 
     const AGENT: &str = concat!("User-Agent: sixmark/", env!("CARGO_PKG_VERSION"), "\r\n");
@@ -155,8 +189,17 @@ mod tests {
     }
 
     #[test]
+    fn http_1_0_asks_for_a_kept_connection_and_not_for_its_end() {
+        for (last, says) in [(true, ""), (false, "Connection: keep-alive\r\n")] {
+            let head = encode("GET", "/", "h", &[], None, Manner { old: true, last });
+            let expected = format!("GET / HTTP/1.0\r\nHost: h\r\n{AGENT}Accept: */*\r\n{says}\r\n");
+            assert_eq!(String::from_utf8(head).unwrap(), expected);
+        }
+    }
+
+    #[test]
     fn an_empty_path_asks_for_the_root() {
-        assert!(encode("GET", "", "h", &[], None, false).starts_with(b"GET / HTTP/1.1\r\n"));
+        assert!(encode("GET", "", "h", &[], None, false.into()).starts_with(b"GET / HTTP/1.1\r\n"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::request::{Body, Request};
 use crate::http::request::Parts;
-use crate::http1::request::encode;
+use crate::http1::request::{Manner, encode};
 use crate::redirect::next_method;
 use crate::template::{Template, Values};
 
@@ -85,11 +85,10 @@ impl Filled {
         self
     }
 
-    /// Its head for HTTP/1.1, to be followed by the content. With `close` it is the last one on its
-    /// connection, and says so.
-    pub fn http1(&self, authority: &str, close: bool) -> Vec<u8> {
+    /// Its head for HTTP/1.1 or HTTP/1.0, to be followed by the content.
+    pub fn http1(&self, authority: &str, manner: impl Into<Manner>) -> Vec<u8> {
         let length = self.body.as_ref().map(|body| body.len() as u64);
-        encode(&self.method, &self.path, authority, &self.headers, length, close)
+        encode(&self.method, &self.path, authority, &self.headers, length, manner.into())
     }
 
     /// Its parts for the later versions.

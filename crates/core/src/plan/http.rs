@@ -11,7 +11,7 @@ pub struct Http {
     pub version: Version,
     /// HTTP/2 is spoken whatever TLS agreed on, and without TLS (RFC 9113, 3.3).
     pub prior_knowledge: bool,
-    /// Exchanges that a connection may carry at once: 1 for HTTP/1.1.
+    /// Exchanges that a connection may carry at once: 1 for HTTP/1.1 and before.
     pub streams: NonZeroU32,
 }
 
@@ -24,6 +24,9 @@ impl Default for Http {
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Version {
+    /// HTTP/1.0 (RFC 1945), with `Connection: keep-alive` where connections are to be kept.
+    #[serde(rename = "1.0")]
+    Http10,
     /// HTTP/1.1 (RFC 9112).
     #[default]
     #[serde(rename = "1.1")]
@@ -37,9 +40,15 @@ pub enum Version {
 }
 
 impl Version {
+    /// True of HTTP/1.1 and HTTP/1.0: text, one exchange at a time on a connection.
+    pub fn is_http1(self) -> bool {
+        matches!(self, Version::Http10 | Version::Http1)
+    }
+
     /// The name that people use.
     pub fn name(self) -> &'static str {
         match self {
+            Version::Http10 => "HTTP/1.0",
             Version::Http1 => "HTTP/1.1",
             Version::Http2 => "HTTP/2",
             Version::Http3 => "HTTP/3",
@@ -49,7 +58,8 @@ impl Version {
     /// Its name in ALPN (RFC 7301).
     pub fn alpn(self) -> &'static str {
         match self {
-            Version::Http1 => "http/1.1",
+            // Servers agree on the later minor version and heed that of the request line.
+            Version::Http10 | Version::Http1 => "http/1.1",
             Version::Http2 => "h2",
             Version::Http3 => "h3",
         }

@@ -11,6 +11,7 @@ pub mod long;
 pub mod markdown;
 mod number;
 pub mod sheet;
+pub mod study;
 pub mod text;
 
 use crate::result::FamilyResult;

@@ -147,6 +147,7 @@ fn spoken(plan: &Plan) -> String {
     let (version, streams) = (plan.http.version, plan.http.streams.get());
     match (version, streams) {
         (Version::Http1, _) => String::new(),
+        (Version::Http10, _) => "HTTP/1.0, ".to_owned(),
         (_, 1) => format!("{}, ", version.name()),
         _ => format!("{}, {} x {streams}, ", version.name(), plan.load.connections),
     }

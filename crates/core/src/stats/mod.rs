@@ -10,6 +10,8 @@ mod holm;
 mod pooled;
 mod proportions;
 mod quantile;
+#[cfg(test)]
+mod reference;
 mod special;
 mod swaps;
 mod walsh;
@@ -17,13 +19,13 @@ mod wilcoxon;
 
 use std::fmt;
 
-pub use autocorrelation::lag1;
+pub use autocorrelation::{inflation, lag1};
 pub use bootstrap::{bca, draws, expanded, percentile};
 pub use equivalence::{Equivalence, equivalence};
 pub use fisher::fisher;
 pub use holm::holm;
 pub use pooled::{Counted, Drawn, Pool};
-pub use proportions::{Count, newcombe, wilson};
+pub use proportions::{Count, newcombe, newcombe_beyond, wilson};
 pub use quantile::{harrell_davis, quantile};
 pub use special::{incomplete_beta, normal_cdf, normal_quantile, t_quantile};
 pub use swaps::{SwapTest, swap_test};
@@ -74,6 +76,13 @@ pub enum Refused {
         /// How many it takes.
         need: u64,
     },
+    /// Neighbouring blocks resemble each other too much.
+    Correlated {
+        /// How many independent blocks would say as much.
+        have: usize,
+        /// How many it takes.
+        need: usize,
+    },
     /// A part is larger than its whole.
     NoProportion,
 }
@@ -90,6 +99,11 @@ impl fmt::Display for Refused {
             Refused::ThinTail { have, need } => {
                 write!(f, "only {have} samples lie beyond it on one side: it takes {need}")
             }
+            Refused::Correlated { have, need } => write!(
+                f,
+                "blocks resemble their neighbours so much that they say as little as {have} \
+                 independent ones: it takes {need}"
+            ),
             Refused::NoProportion => f.write_str("a part is larger than its whole"),
         }
     }

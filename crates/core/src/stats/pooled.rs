@@ -33,6 +33,13 @@ pub struct Drawn {
     pub b: f64,
 }
 
+/// Where to look for a quantile.
+struct Range {
+    q: f64,
+    low: usize,
+    high: usize,
+}
+
 impl Pool {
     /// Of pairs of a block of side A and one of side B, with all of A's values times `factor`.
     ///
@@ -69,17 +76,18 @@ impl Pool {
     /// The quantile of each side as it was measured.
     pub fn quantile(&self, q: f64) -> Drawn {
         let times = vec![1; self.pairs];
-        self.drawn(&times, q)
+        self.drawn(&times, &self.range(q))
     }
 
     /// The quantiles of `resamples` draws of the pairs with replacement: for each of `qs` its draws.
     pub fn bootstrap(&self, qs: &[f64], resamples: u32, random: &mut Random) -> Vec<Vec<Drawn>> {
         let mut times = vec![0; self.pairs];
         let mut all = vec![Vec::with_capacity(resamples as usize); qs.len()];
+        let ranges = self.ranges(qs);
         for _ in 0..resamples {
             draw(&mut times, random);
-            for (found, &q) in all.iter_mut().zip(qs) {
-                found.push(self.drawn(&times, q));
+            for (found, range) in all.iter_mut().zip(&ranges) {
+                found.push(self.drawn(&times, range));
             }
         }
         all
@@ -88,23 +96,40 @@ impl Pool {
     /// How far apart the quantiles are (logarithm of their ratio) among those of all exchanges of
     /// the sides within pairs: a test for each of `qs`.
     pub fn swaps(&self, qs: &[f64], swaps: u32, random: &mut Random) -> Vec<SwapTest> {
+        let ranges = self.ranges(qs);
         swap_test(self.pairs, swaps, random, qs.len(), |swapped, out| {
-            for (out, &q) in out.iter_mut().zip(qs) {
-                *out = self.effect(swapped, q);
+            for (out, range) in out.iter_mut().zip(&ranges) {
+                *out = self.effect(swapped, range);
             }
         })
     }
 
-    fn effect(&self, swapped: &[bool], q: f64) -> f64 {
+    fn ranges(&self, qs: &[f64]) -> Vec<Range> {
+        qs.iter().map(|&q| self.range(q)).collect()
+    }
+
+    /// A quantile of blocks together lies between the least and the largest of their own.
+    fn range(&self, q: f64) -> Range {
+        let whole = Range { q, low: 0, high: self.values.len() - 1 };
+        let of = |side: &[u64], pair: usize| {
+            let count = |row: usize| self.row(side, row)[pair];
+            (count(whole.high) > 0).then(|| self.place(count, &whole))
+        };
+        let all = (0..self.pairs).flat_map(|pair| [of(&self.a, pair), of(&self.b, pair)]).flatten();
+        let (low, high) = all.fold((whole.high, 0), |(low, high), at| (low.min(at), high.max(at)));
+        Range { q, low, high }
+    }
+
+    fn effect(&self, swapped: &[bool], range: &Range) -> f64 {
         let straight = |row: usize| chosen(self.row(&self.a, row), self.row(&self.b, row), swapped);
         let crossed = |row: usize| chosen(self.row(&self.b, row), self.row(&self.a, row), swapped);
         // A nanosecond is what nothing at all is taken for, so that there is a ratio to it.
-        let a = self.find(straight, q).max(1.0);
-        (a / self.find(crossed, q).max(1.0)).ln()
+        let a = self.find(straight, range).max(1.0);
+        (a / self.find(crossed, range).max(1.0)).ln()
     }
 
-    fn drawn(&self, times: &[u32], q: f64) -> Drawn {
-        let of = |side| self.find(|row| weighted(self.row(side, row), times), q);
+    fn drawn(&self, times: &[u32], range: &Range) -> Drawn {
+        let of = |side| self.find(|row| weighted(self.row(side, row), times), range);
         Drawn { a: of(&self.a), b: of(&self.b) }
     }
 
@@ -112,15 +137,19 @@ impl Pool {
         &side[row * self.pairs..(row + 1) * self.pairs]
     }
 
-    /// The least value up to which a share `q` of the chosen samples lies.
-    fn find(&self, count: impl Fn(usize) -> u64, q: f64) -> f64 {
-        let wanted = ((q * count(self.values.len() - 1) as f64).ceil() as u64).max(1);
-        let (mut low, mut high) = (0, self.values.len() - 1);
+    fn find(&self, count: impl Fn(usize) -> u64, range: &Range) -> f64 {
+        self.values[self.place(count, range)]
+    }
+
+    /// Where the least value is up to which a share `q` of the chosen samples lies.
+    fn place(&self, count: impl Fn(usize) -> u64, range: &Range) -> usize {
+        let wanted = ((range.q * count(self.values.len() - 1) as f64).ceil() as u64).max(1);
+        let (mut low, mut high) = (range.low, range.high);
         while low < high {
             let middle = (low + high) / 2;
             if count(middle) >= wanted { high = middle } else { low = middle + 1 }
         }
-        self.values[low]
+        low
     }
 }
 
@@ -158,4 +187,85 @@ fn cumulate(values: &[f64], pairs: usize, blocks: &mut dyn Iterator<Item = &Coun
         }
     }
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole numbers below `below`, as a block has them.
+    fn block(random: &mut Random, n: usize, below: u64) -> Counted {
+        let mut values: Vec<u64> = (0..n).map(|_| 1 + random.below(below)).collect();
+        values.sort_unstable();
+        values.chunk_by(|a, b| a == b).map(|same| (same[0] as f64, same.len() as u64)).collect()
+    }
+
+    fn made(seed: u64) -> Vec<(Counted, Counted)> {
+        let mut random = Random::new(seed, 0);
+        let mut one = || {
+            let (n, below) = (random.below(90) as usize + 10, 2 + random.below(80));
+            block(&mut random, n, below)
+        };
+        (0..7).map(|_| (one(), one())).collect()
+    }
+
+    fn plainly<'a>(blocks: impl Iterator<Item = &'a Counted>, q: f64) -> f64 {
+        let mut all: Vec<(f64, u64)> = blocks.flatten().copied().collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        super::super::quantile(&all, q).unwrap()
+    }
+
+    #[test]
+    fn halving_finds_what_putting_all_blocks_together_finds() {
+        for seed in 0..50 {
+            let pairs = made(seed);
+            let pool = Pool::new(&pairs, 1.0).unwrap();
+            for q in [0.01, 0.5, 0.9, 0.99] {
+                let of_a = plainly(pairs.iter().map(|pair| &pair.0), q);
+                let of_b = plainly(pairs.iter().map(|pair| &pair.1), q);
+                assert_eq!(pool.quantile(q), Drawn { a: of_a, b: of_b }, "{seed} {q}");
+                let swapped = [true, false, true, true, false, false, true];
+                let sides = |own: bool| {
+                    let all = pairs.iter().zip(swapped);
+                    plainly(all.map(|(pair, swap)| if swap == own { &pair.1 } else { &pair.0 }), q)
+                };
+                let effect = pool.effect(&swapped, &pool.range(q));
+                assert!((effect - (sides(true) / sides(false)).ln()).abs() < 1e-12, "{seed} {q}");
+            }
+        }
+    }
+
+    #[test]
+    fn draws_are_of_whole_pairs() {
+        // Both blocks of a pair are alike, so that every draw has equal sides.
+        let pairs: Vec<(Counted, Counted)> =
+            made(3).into_iter().map(|(a, _)| (a.clone(), a)).collect();
+        let pool = Pool::new(&pairs, 1.0).unwrap();
+        let drawn = pool.bootstrap(&[0.5, 0.9], 500, &mut Random::new(1, 0));
+        assert_eq!((drawn.len(), drawn[1].len()), (2, 500));
+        assert!(drawn.iter().flatten().all(|one| one.a == one.b));
+        assert!(drawn[0].iter().any(|one| one.a != drawn[0][0].a), "draws differ");
+        let tests = pool.swaps(&[0.5, 0.9], 100, &mut Random::new(1, 0));
+        assert!(tests.iter().all(|test| test.two_sided == 1.0));
+    }
+
+    #[test]
+    fn a_factor_moves_side_a() {
+        let pairs = made(4);
+        let (plain, moved) = (Pool::new(&pairs, 1.0).unwrap(), Pool::new(&pairs, 2.0).unwrap());
+        let (plain, moved) = (plain.quantile(0.9), moved.quantile(0.9));
+        assert_eq!((moved.a, moved.b), (2.0 * plain.a, plain.b));
+    }
+
+    #[test]
+    fn thin_tails_and_empty_sides_are_refused() {
+        let some: Counted = vec![(5.0, 10_000)];
+        let pool = Pool::new(&[(some.clone(), some.clone())], 1.0).unwrap();
+        assert_eq!(pool.tail(0.99), Ok(()));
+        assert_eq!(pool.tail(0.999), Err(Refused::ThinTail { have: 10, need: 100 }));
+        assert_eq!(Pool::new(&[], 1.0).err(), Some(Refused::Empty));
+        assert_eq!(Pool::new(&[(some.clone(), vec![])], 1.0).err(), Some(Refused::Empty));
+        let wrong = Pool::new(&[(some.clone(), some)], f64::NAN).err();
+        assert_eq!(wrong, Some(Refused::NotFinite));
+    }
 }

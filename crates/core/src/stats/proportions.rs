@@ -1,6 +1,6 @@
 //! Shares of a whole, and their difference.
 
-use super::{Interval, Refused, normal_quantile, share};
+use super::{Interval, Refused, normal_cdf, normal_quantile, share};
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,13 +30,16 @@ impl Count {
 /// A share or a confidence that is none; nothing counted.
 pub fn wilson(part_of: f64, n: f64, confidence: f64) -> Result<Interval, Refused> {
     share(confidence)?;
+    wilson_at(part_of, n, normal_quantile((1.0 + confidence) / 2.0))
+}
+
+fn wilson_at(part_of: f64, n: f64, z: f64) -> Result<Interval, Refused> {
     if !(0.0..=1.0).contains(&part_of) {
         return Err(Refused::NoShare);
     }
     if !(n > 0.0 && n.is_finite()) {
         return Err(Refused::Empty);
     }
-    let z = normal_quantile((1.0 + confidence) / 2.0);
     let half = z * (z * z + 4.0 * n * part_of * (1.0 - part_of)).sqrt();
     let (middle, under) = (2.0 * n * part_of + z * z, 2.0 * (n + z * z));
     Ok(Interval {
@@ -52,11 +55,33 @@ pub fn wilson(part_of: f64, n: f64, confidence: f64) -> Result<Interval, Refused
 /// # Errors
 /// As for [`wilson`].
 pub fn newcombe(a: (f64, f64), b: (f64, f64), confidence: f64) -> Result<Interval, Refused> {
-    let (of_a, of_b) = (wilson(a.0, a.1, confidence)?, wilson(b.0, b.1, confidence)?);
+    share(confidence)?;
+    newcombe_at(a, b, normal_quantile((1.0 + confidence) / 2.0))
+}
+
+/// The same for a normal quantile instead of a confidence.
+fn newcombe_at(a: (f64, f64), b: (f64, f64), z: f64) -> Result<Interval, Refused> {
+    let (of_a, of_b) = (wilson_at(a.0, a.1, z)?, wilson_at(b.0, b.1, z)?);
     let difference = a.0 - b.0;
     let low = difference - (a.0 - of_a.low).hypot(of_b.high - b.0);
     let high = difference + (of_a.high - a.0).hypot(b.0 - of_b.low);
     Ok(Interval { low, high })
+}
+
+/// How likely two shares as near are, were they `margin` apart: the part that the widest of Newcombe's
+/// intervals within the margin leaves on each side.
+///
+/// # Errors
+/// As for [`wilson`].
+pub fn newcombe_beyond(a: (f64, f64), b: (f64, f64), margin: f64) -> Result<f64, Refused> {
+    newcombe_at(a, b, 0.0)?;
+    let within = |z: f64| newcombe_at(a, b, z).is_ok_and(|found| found.within(-margin, margin));
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if within(middle) { low = middle } else { high = middle }
+    }
+    Ok(normal_cdf(-low))
 }
 
 #[cfg(test)]

@@ -41,6 +41,8 @@ pub enum Plain {
     Opened,
     /// Seconds that the load lasted.
     Elapsed,
+    /// Seconds from the start of another client to its end.
+    Wall,
     /// Seconds of processor time that the client used.
     Cpu,
 }
@@ -113,7 +115,7 @@ pub struct Unit {
     pub scale: f64,
 }
 
-const PLAIN: [(&str, Plain, Kind); 11] = [
+const PLAIN: [(&str, Plain, Kind); 12] = [
     ("requests_per_s", Plain::RequestsPerS, Kind::Frequency),
     ("goodput", Plain::Goodput, Kind::Rate),
     ("transfer_rate", Plain::TransferRate, Kind::Rate),
@@ -124,6 +126,7 @@ const PLAIN: [(&str, Plain, Kind); 11] = [
     ("write_errors", Plain::WriteErrors, Kind::Count),
     ("opened", Plain::Opened, Kind::Count),
     ("elapsed", Plain::Elapsed, Kind::Seconds),
+    ("wall", Plain::Wall, Kind::Seconds),
     ("cpu", Plain::Cpu, Kind::Seconds),
 ];
 
@@ -192,6 +195,7 @@ impl Measure {
                 | Plain::Failures
                 | Plain::WriteErrors
                 | Plain::Elapsed
+                | Plain::Wall
                 | Plain::Cpu => Some(false),
             },
         }

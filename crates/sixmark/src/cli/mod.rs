@@ -9,6 +9,7 @@ mod origin;
 mod out;
 mod report;
 mod run;
+mod study;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -42,6 +43,8 @@ enum Command {
     Report(report::Args),
     /// Serve HTTP on both families to test against
     Origin(origin::Args),
+    /// Carry out an experiment from a file, or one that comes with sixmark
+    Study(study::Args),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -59,6 +62,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::History(args) => history::main(args),
         Command::Report(args) => report::main(&args),
         Command::Origin(args) => origin::main(&args),
+        Command::Study(args) => study::main(args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -118,6 +122,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("history") => "sixmark history --help",
         Some("report") => "sixmark report --help",
         Some("origin") => "sixmark origin --help",
+        Some("study") => "sixmark study --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sixmark_core::document::Document;
 use sixmark_core::report::sheet::Named;
-use sixmark_core::report::{comparison, html, long, markdown, text};
+use sixmark_core::report::{comparison, html, long, markdown, study, text};
 use sixmark_core::result::Warning;
 
 use super::history;
@@ -23,7 +23,7 @@ const LARGEST: u64 = 256 << 20;
 #[command(arg_required_else_help = true)]
 pub(super) struct Args {
     /// Documents that sixmark wrote (`--json FILE`), or their numbers in the store (`sixmark history`),
-    /// or last; `-` reads one from standard input
+    /// or last, or folders of studies; `-` reads one from standard input
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<String>,
     /// Write one HTML page that needs no network to be looked at; `-` for standard output
@@ -41,6 +41,16 @@ pub(super) struct Args {
 
     #[command(flatten)]
     store: StoreArgs,
+}
+
+/// Writes one document as a page, where that was asked for.
+pub(super) fn page(
+    place: Option<&Place>,
+    document: impl FnOnce() -> Document,
+) -> Result<(), Error> {
+    let write =
+        |place: &Place| place.write(&html::page(&[Named { name: "", document: &document() }]));
+    place.map_or(Ok(()), write)
 }
 
 /// Reads all documents before anything is written.
@@ -99,8 +109,11 @@ fn read(text: std::io::Result<String>, name: &str) -> Result<String, Error> {
     text.map_err(|error| Error::Usage(format!("can't read '{name}': {error}")))
 }
 
+/// A study's folder stands for its document.
 fn file(path: &str) -> std::io::Result<String> {
-    limited(std::fs::File::open(path)?)
+    let path = Path::new(path);
+    let document = if path.is_dir() { path.join("study.json") } else { path.to_owned() };
+    limited(std::fs::File::open(document)?)
 }
 
 fn standard_input() -> std::io::Result<String> {
@@ -140,13 +153,8 @@ pub(super) fn table(document: &Document) -> String {
     match document {
         Document::Run(result) => text::table(result),
         Document::Comparison(result) => comparison::table(result),
-        // Until it has a table for the terminal: Markdown reads well there too.
-        Document::Study(_) => in_words(document),
+        Document::Study(result) => study::report(result, study::Style::Text),
     }
-}
-
-fn in_words(document: &Document) -> String {
-    markdown::page(&[Named { name: "", document }])
 }
 
 fn warn(warnings: &[Warning]) {

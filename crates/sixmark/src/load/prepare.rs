@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::http1::request::Manner;
 use sixmark_core::http1::{Changing, Form, RequestKind};
 use sixmark_core::plan::http::Version;
 use sixmark_core::plan::url::Url;
@@ -120,7 +121,7 @@ impl Prepared {
                 let secure = plan.targets[target].secure();
                 prepared.of_family[family].push((prepared.endpoints.len(), endpoint.weight));
                 // What TLS and the later versions send comes in several small pieces.
-                let pieces = secure || plan.http.version != Version::Http1;
+                let pieces = secure || !plan.http.version.is_http1();
                 let long = || requests.iter().any(Requests::may_be_long);
                 let no_delay = pieces || plan.cookies || long();
                 let endpoint = Endpoint { address, family, target, secure, no_delay, requests };
@@ -133,12 +134,12 @@ impl Prepared {
     /// True where what is sent is made for each exchange, as far as it is not the same for all: the
     /// later versions have no other way, and a redirect has to be resolved against what was sent.
     pub(super) fn fills(&self) -> bool {
-        self.plan.http.version != Version::Http1 || self.plan.location || self.plan.cookies
+        !self.plan.http.version.is_http1() || self.plan.location || self.plan.cookies
     }
 }
 
 fn takes_notes(plan: &Plan) -> bool {
-    let filled = plan.http.version != Version::Http1;
+    let filled = !plan.http.version.is_http1();
     let changes = || plan.requests.iter().any(|request| !request.is_constant());
     plan.location || plan.cookies || plan.requests.check_anything() || (filled && changes())
 }
@@ -194,10 +195,11 @@ impl Requests {
 }
 
 fn http1(plan: &Plan, target: &Target, request: &Request, close: bool) -> Http1 {
-    if plan.http.version != Version::Http1 {
+    if !plan.http.version.is_http1() {
         return Http1::Constant(Message::new([]));
     }
-    match Form::new(request, &target.path, &target.authority, close) {
+    let manner = Manner { old: plan.http.version == Version::Http10, last: close };
+    match Form::new(request, &target.path, &target.authority, manner) {
         Form::Constant { head, body } => Http1::Constant(Message::with_body(head, body.as_ref())),
         Form::Changing(changing) => Http1::Changing(Arc::new(changing)),
     }

@@ -10,6 +10,7 @@ mod ending;
 mod find_max;
 mod gates;
 mod history;
+mod http10;
 mod http2;
 mod http3;
 mod mix;

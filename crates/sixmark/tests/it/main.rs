@@ -9,4 +9,5 @@ mod result;
 mod servers;
 mod sim;
 mod store;
+mod study;
 mod support;

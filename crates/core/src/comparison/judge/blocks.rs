@@ -1,29 +1,29 @@
 //! Metrics of which each block has a figure of its own: medians and rates.
 
 use super::figures::{Times, effects, formed};
-use super::{Evidence, Finding, alpha, estimate, least_p};
-use crate::comparison::{Estimate, Method, Metric, Pair, Point, Settings, Stretch};
+use super::{Evidence, Finding, Rules, estimate, least_p};
+use crate::comparison::{Estimate, Method, Metric, Pair, Point, Stretch};
 use crate::stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
 /// A quantile of a phase, block by block.
-pub(super) fn time(times: &Times, point: Point, settings: &Settings) -> Option<Evidence> {
+pub(super) fn time(times: &Times, point: Point, rules: &Rules<'_>) -> Option<Evidence> {
     let overall = times.overall(point)?;
-    Some(blocks(times.metric(point), overall, &times.by_pair(point), settings))
+    Some(blocks(times.metric(point), overall, &times.by_pair(point), rules))
 }
 
 /// Responses a second, and content where there is any.
-pub(super) fn rates(pairs: &[Pair], settings: &Settings) -> Vec<Evidence> {
+pub(super) fn rates(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
     let counted: [(Metric, Counted); 2] = [
         (Metric::RequestsPerS, |stretch| stretch.completed),
         (Metric::Goodput, |stretch| stretch.body_bytes),
     ];
-    counted.iter().filter_map(|&(metric, count)| rate(metric, count, pairs, settings)).collect()
+    counted.iter().filter_map(|&(metric, count)| rate(metric, count, pairs, rules)).collect()
 }
 
 /// What a rate is the rate of.
 type Counted = fn(&Stretch) -> u64;
 
-fn rate(metric: Metric, count: Counted, pairs: &[Pair], settings: &Settings) -> Option<Evidence> {
+fn rate(metric: Metric, count: Counted, pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
     let all = |side: fn(&Pair) -> &Stretch| {
         let (count, seconds) = pairs.iter().map(side).fold((0, 0.0), |(sum, seconds), stretch| {
             (sum + count(stretch), seconds + stretch.elapsed_s)
@@ -33,14 +33,14 @@ fn rate(metric: Metric, count: Counted, pairs: &[Pair], settings: &Settings) -> 
     let overall = (all(|pair| &pair.a)?, all(|pair| &pair.b)?);
     let of = |stretch: &Stretch| count(stretch) as f64 / stretch.elapsed_s;
     let figures: Vec<_> = pairs.iter().map(|pair| Some((of(&pair.a), of(&pair.b)))).collect();
-    (overall != (0.0, 0.0)).then(|| blocks(metric, overall, &figures, settings))
+    (overall != (0.0, 0.0)).then(|| blocks(metric, overall, &figures, rules))
 }
 
 fn blocks(
     metric: Metric,
     overall: (f64, f64),
     figures: &[Option<(f64, f64)>],
-    settings: &Settings,
+    rules: &Rules<'_>,
 ) -> Evidence {
     let formed = formed(figures);
     let effects = effects(&formed);
@@ -51,27 +51,34 @@ fn blocks(
         method: Method::Blocks,
         unformed: figures.len() - formed.len(),
         least_p: least_p(formed.len()),
-        found: finding(&formed, &effects, settings),
+        found: finding(&formed, &effects, rules),
+        series: effects.clone(),
         effects,
     }
 }
 
-fn finding(
-    figures: &[(f64, f64)],
-    effects: &[f64],
-    settings: &Settings,
-) -> Result<Finding, Refused> {
-    let margin = settings.margin.ln_1p();
-    let near = equivalence(effects, margin, alpha(settings))?;
-    let logs = centre(effects, settings.confidence)?;
+fn finding(figures: &[(f64, f64)], effects: &[f64], rules: &Rules<'_>) -> Result<Finding, Refused> {
     let apart: Vec<f64> = figures.iter().map(|(a, b)| a - b).collect();
+    of_effects(effects, centre(&apart, rules.settings.confidence)?, rules)
+}
+
+/// What effects say, a difference being known already.
+pub(super) fn of_effects(
+    effects: &[f64],
+    difference: Estimate,
+    rules: &Rules<'_>,
+) -> Result<Finding, Refused> {
+    let margin = rules.settings.margin.ln_1p();
+    let near = equivalence(effects, margin, rules.alpha())?;
+    let logs = centre(effects, rules.settings.confidence)?;
     let (value, low, high) = (logs.value.exp(), logs.low.exp(), logs.high.exp());
     Ok(Finding {
         ratio: Some(Estimate { value, low, high }),
-        difference: centre(&apart, settings.confidence)?,
+        difference,
         p: signed_rank(effects)?.two_sided,
         p_equivalence: near.p,
-        within: near.interval.within(-margin, margin),
+        near: near.interval,
+        margin,
     })
 }
 

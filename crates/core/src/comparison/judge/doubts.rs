@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::noise::taken_back;
 use super::pairs_needed;
-use crate::comparison::{Compared, Comparison, Metric};
+use crate::comparison::{Compared, Comparison, Method, Metric};
 
 /// A doubt; its text is a line for people.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,9 @@ fn few(comparison: &Comparison) -> Option<Doubt> {
 /// takes turns makes tests careful, not bold.
 fn correlated(compared: &Compared) -> bool {
     let bound = 2.0 / (compared.effects.len().max(1) as f64).sqrt();
-    compared.autocorrelation.is_some_and(|found| found > bound)
+    // Far quantiles of single blocks are too noisy to tell.
+    let told = compared.method == Method::Blocks;
+    told && compared.autocorrelation.is_some_and(|found| found > bound)
 }
 
 fn named(comparison: &Comparison, doubtful: impl Fn(&Compared) -> bool) -> Option<Vec<Metric>> {

@@ -5,11 +5,12 @@
 //! Fisher's and of exchanging sides within pairs, which only takes blocks for independent; and the
 //! interval counts only as many exchanges as would scatter as much as the blocks do.
 
-use super::{Evidence, Finding, alpha, estimate, least_p};
-use crate::comparison::{Method, Metric, Pair, Settings, Stretch};
+use super::{Evidence, Finding, Rules, estimate, least_p};
+use crate::comparison::{Method, Metric, Pair, Stretch};
 use crate::pace::Random;
 use crate::stats::{
-    Count, Interval, Refused, equivalence, fisher, newcombe, normal_quantile, swap_test, t_quantile,
+    Count, Interval, Refused, equivalence, fisher, newcombe, newcombe_beyond, normal_quantile,
+    swap_test, t_quantile,
 };
 
 /// Shares that differ by less than this part of the margin count as equivalent: half a percent of
@@ -19,11 +20,11 @@ const OF_MARGIN: f64 = 0.1;
 const STREAM: u64 = 64;
 
 /// Always there when both sides have exchanges that ended.
-pub(super) fn failures(pairs: &[Pair], settings: &Settings) -> Option<Evidence> {
+pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
     let counted: Vec<(Count, Count)> =
         pairs.iter().map(|pair| (count(&pair.a), count(&pair.b))).collect();
     let used: Vec<_> = counted.into_iter().filter(|(a, b)| a.whole > 0 && b.whole > 0).collect();
-    let (a, b) = sums(&used, &[]);
+    let (a, b) = sums(&used);
     let shares = (a.share()?, b.share()?);
     Some(Evidence {
         metric: Metric::Failures,
@@ -31,9 +32,10 @@ pub(super) fn failures(pairs: &[Pair], settings: &Settings) -> Option<Evidence> 
         b: Some(shares.1),
         method: Method::Proportions,
         effects: Vec::new(),
+        series: apart(&used),
         unformed: pairs.len() - used.len(),
         least_p: least_p(used.len()),
-        found: finding(&used, settings),
+        found: finding(&used, rules),
     })
 }
 
@@ -41,52 +43,57 @@ fn count(stretch: &Stretch) -> Count {
     Count { part: stretch.failed, whole: stretch.completed + stretch.failed }
 }
 
-fn finding(pairs: &[(Count, Count)], settings: &Settings) -> Result<Finding, Refused> {
-    let (a, b) = sums(pairs, &[]);
-    let margin = settings.margin * OF_MARGIN;
+fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<Finding, Refused> {
+    let (a, b) = sums(pairs);
+    let margin = rules.settings.margin * OF_MARGIN;
     let sides = Sides::new(pairs)?;
-    let interval = sides.interval(settings.confidence)?;
-    let near = sides.interval(1.0 - 2.0 * alpha(settings))?;
+    let interval = sides.interval(rules.settings.confidence)?;
+    let near = sides.interval(1.0 - 2.0 * rules.alpha())?;
     Ok(Finding {
         ratio: None,
         difference: estimate(sides.difference(), interval),
-        p: fisher(a, b)?.max(exchanged(pairs, settings)),
-        p_equivalence: sides.beyond(margin).max(blocks_beyond(pairs, margin, settings)?),
-        within: near.within(-margin, margin),
+        p: fisher(a, b)?.max(exchanged(pairs, rules)),
+        p_equivalence: sides.beyond(margin)?.max(blocks_beyond(pairs, margin, rules)?),
+        near,
+        margin,
     })
 }
 
-/// Both sides over all pairs, those exchanged that are `swapped`.
-fn sums(pairs: &[(Count, Count)], swapped: &[bool]) -> (Count, Count) {
-    let swaps = swapped.iter().chain(std::iter::repeat(&false));
-    pairs.iter().zip(swaps).fold(Default::default(), |(a, b), (&pair, &swap)| {
-        let (of_a, of_b) = if swap { (pair.1, pair.0) } else { pair };
-        (added(a, of_a), added(b, of_b))
-    })
+/// Both sides over all pairs.
+fn sums(pairs: &[(Count, Count)]) -> (Count, Count) {
+    let none = (Count::default(), Count::default());
+    pairs.iter().fold(none, |(a, b), pair| (added(a, pair.0), added(b, pair.1)))
 }
 
 fn added(to: Count, more: Count) -> Count {
     Count { part: to.part + more.part, whole: to.whole + more.whole }
 }
 
-fn exchanged(pairs: &[(Count, Count)], settings: &Settings) -> f64 {
-    let mut random = Random::new(settings.seed, STREAM);
-    let tests = swap_test(pairs.len(), settings.resamples, &mut random, 1, |swapped, out| {
-        let (a, b) = sums(pairs, swapped);
-        out[0] = a.share().zip(b.share()).map_or(0.0, |(a, b)| a - b);
+/// Pairs weigh as much as they have exchanges of both sides, so that exchanging the sides changes a
+/// pair's sign and nothing else: one bad block can never be unusual, whatever the sides' rates.
+fn exchanged(pairs: &[(Count, Count)], rules: &Rules<'_>) -> f64 {
+    let weighed = |(a, b): &(Count, Count)| {
+        Some((a.share()? - b.share()?) * (a.whole as f64 + b.whole as f64))
+    };
+    let apart: Vec<f64> = pairs.iter().filter_map(weighed).collect();
+    if apart.iter().all(|apart| *apart == 0.0) {
+        return 1.0;
+    }
+    let mut random = Random::new(rules.settings.seed, STREAM);
+    let signed = |(apart, &swap): (&f64, &bool)| if swap { -apart } else { *apart };
+    let tests = swap_test(apart.len(), rules.settings.resamples, &mut random, 1, |swapped, out| {
+        out[0] = apart.iter().zip(swapped).map(signed).sum();
     });
     tests.first().map_or(1.0, |test| test.two_sided)
 }
 
 /// The same by the blocks alone.
-fn blocks_beyond(
-    pairs: &[(Count, Count)],
-    margin: f64,
-    settings: &Settings,
-) -> Result<f64, Refused> {
-    let apart = |(a, b): &(Count, Count)| Some(a.share()? - b.share()?);
-    let apart: Vec<f64> = pairs.iter().filter_map(apart).collect();
-    Ok(equivalence(&apart, margin, alpha(settings))?.p)
+fn blocks_beyond(pairs: &[(Count, Count)], margin: f64, rules: &Rules<'_>) -> Result<f64, Refused> {
+    Ok(equivalence(&apart(pairs), margin, rules.alpha())?.p)
+}
+
+fn apart(pairs: &[(Count, Count)]) -> Vec<f64> {
+    pairs.iter().filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect()
 }
 
 /// Shares, and how many independent exchanges would scatter as the blocks do (Rao, Scott: A simple
@@ -102,7 +109,7 @@ impl Sides {
         let of_b: Vec<Count> = pairs.iter().map(|(_, b)| *b).collect();
         // The side with fewer failures knows less of how they come: it takes the other's word.
         let inflation = inflation(&of_a).max(inflation(&of_b));
-        let (a, b) = sums(pairs, &[]);
+        let (a, b) = sums(pairs);
         let side = |count: Count| Some((count.share()?, count.whole as f64 / inflation));
         Ok(Sides { a: side(a).ok_or(Refused::Empty)?, b: side(b).ok_or(Refused::Empty)? })
     }
@@ -115,17 +122,8 @@ impl Sides {
         newcombe(self.a, self.b, confidence)
     }
 
-    /// The smallest alpha whose interval lies within the margin: what a one-sided test would give.
-    fn beyond(&self, margin: f64) -> f64 {
-        let within = |alpha: f64| {
-            self.interval(1.0 - 2.0 * alpha).is_ok_and(|found| found.within(-margin, margin))
-        };
-        let (mut low, mut high) = (0.0, 0.5);
-        for _ in 0..30 {
-            let middle = (low + high) / 2.0;
-            if within(middle) { high = middle } else { low = middle }
-        }
-        high
+    fn beyond(&self, margin: f64) -> Result<f64, Refused> {
+        newcombe_beyond(self.a, self.b, margin)
     }
 }
 

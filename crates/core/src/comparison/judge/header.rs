@@ -1,8 +1,10 @@
 //! Goodput over a full link, where IPv6 has 20 bytes less of each packet.
 
-use super::alpha;
-use crate::comparison::{Compared, Comparison, Estimate, HeaderCorrected, Metric, Verdict};
-use crate::stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
+use super::{Finding, Rules, blocks, correlated};
+use crate::comparison::{
+    Compared, Comparison, Estimate, HeaderCorrected, Metric, Settings, Verdict,
+};
+use crate::stats::Refused;
 
 /// Bytes of an IPv6 header, of an IPv4 header, and of a TCP header with timestamps (RFC 8200, 791,
 /// 9293, 7323).
@@ -17,43 +19,43 @@ pub fn header_ratio(mtu: u32) -> Option<f64> {
 
 /// Judges the goodput once more, against `expected` instead of 1. To be asked only of sides that
 /// differ in the family, on a link that is full: elsewhere the headers cost nothing that is seen.
-/// The metrics are corrected for with Bonferroni's factor, which is no smaller than Holm's.
+/// Its p is multiplied by the number of metrics (Bonferroni), which is no less than Holm does.
 #[must_use]
 pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison {
     let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
-    let (margin, alpha) = (comparison.settings.margin.ln_1p(), alpha(&comparison.settings));
-    let (confidence, pairs) = (comparison.settings.confidence, comparison.pairs);
-    let bounds = Bounds { margin, alpha, family, confidence, pairs };
-    let goodput = comparison.metrics.iter_mut().filter(|of| of.metric == Metric::Goodput);
-    goodput
-        .for_each(|compared| compared.header_corrected = bounds.corrected(compared, expected).ok());
+    let rules = Rules { kind: comparison.kind, settings: &comparison.settings };
+    for compared in comparison.metrics.iter_mut().filter(|of| of.metric == Metric::Goodput) {
+        let whole = compared.effects.len() == comparison.pairs;
+        compared.header_corrected = corrected(compared, expected, &rules).ok().map(|found| {
+            let verdict = verdict(&found, whole, family, rules.settings);
+            HeaderCorrected { expected, ratio: ratio(&found), verdict }
+        });
+    }
     comparison
 }
 
-struct Bounds {
-    margin: f64,
-    alpha: f64,
-    family: usize,
-    confidence: f64,
-    pairs: usize,
+fn corrected(compared: &Compared, expected: f64, rules: &Rules<'_>) -> Result<Finding, Refused> {
+    let effects: Vec<f64> = compared.effects.iter().map(|effect| effect - expected.ln()).collect();
+    let found = blocks::of_effects(&effects, NO_DIFFERENCE, rules)?;
+    correlated::by_kind(found, &effects, rules)
 }
 
-impl Bounds {
-    fn corrected(&self, compared: &Compared, expected: f64) -> Result<HeaderCorrected, Refused> {
-        let effects: Vec<f64> =
-            compared.effects.iter().map(|effect| effect - expected.ln()).collect();
-        let interval = walsh_interval(&effects, self.confidence)?;
-        let value = hodges_lehmann(&effects)?.exp();
-        let ratio = Estimate { value, low: interval.low.exp(), high: interval.high.exp() };
-        let p = signed_rank(&effects)?.two_sided * self.family as f64;
-        let near = equivalence(&effects, self.margin, self.alpha)?;
-        let equivalent = near.p <= self.alpha && near.interval.within(-self.margin, self.margin);
-        let verdict = match p <= self.alpha && !interval.holds(0.0) {
-            _ if equivalent && effects.len() == self.pairs => Verdict::Equivalent,
-            true if value > 1.0 => Verdict::Better,
-            true => Verdict::Worse,
-            false => Verdict::Inconclusive,
-        };
-        Ok(HeaderCorrected { expected, ratio, verdict })
+/// A difference in bytes a second is nobody's question here.
+const NO_DIFFERENCE: Estimate = Estimate { value: 0.0, low: 0.0, high: 0.0 };
+
+fn ratio(found: &Finding) -> Estimate {
+    found.ratio.unwrap_or(Estimate { value: 1.0, low: 1.0, high: 1.0 })
+}
+
+fn verdict(found: &Finding, whole: bool, family: usize, settings: &Settings) -> Verdict {
+    let alpha = super::alpha(settings);
+    if whole && found.within() && found.p_equivalence <= alpha {
+        return Verdict::Equivalent;
+    }
+    match ratio(found) {
+        _ if found.p * family as f64 > alpha => Verdict::Inconclusive,
+        ratio if ratio.low > 1.0 => Verdict::Better,
+        ratio if ratio.high < 1.0 => Verdict::Worse,
+        _ => Verdict::Inconclusive,
     }
 }

@@ -1,17 +1,17 @@
 //! What may be said of two sides, by rules that were fixed before anything was measured.
 //!
-//! A metric becomes [`Evidence`]: an estimate with its interval, a test for a difference, a test for
+//! Of each metric there is evidence: an estimate with its interval, a test for a difference, a test for
 //! equivalence. The tests for differences are corrected for being many; only then there are
 //! verdicts. `docs/statistics.md` tells the rules and how they were checked.
 
 mod blocks;
+mod correlated;
 mod doubts;
 mod failures;
 mod figures;
 mod header;
 mod noise;
 mod quantiles;
-mod slices;
 mod verdict;
 
 #[cfg(test)]
@@ -20,7 +20,6 @@ mod tests;
 pub use doubts::{Doubt, doubts};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
-pub use slices::pairs_of_slices;
 
 use super::{
     Compared, Comparison, Estimate, Kind, Method, Metric, PHASES, POINTS, Pair, Settings,
@@ -40,7 +39,8 @@ pub fn compare(
     left_out: usize,
     settings: &Settings,
 ) -> Comparison {
-    let evidence = evidence(kind, pairs, settings);
+    let rules = Rules { kind, settings };
+    let evidence = evidence(pairs, &rules);
     let tested: Vec<Option<f64>> = evidence.iter().map(|one| one.p()).collect();
     let family = tested.iter().flatten().count();
     let judged = evidence.into_iter().zip(holm(&tested));
@@ -51,7 +51,7 @@ pub fn compare(
         settings: settings.clone(),
         pairs: pairs.len(),
         left_out,
-        metrics: judged.map(|(one, p_holm)| one.judged(p_holm, family, settings)).collect(),
+        metrics: judged.map(|(one, p_holm)| one.judged(p_holm, family, &rules)).collect(),
     }
 }
 
@@ -62,6 +62,9 @@ struct Evidence {
     b: Option<f64>,
     method: Method,
     effects: Vec<f64>,
+    /// What neighbouring blocks may resemble each other in: the effects, or of failures the
+    /// differences.
+    series: Vec<f64>,
     /// Pairs of which no effect can be formed, since a side had nothing or 0.
     unformed: usize,
     /// The smallest p that so many pairs can give.
@@ -77,8 +80,28 @@ struct Finding {
     p: f64,
     /// How likely figures as near are between sides that differ by the margin.
     p_equivalence: f64,
-    /// The narrower interval that leaves alpha on each side lies within the margin.
-    within: bool,
+    /// The interval that leaves alpha on each side, of the logarithm, or of the difference of shares.
+    near: Interval,
+    /// The margin in the same unit.
+    margin: f64,
+}
+
+impl Finding {
+    fn within(&self) -> bool {
+        self.near.within(-self.margin, self.margin)
+    }
+}
+
+/// By what is judged.
+struct Rules<'a> {
+    kind: Kind,
+    settings: &'a Settings,
+}
+
+impl Rules<'_> {
+    fn alpha(&self) -> f64 {
+        alpha(self.settings)
+    }
 }
 
 impl Evidence {
@@ -86,8 +109,8 @@ impl Evidence {
         self.found.as_ref().ok().map(|found| found.p)
     }
 
-    fn judged(self, p_holm: Option<f64>, family: usize, settings: &Settings) -> Compared {
-        let (verdict, reason) = verdict::verdict(&self, p_holm, family, settings);
+    fn judged(self, p_holm: Option<f64>, family: usize, rules: &Rules<'_>) -> Compared {
+        let (verdict, reason) = verdict::verdict(&self, p_holm, family, rules);
         let found = self.found.ok();
         Compared {
             metric: self.metric,
@@ -114,27 +137,28 @@ fn alpha(settings: &Settings) -> f64 {
     1.0 - settings.confidence
 }
 
-fn evidence(kind: Kind, pairs: &[Pair], settings: &Settings) -> Vec<Evidence> {
+fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
     // Where both sides are loaded at once, the ratio of their rates is what was asked for.
-    let rates = (kind == Kind::Isolated).then(|| blocks::rates(pairs, settings));
+    let rates = (rules.kind == Kind::Isolated).then(|| blocks::rates(pairs, rules));
     let mut all: Vec<Evidence> = PHASES
         .iter()
-        .flat_map(|&(_, phase)| of_phase(phase, pairs, settings))
+        .flat_map(|&(_, phase)| of_phase(phase, pairs, rules))
         .chain(rates.into_iter().flatten())
-        .chain(failures::failures(pairs, settings))
+        .chain(failures::failures(pairs, rules))
+        .map(|one| correlated::widened(one, rules))
         .collect();
-    let primary = settings.primary;
+    let primary = rules.settings.primary;
     all.sort_by_key(|one| (one.metric != primary, !one.metric.is_of_the_phase_of(primary)));
     all
 }
 
 /// The median by blocks, the other quantiles of all blocks together.
-fn of_phase(phase: TimedPhase, pairs: &[Pair], settings: &Settings) -> Vec<Evidence> {
+fn of_phase(phase: TimedPhase, pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
     let figures = figures::Times::of(phase, pairs);
     let (median, tail) = POINTS.split_at(1);
-    let median = median.iter().filter_map(|&(_, point)| blocks::time(&figures, point, settings));
+    let median = median.iter().filter_map(|&(_, point)| blocks::time(&figures, point, rules));
     let points: Vec<_> = tail.iter().map(|&(_, point)| point).collect();
-    median.chain(quantiles::quantiles(&figures, &points, settings)).collect()
+    median.chain(quantiles::quantiles(&figures, &points, rules)).collect()
 }
 
 fn estimate(value: f64, interval: Interval) -> Estimate {

@@ -159,6 +159,16 @@ fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
     burst[4] = 900;
     // Fisher alone would be as sure as can be.
     assert_eq!(verdict(&burst, &[0; 12]), Verdict::Inconclusive);
+    let slow: Vec<Pair> = failing(&burst, &[0; 12])
+        .into_iter()
+        .enumerate()
+        .map(|(i, mut pair)| {
+            pair.b.completed = 3_000 + i as u64;
+            pair
+        })
+        .collect();
+    // Not though side A has fewer exchanges in every block.
+    assert_eq!(of(&judged(&slow), Metric::Failures).verdict, Verdict::Inconclusive);
     assert_eq!(verdict(&[1_000; 12], &[1_000; 12]), Verdict::Equivalent);
 }
 
@@ -195,19 +205,38 @@ fn goodput_is_judged_against_the_headers_too() {
     assert!((corrected.ratio.value - 1.0).abs() < 1e-3, "{corrected:?}");
 }
 
-#[test]
-fn slices_are_joined_evenly() {
-    let second =
-        Pair { a: Stretch { elapsed_s: 1.0, sent: 1, ..Stretch::default() }, ..Pair::default() };
-    let lengths = |n: usize, most| -> Vec<u64> {
-        let pairs = pairs_of_slices(&vec![second.clone(); n], most);
-        pairs.iter().map(|pair| pair.a.sent).collect()
+/// One exchange a block: side A's takes so many times ten microseconds more than 1 ms.
+fn slower(by: impl Fn(u64) -> u64) -> Vec<Pair> {
+    let side = |nanos| {
+        let mut side = Stretch { elapsed_s: 1.0, sent: 1, completed: 1, ..Stretch::default() };
+        side.phases.response.record(nanos);
+        side
     };
-    assert_eq!(lengths(60, 60), [1; 60]);
-    assert_eq!(lengths(61, 60), [&[2; 30][..], &[1]].concat());
-    assert_eq!(lengths(7, 2), [4, 3]);
-    assert_eq!(lengths(9, 2), [5, 4]);
-    assert!(lengths(0, 60).is_empty() && lengths(3, 0).len() == 1);
+    let pair = |i| Pair { a: side(1_000_000 + 10_000 * by(i)), b: side(1_000_000) };
+    (0..24).map(pair).collect()
+}
+
+#[test]
+fn mixed_comparisons_ask_for_more_where_blocks_resemble_their_neighbours() {
+    let by = |kind, pairs: &[Pair]| {
+        let found = compare(kind, ("ipv6", "ipv4"), pairs, 0, &Settings::usual(1));
+        of(&found, P50).clone()
+    };
+    // A hill of 24 blocks, which nobody climbed by chance.
+    let hill = slower(|i| 12 - i.abs_diff(12));
+    assert_eq!(by(Kind::Isolated, &hill).verdict, Verdict::Worse);
+    let mixed = by(Kind::Mixed, &hill);
+    assert_eq!((mixed.verdict, mixed.ratio), (Verdict::Inconclusive, None));
+    assert!(mixed.reason.unwrap().contains("resemble their neighbours"));
+    // As many high ones and low ones, and no hill.
+    let mixed = by(Kind::Mixed, &slower(|i| i * 5 % 13));
+    assert_eq!(mixed.verdict, Verdict::Worse, "{mixed:?}");
+}
+
+#[test]
+fn mixed_comparisons_have_no_rates() {
+    let found = compare(Kind::Mixed, ("a", "b"), &pairs(8, 1.0, 100, 17), 0, &Settings::usual(1));
+    assert!(found.metrics.iter().all(|of| of.method != Method::Blocks || of.metric == P50));
 }
 
 #[test]

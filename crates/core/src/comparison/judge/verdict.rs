@@ -1,7 +1,7 @@
 //! The rule: equivalent, better, worse, or nothing.
 
-use super::{Evidence, Finding, alpha, pairs_needed};
-use crate::comparison::{Metric, Settings, Verdict};
+use super::{Evidence, Finding, Rules, pairs_needed};
+use crate::comparison::{Metric, Verdict};
 
 /// - **Equivalent** where both one-sided tests at the margin pass and the interval that belongs to
 ///   them lies within it. That wins over a difference that is there and smaller than the margin: how
@@ -13,20 +13,20 @@ pub(super) fn verdict(
     evidence: &Evidence,
     p_holm: Option<f64>,
     family: usize,
-    settings: &Settings,
+    rules: &Rules<'_>,
 ) -> (Verdict, Option<String>) {
     let found = match &evidence.found {
         Ok(found) => found,
         Err(refused) => return (Verdict::Inconclusive, Some(refused.to_string())),
     };
-    let alpha = alpha(settings);
+    let alpha = rules.alpha();
     let side = different(evidence.metric, found);
-    if evidence.unformed == 0 && found.within && found.p_equivalence <= alpha {
+    if evidence.unformed == 0 && found.within() && found.p_equivalence <= alpha {
         return (Verdict::Equivalent, None);
     }
     match side {
         Some(verdict) if p_holm.is_some_and(|p| p <= alpha) => (verdict, None),
-        _ => (Verdict::Inconclusive, Some(reason(evidence, found, family, settings))),
+        _ => (Verdict::Inconclusive, Some(reason(evidence, found, family, rules))),
     }
 }
 
@@ -40,13 +40,13 @@ fn different(metric: Metric, found: &Finding) -> Option<Verdict> {
     Some(if higher == metric.lower_is_better() { Verdict::Worse } else { Verdict::Better })
 }
 
-fn reason(evidence: &Evidence, found: &Finding, family: usize, settings: &Settings) -> String {
-    let alpha = alpha(settings);
+fn reason(evidence: &Evidence, found: &Finding, family: usize, rules: &Rules<'_>) -> String {
+    let alpha = rules.alpha();
     if evidence.unformed > 0 {
         return format!("a side has nothing to compare in {} of the pairs", evidence.unformed);
     }
     if evidence.least_p * family as f64 > alpha {
-        let needed = pairs_needed(family, settings);
+        let needed = pairs_needed(family, rules.settings);
         return format!(
             "so few pairs show no difference among {family} metrics: it takes {needed}"
         );

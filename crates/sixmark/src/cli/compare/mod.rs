@@ -12,14 +12,15 @@ use std::io::{self, IsTerminal as _};
 
 use sixmark_core::comparison::Settings;
 use sixmark_core::comparison::result::{ComparisonResult, Schedule, Sides};
+use sixmark_core::document::Document;
 use sixmark_core::gate::Names;
 use sixmark_core::headline::Headline;
-use sixmark_core::report;
+use sixmark_core::report::{comparison, junit};
 use sixmark_core::result::Warning;
 
 use super::keep::Keeper;
 use super::out::{self, Place, complain, print};
-use super::{gates, run, stop_flag};
+use super::{gates, report, run, stop_flag};
 use crate::Error;
 use crate::compare::{self, Comparing, Event};
 use live::Live;
@@ -28,7 +29,8 @@ use sides::Asked;
 /// Plans both sides, measures and shows. The status is 3 where a side has no NORMAL response at all,
 /// else 1 where a gate failed.
 pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
-    let (json, junit, quiet) = (&args.run.json, &args.run.gates.junit, args.run.quiet);
+    let (json, junit, html) = (&args.run.json, &args.run.gates.junit, &args.run.html);
+    let quiet = args.run.quiet;
     check(args)?;
     let comparing = comparing(args, line)?;
     let (a, b) = comparing.names();
@@ -38,7 +40,7 @@ pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
     warn(doubts.iter());
     let mut result = measure(&comparing, quiet, &mut keeper)?;
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
-    let shown = !quiet && ![json, junit].contains(&&Some(Place::Standard));
+    let shown = !quiet && ![json, junit, html].contains(&&Some(Place::Standard));
     show(&result, doubts.len(), shown)?;
     write(&result, args, &mut keeper)?;
     let could_not = nothing_normal(&result).map(Error::Measure);
@@ -87,7 +89,7 @@ fn check(args: &Args) -> Result<(), Error> {
     if let Some((option, _, why)) = wrong.into_iter().find(|(_, given, _)| *given) {
         return Err(Error::Usage(format!("{option} is for `sixmark run`: {why}")));
     }
-    out::check([&run.json, &run.gates.junit])
+    out::check([&run.json, &run.gates.junit, &run.html])
 }
 
 fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
@@ -116,7 +118,7 @@ fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
 fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error> {
     if table {
-        print(&report::comparison::table(result))?;
+        print(&comparison::table(result))?;
     }
     warn(result.warnings.iter().skip(told));
     Ok(())
@@ -129,8 +131,10 @@ fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<
     let elsewhere = json.filter(|_| written.is_ok());
     let headline = Headline::of_comparison(result);
     let kept = keeper.finish(&headline, &text, elsewhere, args.run.quiet);
-    let also = args.run.gates.write(|| report::junit::of_comparison(result));
-    out::all([written, kept, also])
+    let also = args.run.gates.write(|| junit::of_comparison(result));
+    let page =
+        report::page(args.run.html.as_ref(), || Document::Comparison(Box::new(result.clone())));
+    out::all([written, kept, also, page])
 }
 
 fn document(result: &ComparisonResult) -> Result<String, Error> {

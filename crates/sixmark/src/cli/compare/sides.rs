@@ -106,6 +106,7 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
         ("--quiet", args.quiet),
         ("--fail-if", !args.gates.fail_if.is_empty()),
         ("--junit", args.gates.junit.is_some()),
+        ("--html", args.html.is_some()),
     ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }

@@ -146,6 +146,11 @@ pub(in crate::cli) struct Args {
           conflicts_with_all = ["rate", "ramp", "steps", "find_max"], help_heading = "Load")]
     pub(super) linger: Option<Duration>,
 
+    /// Speak HTTP/1.0; connections are kept only where the server agrees to
+    #[arg(long = "http1.0", conflicts_with_all = ["http2", "http2_prior_knowledge", "http3"],
+          help_heading = "Connections")]
+    pub(super) http1_0: bool,
+
     /// Speak HTTP/2, agreed on by TLS
     #[arg(long, conflicts_with_all = ["http3", "http2_prior_knowledge"],
           help_heading = "Connections")]
@@ -257,6 +262,10 @@ pub(in crate::cli) struct Args {
     /// Write a line for each family
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(in crate::cli) csv: Option<Place>,
+
+    /// Write the report as a page that needs no network
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(in crate::cli) html: Option<Place>,
 
     #[command(flatten)]
     pub(in crate::cli) keep: keep::Args,

@@ -17,14 +17,15 @@ pub(super) use text::silent;
 
 use std::io::{self, IsTerminal as _};
 
+use sixmark_core::document::Document;
 use sixmark_core::gate::Names;
 use sixmark_core::headline::Headline;
-use sixmark_core::report;
+use sixmark_core::report::{csv, junit, text as shown};
 use sixmark_core::result::{RunResult, Warning};
 
 use super::keep::Keeper;
 use super::out::{self, Place, complain, print};
-use super::{gates, stop_flag};
+use super::{gates, report, stop_flag};
 use crate::Error;
 use crate::run::Ready;
 use live::Live;
@@ -33,8 +34,8 @@ use live::Live;
 /// a gate failed.
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
-    let (keep, demanded) = (args.keep.clone(), args.gates.clone());
-    out::check([&json, &csv, &demanded.junit])?;
+    let (keep, demanded, html) = (args.keep.clone(), args.gates.clone(), args.html.clone());
+    out::check([&json, &csv, &demanded.junit, &html])?;
     let ready = Ready::new(plan::plan(args)?)?;
     let gates = demanded.gates(&names(&ready))?;
     let mut keeper = Keeper::open(&keep)?;
@@ -42,7 +43,7 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     warn(ready.doubts().iter());
     let mut result = measure(ready, quiet)?;
     result.gates = gates.iter().map(|g| g.of_run(&result, result.comparison.as_ref())).collect();
-    let shown = !quiet && ![&json, &csv, &demanded.junit].contains(&&Some(Place::Standard));
+    let shown = !quiet && ![&json, &csv, &demanded.junit, &html].contains(&&Some(Place::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
     if reached {
@@ -51,8 +52,9 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     let written = write(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
         keeper.finish(&Headline::of_run(&result), document, elsewhere, quiet)
     });
-    let also = demanded.write(|| report::junit::of_run(&result, &result.gates));
-    out::all([written, also])?;
+    let also = demanded.write(|| junit::of_run(&result, &result.gates));
+    let page = report::page(html.as_ref(), || Document::Run(Box::new(result.clone())));
+    out::all([written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.
     let could_not = text::nothing_normal(&result).map(Error::Measure);
     could_not.map_or(Ok(gates::status(&result.gates, shown && reached)), Err)
@@ -79,7 +81,7 @@ fn measure(ready: Ready, quiet: bool) -> Result<RunResult, Error> {
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
 fn show(result: &RunResult, told: usize, table: bool) -> Result<(), Error> {
     if table {
-        print(&report::text::table(result))?;
+        print(&shown::table(result))?;
     }
     warn(text::doubts(result, told));
     Ok(())
@@ -95,7 +97,7 @@ fn write(
     let text = document(result)?;
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let kept = keep(&text, json.filter(|_| written.is_ok()));
-    let also = csv.map_or(Ok(()), |place| place.write(&report::csv::lines(result)));
+    let also = csv.map_or(Ok(()), |place| place.write(&csv::lines(result)));
     out::all([written, kept, also])
 }
 

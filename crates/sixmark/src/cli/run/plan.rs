@@ -210,6 +210,7 @@ fn http(args: &Args) -> Result<Http, Error> {
     let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
         (true, _) => Version::Http2,
         (_, true) => Version::Http3,
+        _ if args.http1_0 => Version::Http10,
         _ => Version::Http1,
     };
     if version == Version::Http3 && args.close == Close::Rst {
@@ -217,7 +218,7 @@ fn http(args: &Args) -> Result<Http, Error> {
         return Err(Error::Usage(line.into()));
     }
     let streams = args.streams.unwrap_or(NonZeroU32::MIN);
-    if version == Version::Http1 && streams > NonZeroU32::MIN {
+    if version.is_http1() && streams > NonZeroU32::MIN {
         let line = "--streams needs --http2 or --http3: HTTP/1.1 carries one exchange at a time";
         return Err(Error::Usage(line.into()));
     }

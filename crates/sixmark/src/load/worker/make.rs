@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use sixmark_core::http1::request::Manner;
 use sixmark_core::mix::Choice;
 use sixmark_core::pace::Pace;
+use sixmark_core::plan::http::Version;
 use sixmark_core::template::Values;
 use sixmark_sys::driver::{Driver, Handed, Message, Slot};
 
@@ -25,6 +27,8 @@ pub(super) struct Maker {
     /// What they are filled in to: empty in between.
     out: Vec<u8>,
     scratch: Vec<u8>,
+    /// HTTP/1.0 is spoken.
+    old: bool,
 }
 
 impl Maker {
@@ -32,7 +36,8 @@ impl Maker {
     pub(super) fn new(prepared: &Prepared, worker: u32) -> Maker {
         let plan = &prepared.plan;
         let values = Values::new(plan.seed, worker, plan.load.threads.get());
-        Maker { choices: choices(prepared, worker), values, out: Vec::new(), scratch: Vec::new() }
+        let (choices, old) = (choices(prepared, worker), plan.http.version == Version::Http10);
+        Maker { choices, values, out: Vec::new(), scratch: Vec::new(), old }
     }
 
     /// Lets the mix say what an exchange sends, where there is one.
@@ -67,7 +72,8 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(notes) = &mut self.notes {
             notes.listen(place);
             if let Some(filled) = notes.fill(&which, &mut self.maker.values) {
-                let head = filled.http1(which.authority(), last);
+                let old = self.maker.old;
+                let head = filled.http1(which.authority(), Manner { old, last });
                 return self.send_made(slot, place, head, filled.body(), starts);
             }
         }

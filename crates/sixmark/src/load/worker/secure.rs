@@ -146,6 +146,6 @@ impl<D: Driver> Worker<'_, D> {
 pub(super) fn agrees(version: Version, alpn: Option<&[u8]>) -> bool {
     match alpn {
         Some(chosen) => chosen == version.alpn().as_bytes(),
-        None => version == Version::Http1,
+        None => version.is_http1(),
     }
 }

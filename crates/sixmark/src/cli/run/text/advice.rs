@@ -133,7 +133,9 @@ impl Case<'_> {
         let offered = self.tls.map_or(&[][..], |tls| &tls.alpn);
         match self.http.version {
             _ if offered != [alpn] => "the server has nothing that --alpn offers".to_owned(),
-            Version::Http1 => format!("the server does not offer {alpn}: try --alpn none"),
+            Version::Http10 | Version::Http1 => {
+                format!("the server does not offer {alpn}: try --alpn none")
+            }
             Version::Http2 => format!("the server does not offer {alpn}: leave --http2 out"),
             Version::Http3 => format!("the server does not offer {alpn}: leave --http3 out"),
         }

@@ -1,0 +1,67 @@
+//! A quick calibration with fixed seeds; the bounds are five standard errors away.
+
+use crate::design::Design;
+use crate::noise::{ALL, Noise};
+use crate::trials::Trial;
+use crate::whole::Whole;
+
+const TRIALS: u64 = 200;
+
+/// The largest count that a chance of 5 % leaves possible.
+fn most(trials: u64) -> u64 {
+    let mean = 0.05 * trials as f64;
+    (mean + 5.0 * (mean * 0.95).sqrt()) as u64
+}
+
+#[test]
+fn drawn_order_keeps_its_five_percent_under_every_noise() {
+    for (name, noise) in ALL {
+        for pairs in [6, 12] {
+            let equal = Trial { noise, spread: 0.03, design: Design::Random, pairs, effect: 0.0 };
+            let found = equal.repeated(TRIALS);
+            assert!(found.different <= most(TRIALS), "{name}, {pairs}: {found:?}");
+            assert!(found.trials - found.covered <= most(TRIALS), "{name}, {pairs}: {found:?}");
+            let apart = Trial { effect: 0.05_f64.ln_1p(), ..equal }.repeated(TRIALS);
+            assert!(apart.equivalent <= most(TRIALS), "{name}, {pairs}: {apart:?}");
+        }
+    }
+}
+
+#[test]
+fn taking_turns_keeps_it_unless_the_noise_has_the_same_rhythm() {
+    for (name, noise) in ALL {
+        let equal = Trial { noise, spread: 0.03, design: Design::Abba, pairs: 12, effect: 0.0 };
+        let found = equal.repeated(TRIALS);
+        // ABBABAAB comes back after eight blocks, and with it whatever does so too.
+        let resonant = noise == Noise::Periodic(8);
+        assert_eq!(found.different > most(TRIALS), resonant, "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn mixed_comparisons_keep_it_though_blocks_resemble_their_neighbours() {
+    for noise in [Noise::Normal, Noise::Resembling(0.5), Noise::Resembling(0.9), Noise::Walk] {
+        let equal = Trial { noise, spread: 0.03, design: Design::Mixed, pairs: 60, effect: 0.0 };
+        let found = equal.repeated(TRIALS);
+        assert!(found.different <= most(TRIALS), "{noise:?}: {found:?}");
+    }
+}
+
+#[test]
+fn a_real_difference_is_found() {
+    let (noise, design) = (Noise::Normal, Design::Random);
+    let real = Trial { noise, spread: 0.03, design, pairs: 12, effect: 0.05 };
+    let found = real.repeated(TRIALS);
+    assert!(found.different * 10 >= TRIALS * 8, "{found:?}");
+    let equal = Trial { effect: 0.0, ..real }.repeated(TRIALS);
+    assert!(equal.equivalent * 10 >= TRIALS * 8, "{equal:?}");
+}
+
+#[test]
+fn whole_comparisons_seldom_call_anything_different() {
+    let (noise, design) = (Noise::Normal, Design::Random);
+    let equal = Whole { noise, spread: 0.03, design, pairs: 10, effect: 0.0 };
+    let found = equal.repeated(40);
+    assert!(found.any <= most(40), "{found:?}");
+    assert_eq!(found.trials, 40);
+}

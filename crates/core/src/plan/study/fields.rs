@@ -1,0 +1,378 @@
+//! The values of a TOML file with their places, so that whatever is wrong is told with its line.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Something wrong in a study's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The line's number, from 1; 0 where the whole file is meant.
+    pub line: usize,
+    /// The key, with the tables that it stands in: `factors.size`; may be empty.
+    pub key: String,
+    /// What is wrong with it, and what is allowed.
+    pub message: String,
+    /// The file, where it is another than the study's own.
+    pub file: Option<String>,
+}
+
+impl Wrong {
+    /// The same in one line, with the name of the study's file before it.
+    pub fn of_file(&self, name: &str) -> String {
+        format!("{}:{self}", self.file.as_deref().unwrap_or(name))
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "{}:", self.line)?;
+        }
+        if !self.key.is_empty() {
+            write!(f, " {}:", self.key)?;
+        }
+        write!(f, " {}", self.message)
+    }
+}
+
+/// A file's text, and what was found wrong in it.
+pub(super) struct Book<'a> {
+    text: &'a str,
+    file: Option<String>,
+    wrongs: RefCell<Vec<Wrong>>,
+}
+
+/// The keys of a table. Those that nobody takes are wrong.
+pub(super) struct Fields<'a> {
+    book: &'a Book<'a>,
+    path: String,
+    at: usize,
+    left: Vec<Field<'a>>,
+    known: Vec<&'static str>,
+}
+
+/// A key and its value.
+#[derive(Clone)]
+pub(super) struct Field<'a> {
+    book: &'a Book<'a>,
+    /// The key without the tables that it stands in.
+    pub(super) name: String,
+    path: String,
+    at: usize,
+    value: &'a DeValue<'a>,
+}
+
+/// A value without a value in it.
+pub(super) enum Scalar {
+    /// `true`, `false`.
+    Flag(bool),
+    /// A text, or a number as it is written.
+    Text(String),
+}
+
+impl<'a> Book<'a> {
+    /// Of the study's own file, or of the one named `file`.
+    pub(super) fn new(text: &'a str, file: Option<&str>) -> Book<'a> {
+        Book { text, file: file.map(str::to_owned), wrongs: RefCell::default() }
+    }
+
+    /// The table of the whole text.
+    ///
+    /// # Errors
+    /// It is no TOML.
+    pub(super) fn parse(&self) -> Result<Spanned<DeTable<'a>>, Wrong> {
+        DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.wrong_at(at, "", &error.message().replace('\n', "; "))
+        })
+    }
+
+    /// What was found, by line.
+    pub(super) fn into_wrongs(self) -> Vec<Wrong> {
+        let mut wrongs = self.wrongs.into_inner();
+        wrongs.sort_by_key(|wrong| wrong.line);
+        wrongs.dedup();
+        wrongs
+    }
+
+    /// True while nothing was found.
+    pub(super) fn is_clean(&self) -> bool {
+        self.wrongs.borrow().is_empty()
+    }
+
+    /// The line of a place.
+    pub(super) fn line(&self, at: usize) -> usize {
+        self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1
+    }
+
+    /// Notes something wrong.
+    pub(super) fn wrong(&self, at: usize, key: &str, message: &str) {
+        let wrong = self.wrong_at(at, key, message);
+        self.wrongs.borrow_mut().push(wrong);
+    }
+
+    /// Notes something wrong at a line, from 1; 0 where the whole file is meant.
+    pub(super) fn wrong_line(&self, line: usize, key: &str, message: &str) {
+        let wrong = Wrong { line, ..self.wrong_at(0, key, message) };
+        self.wrongs.borrow_mut().push(wrong);
+    }
+
+    /// Notes what another file has wrong.
+    pub(super) fn extend(&self, wrongs: Vec<Wrong>) {
+        self.wrongs.borrow_mut().extend(wrongs);
+    }
+
+    fn wrong_at(&self, at: usize, key: &str, message: &str) -> Wrong {
+        let message: String =
+            message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Wrong { line: self.line(at), key: key.to_owned(), message, file: self.file.clone() }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// Those of a table at a place.
+    pub(super) fn new(
+        book: &'a Book<'a>,
+        path: &str,
+        at: usize,
+        table: &'a DeTable<'a>,
+    ) -> Fields<'a> {
+        let field = |(key, value): (&'a Spanned<_>, &'a Spanned<DeValue<'a>>)| {
+            let name: &std::borrow::Cow<'a, str> = key.get_ref();
+            let dot = if path.is_empty() { "" } else { "." };
+            Field {
+                book,
+                name: name.to_string(),
+                path: format!("{path}{dot}{name}"),
+                at: key.span().start,
+                value: value.get_ref(),
+            }
+        };
+        let mut left: Vec<Field<'a>> = table.iter().map(field).collect();
+        // In the order of the file, which that of factors and levels is.
+        left.sort_by_key(|field| field.at);
+        Fields { book, path: path.to_owned(), at, left, known: Vec::new() }
+    }
+
+    /// Takes a key's value.
+    pub(super) fn take(&mut self, name: &'static str) -> Option<Field<'a>> {
+        self.known.push(name);
+        let at = self.left.iter().position(|field| field.name == name)?;
+        Some(self.left.remove(at))
+    }
+
+    /// The same of a key that must be there.
+    pub(super) fn need(&mut self, name: &'static str) -> Option<Field<'a>> {
+        let found = self.take(name);
+        if found.is_none() {
+            self.wrong(&format!("{name} is missing"));
+        }
+        found
+    }
+
+    /// A text, if it is there.
+    pub(super) fn text(&mut self, name: &'static str) -> Option<String> {
+        self.take(name)?.text()
+    }
+
+    /// A list of texts; an empty one where it is not there.
+    pub(super) fn texts(&mut self, name: &'static str) -> Vec<String> {
+        self.take(name).map_or(Vec::new(), |field| field.texts())
+    }
+
+    /// The tables of a list, `[[name]]`.
+    pub(super) fn tables(&mut self, name: &'static str) -> Vec<Fields<'a>> {
+        let items = self.take(name).map_or(Vec::new(), |field| field.items());
+        items.iter().filter_map(Field::fields).collect()
+    }
+
+    /// The table of a key, `[name]`.
+    pub(super) fn table(&mut self, name: &'static str) -> Option<Fields<'a>> {
+        self.take(name)?.fields()
+    }
+
+    /// Every key that nobody has taken, whatever it is called.
+    pub(super) fn rest(&mut self) -> Vec<Field<'a>> {
+        std::mem::take(&mut self.left)
+    }
+
+    /// Keys that are left are unknown ones.
+    pub(super) fn end(self) {
+        for field in &self.left {
+            field.wrong(&format!("unknown key; allowed: {}", self.known.join(", ")));
+        }
+    }
+
+    /// Notes something wrong with the table.
+    pub(super) fn wrong(&self, message: &str) {
+        self.book.wrong(self.at, &self.path, message);
+    }
+
+    /// The text of the whole file.
+    pub(super) fn text_of_file(&self) -> &'a str {
+        self.book.text
+    }
+}
+
+impl<'a> Field<'a> {
+    /// Notes something wrong with it.
+    pub(super) fn wrong(&self, message: &str) {
+        self.book.wrong(self.at, &self.path, message);
+    }
+
+    /// The line that it stands at.
+    pub(super) fn line(&self) -> usize {
+        self.book.line(self.at)
+    }
+
+    fn expected<T>(&self, what: &str) -> Option<T> {
+        let found = match self.value {
+            DeValue::String(_) => "a text",
+            DeValue::Integer(_) | DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        self.wrong(&format!("expected {what}, found {found}"));
+        None
+    }
+
+    /// True of a list.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
+    }
+
+    /// True of a table.
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
+    /// A text.
+    pub(super) fn text(&self) -> Option<String> {
+        match self.value {
+            DeValue::String(text) => Some(text.to_string()),
+            _ => self.expected("a text in quotes"),
+        }
+    }
+
+    /// A text, a number as it is written, or a flag.
+    pub(super) fn scalar(&self) -> Option<Scalar> {
+        match self.value {
+            DeValue::String(text) => Some(Scalar::Text(text.to_string())),
+            DeValue::Integer(_) => self.number().map(|number| Scalar::Text(format!("{number}"))),
+            DeValue::Float(float) => Some(Scalar::Text(float.as_str().replace('_', ""))),
+            DeValue::Boolean(flag) => Some(Scalar::Flag(*flag)),
+            _ => self.expected("a text, a number, true or false"),
+        }
+    }
+
+    /// A number.
+    pub(super) fn number(&self) -> Option<f64> {
+        let read = match self.value {
+            DeValue::Integer(number) => {
+                i64::from_str_radix(number.as_str(), number.radix()).ok().map(|n| n as f64)
+            }
+            DeValue::Float(number) => number.as_str().replace('_', "").parse().ok(),
+            _ => return self.expected("a number"),
+        };
+        match read.filter(|number: &f64| number.is_finite()) {
+            Some(number) => Some(number),
+            None => {
+                self.wrong("is no number that can be counted with");
+                None
+            }
+        }
+    }
+
+    /// A whole number from `least` to `most`.
+    pub(super) fn whole(&self, least: u64, most: u64) -> Option<u64> {
+        let number = self.number()?;
+        let fits = number.fract() == 0.0 && number >= least as f64 && number <= most as f64;
+        if !fits {
+            self.wrong(&format!("{number} is not a whole number from {least} to {most}"));
+        }
+        fits.then_some(number as u64)
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(flag) => Some(*flag),
+            _ => self.expected("true or false"),
+        }
+    }
+
+    /// A time with its unit: `"10s"`, `"500ms"`, `"2m"`.
+    pub(super) fn time(&self) -> Option<Duration> {
+        let text = self.text()?;
+        let time = time(&text);
+        if time.is_none() {
+            self.wrong(&format!("'{text}' is not a time, as in 10s, 500ms or 2m"));
+        }
+        time
+    }
+
+    /// One of several words.
+    pub(super) fn one_of<T: Copy>(&self, allowed: &[(&str, T)]) -> Option<T> {
+        let text = self.text()?;
+        let found = allowed.iter().find(|(name, _)| *name == text).map(|&(_, found)| found);
+        if found.is_none() {
+            let names: Vec<_> = allowed.iter().map(|(name, _)| *name).collect();
+            self.wrong(&format!("'{text}' is none of: {}", names.join(", ")));
+        }
+        found
+    }
+
+    /// What `parse` makes of the text.
+    pub(super) fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        let text = self.text()?;
+        parse(&text).map_err(|message| self.wrong(&message)).ok()
+    }
+
+    /// The values of a list.
+    pub(super) fn items(&self) -> Vec<Field<'a>> {
+        let DeValue::Array(values) = self.value else {
+            let none: Option<()> = self.expected("a list in brackets");
+            return none.map_or(Vec::new(), |()| Vec::new());
+        };
+        let item = |value: &'a Spanned<DeValue<'a>>| Field {
+            at: value.span().start,
+            value: value.get_ref(),
+            ..self.clone()
+        };
+        values.iter().map(item).collect()
+    }
+
+    /// The texts of a list.
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.items().iter().filter_map(Field::text).collect()
+    }
+
+    /// The keys of a table.
+    pub(super) fn fields(&self) -> Option<Fields<'a>> {
+        match self.value {
+            DeValue::Table(table) => Some(Fields::new(self.book, &self.path, self.at, table)),
+            _ => self.expected("a table"),
+        }
+    }
+}
+
+/// A number and its unit.
+pub(crate) fn time(text: &str) -> Option<Duration> {
+    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let number: f64 = text[..unit].parse().ok()?;
+    let scale = match &text[unit..] {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3_600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number * scale).ok()
+}

@@ -1,0 +1,145 @@
+//! The study file: an experiment, as people write it, and as a value that can't be invalid.
+//!
+//! ```toml
+//! name = "first"
+//! title = "A first study"
+//! path = "/bytes/{size}"
+//! repetitions = 5
+//!
+//! [options]
+//! count = 1000
+//!
+//! [factors]
+//! family = ["ipv6", "ipv4"]
+//! size = [1000, 100000]
+//! ```
+
+pub mod cells;
+mod factors;
+mod fields;
+mod outputs;
+pub(crate) mod published;
+mod read;
+mod services;
+pub mod template;
+pub mod words;
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+pub use fields::Wrong;
+pub(crate) use fields::time;
+pub use outputs::{ChartSpec, ColumnSpec, ComparisonSpec, Outputs, PublishedOf, TableSpec, Where};
+pub use published::{AnalysisSpec, PublishedFigures, ShareOf, SharesSpec, What};
+pub use read::{Context, parse};
+pub use services::{Generated, Hooks, Ready, Service, bytes};
+
+use crate::study::result::Order;
+
+/// A study, checked: every name in it is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// Letters, digits, `-` and `_`.
+    pub name: String,
+    /// A line about it.
+    pub title: String,
+    /// More, for people; may be empty.
+    pub description: String,
+    /// About how long it lasts, as the file says.
+    pub takes: Option<Duration>,
+    /// True of the short form.
+    pub quick: bool,
+    /// Keys that are no options, only names that texts have in braces.
+    pub texts: Vec<String>,
+    /// How the cells follow one another.
+    pub order: Order,
+    /// How often each is measured.
+    pub repetitions: NonZeroU32,
+    /// What is asked for of a service or a target: begins with `/`; names of factors in braces.
+    pub path: String,
+    /// Where, without a path; used where there are no services.
+    pub targets: Vec<String>,
+    /// What is the same for all cells.
+    pub options: Vec<Setting>,
+    /// What is varied.
+    pub factors: Vec<Factor>,
+    /// Combinations that are left out.
+    pub exclude: Vec<Where>,
+    /// Programs that run while the study does.
+    pub services: Vec<Service>,
+    /// Files made for it.
+    pub files: Vec<Generated>,
+    /// Programs run between cells.
+    pub hooks: Hooks,
+    /// What is made of the cells.
+    pub outputs: Outputs,
+    /// The figures beside which the measured ones are set.
+    pub published: Option<PublishedFigures>,
+}
+
+/// Something that is varied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Its levels, of which there is one at least, no two of one name.
+    pub levels: Vec<Level>,
+}
+
+/// One level of a factor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Its name.
+    pub name: String,
+    /// What it sets.
+    pub settings: Vec<Setting>,
+}
+
+/// A key and what it is set to: one of the study's own or an option of `sixmark run` without its
+/// dashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The key, words joined by `-`.
+    pub key: String,
+    /// Its value.
+    pub value: Given,
+    /// Where it was set: the line's number, from 1.
+    pub line: usize,
+}
+
+/// A value of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// An option without a value, given or not.
+    Flag(bool),
+    /// An option's value.
+    Text(String),
+    /// An option given several times.
+    List(Vec<String>),
+}
+
+impl Study {
+    /// True of a key that is no option, only a name that texts have in braces.
+    pub fn is_text(&self, key: &str) -> bool {
+        self.texts.iter().any(|text| text == key)
+    }
+
+    /// The names of a factor's levels; of `family` both families where no factor of that name says
+    /// otherwise.
+    pub fn level_names(&self, factor: &str) -> Vec<&str> {
+        match self.factors.iter().find(|known| known.name == factor) {
+            Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
+            None if factor == FAMILY => FAMILIES.to_vec(),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// The factor that every figure has.
+pub const FAMILY: &str = "family";
+
+/// Its levels.
+pub const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
+
+#[cfg(test)]
+mod tests;

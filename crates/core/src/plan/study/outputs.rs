@@ -1,0 +1,351 @@
+//! What is made of the cells: tables, figures, comparisons.
+
+use super::fields::{Field, Fields};
+use super::published::PublishedFigures;
+use super::template::is_name;
+use super::{FAMILY, Factor};
+use crate::study::measure::{Measure, Unit};
+use crate::study::result::{At, Statistic};
+
+/// Levels of some factors.
+pub type Where = Vec<At>;
+
+/// Everything that is made of the cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outputs {
+    /// The tables.
+    pub tables: Vec<TableSpec>,
+    /// The figures to draw.
+    pub charts: Vec<ChartSpec>,
+    /// The comparisons.
+    pub comparisons: Vec<ComparisonSpec>,
+}
+
+/// A table, or one for each combination of the factors that it does not name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableSpec {
+    /// Its name.
+    pub name: String,
+    /// A line above it.
+    pub title: String,
+    /// Factors that rows are of.
+    pub rows: Vec<String>,
+    /// Factors that columns are of.
+    pub columns: Vec<String>,
+    /// What is in them.
+    pub measures: Vec<ColumnSpec>,
+    /// How repetitions become one figure.
+    pub statistic: Statistic,
+    /// Only cells of these levels.
+    pub only: Where,
+    /// The published figures beside.
+    pub published: Option<PublishedOf>,
+    /// Remarks below.
+    pub remarks: Vec<String>,
+}
+
+/// What a column has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnSpec {
+    /// What is shown.
+    pub measure: Measure,
+    /// In which unit.
+    pub unit: Unit,
+    /// What it is called.
+    pub label: String,
+}
+
+/// A table of the published figures, or the part of it at some levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedOf {
+    /// The table's name.
+    pub table: String,
+    /// Levels of its factors that the study has not.
+    pub at: Where,
+}
+
+/// Lines over a factor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChartSpec {
+    /// Its name.
+    pub name: String,
+    /// A line above it.
+    pub title: String,
+    /// The factor.
+    pub x: String,
+    /// The measure.
+    pub y: ColumnSpec,
+    /// Factors, each combination of whose levels is a line.
+    pub series: Vec<String>,
+    /// Logarithmic axes: x, y.
+    pub logarithmic: [bool; 2],
+    /// How repetitions become one figure.
+    pub statistic: Statistic,
+    /// Only cells of these levels.
+    pub only: Where,
+    /// The unit that the factor's numbers are in, for people.
+    pub x_unit: String,
+    /// Published figures drawn too.
+    pub published: Option<PublishedOf>,
+}
+
+/// Two levels of a factor compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonSpec {
+    /// Its name.
+    pub name: String,
+    /// A line above it.
+    pub title: String,
+    /// The factor.
+    pub factor: String,
+    /// The level that is judged.
+    pub a: String,
+    /// The level that it is judged against.
+    pub b: String,
+    /// In what.
+    pub measure: Measure,
+    /// Factors, each combination of whose levels is judged apart.
+    pub by: Vec<String>,
+    /// Only cells of these levels.
+    pub only: Where,
+    /// The title of an analysis of the published figures that is about the same.
+    pub published: Option<String>,
+}
+
+/// What names are known.
+pub(super) struct Names<'a> {
+    pub(super) factors: &'a [Factor],
+    pub(super) published: Option<&'a PublishedFigures>,
+}
+
+impl Names<'_> {
+    fn all(&self) -> Vec<&str> {
+        let own = self.factors.iter().map(|factor| factor.name.as_str());
+        let mut all: Vec<_> = own.collect();
+        if !all.contains(&FAMILY) {
+            all.push(FAMILY);
+        }
+        all
+    }
+
+    fn levels(&self, factor: &str) -> Vec<&str> {
+        match self.factors.iter().find(|known| known.name == factor) {
+            Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
+            None => super::FAMILIES.to_vec(),
+        }
+    }
+
+    fn factor(&self, field: &Field<'_>) -> Option<String> {
+        let name = field.text()?;
+        let known = self.all();
+        if !known.contains(&name.as_str()) {
+            field.wrong(&format!("'{name}' is no factor; there are: {}", known.join(", ")));
+            return None;
+        }
+        Some(name)
+    }
+
+    fn several(&self, field: Option<Field<'_>>) -> Vec<String> {
+        let items = field.map_or(Vec::new(), |field| field.items());
+        items.iter().filter_map(|item| self.factor(item)).collect()
+    }
+
+    fn level(&self, factor: &str, field: &Field<'_>) -> Option<String> {
+        let name = scalar(field)?;
+        let known = self.levels(factor);
+        if !known.contains(&name.as_str()) {
+            field.wrong(&format!("'{name}' is no level of {factor}: {}", known.join(", ")));
+            return None;
+        }
+        Some(name)
+    }
+
+    /// Levels of some factors.
+    pub(super) fn only(&self, fields: Option<Fields<'_>>) -> Where {
+        let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
+        let at = |field: &Field<'_>| {
+            let known = self.all();
+            if !known.contains(&field.name.as_str()) {
+                field.wrong(&format!("is no factor; there are: {}", known.join(", ")));
+                return None;
+            }
+            let level = self.level(&field.name, field)?;
+            Some(At { factor: field.name.clone(), level })
+        };
+        rest.iter().filter_map(at).collect()
+    }
+
+    fn published(&self, field: Option<Field<'_>>) -> Option<PublishedOf> {
+        let field = field?;
+        let (name, at) = if field.is_table() {
+            let mut fields = field.fields()?;
+            let name = fields.need("table").and_then(|name| name.text())?;
+            let at = fields.table("at").map_or(Vec::new(), |mut at| at.rest());
+            let at = at
+                .iter()
+                .filter_map(|field| Some(At { factor: field.name.clone(), level: scalar(field)? }));
+            let at = at.collect();
+            fields.end();
+            (name, at)
+        } else {
+            (field.text()?, Vec::new())
+        };
+        let tables = self.published.map_or(&[][..], |published| &published.tables);
+        if !tables.iter().any(|table| table.name == name) {
+            let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+            let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
+            field.wrong(&format!("no published table is called '{name}': {known}"));
+            return None;
+        }
+        Some(PublishedOf { table: name, at })
+    }
+}
+
+fn scalar(field: &Field<'_>) -> Option<String> {
+    Some(match field.scalar()? {
+        super::fields::Scalar::Flag(flag) => flag.to_string(),
+        super::fields::Scalar::Text(text) => text,
+    })
+}
+
+/// All of a file's outputs.
+pub(super) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>) -> Outputs {
+    let of = |tables: Vec<Fields<'_>>| -> Vec<TableSpec> {
+        tables.into_iter().filter_map(|fields| table(fields, names)).collect()
+    };
+    let tables = of(fields.tables("tables"));
+    let charts = fields.tables("figures");
+    let charts = charts.into_iter().filter_map(|fields| chart(fields, names)).collect();
+    let comparisons = fields.tables("comparisons");
+    let comparisons =
+        comparisons.into_iter().filter_map(|fields| comparison(fields, names)).collect();
+    Outputs { tables, charts, comparisons }
+}
+
+fn named(fields: &mut Fields<'_>) -> Option<String> {
+    fields.need("name")?.parsed(name)
+}
+
+/// A name of a table, a figure, a comparison.
+pub(super) fn name(text: &str) -> Result<String, String> {
+    match is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
+    }
+}
+
+/// `mean` or `median`.
+fn statistic(fields: &mut Fields<'_>) -> Statistic {
+    let allowed = [("mean", Statistic::Mean), ("median", Statistic::Median)];
+    fields.take("statistic").and_then(|field| field.one_of(&allowed)).unwrap_or_default()
+}
+
+fn table(mut fields: Fields<'_>, names: &Names<'_>) -> Option<TableSpec> {
+    let name = named(&mut fields);
+    let title = fields.text("title");
+    let rows = names.several(fields.take("rows"));
+    let mut columns = names.several(fields.take("columns"));
+    let measures = fields.need("measures").map_or(Vec::new(), |field| field.items());
+    let measures: Vec<_> = measures.iter().filter_map(column).collect();
+    let statistic = statistic(&mut fields);
+    let only = names.only(fields.table("where"));
+    let published = names.published(fields.take("published"));
+    let remarks = fields.texts("remarks");
+    if let Some(twice) = rows.iter().find(|factor| columns.contains(factor)) {
+        fields.wrong(&format!("{twice} stands in rows and in columns"));
+    }
+    let mentioned = |factor: &String| factor == FAMILY;
+    if !rows.iter().any(mentioned)
+        && !columns.iter().any(mentioned)
+        && !only.iter().any(|at| at.factor == FAMILY)
+    {
+        columns.push(FAMILY.to_owned());
+    }
+    fields.end();
+    let name = name?;
+    let title = title.unwrap_or_else(|| name.clone());
+    Some(TableSpec { name, title, rows, columns, measures, statistic, only, published, remarks })
+}
+
+/// A measure, or a table with its unit and label.
+pub(super) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
+    if !field.is_table() {
+        let measure: Measure = field.parsed(str::parse)?;
+        return Some(ColumnSpec { measure, unit: measure.base_unit(), label: measure.to_string() });
+    }
+    let mut fields = field.fields()?;
+    let spec = column_of(&mut fields);
+    fields.end();
+    spec
+}
+
+/// The same of a table that has other keys too.
+pub(super) fn column_of(fields: &mut Fields<'_>) -> Option<ColumnSpec> {
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
+    let (unit, label) = (fields.take("unit"), fields.text("label"));
+    let measure = measure?;
+    let unit = match unit {
+        Some(unit) => unit.parsed(|name| measure.unit(name))?,
+        None => measure.base_unit(),
+    };
+    Some(ColumnSpec { measure, unit, label: label.unwrap_or_else(|| measure.to_string()) })
+}
+
+fn chart(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ChartSpec> {
+    let name = named(&mut fields);
+    let title = fields.text("title");
+    let x = fields.need("x").and_then(|field| names.factor(&field));
+    let y = fields.need("y").and_then(|field| column(&field));
+    let mut series = names.several(fields.take("series"));
+    let mut flag = |name| fields.take(name).and_then(|field| field.flag()).unwrap_or(false);
+    let logarithmic = [flag("log_x"), flag("log_y")];
+    let statistic = statistic(&mut fields);
+    let only = names.only(fields.table("where"));
+    let x_unit = fields.text("x_unit").unwrap_or_default();
+    let published = names.published(fields.take("published"));
+    fields.end();
+    let (name, x, y) = (name?, x?, y?);
+    let known = series.iter().chain([&x]).chain(only.iter().map(|at| &at.factor));
+    if !known.into_iter().any(|factor| factor == FAMILY) {
+        series.push(FAMILY.to_owned());
+    }
+    let title = title.unwrap_or_else(|| name.clone());
+    Some(ChartSpec { name, title, x, y, series, logarithmic, statistic, only, x_unit, published })
+}
+
+fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpec> {
+    let name = named(&mut fields);
+    let title = fields.text("title");
+    let factor = match fields.take("factor") {
+        Some(field) => names.factor(&field)?,
+        None => FAMILY.to_owned(),
+    };
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
+    let sides = [fields.take("a"), fields.take("b")];
+    let by = names.several(fields.take("by"));
+    let only = names.only(fields.table("where"));
+    let published = fields.take("published").and_then(|field| {
+        let title = field.text()?;
+        let known = names.published.map_or(&[][..], |published| &published.analyses);
+        let known: Vec<_> = known.iter().map(|analysis| analysis.title.as_str()).collect();
+        if !known.contains(&title.as_str()) {
+            field.wrong(&format!("no analysis is titled '{title}': {}", known.join("; ")));
+        }
+        Some(title)
+    });
+    if by.contains(&factor) || only.iter().any(|at| at.factor == factor) {
+        fields.wrong(&format!("{factor} is compared, so it can't stand in by or where"));
+    }
+    let usual = names.levels(&factor);
+    let [a, b] = [0, 1].map(|side| match &sides[side] {
+        Some(field) => names.level(&factor, field),
+        None => usual.get(side).map(|level| (*level).to_owned()),
+    });
+    if a.is_some() && a == b || usual.len() < 2 {
+        fields.wrong(&format!("a and b are two levels of {factor}, which has {}", usual.len()));
+    }
+    fields.end();
+    let (name, measure, a, b) = (name?, measure?, a?, b?);
+    let title = title.unwrap_or_else(|| name.clone());
+    Some(ComparisonSpec { name, title, factor, a, b, measure, by, only, published })
+}

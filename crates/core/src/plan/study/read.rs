@@ -1,0 +1,318 @@
+//! From a study's text to a study.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::factors::{Known, factors, settings};
+use super::fields::{Book, Field, Fields, Wrong};
+use super::outputs::{Names, name, outputs};
+use super::published::{self, PublishedFigures};
+use super::services::{Generated, Hooks, OF_SERVICE, Service, generated, hooks, known, services};
+use super::template::names;
+use super::{FAMILY, Factor, Given, Setting, Study, cells};
+use crate::study::result::Order;
+
+/// The most repetitions.
+const MOST_REPETITIONS: u64 = 100_000;
+
+/// What stands in braces in a hook beside what a cell sets.
+const OF_STUDY: [&str; 2] = ["www", "sixmark"];
+
+/// What a study's file is read with.
+pub struct Context<'a> {
+    /// The short form is wanted.
+    pub quick: bool,
+    /// Whether `sixmark run` has a long option of this name.
+    pub has_option: &'a dyn Fn(&str) -> bool,
+    /// Reads a file in the study's folder.
+    pub open: &'a mut dyn FnMut(&str) -> Result<String, String>,
+}
+
+/// Reads a study's file.
+///
+/// # Errors
+/// Everything that is wrong with it, in the order of its lines.
+pub fn parse(text: &str, context: &mut Context<'_>) -> Result<Study, Vec<Wrong>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let book = Book::new(text, None);
+    let table = book.parse().map_err(|wrong| vec![wrong])?;
+    let study = whole(&book, Fields::new(&book, "", 0, table.get_ref()), context);
+    match (study, book.into_wrongs()) {
+        (Some(study), wrongs) if wrongs.is_empty() => Ok(study),
+        (_, wrongs) => Err(wrongs),
+    }
+}
+
+/// What the short form puts in the place of the long one's.
+#[derive(Default)]
+struct Quick<'a> {
+    there: bool,
+    repetitions: Option<NonZeroU32>,
+    takes: Option<Duration>,
+    options: Option<Fields<'a>>,
+    factors: Option<Fields<'a>>,
+}
+
+fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> Option<Study> {
+    let head = head(&mut fields);
+    let quick = quick(fields.table("quick"));
+    let (takes, repetitions) = amount(book, &head, &quick, context.quick);
+    let published = published(book, &mut fields, context);
+    let services = services(fields.table("services"));
+    let Varied { texts, options, factors } = varied(book, &mut fields, quick, &services, context);
+    let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
+    let names = Names { factors: &factors, published: published.as_ref() };
+    let exclude = fields.tables("exclude");
+    let exclude = exclude.into_iter().map(|fields| names.only(Some(fields))).collect();
+    let outputs = outputs(&mut fields, &names);
+    end(fields, services.is_empty() == targets.is_empty());
+    let (name, repetitions, path) = (head.name?, repetitions?, path?);
+    let title = head.title.unwrap_or_else(|| name.clone());
+    let Head { description, order, .. } = head;
+    let quick = context.quick;
+    let study = Study {
+        name,
+        title,
+        description,
+        takes,
+        quick,
+        texts,
+        order,
+        repetitions,
+        path,
+        targets,
+        options,
+        factors,
+        exclude,
+        services,
+        files,
+        hooks,
+        outputs,
+        published,
+    };
+    if book.is_clean() {
+        possible(book, &study);
+    }
+    Some(study)
+}
+
+/// About how long it takes, and how often each cell is measured.
+fn amount(
+    book: &Book<'_>,
+    head: &Head,
+    quick: &Quick<'_>,
+    short: bool,
+) -> (Option<Duration>, Option<NonZeroU32>) {
+    if !short {
+        return (head.takes, head.repetitions);
+    }
+    if !quick.there {
+        book.wrong_line(0, "quick", "--quick needs a table [quick] that says what is shorter");
+    }
+    (quick.takes, quick.repetitions.or(head.repetitions))
+}
+
+fn end(fields: Fields<'_>, nowhere: bool) {
+    if nowhere {
+        fields.wrong("say what to load: [services.NAME], or targets = [\"http://HOST:PORT\"]");
+    }
+    fields.end();
+}
+
+/// What a study is called, and how it goes on.
+struct Head {
+    name: Option<String>,
+    title: Option<String>,
+    description: String,
+    takes: Option<Duration>,
+    order: Order,
+    repetitions: Option<NonZeroU32>,
+}
+
+fn head(fields: &mut Fields<'_>) -> Head {
+    let orders = [("random", Order::Random), ("written", Order::Written)];
+    Head {
+        name: fields.need("name").and_then(|field| field.parsed(name)),
+        title: fields.text("title"),
+        description: fields.text("description").unwrap_or_default(),
+        takes: fields.take("takes").and_then(|field| field.time()),
+        order: fields.take("order").and_then(|field| field.one_of(&orders)).unwrap_or_default(),
+        repetitions: repetitions(fields),
+    }
+}
+
+/// What is set, and to what.
+struct Varied {
+    texts: Vec<String>,
+    options: Vec<Setting>,
+    factors: Vec<Factor>,
+}
+
+fn varied(
+    book: &Book<'_>,
+    fields: &mut Fields<'_>,
+    quick: Quick<'_>,
+    services: &[Service],
+    context: &Context<'_>,
+) -> Varied {
+    let placeholders = placeholders(fields.text_of_file());
+    let only_text = |name: &&String| !(context.has_option)(name);
+    let texts = placeholders.iter().filter(only_text).cloned().collect();
+    let services = services.iter().map(|service| service.name.clone()).collect();
+    let known = Known { has_option: context.has_option, services, placeholders };
+    let mut options = settings(fields.table("options"), &known);
+    let mut all = factors(fields.table("factors"), &known);
+    // Read also where the long form is wanted: what is wrong in it is wrong.
+    let shorter = (settings(quick.options, &known), factors(quick.factors, &known));
+    if context.quick {
+        shorten(&mut options, shorter.0);
+        shorten_factors(book, &mut all, shorter.1);
+    }
+    Varied { texts, options, factors: all }
+}
+
+/// What the cells need around them.
+struct Around {
+    path: Option<String>,
+    targets: Vec<String>,
+    files: Vec<Generated>,
+    hooks: Hooks,
+}
+
+fn around(fields: &mut Fields<'_>, options: &[Setting], factors: &[Factor]) -> Around {
+    let names = cell_names(options, factors);
+    let of_cell: Vec<&str> = names.iter().map(String::as_str).collect();
+    let with: Vec<&str> = of_cell.iter().copied().chain(OF_STUDY).collect();
+    Around {
+        path: match fields.take("path") {
+            Some(field) => path(&field, &of_cell),
+            None => Some("/".to_owned()),
+        },
+        targets: fields.texts("targets"),
+        files: generated(fields.tables("files"), &of_cell),
+        hooks: hooks(fields.table("hooks"), &with, &OF_STUDY),
+    }
+}
+
+fn path(field: &Field<'_>, of_cell: &[&str]) -> Option<String> {
+    let path = known(field, of_cell)?;
+    let fine = path.starts_with('/') && !path.contains(char::is_whitespace);
+    if !fine {
+        field.wrong("a path begins with / and holds no blanks");
+    }
+    fine.then_some(path)
+}
+
+/// How often each cell is measured: once unless the file says more.
+fn repetitions(fields: &mut Fields<'_>) -> Option<NonZeroU32> {
+    match fields.take("repetitions") {
+        None => Some(NonZeroU32::MIN),
+        Some(field) => {
+            let number = field.whole(1, MOST_REPETITIONS)?;
+            u32::try_from(number).ok().and_then(NonZeroU32::new)
+        }
+    }
+}
+
+fn quick(fields: Option<Fields<'_>>) -> Quick<'_> {
+    let Some(mut fields) = fields else { return Quick::default() };
+    let there = fields.take("repetitions");
+    let repetitions = there.and_then(|field| field.whole(1, MOST_REPETITIONS));
+    let repetitions = repetitions.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
+    let takes = fields.take("takes").and_then(|field| field.time());
+    let [options, factors] = ["options", "factors"].map(|name| fields.table(name));
+    fields.end();
+    Quick { there: true, repetitions, takes, options, factors }
+}
+
+fn shorten(options: &mut Vec<Setting>, quick: Vec<Setting>) {
+    for setting in quick {
+        options.retain(|option| option.key != setting.key);
+        options.push(setting);
+    }
+}
+
+fn shorten_factors(book: &Book<'_>, all: &mut [Factor], quick: Vec<Factor>) {
+    for factor in quick {
+        match all.iter_mut().find(|known| known.name == factor.name) {
+            Some(known) => known.levels = factor.levels,
+            None => {
+                let key = format!("quick.factors.{}", factor.name);
+                book.wrong_line(0, &key, "the study has no such factor to shorten");
+            }
+        }
+    }
+}
+
+fn published(
+    book: &Book<'_>,
+    fields: &mut Fields<'_>,
+    context: &mut Context<'_>,
+) -> Option<PublishedFigures> {
+    let field = fields.take("published")?;
+    let file = field.text()?;
+    let text = match (context.open)(&file) {
+        Ok(text) => text,
+        Err(why) => {
+            field.wrong(&format!("can't read '{file}': {why}"));
+            return None;
+        }
+    };
+    published::parse(&text, &file).map_err(|wrongs| book.extend(wrongs)).ok()
+}
+
+/// Names in braces, wherever they stand in the text, that settings may be of.
+fn placeholders(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = names(text).into_iter().map(str::to_owned).collect();
+    all.retain(|name| !OF_SERVICE.contains(&name.as_str()));
+    all
+}
+
+/// Names that stand for something of a cell: its factors and its settings of one value.
+fn cell_names(options: &[Setting], factors: &[Factor]) -> Vec<String> {
+    let of_options = options.iter().filter(|setting| matches!(setting.value, Given::Text(_)));
+    let of_levels = factors.iter().flat_map(|factor| &factor.levels).flat_map(|l| &l.settings);
+    let keys = of_options.chain(of_levels).map(|setting| setting.key.clone());
+    let mut names: Vec<_> = keys.chain(factors.iter().map(|f| f.name.clone())).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What can only be said of the whole: there are cells, not too many, and each knows where to go.
+fn possible(book: &Book<'_>, study: &Study) {
+    for (number, factor) in study.factors.iter().enumerate() {
+        if study.factors[..number].iter().any(|before| shares_setting(before, factor)) {
+            let message = "sets what another factor sets too: one of them would be lost";
+            book.wrong_line(line_of(factor), &format!("factors.{}", factor.name), message);
+        }
+    }
+    match cells::count(study) {
+        Ok(0) => book.wrong_line(0, "exclude", "no cell is left"),
+        Ok(_) => {
+            if let Err((line, message)) = cells::check(study) {
+                book.wrong_line(line, "", &message);
+            }
+        }
+        Err(message) => {
+            book.wrong_line(study.factors.first().map_or(0, line_of), "factors", &message);
+        }
+    }
+    let option = study.options.iter().find(|option| option.key == FAMILY);
+    if let Some(option) = option.filter(|_| study.factors.iter().any(|f| f.name == FAMILY)) {
+        book.wrong_line(option.line, "options.family", "family is a factor already");
+    }
+}
+
+fn line_of(factor: &Factor) -> usize {
+    factor.levels.iter().flat_map(|level| &level.settings).map(|s| s.line).next().unwrap_or(0)
+}
+
+fn shares_setting(a: &Factor, b: &Factor) -> bool {
+    let keys = |factor: &Factor| -> Vec<String> {
+        let settings = factor.levels.iter().flat_map(|level| &level.settings);
+        settings.map(|setting| setting.key.clone()).collect()
+    };
+    let of_a = keys(a);
+    keys(b).iter().any(|key| of_a.contains(key))
+}

@@ -1,0 +1,338 @@
+//! A study as text and as Markdown: tables with the published figures beside, comparisons, doubts.
+
+mod grid;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::result::Ended;
+use crate::study::result::{
+    Analysis, At, Column, Entry, Finding, Published, PublishedTable, Ratio, StudyComparison,
+    StudyResult, Table, Value,
+};
+use grid::Grid;
+pub use grid::Style;
+
+use super::number::count;
+
+/// The whole report; ends with a line feed.
+pub fn report(study: &StudyResult, style: Style) -> String {
+    let mut text = style.heading(1, &study.title);
+    summary(&mut text, study);
+    for table in &study.tables {
+        text.push_str(&self::table(table, style));
+    }
+    for comparison in &study.comparisons {
+        text.push_str(&self::comparison(comparison, style));
+    }
+    if let Some(published) = &study.published {
+        text.push_str(&source(published, style));
+    }
+    text.push_str(&doubts(study, style));
+    text
+}
+
+/// What the published figures say when they are worked out anew.
+pub fn reanalysis(published: &Published, style: Style) -> String {
+    let mut text = style.heading(1, &published.title);
+    let _ = writeln!(text, "{}", published.source);
+    if !published.conditions.is_empty() {
+        let _ = writeln!(text, "{}", published.conditions);
+    }
+    for table in &published.tables {
+        text.push_str(&published_table(table, style));
+    }
+    for analysis in &published.analyses {
+        text.push_str(&self::analysis(analysis, style));
+    }
+    list(&mut text, "Published findings", &published.findings, style);
+    list(&mut text, "Remarks", &published.remarks, style);
+    text
+}
+
+/// What was measured, how far it came, and how.
+fn summary(text: &mut String, study: &StudyResult) {
+    let done = study.cells.len() as u32;
+    let all = study.cells_planned;
+    let ended = match study.ended {
+        Some(Ended::Complete) => "",
+        Some(_) => " (interrupted)",
+        None => " (not at its end)",
+    };
+    let quick = if study.quick { ", the short form" } else { "" };
+    let times =
+        if study.repetitions == 1 { "once".into() } else { format!("{} times", study.repetitions) };
+    let _ = writeln!(
+        text,
+        "{} of {} cells{ended}, each combination {times}{quick}, seed {}",
+        count(done.into()),
+        count(all.into()),
+        study.seed
+    );
+    let _ = writeln!(text, "{}, {}", study.environment.kernel, study.environment.cpu);
+    for (program, version) in &study.programs {
+        let _ = writeln!(text, "{program}: {version}");
+    }
+}
+
+/// One table.
+pub fn table(table: &Table, style: Style) -> String {
+    let at: Vec<&str> = table.at.iter().map(|at| pretty(&at.level)).collect();
+    let title = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
+    let mut text = style.heading(2, &format!("{}{title}", table.title));
+    let mut grid = Grid::new(head(&table.factors, &table.columns), table.factors.len().max(1));
+    for row in &table.rows {
+        let levels = row.levels.iter().map(|level| pretty(level).to_owned());
+        let levels: Vec<String> =
+            if row.levels.is_empty() { vec!["measured".into()] } else { levels.collect() };
+        let with = |write: fn(&Value, &Column) -> String| {
+            let values = row.values.iter().zip(&table.columns);
+            values.map(|(value, column)| write(value, column)).collect::<Vec<_>>()
+        };
+        let width = levels.len();
+        grid.row(levels.into_iter().chain(with(measured)).collect());
+        if row.values.iter().any(|value| value.published.is_some()) {
+            let mut names = vec![String::new(); width];
+            names[0] = "  published".to_owned();
+            let published = with(|value, column| written(value.published, column));
+            grid.row(names.into_iter().chain(published).collect());
+        }
+    }
+    text.push_str(&grid.render(style));
+    if let Some(published) = &table.published {
+        let _ = writeln!(text, "{}", style.note(&format!("published: table {published}")));
+    }
+    for remark in &table.remarks {
+        let _ = writeln!(text, "{}", style.note(remark));
+    }
+    text
+}
+
+fn head(factors: &[String], columns: &[Column]) -> Vec<String> {
+    let names = if factors.is_empty() { vec![String::new()] } else { factors.to_vec() };
+    let labels = columns.iter().map(|column| match column.unit.as_str() {
+        "" => column.label.clone(),
+        unit => format!("{} [{unit}]", column.label),
+    });
+    names.into_iter().chain(labels).collect()
+}
+
+/// A figure with its interval: `12.34 ±0.56`, where it is even on both sides, else `12.34 [11.9, 13.2]`.
+fn measured(value: &Value, column: &Column) -> String {
+    let Some(figure) = value.measured else { return "-".to_owned() };
+    let text = written(Some(figure), column);
+    match (value.low, value.high) {
+        (Some(low), Some(high)) if low < high => {
+            let (below, above) = (figure - low, high - figure);
+            match (below - above).abs() <= 1e-9 * figure.abs().max(above) {
+                true => format!("{text} ±{}", four(above)),
+                false => format!("{text} [{}, {}]", four(low), four(high)),
+            }
+        }
+        _ => text,
+    }
+}
+
+fn written(value: Option<f64>, column: &Column) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(value) if column.unit.is_empty() && value.fract() == 0.0 && value.abs() < 1e15 => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{}", count(value.abs() as u64))
+        }
+        Some(value) => four(value),
+    }
+}
+
+/// Four digits that matter.
+fn four(value: f64) -> String {
+    match value.abs() {
+        v if (999.95..1e15).contains(&v) => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{}", count(v.round() as u64))
+        }
+        v if v >= 99.995 => format!("{value:.1}"),
+        v if v >= 9.9995 => format!("{value:.2}"),
+        v if v >= 0.1 || v == 0.0 => format!("{value:.3}"),
+        _ => format!("{value:.5}"),
+    }
+}
+
+/// Families as people write them.
+fn pretty(level: &str) -> &str {
+    match level {
+        "ipv6" => "IPv6",
+        "ipv4" => "IPv4",
+        other => other,
+    }
+}
+
+/// One comparison, the published one below it.
+pub fn comparison(comparison: &StudyComparison, style: Style) -> String {
+    let mut text = style.heading(2, &comparison.title);
+    let (a, b) = (pretty(&comparison.a), pretty(&comparison.b));
+    let _ = writeln!(
+        text,
+        "{}",
+        style.note(&format!(
+            "{}, {a} over {b}: geometric mean of pairs by {}, 95 % interval",
+            comparison.measure,
+            comparison.paired_by.join(" and ")
+        ))
+    );
+    text.push_str(&entries(&comparison.entries, a, style));
+    if !comparison.published.is_empty() {
+        let _ = writeln!(text, "\npublished figures, worked out in the same way:");
+        text.push_str(&entries(&comparison.published, a, style));
+        if let Some(line) = turned(comparison) {
+            let _ = writeln!(text, "{}", style.note(&line));
+        }
+    }
+    text
+}
+
+fn entries(entries: &[Entry], a: &str, style: Style) -> String {
+    let head = ["", "ratio", "95 % interval", &format!("{a} higher in"), ""];
+    let mut grid = Grid::new(head.map(str::to_owned).to_vec(), 1);
+    for entry in entries {
+        let ratio = entry.ratio.map_or("-".to_owned(), |ratio| format!("{:.3}", ratio.value));
+        let higher = format!("{} of {}", entry.higher, entry.pairs);
+        let interval = entry.ratio.as_ref().map_or(String::new(), interval);
+        let label = if entry.label.is_empty() { "all".to_owned() } else { entry.label.clone() };
+        grid.row(vec![label, ratio, interval, higher, entry.sentence.clone()]);
+    }
+    grid.render(style)
+}
+
+fn interval(ratio: &Ratio) -> String {
+    match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
+        _ => "none".to_owned(),
+    }
+}
+
+/// A direction that came out the other way is said, not hidden.
+fn turned(comparison: &StudyComparison) -> Option<String> {
+    let shown = |entries: &[Entry], finding| entries.iter().any(|entry| entry.finding == finding);
+    let only =
+        |entries: &[Entry], finding, other| shown(entries, finding) && !shown(entries, other);
+    let (up, down) = (Finding::Higher, Finding::Lower);
+    let here = &comparison.entries;
+    let there = &comparison.published;
+    let against =
+        only(there, up, down) && shown(here, down) || only(there, down, up) && shown(here, up);
+    against
+        .then(|| "The direction came out the other way than the published figures have it.".into())
+}
+
+/// Where the published figures are from.
+fn source(published: &Published, style: Style) -> String {
+    let mut text = style.heading(2, "The published study");
+    let _ = writeln!(text, "{}: {}", published.title, published.source);
+    if !published.conditions.is_empty() {
+        let _ = writeln!(text, "{}", published.conditions);
+    }
+    let _ = writeln!(
+        text,
+        "Machines and networks are others here: compare directions and forms, not absolute figures."
+    );
+    for table in &published.tables {
+        for row in &table.rows {
+            if let Some(remark) = &row.remark {
+                let _ = writeln!(
+                    text,
+                    "{}",
+                    style.note(&format!("{}: {remark}", row.levels.join(", ")))
+                );
+            }
+        }
+    }
+    list(&mut text, "Published findings", &published.findings, style);
+    list(&mut text, "Remarks", &published.remarks, style);
+    text
+}
+
+fn list(text: &mut String, title: &str, lines: &[String], style: Style) {
+    if lines.is_empty() {
+        return;
+    }
+    text.push_str(&style.heading(3, title));
+    for line in lines {
+        let _ = writeln!(text, "- {line}");
+    }
+}
+
+fn published_table(table: &PublishedTable, style: Style) -> String {
+    let mut text = style.heading(2, &format!("Published: {}", table.title));
+    let mut grid = Grid::new(head(&table.factors, &table.columns), table.factors.len());
+    for row in &table.rows {
+        let values = row.values.iter().zip(&table.columns);
+        let values = values.map(|(value, column)| written(*value, column));
+        grid.row(row.levels.iter().cloned().chain(values).collect());
+    }
+    text.push_str(&grid.render(style));
+    for row in table.rows.iter().filter(|row| row.remark.is_some()) {
+        let remark = row.remark.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "{}", style.note(&format!("{}: {remark}", row.levels.join(", "))));
+    }
+    text
+}
+
+/// One analysis of published figures.
+pub fn analysis(analysis: &Analysis, style: Style) -> String {
+    let mut text = style.heading(2, &analysis.title);
+    let _ = writeln!(text, "{}", style.note(&analysis.method));
+    if !analysis.claim.is_empty() {
+        let _ = writeln!(text, "{}", style.note(&format!("claim: {}", analysis.claim)));
+    }
+    if !analysis.ratios.is_empty() {
+        text.push_str(&entries(&analysis.ratios, "IPv6", style));
+    }
+    if !analysis.shares.is_empty() {
+        let head = ["", "first [%]", "second [%]", "difference in points", ""];
+        let mut grid = Grid::new(head.map(str::to_owned).to_vec(), 1);
+        for share in &analysis.shares {
+            let percent = |share: f64| format!("{:.2}", share * 100.0);
+            let half = (share.difference.high - share.difference.low) / 2.0;
+            let difference = format!("{} ±{}", percent(share.difference.value), percent(half));
+            let said = if share.differs { "they differ" } else { "no difference is shown" };
+            grid.row(vec![
+                share.label.clone(),
+                percent(share.a),
+                percent(share.b),
+                difference,
+                said.to_owned(),
+            ]);
+        }
+        text.push_str(&grid.render(style));
+    }
+    let _ = writeln!(text, "{}", analysis.conclusion);
+    text
+}
+
+/// Doubts of the study, then those of its cells, one line a code.
+fn doubts(study: &StudyResult, style: Style) -> String {
+    let mut lines: Vec<String> = study
+        .warnings
+        .iter()
+        .map(|warning| format!("{} [{}]", warning.message, warning.code))
+        .collect();
+    let mut cells: BTreeMap<&str, (u32, &str, &[At])> = BTreeMap::new();
+    for cell in &study.cells {
+        for warning in &cell.warnings {
+            let first = (0, warning.message.as_str(), cell.levels.as_slice());
+            cells.entry(&warning.code).or_insert(first).0 += 1;
+        }
+    }
+    lines.extend(cells.iter().map(|(code, (number, message, at))| {
+        let at: Vec<_> = at.iter().map(|at| pretty(&at.level)).collect();
+        let noun = if *number == 1 { "cell" } else { "cells" };
+        format!("{number} {noun}, as {}: {message} [{code}]", at.join(", "))
+    }));
+    let mut text = String::new();
+    list(&mut text, "What makes the figures doubtful", &lines, style);
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! ApacheBench, which speaks HTTP/1.0, with kept connections where asked (`-k`).
+
+use super::read::{behind, maybe, number};
+use super::{Answer, Figures, Job, Phase, Plain, Point, Said};
+
+pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+    job.literal()?;
+    job.speaks(&["http/1.0"])?;
+    if job.streams > 1 {
+        return Err("has one exchange on a connection: leave streams out".into());
+    }
+    if u64::from(job.connections) > job.count.unwrap_or(u64::MAX) {
+        return Err("can't have more connections than requests".into());
+    }
+    let mut words = ["-q", "-d"].map(str::to_owned).to_vec();
+    match (job.duration, job.count) {
+        (None, _) => words.extend(["-n".to_owned(), job.counted()?.to_string()]),
+        // -t sets -n to 50,000, so that -n comes after it.
+        (Some(time), count) => words.extend([
+            "-t".to_owned(),
+            (time.as_secs_f64().ceil() as u64).to_string(),
+            "-n".to_owned(),
+            count.unwrap_or(10_000_000).to_string(),
+        ]),
+    }
+    words.extend(["-c".to_owned(), job.connections.to_string()]);
+    words.extend(["-s".to_owned(), job.timeout_s().to_string()]);
+    words.extend(job.keep_alive.then(|| "-k".to_owned()));
+    for header in &job.headers {
+        words.extend(["-H".to_owned(), header.clone()]);
+    }
+    words.push(job.url.clone());
+    Ok(words)
+}
+
+pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
+    let text = said.out;
+    let completed: u64 = number(behind(text, "Complete requests:")?)?;
+    let failed: u64 = number(behind(text, "Failed requests:")?)?;
+    let elapsed_s: f64 = number(behind(text, "Time taken for tests:")?)?;
+    let rate: f64 = number(behind(text, "Requests per second:")?)?;
+    let kib: f64 = number(behind(text, "Transfer rate:")?)?;
+    let content: f64 = number(behind(text, "HTML transferred:")?)?;
+    let written = maybe(text, "Write errors:").map_or(Ok(0), number::<u64>)?;
+    let refused = maybe(text, "Non-2xx responses:").map_or(Ok(0), number)?;
+    // The rate is printed with more digits than the time that it is worked out from.
+    let elapsed_s = if rate > 0.0 { completed as f64 / rate } else { elapsed_s };
+    let mut figures = Figures::default();
+    figures.counts(completed, completed.saturating_sub(failed), elapsed_s);
+    figures.plain(Plain::RequestsPerS, rate);
+    figures.plain(Plain::TransferRate, kib * 1_024.0);
+    figures.plain(Plain::WriteErrors, written as f64);
+    if elapsed_s > 0.0 {
+        figures.plain(Plain::Goodput, content / elapsed_s);
+    }
+    if let Some(per_request) = maybe(text, "Time per request:") {
+        figures.time_us(Phase::Response, Point::Mean, number::<f64>(per_request)? * 1e3);
+    }
+    Ok(figures.answer(said, refused))
+}

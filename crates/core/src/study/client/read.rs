@@ -1,0 +1,31 @@
+//! Finding numbers in what programs print.
+
+/// What stands behind `label` on the first line that begins with it.
+pub(super) fn behind<'a>(text: &'a str, label: &str) -> Result<&'a str, String> {
+    maybe(text, label).ok_or_else(|| format!("its output has no line '{label}'"))
+}
+
+/// The same of a line that may be missing.
+pub(super) fn maybe<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.trim_start().strip_prefix(label)).map(str::trim)
+}
+
+/// The first word as a number.
+pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    let word = text.split_whitespace().next().unwrap_or_default().trim_end_matches(',');
+    word.parse().map_err(|_| format!("its output has '{word}' where a number should be"))
+}
+
+/// A number with a unit behind it, `1.23ms`, times the unit's size.
+pub(super) fn scaled(text: &str, units: &[(&str, f64)]) -> Result<f64, String> {
+    let wrong = || format!("its output has '{text}' where a number with a unit should be");
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let number: f64 = text[..end].parse().map_err(|_| wrong())?;
+    let unit = text[end..].trim();
+    let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| scale);
+    scale.map(|scale| number * scale).ok_or_else(wrong)
+}
+
+/// Units of time, in microseconds.
+pub(super) const TIMES: [(&str, f64); 5] =
+    [("us", 1.0), ("ms", 1e3), ("s", 1e6), ("m", 60e6), ("h", 3_600e6)];

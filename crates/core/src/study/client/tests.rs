@@ -1,0 +1,179 @@
+#![cfg(test)]
+
+use super::*;
+
+fn job(client: &str) -> Job {
+    Job {
+        url: "http://[::1]:80/x".to_owned(),
+        family: Family::Ipv6,
+        count: (client != "wrk").then_some(2),
+        duration: (client == "wrk").then_some(Duration::from_secs(1)),
+        connections: 1,
+        streams: 1,
+        threads: 1,
+        timeout: Duration::from_secs(5),
+        keep_alive: true,
+        protocol: None,
+        headers: Vec::new(),
+        insecure: false,
+    }
+}
+
+fn said<'a>(out: &'a str, err: &'a str) -> Said<'a> {
+    Said { out, err, wall_s: 0.5, cpu_s: 0.25 }
+}
+
+fn figure(answer: &Answer, name: &str) -> f64 {
+    *answer.figures.get(name).unwrap_or_else(|| panic!("no {name}: {answer:?}"))
+}
+
+/// Text as each program printed it; each line taken away makes it unreadable or leaves the figures.
+fn read(client: Client, out: &str, err: &str) -> Answer {
+    let job = job(client.name());
+    let answer = client.read(&job, &said(out, err)).unwrap();
+    for (name, value) in &answer.figures {
+        name.parse::<Measure>().unwrap();
+        assert!(value.is_finite() && *value >= 0.0, "{name} {value}");
+    }
+    assert_eq!(figure(&answer, "cpu"), 0.25);
+    for broken in ["", "hello\n", "0 1 2\n", "\u{0}"] {
+        assert!(client.read(&job, &said(broken, broken)).is_err(), "{broken:?}");
+    }
+    // However it is cut, it is read or refused, never a panic.
+    for end in (0..out.len()).filter(|&end| out.is_char_boundary(end)) {
+        let _ = client.read(&job, &said(&out[..end], err));
+    }
+    for end in (0..err.len()).filter(|&end| err.is_char_boundary(end)) {
+        let _ = client.read(&job, &said(out, &err[..end]));
+    }
+    answer
+}
+
+#[test]
+fn curl_tells_of_each_transfer() {
+    let out = "0 200 5879824 121 0.000130 0.000000 0.000180 0.002015 0.010000 1\n\
+               7 000 0 0 0.000000 0.000000 0.000000 0.000000 0.000090 0\n";
+    let answer = read(Client::Curl, out, "");
+    assert_eq!((figure(&answer, "sent"), figure(&answer, "completed")), (2.0, 1.0));
+    assert_eq!(figure(&answer, "failures"), 0.5);
+    assert!((figure(&answer, "connect.mean") - 130.0).abs() < 1e-6);
+    assert!((figure(&answer, "wait.mean") - 1_835.0).abs() < 1e-6);
+    assert!((figure(&answer, "goodput") - 5_879_824.0 / 0.01009).abs() < 1.0);
+    assert!(Client::Curl.read(&job("curl"), &said(&out[..66], "")).is_err(), "one is missing");
+}
+
+#[test]
+fn wget_tells_of_each_transfer() {
+    let err = "--2026-11-21 17:41:25--  http://[::1]:18080/bytes/5879824
+Connecting to [::1]:18080... connected.
+HTTP request sent, awaiting response... 200 OK
+Length: 5879824 (5.6M) [application/octet-stream]
+Saving to: '/dev/null'
+
+     0K .....                              100% 1.56G=0.004s
+
+2026-11-21 17:41:25 (1.50 GB/s) - '/dev/null' saved [5879824/5879824]
+
+--2026-11-21 17:41:25--  http://[::1]:18080/status/404
+Reusing existing connection to [::1]:18080.
+HTTP request sent, awaiting response... 404 Not Found
+2026-11-21 17:41:25 ERROR 404: Not Found.
+
+FINISHED --2026-11-21 17:41:25--
+Total wall clock time: 0.01s
+Downloaded: 1 files, 5.6M in 0.004s (1.56 GB/s)
+";
+    let answer = read(Client::Wget, "", err);
+    assert_eq!(
+        (figure(&answer, "sent"), figure(&answer, "completed"), answer.refused),
+        (2.0, 1.0, 1)
+    );
+    assert!((figure(&answer, "goodput") - 1.5 * 1_073_741_824.0).abs() < 1.0);
+    assert_eq!(figure(&answer, "elapsed"), 0.5);
+}
+
+#[test]
+fn ab_tells_of_all_requests() {
+    let out = "Document Length:        4096 bytes
+
+Concurrency Level:      10
+Time taken for tests:   0.009 seconds
+Complete requests:      1000
+Failed requests:        3
+   (Connect: 0, Receive: 0, Length: 3, Exceptions: 0)
+Write errors:           2
+Keep-Alive requests:    1000
+Total transferred:      4238000 bytes
+HTML transferred:       4096000 bytes
+Requests per second:    100000.00 [#/sec] (mean)
+Time per request:       0.100 [ms] (mean)
+Time per request:       0.010 [ms] (mean, across all concurrent requests)
+Transfer rate:          400000.00 [Kbytes/sec] received
+";
+    let answer = read(Client::Ab, out, "");
+    assert_eq!((figure(&answer, "completed"), figure(&answer, "failed")), (997.0, 3.0));
+    assert_eq!(figure(&answer, "write_errors"), 2.0);
+    assert_eq!(figure(&answer, "transfer_rate"), 409.6e6);
+    assert!((figure(&answer, "response.mean") - 100.0).abs() < 1e-9);
+    assert!((figure(&answer, "goodput") - 409.6e6).abs() < 1.0);
+}
+
+#[test]
+fn wrk_tells_of_all_requests() {
+    let out = "Running 1s test @ http://[::1]:18080/bytes/4096
+  1 threads and 10 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   252.42us    0.93ms  15.91ms   95.32%
+    Req/Sec   101.48k    18.30k  111.77k    90.91%
+  Latency Distribution
+     50%   71.00us
+     75%   77.00us
+     90%  103.00us
+     99%    5.41ms
+  111043 requests in 1.10s, 446.26MB read
+  Socket errors: connect 0, read 3, write 1, timeout 2
+  Non-2xx or 3xx responses: 4
+Requests/sec: 100950.75
+Transfer/sec:    405.70MB
+";
+    let answer = read(Client::Wrk, out, "");
+    assert_eq!((figure(&answer, "sent"), figure(&answer, "completed")), (111_049.0, 111_043.0));
+    assert_eq!((figure(&answer, "write_errors"), answer.refused), (1.0, 4));
+    assert_eq!((figure(&answer, "response.p99"), figure(&answer, "response.p50")), (5_410.0, 71.0));
+    assert_eq!(figure(&answer, "transfer_rate"), 405.70 * 1_048_576.0);
+}
+
+#[test]
+fn h2load_tells_of_all_requests() {
+    let out = "finished in 18.34ms, 54513.74 req/s, 219.08MB/s
+requests: 1000 total, 1000 started, 1000 done, 990 succeeded, 10 failed, 2 errored, 0 timeout
+status codes: 990 2xx, 0 3xx, 5 4xx, 3 5xx
+traffic: 4.02MB (4214000) total, 84.96KB (87000) headers (space savings 0.00%), 3.91MB (4096000) data
+                     min         max         mean         sd        +/- sd
+time for request:       28us      4.10ms       174us       443us    98.00%
+time for connect:       50us       398us       190us       105us    70.00%
+time to 1st byte:      359us       677us       481us        96us    70.00%
+";
+    let answer = read(Client::H2load, out, "");
+    assert_eq!(
+        (figure(&answer, "sent"), figure(&answer, "completed"), answer.refused),
+        (1_000.0, 998.0, 8)
+    );
+    assert_eq!((figure(&answer, "response.mean"), figure(&answer, "connect.max")), (174.0, 398.0));
+    assert!((figure(&answer, "goodput") - 4_096_000.0 / 0.01834).abs() < 1.0);
+}
+
+#[test]
+fn arguments_say_what_the_job_says() {
+    let all = |client: Client| client.arguments(&job(client.name())).unwrap().join(" ");
+    assert_eq!(all(Client::Ab), "-q -d -n 2 -c 1 -s 5 -k http://[::1]:80/x");
+    assert_eq!(all(Client::Wrk), "-t1 -c1 -d1s --timeout=5s --latency http://[::1]:80/x");
+    assert_eq!(all(Client::H2load), "-c1 -t1 -n2 -m1 -N5 http://[::1]:80/x");
+    assert!(all(Client::Wget).ends_with("-6 --timeout=5 http://[::1]:80/x http://[::1]:80/x"));
+    assert_eq!(all(Client::Curl).matches("-o /dev/null http://[::1]:80/x").count(), 2);
+    let closing = Job { keep_alive: false, family: Family::Ipv4, ..job("curl") };
+    let words = Client::Curl.arguments(&closing).unwrap();
+    assert!(words.contains(&"Connection: close".to_owned()) && words.contains(&"-4".to_owned()));
+    let named = Job { url: "http://localhost/".to_owned(), ..job("ab") };
+    assert!(Client::Ab.arguments(&named).unwrap_err().contains("needs an address"));
+}

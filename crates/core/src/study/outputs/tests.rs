@@ -1,0 +1,160 @@
+#![cfg(test)]
+
+use super::*;
+use crate::plan::study::cells::cells;
+use crate::plan::study::published::family_name;
+use crate::plan::study::{Context, parse};
+use crate::result::{Ended, Families};
+use crate::study::result::Finding;
+
+const PUBLISHED: &str = r#"
+title = "T"
+source = "S"
+[[tables]]
+name = "p"
+factors = ["size"]
+columns = [
+    { measure = "goodput", unit = "MB/s", family = "ipv6", at = { system = "A" } },
+    { measure = "goodput", unit = "MB/s", family = "ipv4", at = { system = "A" } },
+    { measure = "goodput", unit = "MB/s", family = "ipv6", at = { system = "B" } },
+]
+rows = [["1", 10, 20, 30], ["2", 11, 21, 31]]
+"#;
+
+fn study(more: &str) -> Study {
+    let text = format!(
+        "name = 'x'\ntargets = ['http://[::1]', 'http://127.0.0.1']\nrepetitions = 3\n\
+         published = 'published.toml'\n{more}"
+    );
+    let mut open = |_: &str| Ok(PUBLISHED.to_owned());
+    let has_option = |name: &str| ["ratio", "count"].contains(&name);
+    let mut context = Context { quick: false, has_option: &has_option, open: &mut open };
+    parse(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
+}
+
+/// Every cell in every repetition, `goodput` being what `figure` makes of family, levels, repetition.
+fn measured(study: &Study, figure: impl Fn(Family, &[At], u32) -> Option<f64>) -> Vec<CellResult> {
+    let mut all = Vec::new();
+    for cell in cells(study) {
+        for repetition in 1..=study.repetitions.get() {
+            let of = |family: Family| {
+                let alone = cell.text("family").is_some_and(|name| family_name(family) != name);
+                let value = figure(family, &cell.at(), repetition).filter(|_| !alone)?;
+                Some([("goodput".to_owned(), value)].into())
+            };
+            all.push(CellResult {
+                id: format!("c{:03}-r{repetition}", cell.number),
+                cell: cell.number,
+                repetition,
+                levels: cell.at(),
+                client: "sixmark".into(),
+                command: Vec::new(),
+                started: String::new(),
+                took_s: 1.0,
+                ended: Ended::Complete,
+                families: Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
+                warnings: Vec::new(),
+            });
+        }
+    }
+    all
+}
+
+fn size(at: &[At]) -> f64 {
+    at.iter().find(|at| at.factor == "size").map_or(1.0, |at| at.level.parse().unwrap())
+}
+
+/// IPv6 has 1.1 times as much, in bytes a second, with some spread over repetitions.
+fn some(family: Family, at: &[At], repetition: u32) -> Option<f64> {
+    let factor = if family == Family::Ipv6 { 1.1 } else { 1.0 };
+    Some(size(at) * 1e6 * factor * (1.0 + f64::from(repetition) / 100.0))
+}
+
+const SIZES: &str = "[factors]\nsize = [1, 2]\nfamily = ['ipv6', 'ipv4']\n";
+
+#[test]
+fn pairs_are_the_other_factors_combinations_and_repetitions_are_averaged() {
+    let study = study(&format!("{SIZES}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n"));
+    let compared = &comparisons(&study, &measured(&study, some))[0];
+    assert_eq!(compared.paired_by, ["size"]);
+    let entry = &compared.entries[0];
+    assert_eq!((entry.pairs, entry.higher, entry.finding), (2, 2, Finding::Higher));
+    assert!((entry.ratio.unwrap().value - 1.1).abs() < 1e-12, "{entry:?}");
+}
+
+#[test]
+fn without_another_factor_repetitions_are_the_pairs() {
+    let text =
+        "[factors]\nfamily = ['ipv6', 'ipv4']\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n";
+    let study = study(text);
+    let compared = &comparisons(&study, &measured(&study, some))[0];
+    assert_eq!(
+        (&compared.paired_by[..], compared.entries[0].pairs),
+        (&["repetition".to_owned()][..], 3)
+    );
+    // A repetition that is not done yet is no pair.
+    let part: Vec<_> = measured(&study, some).into_iter().filter(|c| c.id != "c002-r3").collect();
+    assert_eq!(comparisons(&study, &part)[0].entries[0].pairs, 2);
+}
+
+#[test]
+fn cells_of_both_families_are_pairs_of_their_own() {
+    let text = "[factors]\nratio = ['1:1', '4:1']\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\nby = ['ratio']\n\
+        [[comparisons]]\nname = 'd'\nfactor = 'ratio'\nmeasure = 'goodput'\nby = ['family']\n";
+    let study = study(text);
+    let all = comparisons(&study, &measured(&study, some));
+    assert_eq!(all[0].entries.len(), 2);
+    assert_eq!((all[0].entries[1].pairs, &all[0].paired_by[0][..]), (3, "repetition"));
+    assert!((all[0].entries[1].ratio.unwrap().value - 1.1).abs() < 1e-12);
+    // The other way round: IPv6 is compared with IPv6.
+    assert_eq!(all[1].entries.len(), 2);
+    assert!((all[1].entries[0].ratio.unwrap().value - 1.0).abs() < 1e-12, "{:?}", all[1]);
+}
+
+#[test]
+fn tables_have_figures_intervals_and_what_was_published() {
+    let text = format!(
+        "{SIZES}[[tables]]\nname = 't'\nrows = ['size']\n\
+         measures = [{{ measure = 'goodput', unit = 'MB/s' }}]\n\
+         published = {{ table = 'p', at = {{ system = 'A' }} }}\n\
+         [[tables]]\nname = 'u'\nmeasures = ['goodput']\nwhere = {{ size = 2 }}\nstatistic = 'median'\n\
+         [[tables]]\nname = 'v'\nmeasures = ['goodput']\n"
+    );
+    let study = study(&text);
+    let (tables, ..) = outputs(&study, &measured(&study, some));
+    let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["t", "u", "v", "v"], "one for each level that a table does not name");
+    let value = tables[0].rows[1].values[0];
+    assert!((value.measured.unwrap() - 2.0 * 1.1 * 1.02).abs() < 1e-9, "{value:?}");
+    assert!(value.low.unwrap() < value.measured.unwrap());
+    assert_eq!((value.n, value.published), (3, Some(11.0)));
+    assert_eq!(tables[0].rows[0].values[1].published, Some(20.0));
+    assert_eq!(tables[0].columns[0].label, "goodput IPv6");
+    assert_eq!(tables[1].rows[0].values[0].low, None, "three values have no such interval");
+    assert_eq!(tables[3].at[0].level, "2");
+}
+
+#[test]
+fn charts_have_a_line_for_each_combination_and_the_published_ones() {
+    let text = format!(
+        "{SIZES}[[figures]]\nname = 'f'\nx = 'size'\ny = {{ measure = 'goodput', unit = 'kB/s' }}\n\
+         published = {{ table = 'p', at = {{ system = 'B' }} }}\n"
+    );
+    let study = study(&text);
+    let only_six = |family, at: &[At], n| some(family, at, n).filter(|_| family == Family::Ipv6);
+    let (_, charts, _) = outputs(&study, &measured(&study, only_six));
+    let lines: Vec<_> = charts[0].series.iter().map(|s| (s.label.as_str(), s.published)).collect();
+    assert_eq!(lines, [("IPv6", false), ("published: p, B IPv6", true)]);
+    assert_eq!(charts[0].series[1].points[1].y, 31_000.0);
+    assert_eq!(charts[0].series[0].points[1].x, 2.0);
+}
+
+#[test]
+fn of_nothing_there_is_nothing() {
+    let text = format!(
+        "{SIZES}[[tables]]\nname = 't'\nmeasures = ['goodput']\n[[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n"
+    );
+    let study = study(&text);
+    let (tables, charts, comparisons) = outputs(&study, &[]);
+    assert!(tables.is_empty() && charts[0].series.is_empty() && comparisons[0].entries.is_empty());
+}

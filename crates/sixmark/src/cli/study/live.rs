@@ -1,0 +1,105 @@
+//! How far a study has come: one line that changes on a terminal, a line a cell elsewhere.
+
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use sixmark_core::report::count;
+use sixmark_core::study::result::{CellResult, Entry, StudyComparison};
+
+use super::super::out::complain;
+use crate::study::Event;
+
+/// Shows events.
+#[derive(Debug)]
+pub(super) struct Live {
+    shown: bool,
+    terminal: bool,
+    estimate: String,
+}
+
+impl Live {
+    /// Silent unless `shown`.
+    pub(super) fn new(shown: bool, terminal: bool) -> Live {
+        Live { shown, terminal, estimate: String::new() }
+    }
+
+    /// Takes an event in.
+    pub(super) fn see(&mut self, event: &Event<'_>) {
+        if !self.shown {
+            return;
+        }
+        match event {
+            Event::Begins { folder, done, all } => {
+                let begun =
+                    if *done > 0 { format!("{done} done already, ") } else { String::new() };
+                let folder = folder.display();
+                if done == all {
+                    complain(&format!("all {all} cells are in '{folder}' already"));
+                    return;
+                }
+                complain(&format!("{} cells, {begun}kept in '{folder}'", count((*all).into())));
+            }
+            Event::Cell { number, all, levels, left_s } if self.terminal => {
+                let left = left_s.map_or(String::new(), |left| format!(", {} left", clock(left)));
+                put(&format!("cell {number}/{all}{left}  {levels}{}", self.estimate));
+            }
+            Event::Cell { .. } => {}
+            Event::Kept { number, all, cell, comparison } => {
+                self.estimate = comparison.map_or(String::new(), |all| estimate(all, cell));
+                if !self.terminal {
+                    let estimate = &self.estimate;
+                    complain(&format!("cell {number}/{all}: {}{estimate}", line(cell)));
+                }
+            }
+        }
+    }
+
+    /// Wipes the line, for what comes after it.
+    pub(super) fn clear(&self) {
+        if self.shown && self.terminal {
+            put("");
+        }
+    }
+}
+
+/// Replaces the terminal's current line.
+fn put(text: &str) {
+    let mut terminal = io::stderr().lock();
+    // No wrapping while it is written: a line that wraps can't be wiped (DECAWM).
+    let _ = write!(terminal, "\r\x1b[?7l\x1b[K{text}\x1b[?7h").and_then(|()| terminal.flush());
+}
+
+fn line(cell: &CellResult) -> String {
+    let levels: Vec<_> =
+        cell.levels.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
+    let doubts = if cell.warnings.is_empty() { "" } else { ", with warnings" };
+    format!("{} {} in {:.2} s{doubts}", cell.id, levels.join(" "), cell.took_s)
+}
+
+/// What the main comparison comes to so far, of the entry that the cell belongs to.
+fn estimate(comparison: &StudyComparison, cell: &CellResult) -> String {
+    let of_cell = |entry: &&Entry| {
+        let mut levels = entry.label.split(", ").filter(|level| !level.is_empty());
+        levels.all(|level| cell.levels.iter().any(|at| at.level.eq_ignore_ascii_case(level)))
+    };
+    let found = comparison.entries.iter().find(of_cell);
+    let Some((entry, ratio)) = found.and_then(|entry| Some((entry, entry.ratio?))) else {
+        return String::new();
+    };
+    let interval = match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) => format!(" ({low:.3}-{high:.3})"),
+        _ => String::new(),
+    };
+    let label = if entry.label.is_empty() { "" } else { &format!(", {}", entry.label) };
+    let StudyComparison { a, b, measure, .. } = comparison;
+    format!("; {measure} {a}/{b}{label}: {:.3}{interval}", ratio.value)
+}
+
+/// Minutes and seconds, or hours.
+fn clock(seconds: f64) -> String {
+    let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e9)).as_secs();
+    match whole {
+        0..3_600 => format!("{}:{:02}", whole / 60, whole % 60),
+        _ => format!("{}:{:02}:{:02}", whole / 3_600, whole / 60 % 60, whole % 60),
+    }
+}

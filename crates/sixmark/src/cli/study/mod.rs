@@ -1,0 +1,293 @@
+//! `sixmark study`.
+
+mod live;
+mod show;
+mod words;
+
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use sixmark_core::document::Document;
+use sixmark_core::headline::Headline;
+use sixmark_core::plan::study::{Study, Wrong};
+use sixmark_core::report::html;
+use sixmark_core::report::sheet::Named;
+use sixmark_core::report::study::{Style, reanalysis, report};
+use sixmark_core::result::Ended;
+use sixmark_core::study::analyse::published;
+use sixmark_core::study::result::StudyResult;
+
+use super::keep::{self, Keeper};
+use super::out::{self, Place, complain, print};
+use super::stop_flag;
+use crate::Error;
+use crate::study::{self, Commands, Finished, Options, Source};
+use live::Live;
+
+/// Carry out an experiment from a file, or one that comes with sixmark.
+///
+/// A study varies factors (family, ratio, server, size, concurrency, protocol, rate, client, any
+/// option of `sixmark run`), measures every combination several times, and sets what was published
+/// beside. docs/study.md describes the file.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Carry a study out, or go on with one
+    Run(RunArgs),
+    /// Name the studies that come with sixmark
+    List,
+    /// Say what a study varies, how many cells that makes, how long it takes and what it needs; of the
+    /// folder or the document of one that was carried out, what came of it
+    Show(ShowArgs),
+    /// Look for what is wrong in a study's file: each with its line, key and what is allowed
+    Check(CheckArgs),
+    /// Work out anew what the published figures of a study say
+    Reanalyse(ReanalyseArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct RunArgs {
+    /// A study's file, or the name of one that comes with sixmark
+    #[arg(value_name = "FILE|NAME", required_unless_present = "resume")]
+    study: Option<String>,
+
+    /// The short form, which ends within a minute or so
+    #[arg(long, conflicts_with = "resume")]
+    quick: bool,
+
+    /// New folder to keep the study in [default: NAME-TIME here]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
+    out: Option<PathBuf>,
+
+    /// Go on with the study in this folder: cells that are done stay as they are
+    #[arg(long, value_name = "FOLDER")]
+    resume: Option<PathBuf>,
+
+    /// Go on even though the study's file, the machine or a program has changed
+    #[arg(long, requires = "resume")]
+    force: bool,
+
+    /// Decides the order of the cells [default: random]
+    #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    seed: Option<u64>,
+
+    /// Write the report as Markdown too
+    #[arg(long, value_name = "FILE|-")]
+    markdown: Option<Place>,
+
+    /// Write the report as a page here too; the study's folder has it as report.html
+    #[arg(long, value_name = "FILE|-")]
+    html: Option<Place>,
+
+    #[command(flatten)]
+    keep: keep::Args,
+
+    /// No report and no progress; warnings stay
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// A study's file, the name of one that comes with sixmark, or the folder or document of one that
+    /// was carried out
+    #[arg(value_name = "FILE|NAME|FOLDER")]
+    study: String,
+
+    /// Its short form
+    #[arg(long)]
+    quick: bool,
+
+    /// As Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct CheckArgs {
+    /// A study's file, or the name of one that comes with sixmark
+    #[arg(value_name = "FILE|NAME")]
+    study: String,
+}
+
+#[derive(Debug, clap::Args)]
+struct ReanalyseArgs {
+    /// A study's file, or the name of one that comes with sixmark
+    #[arg(value_name = "FILE|NAME")]
+    study: String,
+
+    /// As JSON: the document's `published`
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+
+    /// As Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// Does what the arguments say.
+pub(super) fn main(args: Args) -> Result<u8, Error> {
+    match args.command {
+        Command::Run(args) => words::with_commands(|commands| run(&args, commands)),
+        Command::List => words::with_commands(show::list),
+        Command::Show(args) => words::with_commands(|commands| show(&args, commands)),
+        Command::Check(args) => words::with_commands(|commands| check(&args, commands)),
+        Command::Reanalyse(args) => words::with_commands(|commands| reanalyse(&args, commands)),
+    }
+}
+
+fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+    let (source, quick) = wanted(args)?;
+    let study = checked(&source, quick, commands)?;
+    out::check([&args.markdown, &args.html])?;
+    let mut keeper = Keeper::open(&args.keep)?;
+    let options = Options {
+        seed: args.seed,
+        out: args.out.clone(),
+        resume: args.resume.clone(),
+        force: args.force,
+    };
+    let stop = stop_flag()?;
+    let mut live = Live::new(!args.quiet, io::stderr().is_terminal());
+    let done = study::run(&source, &study, &options, commands, &stop, &mut |event| live.see(event));
+    live.clear();
+    let finished = done?;
+    keep(args, &finished, &mut keeper)?;
+    tell(args, &finished)
+}
+
+/// In the store, and as a page in the study's folder and where it was asked for.
+fn keep(args: &RunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), Error> {
+    let Finished { document, folder } = finished;
+    let text = serde_json::to_string_pretty(document)
+        .map_err(|error| Error::Measure(format!("can't encode the study: {error}")))?;
+    // The folder has it anyway.
+    let elsewhere = Place::File(folder.join("study.json"));
+    let headline = Headline::of_study(document);
+    let kept = keeper.finish(&headline, &text, Some(&elsewhere), args.quiet);
+    let name = folder.display().to_string();
+    let parsed = Document::Study(Box::new(document.clone()));
+    let page = html::page(&[Named { name: &name, document: &parsed }]);
+    let written = Place::File(folder.join("report.html")).write(&page);
+    let also = args.html.as_ref().map_or(Ok(()), |place| place.write(&page));
+    out::all([kept, written, also])
+}
+
+/// The study to carry out, and whether its short form: of one that goes on, what its folder says.
+fn wanted(args: &RunArgs) -> Result<(Source, bool), Error> {
+    let Some(folder) = &args.resume else {
+        let name = args.study.as_deref().unwrap_or_default();
+        return Source::find(name).map(|source| (source, args.quick));
+    };
+    let before = document(folder)?;
+    let name = args.study.clone().unwrap_or(before.file.name);
+    // Where the file is gone, its copy in the folder will do: it has the same digest.
+    let copy = folder.join("study.toml");
+    let source = Source::find(&name).or_else(|_| Source::file(&copy));
+    source.map(|source| (source, before.quick))
+}
+
+/// The document of a study's folder.
+fn document(folder: &Path) -> Result<StudyResult, Error> {
+    let path = if folder.is_dir() { folder.join("study.json") } else { folder.to_owned() };
+    let shown = path.display();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Error::Usage(format!("can't read '{shown}': {error}")))?;
+    match Document::parse(&text) {
+        Ok(Document::Study(study)) => Ok(*study),
+        Ok(other) => Err(Error::Usage(format!("'{shown}' is a {}, no study", other.schema()))),
+        Err(why) => Err(Error::Usage(format!("'{shown}' {why}"))),
+    }
+}
+
+/// The study, if nothing is wrong with it. Everything else that is wrong goes before the last line.
+fn checked(source: &Source, quick: bool, commands: &Commands<'_>) -> Result<Study, Error> {
+    let mut lines = Vec::new();
+    match source.read(quick, commands) {
+        Ok(study) => {
+            lines.extend(options_wrong(source, &study, commands));
+            if lines.is_empty() {
+                return Ok(study);
+            }
+        }
+        Err(wrongs) => lines.extend(wrongs.iter().map(|wrong| wrong.of_file(&source.name))),
+    }
+    let last = lines.pop().unwrap_or_default();
+    lines.iter().for_each(|line| complain(line));
+    Err(Error::Usage(last))
+}
+
+fn options_wrong(source: &Source, study: &Study, commands: &Commands<'_>) -> Vec<String> {
+    let wrongs = study::wrongs(study, commands)
+        .into_iter()
+        .map(|(line, key, message)| Wrong { line, key, message, file: None }.of_file(&source.name));
+    wrongs.collect()
+}
+
+/// The report, and where everything is; of a study that was stopped how to go on.
+fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
+    let Finished { document, folder } = finished;
+    let folder = folder.display();
+    let standard = [&args.markdown, &args.html].contains(&&Some(Place::Standard));
+    if !args.quiet && !standard {
+        print(&report(document, Style::Text))?;
+    }
+    let markdown = || report(document, Style::Markdown);
+    args.markdown.as_ref().map_or(Ok(()), |place| place.write(&markdown()))?;
+    if document.ended == Some(Ended::Complete) {
+        if !args.quiet {
+            complain(&format!("kept in '{folder}'; its report is '{folder}/report.html'"));
+        }
+        return Ok(0);
+    }
+    let (done, all) = (document.cells.len(), document.cells_planned);
+    Err(Error::Measure(format!(
+        "interrupted: {done} of {all} cells are kept in '{folder}'; go on with: sixmark study run \
+         --resume {folder}"
+    )))
+}
+
+fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+    let style = if args.markdown { Style::Markdown } else { Style::Text };
+    let path = Path::new(&args.study);
+    if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
+        return print(&report(&document(path)?, style)).map(|()| 0);
+    }
+    let source = Source::find(&args.study)?;
+    let study = checked(&source, args.quick, commands)?;
+    print(&show::describe(&study)).map(|()| 0)
+}
+
+fn check(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+    let source = Source::find(&args.study)?;
+    let study = checked(&source, false, commands)?;
+    // The short form has levels of its own.
+    if source.text.contains("[quick") {
+        checked(&source, true, commands)?;
+    }
+    print(&format!("{}: nothing is wrong; {}\n", source.name, show::amount(&study))).map(|()| 0)
+}
+
+fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+    let source = Source::find(&args.study)?;
+    let study = checked(&source, false, commands)?;
+    let Some(figures) = &study.published else {
+        let line =
+            format!("'{}' has no published figures (published = \"published.toml\")", study.name);
+        return Err(Error::Usage(line));
+    };
+    let published = published(figures);
+    if args.json {
+        let text = serde_json::to_string_pretty(&published);
+        let text = text.map_err(|e| Error::Measure(format!("can't encode the figures: {e}")))?;
+        return print(&(text + "\n")).map(|()| 0);
+    }
+    let style = if args.markdown { Style::Markdown } else { Style::Text };
+    print(&reanalysis(&published, style)).map(|()| 0)
+}

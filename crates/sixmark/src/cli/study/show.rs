@@ -1,0 +1,112 @@
+//! What a study is, before it is carried out.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use sixmark_core::plan::study::cells::{Cell, cells};
+use sixmark_core::plan::study::{Given, Study};
+use sixmark_core::report::count;
+use sixmark_core::study::client::Client;
+use sixmark_core::study::result::Order;
+
+use super::super::out::print;
+use crate::Error;
+use crate::study::{Commands, Source, builtin_names, needs};
+
+/// Levels named of a factor.
+const SHOWN: usize = 20;
+
+/// The built-in studies, a line each.
+pub(super) fn list(commands: &Commands<'_>) -> Result<u8, Error> {
+    let mut text = String::new();
+    for name in builtin_names() {
+        let study = super::checked(&Source::find(name)?, false, commands)?;
+        let _ = writeln!(text, "{name:<12}{}", study.title);
+    }
+    text.push_str(
+        "\nsixmark study show NAME tells more; sixmark study run NAME --quick takes a minute.\n",
+    );
+    print(&text).map(|()| 0)
+}
+
+/// How many cells there are.
+pub(super) fn amount(study: &Study) -> String {
+    let combinations = cells(study).len() as u64;
+    let repetitions = u64::from(study.repetitions.get());
+    let all = count(combinations * repetitions);
+    match repetitions {
+        1 => format!("{all} cells"),
+        _ => format!("{} combinations, {repetitions} times each: {all} cells", count(combinations)),
+    }
+}
+
+/// All of it.
+pub(super) fn describe(study: &Study) -> String {
+    let mut text = format!("{}: {}\n", study.name, study.title);
+    if !study.description.is_empty() {
+        let _ = writeln!(text, "\n{}", study.description.trim());
+    }
+    text.push('\n');
+    for factor in &study.factors {
+        let names: Vec<_> =
+            factor.levels.iter().map(|level| level.name.as_str()).take(SHOWN).collect();
+        let more = factor.levels.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let _ = writeln!(text, "{:<14}{}{more}", factor.name, names.join(", "));
+    }
+    for option in &study.options {
+        let value = match &option.value {
+            Given::Flag(flag) => flag.to_string(),
+            Given::Text(text) => text.clone(),
+            Given::List(list) => list.join(", "),
+        };
+        let _ = writeln!(text, "{:<14}{value} (always)", option.key);
+    }
+    let order = match study.order {
+        Order::Random => "in random order within each repetition",
+        Order::Written => "in the order of the file",
+    };
+    let _ = writeln!(text, "\n{}, {order}", amount(study));
+    let _ = writeln!(text, "{}", takes(study));
+    for need in needs(study) {
+        let _ = match (&need.found, &need.package) {
+            (Some(path), _) => writeln!(text, "needs {}: {}", need.program, path.display()),
+            (None, _) => writeln!(text, "{}", need.error()),
+        };
+    }
+    text
+}
+
+/// How long it takes: as the file says, or as its options do.
+fn takes(study: &Study) -> String {
+    let about = |time: Duration| {
+        let seconds = Duration::from_secs(time.as_secs().max(1));
+        humantime::format_duration(seconds).to_string()
+    };
+    if let Some(time) = study.takes {
+        return format!("takes about {}, the file says", about(time));
+    }
+    let each: Option<Vec<Duration>> = cells(study).iter().map(length).collect();
+    match each {
+        Some(each) => {
+            let all = each.into_iter().sum::<Duration>() * study.repetitions.get();
+            format!("takes about {}, as long as its cells load", about(all))
+        }
+        None => "how long it takes is seen when some cells are done".to_owned(),
+    }
+}
+
+/// How long a cell loads, where that is its time and not its number of requests.
+fn length(cell: &Cell<'_>) -> Option<Duration> {
+    let time = |key: &str| cell.text(key).map(humantime::parse_duration);
+    let whole = |text: &str| text.parse().ok().map(Duration::from_secs);
+    let read = |key: &str| match time(key) {
+        Some(Ok(time)) => Some(time),
+        Some(Err(_)) => cell.text(key).and_then(whole),
+        None => None,
+    };
+    if cell.setting("count").is_some() || cell.client() == Client::Curl {
+        return None;
+    }
+    Some(read("duration")? + read("warmup").unwrap_or_default())
+}

@@ -1,0 +1,419 @@
+//! A study from its first cell to its last.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use sixmark_core::plan::study::Study;
+use sixmark_core::plan::study::cells::{Cell, cells, schedule};
+use sixmark_core::result::{Ended, Tool};
+use sixmark_core::study::analyse::published;
+use sixmark_core::study::outputs::outputs;
+use sixmark_core::study::result::{
+    CellResult, FactorResult, Resumed, SCHEMA, StudyComparison, StudyFile, StudyResult,
+};
+
+use super::cell::{Bench, id};
+use super::changes::{self, Now};
+use super::files;
+use super::folder::Folder;
+use super::hooks::Hook;
+use super::program::versions;
+use super::services::{Ground, Services};
+use super::source::Source;
+use super::work::Work;
+use super::{Commands, doubts};
+use crate::{Error, environment};
+
+/// Open files that services are let have.
+const OPEN_FILES: u64 = 1 << 16;
+
+/// What may be chosen for a study that runs.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Decides the order; random where absent.
+    pub seed: Option<u64>,
+    /// The folder to keep it in; named after the study and the time where absent.
+    pub out: Option<PathBuf>,
+    /// The folder of a study to go on with.
+    pub resume: Option<PathBuf>,
+    /// Goes on though something has changed.
+    pub force: bool,
+}
+
+/// What there is to tell while a study runs.
+pub enum Event<'a> {
+    /// It begins, or goes on with some cells done: its folder, how many there are, and how many in
+    /// all.
+    Begins {
+        /// Where it is kept.
+        folder: &'a Path,
+        /// Cells done before.
+        done: u32,
+        /// Cells in all.
+        all: u32,
+    },
+    /// A cell begins.
+    Cell {
+        /// Its number among all, from 1.
+        number: u32,
+        /// Cells in all.
+        all: u32,
+        /// Its levels, for people.
+        levels: &'a str,
+        /// Seconds that are probably left.
+        left_s: Option<f64>,
+    },
+    /// A cell has been kept.
+    Kept {
+        /// Its number among all, from 1.
+        number: u32,
+        /// Cells in all.
+        all: u32,
+        /// The cell.
+        cell: &'a CellResult,
+        /// The study's main comparison as it is now.
+        comparison: Option<&'a StudyComparison>,
+    },
+}
+
+/// A study that ended, by itself or by a signal.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The document.
+    pub document: StudyResult,
+    /// Where it is kept.
+    pub folder: PathBuf,
+}
+
+/// Carries out a study, or what is left of it. `stop` ends it after what is running was stopped;
+/// what was measured by then is kept.
+///
+/// Call this in the main thread: services end when the thread does that started them.
+///
+/// # Errors
+/// What could not be done. The cells measured by then are kept.
+pub fn run(
+    source: &Source,
+    study: &Study,
+    options: &Options,
+    commands: &Commands<'_>,
+    stop: &Arc<AtomicBool>,
+    tell: &mut dyn FnMut(&Event<'_>),
+) -> Result<Finished, Error> {
+    let programs = versions(study)?;
+    let (folder, mut document) = match &options.resume {
+        Some(path) => resume(path, source, study, options.force, &programs)?,
+        None => begin(source, study, options, programs)?,
+    };
+    let cells = cells(study);
+    let left = left(study, &cells, &document)?;
+    let (done, all) = (document.cells.len() as u32, document.cells_planned);
+    tell(&Event::Begins { folder: folder.path(), done, all });
+    folder.write_document(&document)?;
+    let carried = match left.is_empty() {
+        true => Ok(Ended::Complete),
+        false => {
+            let mut course =
+                Course { study, cells: &cells, folder: &folder, document: &mut document };
+            course.carry_out(&left, &source.here(), commands, stop, tell)
+        }
+    };
+    finish(study, &mut document, carried.as_ref().ok().copied());
+    folder.write_document(&document)?;
+    let path = folder.path().to_owned();
+    let kept = |error: Error| keep_hint(error, &path, done < document.cells.len() as u32);
+    carried.map_err(kept)?;
+    Ok(Finished { document: document.clone(), folder: path.clone() })
+}
+
+/// An error says how to go on, where something was kept.
+fn keep_hint(error: Error, folder: &Path, kept: bool) -> Error {
+    let hint = format!("; what was measured is kept, go on with --resume {}", folder.display());
+    match error {
+        Error::Measure(line) if kept => Error::Measure(line + &hint),
+        other => other,
+    }
+}
+
+/// A new study's folder and document.
+fn begin(
+    source: &Source,
+    study: &Study,
+    options: &Options,
+    programs: BTreeMap<String, String>,
+) -> Result<(Folder, StudyResult), Error> {
+    let path = options.out.clone().unwrap_or_else(|| usual_folder(study));
+    if Folder::is_taken(&path) {
+        let shown = path.display();
+        let line =
+            format!("'{shown}' is not empty: choose another --out, or go on with --resume {shown}");
+        return Err(Error::Usage(line));
+    }
+    let folder = Folder::create(&path)?;
+    for (name, text) in source.copies() {
+        folder.write(name, &text)?;
+    }
+    let seed = options.seed.unwrap_or_else(random_seed);
+    Ok((folder, document(source, study, seed, programs)))
+}
+
+/// `anma-2026-11-21T173000`, where one is.
+fn usual_folder(study: &Study) -> PathBuf {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let now: String = now.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
+    let quick = if study.quick { "-quick" } else { "" };
+    PathBuf::from(format!("{}{quick}-{now}", study.name))
+}
+
+fn document(
+    source: &Source,
+    study: &Study,
+    seed: u64,
+    programs: BTreeMap<String, String>,
+) -> StudyResult {
+    let factors = study.factors.iter().map(|factor| FactorResult {
+        name: factor.name.clone(),
+        levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
+    });
+    let planned = cells(study).len() as u32 * study.repetitions.get();
+    StudyResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        name: study.name.clone(),
+        title: study.title.clone(),
+        description: study.description.clone(),
+        file: StudyFile { name: source.name.clone(), sha256: source.sha256() },
+        quick: study.quick,
+        seed,
+        order: study.order,
+        repetitions: study.repetitions.get(),
+        started: now(),
+        updated: now(),
+        ended: None,
+        factors: factors.collect(),
+        cells_planned: planned,
+        cells: Vec::new(),
+        tables: Vec::new(),
+        figures: Vec::new(),
+        comparisons: Vec::new(),
+        published: study.published.as_ref().map(published),
+        environment: environment::environment(Vec::new()),
+        programs,
+        resumed: Vec::new(),
+        warnings: doubts::of_study(study, &[]),
+    }
+}
+
+/// The folder and the document of a study that is to go on, with all cells that were kept.
+fn resume(
+    path: &Path,
+    source: &Source,
+    study: &Study,
+    force: bool,
+    programs: &BTreeMap<String, String>,
+) -> Result<(Folder, StudyResult), Error> {
+    let folder = Folder::open(path)?;
+    let mut document = folder.document()?;
+    let environment = environment::environment(Vec::new());
+    let sha256 = source.sha256();
+    let version = env!("CARGO_PKG_VERSION");
+    let now_is = Now { environment: &environment, programs, sha256: &sha256, version };
+    let found = changes::changes(&document, &now_is);
+    if !found.is_empty() && !force {
+        return Err(Error::Usage(format!(
+            "since '{}' was begun something has changed: {}; --force goes on all the same",
+            path.display(),
+            changes::line(&found)
+        )));
+    }
+    // The folder's cells are the truth: the document may be a cell behind.
+    document.cells = folder.cells()?;
+    let cells = document.cells.len() as u32;
+    document.resumed.push(Resumed { at: now(), cells, changes: found });
+    document.ended = None;
+    document.warnings = doubts::of_study(study, &document.resumed);
+    Ok((folder, document))
+}
+
+/// What is still to be measured, in its order.
+fn left(
+    study: &Study,
+    cells: &[Cell<'_>],
+    document: &StudyResult,
+) -> Result<Vec<(usize, u32)>, Error> {
+    let order = schedule(study, cells.len(), document.seed);
+    let known = |kept: &&CellResult| {
+        let cell = cells.iter().find(|cell| cell.number == kept.cell);
+        cell.is_none_or(|cell| cell.at() != kept.levels)
+            || kept.repetition > study.repetitions.get()
+    };
+    if let Some(stranger) = document.cells.iter().find(known) {
+        return Err(Error::Usage(format!(
+            "cell {} is none of the study's as it is now: its file has changed too much to go on",
+            stranger.id
+        )));
+    }
+    let done = |cell: usize, repetition: u32| {
+        let number = cells.get(cell).map(|cell| cell.number);
+        let same = |kept: &CellResult| Some(kept.cell) == number && kept.repetition == repetition;
+        document.cells.iter().any(same)
+    };
+    Ok(order.into_iter().filter(|&(cell, repetition)| !done(cell, repetition)).collect())
+}
+
+/// A study on its way.
+struct Course<'a> {
+    study: &'a Study,
+    cells: &'a [Cell<'a>],
+    folder: &'a Folder,
+    document: &'a mut StudyResult,
+}
+
+impl Course<'_> {
+    fn carry_out(
+        &mut self,
+        left: &[(usize, u32)],
+        here: &Path,
+        commands: &Commands<'_>,
+        stop: &Arc<AtomicBool>,
+        tell: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<Ended, Error> {
+        let work = Work::new(self.folder)?;
+        files::make(self.study, self.cells, &work)?;
+        // Services inherit the limit: thousands of connections may come. One that stays lower shows in
+        // what fails.
+        let _ = sixmark_sys::limit::raise_open_files(OPEN_FILES);
+        let ground = Ground { folder: self.folder, work: &work, stop };
+        let Some(mut services) = Services::start(&self.study.services, &ground)? else {
+            return Ok(Ended::Interrupted);
+        };
+        let www = work.www();
+        let hook = Hook { study: &self.study.name, cell: None, www: &www, stop };
+        hook.run("before_study", &self.study.hooks.before_study)?;
+        let programs = self.document.programs.clone();
+        for &(cell, repetition) in left {
+            let cell = &self.cells[cell];
+            self.tell_of(cell, tell);
+            services.check()?;
+            let bench = Bench {
+                study: self.study,
+                services: &services,
+                work: &work,
+                commands,
+                programs: &programs,
+                here,
+                seed: self.document.seed,
+                stop,
+            };
+            if !self.one(&bench, cell, repetition, &www)? || stop.load(Ordering::Relaxed) {
+                services.stop()?;
+                return Ok(self.ended());
+            }
+            self.kept(tell);
+        }
+        hook.run("after_study", &self.study.hooks.after_study)?;
+        services.stop()?;
+        Ok(Ended::Complete)
+    }
+
+    /// Interrupted, unless that came with the last cell done.
+    fn ended(&self) -> Ended {
+        match self.document.cells.len() as u32 == self.document.cells_planned {
+            true => Ended::Complete,
+            false => Ended::Interrupted,
+        }
+    }
+
+    /// Measures and keeps a cell. False where the study was stopped before.
+    fn one(
+        &mut self,
+        bench: &Bench<'_>,
+        cell: &Cell<'_>,
+        repetition: u32,
+        www: &Path,
+    ) -> Result<bool, Error> {
+        let id = id(cell.number, repetition);
+        let hook = Hook { study: &self.study.name, cell: Some((cell, &id)), www, stop: bench.stop };
+        hook.run("before_cell", &self.study.hooks.before_cell)?;
+        if bench.stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let named = |error: Error| match error {
+            Error::Usage(line) => Error::Usage(format!("cell {id}: {line}")),
+            Error::Measure(line) => Error::Measure(format!("cell {id}: {line}")),
+        };
+        let Some(kept) = bench.measure(cell, repetition).map_err(named)? else { return Ok(false) };
+        self.folder.keep(&kept)?;
+        self.document.cells.push(kept.cell);
+        finish(self.study, self.document, None);
+        self.folder.write_document(self.document)?;
+        hook.run("after_cell", &self.study.hooks.after_cell)?;
+        Ok(true)
+    }
+
+    fn tell_of(&self, cell: &Cell<'_>, tell: &mut dyn FnMut(&Event<'_>)) {
+        let at = cell.at();
+        let levels: Vec<_> = at.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
+        let number = self.document.cells.len() as u32 + 1;
+        tell(&Event::Cell {
+            number,
+            all: self.document.cells_planned,
+            levels: &levels.join(" "),
+            left_s: self.left_s(),
+        });
+    }
+
+    /// How long the rest will probably take: each cell as long as it took before, one that was not
+    /// measured yet as long as the mean of the others.
+    fn left_s(&self) -> Option<f64> {
+        let done = &self.document.cells;
+        if done.is_empty() {
+            return None;
+        }
+        let mean = done.iter().map(|cell| cell.took_s).sum::<f64>() / done.len() as f64;
+        let mut took: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+        for cell in done {
+            let entry = took.entry(cell.cell).or_default();
+            *entry = (entry.0 + cell.took_s, entry.1 + 1);
+        }
+        let repetitions = self.study.repetitions.get();
+        let left = self.cells.iter().map(|cell| match took.get(&cell.number) {
+            Some(&(sum, n)) => sum / f64::from(n) * f64::from(repetitions.saturating_sub(n)),
+            None => mean * f64::from(repetitions),
+        });
+        Some(left.sum())
+    }
+
+    fn kept(&self, tell: &mut dyn FnMut(&Event<'_>)) {
+        let Some(cell) = self.document.cells.last() else { return };
+        tell(&Event::Kept {
+            number: self.document.cells.len() as u32,
+            all: self.document.cells_planned,
+            cell,
+            comparison: self.document.comparisons.first(),
+        });
+    }
+}
+
+/// Puts in what the cells come to.
+fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
+    let (tables, figures, comparisons) = outputs(study, &document.cells);
+    document.tables = tables;
+    document.figures = figures;
+    document.comparisons = comparisons;
+    document.ended = ended;
+    document.updated = now();
+}
+
+fn now() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}
+
+/// 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    RandomState::new().build_hasher().finish() >> 11
+}

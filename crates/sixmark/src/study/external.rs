@@ -1,0 +1,86 @@
+//! Another program loads in sixmark's place.
+
+use std::fs::{self, File};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sixmark_core::study::client::{Answer, Client, Job, Said};
+use sixmark_sys::process::Running;
+
+use super::folder::Output;
+use super::program::{command, find};
+use super::work::Work;
+use crate::Error;
+
+/// Between two looks whether the study is to stop.
+const LOOK: Duration = Duration::from_millis(100);
+/// What a program may take beyond what it was asked for.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// What a program did.
+pub(super) struct Done {
+    pub(super) answer: Answer,
+    pub(super) output: Output,
+    /// The program and its arguments.
+    pub(super) command: Vec<String>,
+}
+
+/// Runs a client to its end. None where the study was stopped before.
+///
+/// # Errors
+/// It can't be started, does not end, or says what can't be read; `version` is named then.
+pub(super) fn run(
+    client: Client,
+    job: &Job,
+    version: &str,
+    work: &Work,
+    stop: &AtomicBool,
+) -> Result<Option<Done>, Error> {
+    let name = client.name();
+    let cannot = |why: &dyn std::fmt::Display| Error::Measure(format!("{name}: {why}"));
+    let arguments = client.arguments(job).map_err(Error::Usage)?;
+    let program = find(name).ok_or_else(|| cannot(&"is not there any more"))?;
+    let files = ["stdout", "stderr"].map(|name| work.file(name));
+    let [out, err] = [File::create(&files[0]), File::create(&files[1])];
+    let mut command = command(&program);
+    command.args(&arguments).stdout(out.map_err(|e| cannot(&e))?);
+    command.stderr(err.map_err(|e| cannot(&e))?);
+    let began = Instant::now();
+    let mut running = Running::start(&mut command).map_err(|error| cannot(&error))?;
+    let most = most(job);
+    let exit = loop {
+        if let Some(exit) = running.wait(LOOK).map_err(|error| cannot(&error))? {
+            break exit;
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        if began.elapsed() > most {
+            return Err(cannot(&format!("did not end within {} s", most.as_secs())));
+        }
+    };
+    let wall_s = began.elapsed().as_secs_f64();
+    let [out, err] = files.map(|file| {
+        let bytes = fs::read(file).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let said = Said { out: &out, err: &err, wall_s, cpu_s: exit.user_s + exit.system_s };
+    let answer = client.read(job, &said).map_err(|why| {
+        let last = [&err, &out].into_iter().find_map(|text| {
+            text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
+        });
+        let last = last.map_or(String::new(), |line| format!("; its last line: {line}"));
+        let status = exit.status;
+        Error::Measure(format!("{name} ({version}) can't be understood: {why} ({status}){last}"))
+    })?;
+    let command = [name.to_owned()].into_iter().chain(arguments).collect();
+    let output = Output { stdout: out, stderr: err, status: exit.status.to_string() };
+    Ok(Some(Done { answer, output, command }))
+}
+
+/// The longest that it may take: its time, or all its requests one after the other.
+fn most(job: &Job) -> Duration {
+    let requests = u32::try_from(job.count.unwrap_or(1)).unwrap_or(u32::MAX);
+    let asked = job.duration.unwrap_or_else(|| job.timeout.saturating_mul(requests));
+    asked.saturating_add(job.timeout).saturating_add(GRACE)
+}

@@ -1,0 +1,163 @@
+//! The folder that a study is kept in.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sixmark_core::result::RunResult;
+use sixmark_core::study::result::{CellResult, StudyResult};
+
+use crate::Error;
+
+const DOCUMENT: &str = "study.json";
+const CELLS: &str = "cells";
+const LOGS: &str = "logs";
+const LOCK: &str = "lock";
+
+/// A study's folder, which no other process may write to at the same time.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// One cell with all that is known of it: `cells/ID.json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Kept {
+    /// What the study's document has of it.
+    pub(super) cell: CellResult,
+    /// The document of its run, where sixmark loaded.
+    pub(super) result: Option<RunResult>,
+    /// What another client said.
+    pub(super) output: Option<Output>,
+}
+
+/// What a program said, and how it ended.
+#[derive(Debug, Serialize)]
+pub(super) struct Output {
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) status: String,
+}
+
+/// The part of a kept cell that is read again.
+#[derive(Deserialize)]
+struct Again {
+    cell: CellResult,
+}
+
+impl Folder {
+    /// A new one.
+    pub(super) fn create(path: &Path) -> Result<Folder, Error> {
+        let cannot = |error| failed("make the folder", path, &error);
+        fs::create_dir_all(path.join(CELLS)).map_err(cannot)?;
+        fs::create_dir_all(path.join(LOGS)).map_err(cannot)?;
+        Folder::locked(path)
+    }
+
+    /// True where something is there already that a new study would be mixed with. A study that ended
+    /// before its first cell is nothing.
+    pub(super) fn is_taken(path: &Path) -> bool {
+        let empty = |path: &Path| fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
+        if path.join(DOCUMENT).is_file() && empty(&path.join(CELLS)) {
+            return false;
+        }
+        match fs::read_dir(path) {
+            Ok(mut entries) => entries.next().is_some(),
+            Err(_) => path.exists(),
+        }
+    }
+
+    /// One that is there.
+    pub(super) fn open(path: &Path) -> Result<Folder, Error> {
+        if !path.join(DOCUMENT).is_file() {
+            let line = format!("'{}' has no {DOCUMENT}: no study to go on with", path.display());
+            return Err(Error::Usage(line));
+        }
+        Folder::create(path)
+    }
+
+    fn locked(path: &Path) -> Result<Folder, Error> {
+        let cannot = |error| failed("lock", path, &error);
+        let lock = File::create(path.join(LOCK)).map_err(cannot)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Folder { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(Error::Usage(format!(
+                "another sixmark is at work in '{}'; let it end, or choose another --out",
+                path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(cannot(error)),
+        }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where a service's words go.
+    pub(super) fn log(&self, service: &str) -> PathBuf {
+        self.path.join(LOGS).join(format!("{service}.log"))
+    }
+
+    /// The document as it is.
+    pub(super) fn document(&self) -> Result<StudyResult, Error> {
+        read(&self.path.join(DOCUMENT))
+    }
+
+    /// Writes the document, whole or not at all.
+    pub(super) fn write_document(&self, document: &StudyResult) -> Result<(), Error> {
+        self.write(DOCUMENT, &encode(document)?)
+    }
+
+    /// Keeps a cell, whole or not at all.
+    pub(super) fn keep(&self, kept: &Kept) -> Result<(), Error> {
+        self.write(&format!("{CELLS}/{}.json", kept.cell.id), &encode(kept)?)
+    }
+
+    /// The cells that were kept, in the order in which they were measured.
+    pub(super) fn cells(&self) -> Result<Vec<CellResult>, Error> {
+        let folder = self.path.join(CELLS);
+        let entries = fs::read_dir(&folder).map_err(|error| failed("read", &folder, &error))?;
+        let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        // A draft is what a killed process left in the middle.
+        let whole = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
+        let cells = whole.map(|file| read(&file).map(|Again { cell }| cell));
+        let mut cells = cells.collect::<Result<Vec<_>, _>>()?;
+        cells.sort_by(|a, b| (&a.started, &a.id).cmp(&(&b.started, &b.id)));
+        Ok(cells)
+    }
+
+    /// Writes a file of the folder by way of a draft, and waits until it is on the disk.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        let file = self.path.join(name);
+        let draft = file.with_extension("draft");
+        let written = write_whole(&draft, text)
+            .and_then(|()| fs::rename(&draft, &file))
+            .and_then(|()| file.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all()));
+        written.map_err(|error| failed("write", &file, &error))
+    }
+}
+
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn encode<T: Serialize>(value: &T) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(value);
+    text.map(|text| text + "\n").map_err(|e| Error::Measure(format!("can't encode the study: {e}")))
+}
+
+fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let text = fs::read_to_string(path).map_err(|error| failed("read", path, &error))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Error::Usage(format!("'{}' can't be read: {error}; was it changed?", path.display()))
+    })
+}
+
+fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
+    Error::Measure(format!("can't {what} '{}': {error}", path.display()))
+}

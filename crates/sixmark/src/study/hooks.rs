@@ -1,0 +1,77 @@
+//! Programs run between cells.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sixmark_core::plan::study::cells::Cell;
+use sixmark_core::plan::study::template::fill;
+use sixmark_sys::process::Running;
+
+use super::program::{command, find};
+use crate::Error;
+
+/// Between two looks whether the study is to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What hooks know.
+pub(super) struct Hook<'a> {
+    /// The study's name.
+    pub(super) study: &'a str,
+    /// The cell that it is about, with its id.
+    pub(super) cell: Option<(&'a Cell<'a>, &'a str)>,
+    /// The folder of generated files.
+    pub(super) www: &'a Path,
+    /// Ends it early.
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Hook<'_> {
+    /// Runs them one after the other.
+    ///
+    /// # Errors
+    /// One is missing, or ends with another status than 0.
+    pub(super) fn run(&self, name: &str, commands: &[Vec<String>]) -> Result<(), Error> {
+        for words in commands {
+            let words: Vec<String> =
+                words.iter().map(|word| fill(word, |n| self.value(n))).collect();
+            self.one(&words).map_err(|why| {
+                Error::Measure(format!("hook {name} '{}' {why}", words.join(" ")))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn one(&self, words: &[String]) -> Result<(), String> {
+        let [program, arguments @ ..] = words else { return Ok(()) };
+        let program = find(program).ok_or("is not there")?;
+        let mut command = command(&program);
+        command.args(arguments).env("SIXMARK_STUDY", self.study);
+        // The study's own words go to standard output.
+        command.stdout(std::process::Stdio::null());
+        if let Some((_, id)) = self.cell {
+            command.env("SIXMARK_CELL", id);
+        }
+        let cannot = |error: std::io::Error| format!("can't be run: {error}");
+        let mut running = Running::start(&mut command).map_err(cannot)?;
+        loop {
+            if let Some(exit) = running.wait(LOOK).map_err(cannot)? {
+                return match exit.status.success() {
+                    true => Ok(()),
+                    false => Err(format!("failed: {}", exit.status)),
+                };
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        match name {
+            "www" => Some(self.www.display().to_string()),
+            "sixmark" => std::env::current_exe().ok().map(|path| path.display().to_string()),
+            name => self.cell.and_then(|(cell, _)| cell.value(name)),
+        }
+    }
+}
