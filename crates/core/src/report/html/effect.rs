@@ -23,9 +23,18 @@ pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> String {
          <rect class=\"margin\" x=\"{from:.2}%\" y=\"0\" width=\"{wide:.2}%\" height=\"20\"/>\
          <line class=\"zero\" x1=\"50%\" x2=\"50%\" y1=\"0\" y2=\"20\"/>\
          <line class=\"interval\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"10\" y2=\"10\"/>\
-         <circle class=\"value\" cx=\"{value:.2}%\" cy=\"10\" r=\"4\"/>{}</svg>",
+         {}{}</svg>",
+        dot(estimate, scale, value),
         beyond(estimate, scale)
     )
+}
+
+/// The estimate, where it is on the scale.
+fn dot(estimate: &Estimate, scale: &EffectScale, at: f64) -> String {
+    match estimate.value.abs() <= scale.reach {
+        true => format!("<circle class=\"value\" cx=\"{at:.2}%\" cy=\"10\" r=\"4\"/>"),
+        false => String::new(),
+    }
 }
 
 /// Arrows where the interval goes on.

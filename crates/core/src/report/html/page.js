@@ -29,7 +29,7 @@
     plain: (v, { y }) => `${minus(v >= 1000 ? Math.round(v).toLocaleString("en") : String(Number(v.toPrecision(4))))} ${y.suffix}`,
     label: (v, { xs, labels }) => labels[xs.indexOf(v)] ?? "",
     share: (v) => percent(Number(v.toFixed(6))),
-    change: (v) => minus(`${v > 0 ? "+" : ""}${Number((v * 100).toFixed(2))} %`),
+    change: (v) => minus(`${v > 0 ? "+" : ""}${Number((v * 100).toFixed(2)).toLocaleString("en")} %`),
     tail: (v) => percent(Number((1 - 1 / v).toFixed(9))),
     count: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""),
   };

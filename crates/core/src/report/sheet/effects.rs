@@ -29,7 +29,7 @@ pub(super) fn part(comparison: &Comparison) -> Option<Part> {
 
 fn verdicts(comparison: &Comparison) -> Table {
     let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
-    let columns = vec![
+    let mut columns = vec![
         Column::words("Metric"),
         Column::words("Verdict"),
         Column::number(&a),
@@ -37,17 +37,18 @@ fn verdicts(comparison: &Comparison) -> Table {
         Column::number("Change"),
         Column::number("Interval"),
         Column::drawn("Interval and margin"),
-        Column::number("Noise floor"),
         Column::number("p (Holm)"),
     ];
-    let rows = comparison.metrics.iter().map(verdict_row).collect();
+    let floors = comparison.metrics.iter().any(|of| of.noise_floor.is_some());
+    columns.extend(floors.then(|| Column::number("Noise floor")));
+    let rows = comparison.metrics.iter().map(|of| verdict_row(of, floors)).collect();
     let caption = format!("{a} against {b}, metric by metric");
     let mut table = Table::new(caption, columns, rows);
     table.scale = Some(scale(comparison));
     table
 }
 
-fn verdict_row(of: &Compared) -> Row {
+fn verdict_row(of: &Compared, floors: bool) -> Row {
     let figure = |value: Option<f64>| {
         value.map_or_else(Cell::none, |v| Cell::Number(written(of.metric, v), v))
     };
@@ -56,16 +57,17 @@ fn verdict_row(of: &Compared) -> Row {
     let share = |v: f64| Cell::Number(write::change(v), v);
     let range = |e: Estimate| format!("{} to {}", write::change(e.low), write::change(e.high));
     let p = |p: f64| Cell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
-    let cells = vec![
+    let mut cells = vec![
         Cell::Verdict(of.verdict),
         figure(of.a),
         figure(of.b),
         change.map_or_else(Cell::none, |e| share(e.value)),
         change.map_or_else(Cell::none, |e| Cell::Text(range(e))),
         change.map_or_else(Cell::none, Cell::Effect),
-        of.noise_floor.map_or_else(Cell::none, |v| Cell::Number(write::percent(v), v)),
         of.p_holm.map_or_else(Cell::none, p),
     ];
+    let floor = |v: f64| Cell::Number(write::percent(v), v);
+    cells.extend(floors.then(|| of.noise_floor.map_or_else(Cell::none, floor)));
     Row::new(short(of.metric), cells)
 }
 
@@ -87,13 +89,16 @@ fn scale(comparison: &Comparison) -> EffectScale {
     };
     let first = comparison.metrics.first().map_or(0.0, ends);
     let furthest = comparison.metrics.iter().map(ends).fold(margin * 1.5, f64::max);
-    EffectScale { reach: 1.08 * furthest.min(first.max(FURTHEST * margin)), margin }
+    let reach = furthest.min(first.max(FURTHEST * margin));
+    // Less than nothing there is not.
+    EffectScale { reach: (1.08 * reach).min(1.0), margin }
 }
 
 fn legend(comparison: &Comparison) -> String {
     let settings = &comparison.settings;
     let out = match comparison.left_out {
         0 => String::new(),
+        1 => " One pair was left out, one of its sides having been cut short.".to_owned(),
         n => format!(" {n} pairs were left out, one of their sides having been cut short."),
     };
     format!(
@@ -157,7 +162,7 @@ fn effects(comparison: &Comparison, of: &Compared) -> Option<Chart> {
         about: effects_about(of, &ys, &bands),
         table: effects_table(of, &name, &ys),
         x: Axis::linear("pair, in order", Unit::Count, 0.5, ys.len() as f64 + 0.5),
-        y: Axis::linear(&name, Unit::Change, -reach, reach),
+        y: Axis::linear(&name, Unit::Change, -reach.min(1.0), reach),
         labels: Vec::new(),
         xs,
         series: vec![series],

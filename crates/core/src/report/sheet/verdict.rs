@@ -101,6 +101,9 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
             let often = if difference.value < 0.0 { "less" } else { "more" };
             format!("{a} fails {often} often than {b}, by {points:.2} percentage points")
         }
+        (Metric::Time(..), Some(ratio), _) if ratio.value >= 2.0 => {
+            format!("{a} takes {:.1} times as long as {b}", ratio.value)
+        }
         (metric, Some(ratio), _) => {
             let by = write::percent((ratio.value - 1.0).abs());
             format!("{a} {} than {b}", does(metric, ratio.value < 1.0, &by))
@@ -257,6 +260,8 @@ mod tests {
             "IPv6 answers 20 % more requests a second than IPv4 (responses a second; 95 % interval \
              +10.0 % to +30.0 %; 12 pairs)."
         );
+        let far = said(response, Verdict::Worse, [33.7, 43.69, 47.0], None);
+        assert!(far.starts_with("IPv6 takes 43.7 times as long as IPv4 (median"), "{far}");
         let equal = said(response, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
         assert!(
             equal.starts_with("No difference that matters was found: IPv6 and IPv4"),

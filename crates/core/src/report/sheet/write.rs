@@ -33,8 +33,16 @@ pub(super) fn percent(share: f64) -> String {
 
 /// A change as a share, in percent with its sign: 0.034 is +3.4 %.
 pub(super) fn change(share: f64) -> String {
-    let text = format!("{:+.1} %", share * 100.0);
-    together(text.replace("-0.0 %", "+0.0 %").replace('-', "−"))
+    let text = match share * 100.0 {
+        p if p.abs() >= 999.5 => format!("{}{} %", sign(p), count(p.abs().round() as u64)),
+        p if p.abs() >= 99.95 => format!("{p:+.0} %"),
+        p => format!("{p:+.1} %").replace("-0.0 %", "+0.0 %"),
+    };
+    together(text.replace('-', "−"))
+}
+
+fn sign(value: f64) -> char {
+    if value < 0.0 { '-' } else { '+' }
 }
 
 /// The quantile at `q` (0 to 1), in percent.
@@ -64,6 +72,7 @@ mod tests {
         assert_eq!([12.3, 12_300.0].map(time).map(plain), ["12.3 µs", "12.3 ms"]);
         let changes = [0.034, -0.0001, -0.12].map(change).map(plain);
         assert_eq!(changes, ["+3.4 %", "+0.0 %", "−12.0 %"]);
+        assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "+4,269 %"]);
         let quantiles = [0.5, 0.999, 0.99999].map(quantile).map(plain);
         assert_eq!(quantiles, ["50 %", "99.9 %", "99.999 %"]);
         let shares = [0.0, 0.05, 0.034, 0.0004, 0.5].map(percent).map(plain);
