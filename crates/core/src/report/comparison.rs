@@ -199,22 +199,14 @@ fn corrected(text: &mut String, compared: &Compared) {
     line(text, ["  less headers", "", "", &value, &interval, name_of(corrected.verdict)]);
 }
 
-/// Why metrics can't be told, once for all that have the same reason; the primary one's stands
-/// above.
+/// Why metrics can't be told, but for what the sentence above says already.
 fn reasons(text: &mut String, comparison: &Comparison) {
-    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
     let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
-    for compared in &comparison.metrics {
-        let Some(reason) = compared.reason.as_deref().filter(|&why| Some(why) != above) else {
-            continue;
-        };
-        match told.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, metrics)) => metrics.push(compared.metric.to_string()),
-            None => told.push((reason, vec![compared.metric.to_string()])),
+    for (reason, metrics) in super::reasons::reasons(comparison) {
+        if Some(reason) != above {
+            let metrics: Vec<String> = metrics.iter().map(Metric::to_string).collect();
+            let _ = writeln!(text, "{}: {reason}", metrics.join(", "));
         }
-    }
-    for (reason, metrics) in told {
-        let _ = writeln!(text, "{}: {reason}", metrics.join(", "));
     }
 }
 

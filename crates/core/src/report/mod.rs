@@ -10,6 +10,7 @@ pub mod junit;
 pub mod long;
 pub mod markdown;
 mod number;
+mod reasons;
 pub mod sheet;
 pub mod study;
 pub mod text;

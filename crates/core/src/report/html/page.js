@@ -34,6 +34,9 @@
     count: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""),
   };
 
+  // What the longest text beside an axis takes.
+  const wide = (texts) => 14 + 7 * Math.max(6, ...(texts ?? []).map((text) => text.length));
+
   // Where a logarithmic axis has lines: 1, 2, 5, 10, or fewer where there is no room.
   const logSplits = (from, to, most) => {
     for (const steps of [[1, 2, 5], [1, 3], [1]]) {
@@ -51,6 +54,13 @@
   const thinned = (all, most) => {
     const each = Math.ceil(all.length / most);
     return all.filter((_, at) => at % each === 0);
+  };
+  // Those that lie far enough from the one before, a share of the axis' length apart.
+  const apart = (all, { scale, from, to }, least) => {
+    const on = scale === "log" ? Math.log : (v) => v;
+    const place = (v) => (on(v) - on(from)) / (on(to) - on(from) || 1);
+    let last = -Infinity;
+    return all.filter((v) => place(v) - last >= least && ((last = place(v)), true));
   };
   const tailSplits = (to, most) => {
     const found = [];
@@ -163,10 +173,12 @@
         border: { show: true, stroke: colour("--rule"), width: 1 * k },
         gap: 4 * k,
         space: (side === "x" ? 56 : 32) * k,
-        size: (side === "x" ? 28 : 66) * k,
+        size: side === "x" ? 28 * k : (_, values) => wide(values) * k,
         values: (_, splits) => splits.map((v) => (v === null ? "" : write(v))),
       };
-      if (of.unit === "label") axis.splits = () => thinned(this.data.xs, most);
+      const longest = Math.max(0, ...(this.data.labels ?? []).map((label) => label.length));
+      const room = (7 * longest + 16) / Math.max(1, this.width - 80);
+      if (of.unit === "label") axis.splits = () => apart(this.data.xs, of, room);
       else if (of.unit === "tail") axis.splits = () => tailSplits(of.to, most);
       else if (of.scale === "log") axis.splits = () => logSplits(of.from, of.to, most);
       else if (of.unit === "count") axis.incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];

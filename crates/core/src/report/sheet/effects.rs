@@ -112,9 +112,12 @@ fn legend(comparison: &Comparison) -> String {
 
 /// Why some metrics have no verdict.
 fn reasons(comparison: &Comparison) -> Option<Block> {
-    let said = |of: &Compared| Some(Row::new(short(of.metric), vec![of.reason.clone()?.into()]));
-    let rows: Vec<Row> = comparison.metrics.iter().filter_map(said).collect();
-    let columns = vec![Column::words("Metric"), Column::words("Because")];
+    let said = |(reason, metrics): (&str, Vec<Metric>)| {
+        let metrics: Vec<String> = metrics.into_iter().map(short).collect();
+        Row::new(reason, vec![metrics.join(", ").into()])
+    };
+    let rows: Vec<Row> = super::super::reasons::reasons(comparison).into_iter().map(said).collect();
+    let columns = vec![Column::words("Because"), Column::words("Metrics")];
     let table = Table::new("What can’t be told, and why", columns, rows);
     (table.rows().count() > 0).then_some(Block::Table(table))
 }

@@ -69,13 +69,28 @@ fn headline(result: &StudyResult) -> Headline {
     if !result.description.is_empty() {
         notes.push(result.description.clone());
     }
-    let entries = result.comparisons.first().map_or(&[][..], |first| &first.entries);
-    let said: Vec<&str> = entries.iter().map(|entry| entry.sentence.as_str()).collect();
-    let sentence = match said.is_empty() {
-        true => format!("{} cells were measured.", result.cells.len()),
-        false => said.join(" "),
+    let sentence = match result.comparisons.first().filter(|first| !first.entries.is_empty()) {
+        None => format!("{} cells were measured.", result.cells.len()),
+        Some(first) => format!("{}: {}.", first.title, said(&first.entries)),
     };
     Headline { verdict: None, sentence, notes }
+}
+
+/// What is said of each, once where it is said of several.
+fn said(entries: &[Entry]) -> String {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Entry { label, sentence, .. } in entries {
+        match all.iter_mut().find(|(known, _)| known == sentence) {
+            Some((_, labels)) => labels.push(label),
+            None => all.push((sentence, vec![label])),
+        }
+    }
+    if let [(sentence, _)] = all.as_slice() {
+        return (*sentence).to_owned();
+    }
+    let one =
+        |(sentence, labels): &(&str, Vec<&str>)| format!("{sentence} ({})", labels.join("; "));
+    all.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// What was measured, and what was published of the same.
@@ -187,7 +202,9 @@ fn labelled(levels: &[String], cells: impl Iterator<Item = Cell>) -> Row {
 /// What was measured with its interval, and what was published.
 fn pair(value: &Value, beside: bool) -> Vec<Cell> {
     let interval = match (value.low, value.high) {
-        (Some(low), Some(high)) => format!(" ({} to {})", figure(low), figure(high)),
+        (Some(low), Some(high)) if low < high => {
+            format!(" ({} to {})", figure(low), figure(high))
+        }
         _ => String::new(),
     };
     let measured = |v: f64| Cell::Number(figure(v) + &interval, v);
