@@ -18,7 +18,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// Show results again: as a page, as tables, as figures to compute with.
 ///
-/// Without --html, --md or --csv it prints the tables that `run` and `compare` print.
+/// Without --html, --md or --csv it prints the tables that `run`, `compare` and `study` print.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct Args {
@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// Print Markdown, as for a pull request
     #[arg(long, group = "printed")]
     md: bool,
-    /// Print tables, as `run` and `compare` do
+    /// Print tables, as `run`, `compare` and `study` do
     #[arg(long, group = "printed")]
     text: bool,
     /// Print CSV, a line a figure: document,kind,started,part,number,side,metric,value
