@@ -60,13 +60,7 @@ pub(crate) fn comparison() -> Value {
         elapsed_s: 27.5,
         ended: Ended::Complete,
         seed: 1,
-        schedule: Schedule {
-            pairs: PAIRS,
-            order: Order::Abba,
-            block_s: Some(1.0),
-            block_requests: None,
-            warm_up_blocks: 1,
-        },
+        schedule: schedule(),
         sides: Sides { a: side("ipv6", &a), b: side("ipv4", &b) },
         blocks: blocks(&run, &a, &b),
         comparison,
@@ -78,6 +72,11 @@ pub(crate) fn comparison() -> Value {
         generator: run.generator.clone(),
     };
     serde_json::to_value(document).unwrap()
+}
+
+fn schedule() -> Schedule {
+    let (block_s, block_requests) = (Some(1.0), None);
+    Schedule { pairs: PAIRS, order: Order::Abba, block_s, block_requests, warm_up_blocks: 1 }
 }
 
 /// What a side did in a block: 400 exchanges, each a little different from the others.
@@ -154,14 +153,6 @@ fn gates() -> Vec<GateResult> {
 pub(crate) fn study() -> Value {
     let run = real_run();
     let at = |client: &str| json!([{"factor": "client", "level": client}]);
-    let line = |client: &str, family: &str, factor: f64| {
-        let points = [(1e3_f64, "1k"), (1e4, "10k"), (1e5, "100k")].map(|(x, label)| {
-            let y = factor * x.log10();
-            json!({"x": x, "label": label, "y": y, "low": y * 0.95, "high": y * 1.05})
-        });
-        json!({"label": format!("{client}, {family}"), "family": family, "at": at(client),
-            "published": false, "points": points})
-    };
     let entry = |label: &str, value: f64| {
         json!({"label": label, "pairs": 3, "higher": 1, "finding": "lower",
             "ratio": {"value": value, "low": value - 0.01, "high": value + 0.01},
@@ -196,6 +187,16 @@ pub(crate) fn study() -> Value {
         "published": null, "environment": run["environment"], "programs": {"curl": "curl 8"},
         "resumed": [], "warnings": []
     })
+}
+
+/// The throughput of a client over the size of a file.
+fn line(client: &str, family: &str, factor: f64) -> Value {
+    let points = [(1e3_f64, "1k"), (1e4, "10k"), (1e5, "100k")].map(|(x, label)| {
+        let y = factor * x.log10();
+        json!({"x": x, "label": label, "y": y, "low": y * 0.95, "high": y * 1.05})
+    });
+    json!({"label": format!("{client}, {family}"), "family": family,
+        "at": [{"factor": "client", "level": client}], "published": false, "points": points})
 }
 
 /// Writes a document into a folder under a name.
