@@ -78,6 +78,9 @@
     filled([0, -1.5], [1.3, 0], [0, 1.5], [-1.3, 0]),
   ];
 
+  // Room for the longest of an axis's numbers.
+  const wide = (texts) => Math.max(60, 16 + 6.8 * Math.max(0, ...(texts ?? []).map((text) => text.length)));
+
   class Chart {
     constructor(figure) {
       this.figure = figure;
@@ -163,7 +166,7 @@
         border: { show: true, stroke: colour("--rule"), width: 1 * k },
         gap: 4 * k,
         space: (side === "x" ? 56 : 32) * k,
-        size: (side === "x" ? 28 : 66) * k,
+        size: side === "x" ? 28 * k : (_, texts) => wide(texts) * k,
         values: (_, splits) => splits.map((v) => (v === null ? "" : write(v))),
       };
       if (of.unit === "label") axis.splits = () => thinned(this.data.xs, most);

@@ -70,12 +70,21 @@ fn headline(result: &StudyResult) -> Headline {
         notes.push(result.description.clone());
     }
     let entries = result.comparisons.first().map_or(&[][..], |first| &first.entries);
-    let said: Vec<&str> = entries.iter().map(|entry| entry.sentence.as_str()).collect();
+    let said: Vec<String> = entries.iter().map(spoken).collect();
     let sentence = match said.is_empty() {
         true => format!("{} cells were measured.", result.cells.len()),
-        false => said.join(" "),
+        false => said.join("; ") + ".",
     };
     Headline { verdict: None, sentence, notes }
+}
+
+/// What an entry says, and of what.
+fn spoken(entry: &Entry) -> String {
+    let sentence = entry.sentence.trim_end_matches('.');
+    match entry.label.as_str() {
+        "" => sentence.to_owned(),
+        label => format!("{label}: {sentence}"),
+    }
 }
 
 /// What was measured, and what was published of the same.
