@@ -34,9 +34,6 @@
     count: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""),
   };
 
-  // What the longest text beside an axis takes.
-  const wide = (texts) => 14 + 7 * Math.max(6, ...(texts ?? []).map((text) => text.length));
-
   // Where a logarithmic axis has lines: 1, 2, 5, 10, or fewer where there is no room.
   const logSplits = (from, to, most) => {
     for (const steps of [[1, 2, 5], [1, 3], [1]]) {
@@ -87,6 +84,9 @@
     filled([0, -1.3], [1.3, 1.1], [-1.3, 1.1]),
     filled([0, -1.5], [1.3, 0], [0, 1.5], [-1.3, 0]),
   ];
+
+  // Room for the longest of an axis's numbers.
+  const wide = (texts) => Math.max(60, 16 + 6.8 * Math.max(0, ...(texts ?? []).map((text) => text.length)));
 
   class Chart {
     constructor(figure) {

@@ -80,7 +80,8 @@ fn headline(result: &StudyResult) -> Headline {
 fn said(entries: &[Entry]) -> String {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     for Entry { label, sentence, .. } in entries {
-        match all.iter_mut().find(|(known, _)| known == sentence) {
+        let sentence = sentence.trim_end_matches('.');
+        match all.iter_mut().find(|(known, _)| *known == sentence) {
             Some((_, labels)) => labels.push(label),
             None => all.push((sentence, vec![label])),
         }
