@@ -217,7 +217,9 @@ impl Ground<'_> {
             }
             if Instant::now() >= end {
                 let (after, said) = (service.patience.as_secs_f64(), said(&started.log));
-                let line = format!("the service {name} was not ready after {after} s{said}");
+                let lacks = lacks(&service.ready, started);
+                let line =
+                    format!("the service {name} was not ready after {after} s: {lacks}{said}");
                 return Err(Error::Measure(line));
             }
             if started.running.is_none() {
@@ -251,6 +253,28 @@ fn is_ready(ready: &Ready, started: &Started) -> bool {
             said.rsplit_once('\n').is_some_and(|(whole, _)| whole.lines().any(|l| l.contains(line)))
         }
     }
+}
+
+/// What a service that is not ready lacks, for people.
+fn lacks(ready: &Ready, started: &Started) -> String {
+    let Ready::Line(line) = ready else {
+        let path = if let Ready::Get(path) = ready { path } else { "" };
+        let bad = |text: &&String| {
+            let url = text.parse::<Url>().ok();
+            let status = url.as_ref().and_then(|url| get(url, path));
+            match ready {
+                Ready::Get(_) => status.is_none_or(|status| status >= 400),
+                _ => url.is_none_or(|url| connect(&url).is_none()),
+            }
+        };
+        let Some(url) = started.urls.iter().find(bad) else { return "it is now".to_owned() };
+        let status = url.parse::<Url>().ok().and_then(|url| get(&url, path));
+        return match status.filter(|_| matches!(ready, Ready::Get(_))) {
+            Some(status) => format!("{url}{path} answers {status}"),
+            None => format!("{url}{path} does not answer"),
+        };
+    };
+    format!("it has not said '{line}'")
 }
 
 fn connect(url: &Url) -> Option<TcpStream> {

@@ -49,6 +49,8 @@ pub struct Study {
     pub takes: Option<Duration>,
     /// True of the short form.
     pub quick: bool,
+    /// True where the file has a short form.
+    pub has_quick: bool,
     /// Keys that are no options, only names that texts have in braces.
     pub texts: Vec<String>,
     /// How the cells follow one another.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::factors::{Known, factors, settings};
 use super::fields::{Book, Field, Fields, Wrong};
-use super::outputs::{Names, name, outputs};
+use super::outputs::{Names, Where, name, outputs};
 use super::published::{self, PublishedFigures};
 use super::services::{Generated, Hooks, OF_SERVICE, Service, generated, hooks, known, services};
 use super::template::names;
@@ -56,26 +56,26 @@ struct Quick<'a> {
 fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> Option<Study> {
     let head = head(&mut fields);
     let quick = quick(fields.table("quick"));
+    let has_quick = quick.there;
     let (takes, repetitions) = amount(book, &head, &quick, context.quick);
     let published = published(book, &mut fields, context);
     let services = services(fields.table("services"));
     let Varied { texts, options, factors } = varied(book, &mut fields, quick, &services, context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
     let names = Names { factors: &factors, published: published.as_ref() };
-    let exclude = fields.tables("exclude");
-    let exclude = exclude.into_iter().map(|fields| names.only(Some(fields))).collect();
+    let exclude = exclude(fields.tables("exclude"), &names);
     let outputs = outputs(&mut fields, &names);
     end(fields, services.is_empty() == targets.is_empty());
     let (name, repetitions, path) = (head.name?, repetitions?, path?);
     let title = head.title.unwrap_or_else(|| name.clone());
     let Head { description, order, .. } = head;
-    let quick = context.quick;
     let study = Study {
         name,
         title,
         description,
         takes,
-        quick,
+        quick: context.quick,
+        has_quick,
         texts,
         order,
         repetitions,
@@ -94,6 +94,10 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
         possible(book, &study);
     }
     Some(study)
+}
+
+fn exclude(tables: Vec<Fields<'_>>, names: &Names<'_>) -> Vec<Where> {
+    tables.into_iter().map(|fields| names.only(Some(fields))).collect()
 }
 
 /// About how long it takes, and how often each cell is measured.

@@ -268,7 +268,7 @@ fn check(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
     let study = checked(&source, false, commands)?;
     // The short form has levels of its own.
-    if source.text.contains("[quick") {
+    if study.has_quick {
         checked(&source, true, commands)?;
     }
     print(&format!("{}: nothing is wrong; {}\n", source.name, show::amount(&study))).map(|()| 0)

@@ -71,7 +71,12 @@ fn what_is_not_there_is_named() {
         ),
         (
             "name = 'x'\n[services.a]\ncommand = ['sh', '-c', 'echo so it is; exec sleep 60']\npatience = '1s'\n",
-            ["not ready after 1 s", "so it is"],
+            ["not ready after 1 s: http://[::1]:", "does not answer: so it is"],
+        ),
+        (
+            "name = 'x'\n[services.a]\ncommand = ['{sixmark}', 'origin', '--listen', '[::1]:{port6}', '--listen', '127.0.0.1:{port}']\n\
+             ready = { get = '/status/404' }\npatience = '1s'\n",
+            ["/status/404 answers 404", "more in"],
         ),
     ] {
         let dir = tempfile::tempdir().unwrap();
@@ -82,6 +87,31 @@ fn what_is_not_there_is_named() {
         let line = complaint(&output, 3);
         assert!(parts.iter().all(|part| line.contains(part)), "{line}");
     }
+}
+
+#[test]
+fn a_client_that_is_missing_is_named_with_its_package() {
+    let bench = Bench::new(
+        "name = 'x'\n[options]\ncount = 1\n[factors]\nclient = ['ab']\nfamily = ['ipv6', 'ipv4']\n",
+    );
+    let (file, out) = (bench.file(), bench.out());
+    let mut command = crate::support::command(&["study", "run", &file, "--out", &out]);
+    let output = command.env("PATH", "/nonexistent").output().unwrap();
+    let line = complaint(&output, 3);
+    assert!(line.contains("needs ab") && line.contains("package apache2-utils"), "{line}");
+    assert!(!bench.path("out").exists(), "nothing was begun");
+}
+
+#[test]
+fn the_short_form_is_checked_too() {
+    let (status, said, name) = check(
+        "name = 'x'\n[options]\ncount = 2\n[quick]\nrepetitions = 1\n[quick.options]\ncount = 'x'\n",
+    );
+    assert_eq!(status, Some(2));
+    assert!(said.contains(&format!("{name}:7: count: ")), "{said}");
+    let (status, said, _) = check("name = 'x'\n[quick.factors]\nsize = [1]\n");
+    assert_eq!(status, Some(2));
+    assert!(said.contains("quick.factors.size"), "{said}");
 }
 
 #[test]

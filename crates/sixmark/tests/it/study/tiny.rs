@@ -38,7 +38,10 @@ by = ["size"]
 #[test]
 fn every_cell_comes_once_in_each_repetition_over_its_own_family() {
     let bench = Bench::new(TINY);
-    let text = fine(&bench.run(&["--seed", "7"]));
+    let output = bench.run(&["--seed", "7"]);
+    let (text, progress) = (fine(&output), said(&output));
+    assert_eq!(progress.lines().filter(|line| line.contains(": cell ")).count(), 12, "{progress}");
+    assert!(progress.contains("requests_per_s ipv6/ipv4, "), "the estimate so far: {progress}");
     let document = bench.document();
     assert_complete(&document);
     let cells = document["cells"].as_array().unwrap();
