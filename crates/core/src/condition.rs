@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::{find, named, names};
 use crate::result::FamilyResult;
 use crate::timing::Summary;
 
@@ -111,7 +112,7 @@ impl Condition {
     pub fn figure(&self) -> String {
         match self.figure {
             Figure::Duration(phase, quantile) => {
-                format!("{}.{}", name(&PHASES, phase), name(&QUANTILES, quantile))
+                format!("{}.{}", named(&PHASES, phase), named(&QUANTILES, quantile))
             }
             Figure::Failures => "failures".to_owned(),
         }
@@ -233,7 +234,7 @@ fn parse_figure(text: &str) -> Result<Figure, String> {
     let (phase, quantile) = text.split_once('.').ok_or_else(|| {
         format!("'{text}' is neither 'failures' nor a phase with a figure, as in response.p99")
     })?;
-    Ok(Figure::Duration(find(&PHASES, phase, "phase")?, find(&QUANTILES, quantile, "figure")?))
+    Ok(Figure::Duration(known(&PHASES, phase, "phase")?, known(&QUANTILES, quantile, "figure")?))
 }
 
 fn parse_duration(text: &str) -> Result<Bound, String> {
@@ -254,15 +255,8 @@ fn positive(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
 }
 
-fn find<T: Copy>(names: &[(&str, T)], text: &str, what: &str) -> Result<T, String> {
-    names.iter().find(|(name, _)| *name == text).map(|&(_, found)| found).ok_or_else(|| {
-        let known: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
-        format!("no {what} is called '{text}': {}", known.join(", "))
-    })
-}
-
-fn name<T: PartialEq>(names: &[(&'static str, T)], of: T) -> &'static str {
-    names.iter().find(|(_, known)| *known == of).map_or("", |&(name, _)| name)
+fn known<T: Copy>(all: &[(&str, T)], text: &str, what: &str) -> Result<T, String> {
+    find(all, text).ok_or_else(|| format!("no {what} is called '{text}': {}", names(all)))
 }
 
 impl Serialize for Condition {

@@ -22,6 +22,7 @@ pub mod http2;
 pub mod http3;
 pub mod import;
 pub mod mix;
+pub(crate) mod names;
 pub mod observer;
 pub mod outcome;
 pub mod pace;

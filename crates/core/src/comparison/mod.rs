@@ -15,6 +15,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::{find, named, names};
 use crate::outcome::Outcome;
 use crate::tally::{FamilyTally, Phases};
 use crate::timing::Timing;
@@ -359,18 +360,6 @@ impl FromStr for Metric {
             )
         })
     }
-}
-
-fn named<T: PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
-    all.iter().find(|(_, known)| *known == of).map_or("", |&(name, _)| name)
-}
-
-fn find<T: Copy>(all: &[(&str, T)], name: &str) -> Option<T> {
-    all.iter().find(|(known, _)| *known == name).map(|&(_, found)| found)
-}
-
-fn names<T>(all: &[(&str, T)]) -> String {
-    all.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ")
 }
 
 impl Serialize for Metric {

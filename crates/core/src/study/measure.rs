@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::{find, named, names};
 use crate::outcome::Outcome;
 
 /// One figure of a cell. Its name is written `requests_per_s`, `RESET`, `connect.mean`.
@@ -263,18 +264,6 @@ fn unknown(text: &str) -> String {
         names(&PHASES),
         names(&POINTS)
     )
-}
-
-fn named<T: PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
-    all.iter().find(|(_, known)| *known == of).map_or("", |&(name, _)| name)
-}
-
-fn find<T: Copy>(all: &[(&str, T)], name: &str) -> Option<T> {
-    all.iter().find(|(known, _)| *known == name).map(|&(_, found)| found)
-}
-
-fn names<T>(all: &[(&str, T)]) -> String {
-    all.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ")
 }
 
 impl Serialize for Measure {

@@ -12,7 +12,8 @@ use sixmark_core::plan::tls::Tls;
 use sixmark_core::result::RunResult;
 use sixmark_core::tls::{Cause, Certificate, Facts, Reason, TlsTally};
 
-use crate::support::{Origin, json, schema};
+use crate::support::forms::RESULT;
+use crate::support::{Origin, json};
 
 fn sample() -> Value {
     let origin = Origin::start();
@@ -64,8 +65,8 @@ fn secure_sample() -> Value {
 
 #[test]
 fn the_schema_refuses_what_is_not_a_result() {
-    let (schema, validator) = schema();
-    assert!(jsonschema::meta::is_valid(&schema));
+    let validator = RESULT.validator();
+    assert!(jsonschema::meta::is_valid(&RESULT.schema()));
     let good = sample();
     assert!(validator.is_valid(&good));
     for (path, wrong) in [
@@ -120,39 +121,9 @@ fn the_schema_knows_every_field() {
 }
 
 fn is_known(good: &Value) {
-    let (_, validator) = schema();
-    let mut paths = Vec::new();
-    objects("", good, &mut paths);
-    for path in paths {
-        let free = FREE.iter().any(|end| path.ends_with(end));
-        if free && !path.contains("/intervals/") {
-            continue;
-        }
-        let of = |document: &Value| document.pointer(&path).unwrap().as_object().unwrap().clone();
-        for field in of(good).keys() {
-            let mut bad = good.clone();
-            bad.pointer_mut(&path).unwrap().as_object_mut().unwrap().remove(field);
-            assert!(!validator.is_valid(&bad), "{path}/{field} may be left out");
-        }
-        let mut bad = good.clone();
-        bad.pointer_mut(&path).unwrap()["surplus"] = value!(1);
-        assert!(!validator.is_valid(&bad), "{path} may have more");
-    }
-}
-
-/// The paths of all objects in a document.
-fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::Object(fields) => {
-            found.push(path.to_owned());
-            fields.iter().for_each(|(name, v)| objects(&format!("{path}/{name}"), v, found));
-        }
-        Value::Array(values) => {
-            // The first stands for its like.
-            values.first().iter().for_each(|v| objects(&format!("{path}/0"), v, found));
-        }
-        _ => {}
-    }
+    let free =
+        |path: &str| FREE.iter().any(|end| path.ends_with(end)) && !path.contains("/intervals/");
+    RESULT.knows_every_field(good, free);
 }
 
 #[test]
@@ -202,7 +173,7 @@ fn every_warning_is_documented() {
     let written: BTreeSet<&str> =
         calls.map(|call| code(call).unwrap_or_else(|| panic!("no code: {call}"))).collect();
     assert!(written.len() > 30, "{written:?}");
-    let (schema, _) = schema();
+    let schema = RESULT.schema();
     let examples = &schema.pointer("/properties/warnings/items/properties/code/examples").unwrap();
     let known = examples.as_array().unwrap().iter().map(|code| code.as_str().unwrap()).collect();
     assert_eq!(written, known);

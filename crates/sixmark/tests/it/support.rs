@@ -4,6 +4,7 @@
 pub(crate) mod authority;
 pub(crate) mod client;
 pub(crate) mod documents;
+pub(crate) mod forms;
 mod raw;
 mod server;
 pub(crate) mod site;
@@ -16,7 +17,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use jsonschema::Validator;
 use serde_json::Value;
 use sixmark::origin::{Identity, Options};
 use sixmark_core::family::Family;
@@ -76,45 +76,10 @@ pub(crate) fn document(output: &Output) -> Value {
     document
 }
 
-/// The schema of result documents, as published.
-pub(crate) fn schema() -> (Value, Validator) {
-    validator(RESULT)
-}
-
-/// The published form of a comparison, and what checks it.
-pub(crate) fn comparison_schema() -> (Value, Validator) {
-    validator(COMPARISON)
-}
-
-const RESULT: &str = "urn:sixmark:result:1";
-const COMPARISON: &str = "urn:sixmark:comparison:1";
-
-/// The forms refer to each other.
-fn validator(name: &str) -> (Value, Validator) {
-    let published = [
-        (RESULT, include_str!("../../../../docs/result.schema.json")),
-        (COMPARISON, include_str!("../../../../docs/comparison.schema.json")),
-    ];
-    let parsed = published.map(|(name, text)| (name, serde_json::from_str::<Value>(text).unwrap()));
-    let known = jsonschema::Registry::new();
-    let known =
-        parsed.iter().fold(known, |known, (name, schema)| known.add(*name, schema).unwrap());
-    let registry = known.prepare().unwrap();
-    let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012);
-    let schema = parsed.iter().find(|(of, _)| *of == name).unwrap().1.clone();
-    let validator = options.with_registry(&registry).build(&schema).unwrap();
-    (schema, validator)
-}
-
 /// What holds for every result: it has the published form, and each request that was sent ended in
 /// exactly one way and in exactly one second.
 pub(crate) fn check(document: &Value) {
-    let (_, validator) = schema();
-    let wrong: Vec<String> = validator
-        .iter_errors(document)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(wrong.is_empty(), "not of the published form: {wrong:#?}");
+    forms::RESULT.check(document);
     let families = document["families"].as_object().unwrap().iter();
     let open = document["plan"]["load"]["pace"]["mode"] == "open";
     let mut sums = [0, 0];

@@ -5,7 +5,8 @@ use std::io::Read as _;
 use serde_json::Value;
 use sixmark_core::comparison::result::ComparisonResult;
 
-use crate::support::{Origin, command, comparison_schema, finish, signal, sixmark};
+use crate::support::forms::COMPARISON;
+use crate::support::{Origin, command, finish, signal, sixmark};
 
 /// Short blocks: what is tested is what becomes of them.
 const SHORT: [&str; 6] = ["-c", "2", "--block", "40ms", "--warmup", "5ms"];
@@ -24,12 +25,7 @@ fn compared(arguments: &[&str]) -> Value {
 
 /// It has the published form, and each side's figures are the sum of its blocks that are compared.
 fn check(document: &Value) {
-    let (_, validator) = comparison_schema();
-    let wrong: Vec<String> = validator
-        .iter_errors(document)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    COMPARISON.check(document);
     let read: ComparisonResult = serde_json::from_value(document.clone()).unwrap();
     assert_eq!(&serde_json::to_value(read).unwrap(), document);
 }
@@ -67,6 +63,19 @@ fn families_take_turns_and_each_block_is_one_familys() {
     }
     assert_eq!(document["comparison"]["pairs"], 4);
     assert_eq!(document["comparison"]["kind"], "isolated");
+}
+
+/// Takes each field of each object away, and adds one.
+#[test]
+fn the_schema_knows_every_field() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100000");
+    let more = ["--blocks", "6", "--calibrate", "--fail-if", "a.failures > 50%", &v6, &v4];
+    let good = compared(&[&SHORT[..], &more].concat());
+    assert!(jsonschema::meta::is_valid(&COMPARISON.schema()));
+    // What a run's own form says of these is tested there.
+    let of_runs = ["/environment", "/generator", "/figures", "/plan", "/dns", "/warnings"];
+    COMPARISON.knows_every_field(&good, |path| of_runs.iter().any(|part| path.contains(part)));
 }
 
 #[test]

@@ -1,28 +1,15 @@
 //! The document of a study, and its published form.
 
-use jsonschema::Validator;
 use serde_json::{Value, json};
 use sixmark_core::document::Document;
 
 use super::{Bench, fine};
+use crate::support::forms::STUDY;
 use crate::support::sixmark;
-
-/// The schema of study documents, as published.
-fn schema() -> (Value, Validator) {
-    let text = include_str!("../../../../../docs/study.schema.json");
-    let schema: Value = serde_json::from_str(text).unwrap();
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
-    (schema, validator)
-}
 
 /// Fails unless a document has the published form.
 pub(super) fn check(document: &Value) {
-    let (_, validator) = schema();
-    let wrong: Vec<String> = validator
-        .iter_errors(document)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(wrong.is_empty(), "not of the published form: {wrong:#?}");
+    STUDY.check(document);
 }
 
 const SOME: &str = r#"
@@ -102,7 +89,7 @@ fn sample() -> Value {
 
 #[test]
 fn it_is_of_the_published_form_and_survives_being_read() {
-    let (schema, validator) = schema();
+    let (schema, validator) = (STUDY.schema(), STUDY.validator());
     assert!(jsonschema::meta::is_valid(&schema));
     let good = sample();
     check(&good);
@@ -132,40 +119,9 @@ fn it_is_of_the_published_form_and_survives_being_read() {
 #[test]
 fn the_schema_knows_every_field() {
     let good = sample();
-    let (_, validator) = schema();
-    let mut paths = Vec::new();
-    objects("", &good, &mut paths);
-    assert!(paths.len() > 30, "{paths:?}");
-    for path in paths {
-        // Names of settings, programs and measures, and families as far as there are any.
-        let free = ["/sysctls", "/programs", "/families", "/ipv6", "/ipv4"];
-        if free.iter().any(|end| path.ends_with(end)) {
-            continue;
-        }
-        let fields = good.pointer(&path).unwrap().as_object().unwrap();
-        for field in fields.keys() {
-            let mut bad = good.clone();
-            bad.pointer_mut(&path).unwrap().as_object_mut().unwrap().remove(field);
-            assert!(!validator.is_valid(&bad), "{path}/{field} may be left out");
-        }
-        let mut bad = good.clone();
-        bad.pointer_mut(&path).unwrap()["surplus"] = json!(1);
-        assert!(!validator.is_valid(&bad), "{path} may have more");
-    }
-}
-
-fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::Object(fields) => {
-            found.push(path.to_owned());
-            fields.iter().for_each(|(name, v)| objects(&format!("{path}/{name}"), v, found));
-        }
-        Value::Array(values) => {
-            // The first stands for its like.
-            values.first().iter().for_each(|v| objects(&format!("{path}/0"), v, found));
-        }
-        _ => {}
-    }
+    // Names of settings, programs and measures, and families as far as there are any.
+    let free = ["/sysctls", "/programs", "/families", "/ipv6", "/ipv4"];
+    STUDY.knows_every_field(&good, |path| free.iter().any(|end| path.ends_with(end)));
 }
 
 #[test]
