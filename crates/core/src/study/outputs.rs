@@ -331,7 +331,7 @@ fn comparison(
     // Without another factor the repetitions are the pairs, each a block of its own.
     let repeated = pairing.iter().all(|factor| factor == FAMILY && !declared(study));
     if repeated {
-        pairing = vec!["repetition".to_owned()];
+        pairing.push("repetition".to_owned());
     }
     let split = combinations(study, &spec.by).into_iter();
     let entries = split.filter_map(|at| {

@@ -100,7 +100,8 @@ fn without_another_factor_repetitions_are_the_pairs() {
 #[test]
 fn cells_of_both_families_are_pairs_of_their_own() {
     let text = "[factors]\nratio = ['1:1', '4:1']\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\nby = ['ratio']\n\
-        [[comparisons]]\nname = 'd'\nfactor = 'ratio'\nmeasure = 'goodput'\nby = ['family']\n";
+        [[comparisons]]\nname = 'd'\nfactor = 'ratio'\nmeasure = 'goodput'\nby = ['family']\n\
+        [[comparisons]]\nname = 'e'\nfactor = 'ratio'\nmeasure = 'goodput'\n";
     let study = study(text);
     let all = comparisons(&study, &measured(&study, some));
     assert_eq!(all[0].entries.len(), 2);
@@ -109,6 +110,10 @@ fn cells_of_both_families_are_pairs_of_their_own() {
     // The other way round: IPv6 is compared with IPv6.
     assert_eq!(all[1].entries.len(), 2);
     assert!((all[1].entries[0].ratio.unwrap().value - 1.0).abs() < 1e-12, "{:?}", all[1]);
+    assert_eq!(
+        (&all[2].paired_by.join(" ")[..], all[2].entries[0].pairs),
+        ("family repetition", 6)
+    );
 }
 
 #[test]
