@@ -194,4 +194,26 @@ mod tests {
         assert!(incomplete_beta(0.0, 1.0, 0.5).is_nan() && incomplete_beta(1.0, 1.0, 1.5).is_nan());
         near(incomplete_beta(5e8, 5e8, 0.5), 0.5, 1e-4);
     }
+
+    /// Any textbook's table: 95 % and 99 %, two-sided, and 95 %, one-sided.
+    #[test]
+    fn students_quantiles_are_those_of_the_tables() {
+        for (freedom, p975, p995, p95) in [
+            (1.0, 12.7062, 63.6567, 6.3138),
+            (2.0, 4.3027, 9.9248, 2.9200),
+            (3.0, 3.1824, 5.8409, 2.3534),
+            (5.0, 2.5706, 4.0321, 2.0150),
+            (9.0, 2.2622, 3.2498, 1.8331),
+            (15.0, 2.1314, 2.9467, 1.7531),
+            (30.0, 2.0423, 2.7500, 1.6973),
+            (120.0, 1.9799, 2.6174, 1.6577),
+            (100_000.0, 1.9600, 2.5759, 1.6449),
+        ] {
+            for (p, expected) in [(0.975, p975), (0.995, p995), (0.95, p95)] {
+                let found = t_quantile(p, freedom);
+                assert!((found - expected).abs() < 1e-4, "{freedom} {p}: {found}");
+                assert!((t_quantile(1.0 - p, freedom) + found).abs() < 1e-7);
+            }
+        }
+    }
 }

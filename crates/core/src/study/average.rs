@@ -1,7 +1,7 @@
 //! Several values made one, with its interval.
 
 use super::result::{Entry, Finding, Ratio, Statistic};
-use super::student;
+use crate::stats::t_quantile;
 
 /// The share of intervals that hold the true value.
 const CONFIDENCE: f64 = 0.95;
@@ -33,7 +33,7 @@ fn mean(values: &[f64]) -> Option<Average> {
     let n = values.len() as f64;
     let value = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|x| (x - value).powi(2)).sum();
-    let t = student::quantile(0.5 + CONFIDENCE / 2.0, values.len() as u32 - 1);
+    let t = (n > 1.0).then(|| t_quantile(0.5 + CONFIDENCE / 2.0, n - 1.0));
     let half = t.map(|t| t * (squares / (n - 1.0) / n).sqrt());
     let interval = half.map(|half| (value - half, value + half));
     Some(Average { value, interval, n: values.len() as u32 })

@@ -10,7 +10,6 @@ pub mod figures;
 pub mod measure;
 pub mod outputs;
 pub mod result;
-pub mod student;
 
 use sha2::{Digest as _, Sha256};
 
