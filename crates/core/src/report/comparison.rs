@@ -13,6 +13,9 @@ use super::number::{bytes, count, duration_us};
 /// The longest name that heads a column; sides with longer ones are called A and B there.
 const HEADING: usize = 10;
 
+/// A change that is said as how many times as much: 10 times and more.
+const MANY: f64 = 9.0;
+
 /// Columns of the table.
 const WIDTH: usize = 84;
 
@@ -140,6 +143,10 @@ fn columns(compared: &Compared) -> Option<(String, String)> {
         Method::Proportions => (compared.difference?, "points"),
         _ => (compared.ratio.map(less_one)?, "%"),
     };
+    if value >= MANY {
+        let of = |share: f64| count((share + 1.0).max(0.0).round() as u64);
+        return Some((format!("{} times", of(value)), format!("{} to {}", of(low), of(high))));
+    }
     let of = |share: f64| signed(share * 100.0);
     Some((format!("{} {unit}", of(value)), format!("{} to {}", of(low), of(high))))
 }
