@@ -6,7 +6,7 @@ use super::super::keep::StoreArgs;
 use super::when::When;
 use super::{open, print, table};
 use crate::Error;
-use crate::store::{Filter, Listed, Page};
+use crate::store::{Filter, Listed};
 
 /// List what was kept, the newest first.
 #[derive(Debug, clap::Args)]
@@ -47,10 +47,10 @@ pub(super) struct Args {
 /// Lists.
 pub(super) fn main(args: Args) -> Result<(), Error> {
     let json = args.json;
-    let page = match open(&args.store)? {
-        Some(store) => store.list(&filter(args))?,
-        None => Page { entries: Vec::new(), more: 0 },
+    let Some(store) = open(&args.store)? else {
+        return print(if json { "" } else { "nothing was kept yet\n" });
     };
+    let page = store.list(&filter(args))?;
     print(&if json { lines(&page.entries)? } else { table::page(&page) })
 }
 
