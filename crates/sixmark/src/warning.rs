@@ -6,11 +6,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use sixmark_core::calibration::Below;
-use sixmark_core::comparison::judge::{Doubt, doubts};
-use sixmark_core::comparison::{Comparison, Kind};
 use sixmark_core::content::ContentResult;
 use sixmark_core::family::Family;
-use sixmark_core::find::{FindMax, Found, Limit};
 use sixmark_core::import::LeftOut;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::http::Version;
@@ -22,13 +19,16 @@ use sixmark_core::tls::CertificateCount;
 
 use crate::run::BUSY;
 
+mod comparison;
+mod search;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use comparison::{cut_short, of_comparison};
+use search::of_search;
+
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;
-/// A bound that is longer than this part of a trial lets a queue grow that a longer trial would not.
-const GROWTH: f64 = 0.05;
 
 /// A certificate that expires within this time is worth a word.
 const SOON: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -160,74 +160,6 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
         result.families.iter().flat_map(|(family, figures)| of_family(result, family, figures));
     let found = result.find_max.iter().flat_map(|found| of_search(result, found));
     of_run.into_iter().flatten().chain(found).chain(families).collect()
-}
-
-/// A signal ended a comparison.
-pub(crate) fn cut_short(pairs: usize, of: u32) -> Warning {
-    let message =
-        format!("interrupted: {pairs} of {of} pairs of blocks were measured and compared");
-    warning("interrupted", message)
-}
-
-/// What makes a comparison doubtful.
-pub(crate) fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
-    let told = |doubt: Doubt| {
-        let line = doubt.to_string();
-        match doubt {
-            Doubt::TooFewBlocks { .. } => warning("too_few_blocks", line),
-            Doubt::Autocorrelated(_) => warning("autocorrelated_blocks", line),
-            Doubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
-        }
-    };
-    // Nobody asked a short run for a verdict.
-    let asked = |doubt: &Doubt| {
-        comparison.kind == Kind::Isolated || !matches!(doubt, Doubt::TooFewBlocks { .. })
-    };
-    doubts(comparison).into_iter().filter(asked).map(told).collect()
-}
-
-/// What set the highest rate, where that was not the server.
-fn of_search(result: &RunResult, found: &FindMax) -> Vec<Warning> {
-    let limits = found.families.iter().map(|(family, found)| limited(result, family, found));
-    short_trials(found).into_iter().chain(limits.flatten()).collect()
-}
-
-/// A server that gets a part more than it can do, even for as long as a trial, is late by no more
-/// than that part of the trial.
-fn short_trials(found: &FindMax) -> Option<Warning> {
-    let bounds = found.conditions.iter().filter_map(|c| Some((c, c.response_bound_s()?)));
-    let (condition, bound_s) = bounds.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let part = bound_s / found.trial_s;
-    (part > GROWTH).then(|| {
-        let message = format!(
-            "with '{condition}' a queue may grow through a trial of {} s and still hold: the rates \
-             may be {:.0} % too high; lengthen -d",
-            found.trial_s,
-            part * 100.0
-        );
-        warning("short_trials", message)
-    })
-}
-
-fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning> {
-    let in_flight = result.plan.in_flight();
-    match found.limited_by? {
-        Limit::Generator => Some(warning(
-            "generator_limited",
-            format!(
-                "sixmark itself could not keep up with more over {family}: the server may sustain a \
-                 higher rate; give sixmark more threads (-t) or cores of its own"
-            ),
-        )),
-        Limit::Connections | Limit::Unsent => Some(warning(
-            "connections_limited",
-            format!(
-                "all {in_flight} exchanges that may be were in flight at the rate that did not hold \
-                 over {family}: a higher one may hold with more (-c)"
-            ),
-        )),
-        Limit::Condition | Limit::Failures | Limit::Interrupted => None,
-    }
 }
 
 fn saturated(result: &RunResult) -> Option<Warning> {

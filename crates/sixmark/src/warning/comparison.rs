@@ -1,0 +1,31 @@
+//! What makes a comparison doubtful.
+
+use sixmark_core::comparison::judge::{Doubt, doubts};
+use sixmark_core::comparison::{Comparison, Kind};
+use sixmark_core::result::Warning;
+
+use super::warning;
+
+/// A signal ended a comparison.
+pub(crate) fn cut_short(pairs: usize, of: u32) -> Warning {
+    let message =
+        format!("interrupted: {pairs} of {of} pairs of blocks were measured and compared");
+    warning("interrupted", message)
+}
+
+/// What makes a comparison doubtful.
+pub(crate) fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
+    let told = |doubt: Doubt| {
+        let line = doubt.to_string();
+        match doubt {
+            Doubt::TooFewBlocks { .. } => warning("too_few_blocks", line),
+            Doubt::Autocorrelated(_) => warning("autocorrelated_blocks", line),
+            Doubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
+        }
+    };
+    // Nobody asked a short run for a verdict.
+    let asked = |doubt: &Doubt| {
+        comparison.kind == Kind::Isolated || !matches!(doubt, Doubt::TooFewBlocks { .. })
+    };
+    doubts(comparison).into_iter().filter(asked).map(told).collect()
+}

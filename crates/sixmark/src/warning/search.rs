@@ -1,0 +1,54 @@
+//! What makes a search for the highest rate doubtful.
+
+use sixmark_core::family::Family;
+use sixmark_core::find::{FindMax, Found, Limit};
+use sixmark_core::result::{RunResult, Warning};
+
+use super::warning;
+
+/// A bound that is longer than this part of a trial lets a queue grow that a longer trial would not.
+const GROWTH: f64 = 0.05;
+
+/// What set the highest rate, where that was not the server.
+pub(super) fn of_search(result: &RunResult, found: &FindMax) -> Vec<Warning> {
+    let limits = found.families.iter().map(|(family, found)| limited(result, family, found));
+    short_trials(found).into_iter().chain(limits.flatten()).collect()
+}
+
+/// A server that gets a part more than it can do, even for as long as a trial, is late by no more
+/// than that part of the trial.
+fn short_trials(found: &FindMax) -> Option<Warning> {
+    let bounds = found.conditions.iter().filter_map(|c| Some((c, c.response_bound_s()?)));
+    let (condition, bound_s) = bounds.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let part = bound_s / found.trial_s;
+    (part > GROWTH).then(|| {
+        let message = format!(
+            "with '{condition}' a queue may grow through a trial of {} s and still hold: the rates \
+             may be {:.0} % too high; lengthen -d",
+            found.trial_s,
+            part * 100.0
+        );
+        warning("short_trials", message)
+    })
+}
+
+fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning> {
+    let in_flight = result.plan.in_flight();
+    match found.limited_by? {
+        Limit::Generator => Some(warning(
+            "generator_limited",
+            format!(
+                "sixmark itself could not keep up with more over {family}: the server may sustain a \
+                 higher rate; give sixmark more threads (-t) or cores of its own"
+            ),
+        )),
+        Limit::Connections | Limit::Unsent => Some(warning(
+            "connections_limited",
+            format!(
+                "all {in_flight} exchanges that may be were in flight at the rate that did not hold \
+                 over {family}: a higher one may hold with more (-c)"
+            ),
+        )),
+        Limit::Condition | Limit::Failures | Limit::Interrupted => None,
+    }
+}
