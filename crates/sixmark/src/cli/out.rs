@@ -4,12 +4,29 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use sixmark_core::result::Warning;
+
 use crate::Error;
 
 /// A line to people, on standard error.
 pub(super) fn complain(line: &str) {
     // If standard error is gone there is no one to tell.
     let _ = writeln!(io::stderr().lock(), "sixmark: {line}");
+}
+
+/// Doubts to people.
+pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
+    for Warning { code, message } in warnings {
+        complain(&format!("warning: {message} [{code}]"));
+    }
+}
+
+/// A document as it is written.
+pub(super) fn encoded(document: &impl Serialize) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(document);
+    text.map(|text| text + "\n")
+        .map_err(|error| Error::Measure(format!("can't encode the document: {error}")))
 }
 
 /// Text to standard output. A reader that went away (`| head`) is no error.

@@ -10,7 +10,7 @@ use sixmark_core::result::Warning;
 
 use super::history;
 use super::keep::StoreArgs;
-use super::out::{Place, complain, print};
+use super::out::{Place, print, warn};
 use crate::Error;
 
 /// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
@@ -154,11 +154,5 @@ pub(super) fn table(document: &Document) -> String {
         Document::Run(result) => text::table(result),
         Document::Comparison(result) => comparison::table(result),
         Document::Study(result) => study::report(result, study::Style::Text),
-    }
-}
-
-fn warn(warnings: &[Warning]) {
-    for Warning { code, message } in warnings {
-        complain(&format!("warning: {message} [{code}]"));
     }
 }

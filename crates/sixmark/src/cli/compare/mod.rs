@@ -16,10 +16,9 @@ use sixmark_core::document::Document;
 use sixmark_core::gate::Names;
 use sixmark_core::headline::Headline;
 use sixmark_core::report::{comparison, junit};
-use sixmark_core::result::Warning;
 
 use super::keep::Keeper;
-use super::out::{self, Place, complain, print};
+use super::out::{self, Place, complain, encoded, print, warn};
 use super::{gates, report, run, stop_flag};
 use crate::Error;
 use crate::compare::{self, Comparing, Event};
@@ -72,7 +71,7 @@ fn measure(
 /// What is not over has not ended.
 fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
     let headline = Headline { ended: None, ..Headline::of_comparison(so_far) };
-    keeper.save(&headline, &document(so_far)?)
+    keeper.save(&headline, &encoded(so_far)?)
 }
 
 /// What makes no sense in a comparison, told before anything else.
@@ -126,7 +125,7 @@ fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error
 
 /// What can't be written does not keep anything else from being written, the store included.
 fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<(), Error> {
-    let (text, json) = (document(result)?, args.run.json.as_ref());
+    let (text, json) = (encoded(result)?, args.run.json.as_ref());
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let elsewhere = json.filter(|_| written.is_ok());
     let headline = Headline::of_comparison(result);
@@ -135,18 +134,6 @@ fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<
     let page =
         report::page(args.run.html.as_ref(), || Document::Comparison(Box::new(result.clone())));
     out::all([written, kept, also, page])
-}
-
-fn document(result: &ComparisonResult) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(result);
-    text.map(|text| text + "\n")
-        .map_err(|error| Error::Measure(format!("can't encode the result: {error}")))
-}
-
-fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>) {
-    for warning in warnings {
-        complain(&format!("warning: {} [{}]", warning.message, warning.code));
-    }
 }
 
 /// One line on the sides without a single response, where there are any.

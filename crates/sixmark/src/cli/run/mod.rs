@@ -21,10 +21,10 @@ use sixmark_core::document::Document;
 use sixmark_core::gate::Names;
 use sixmark_core::headline::Headline;
 use sixmark_core::report::{csv, junit, text as shown};
-use sixmark_core::result::{RunResult, Warning};
+use sixmark_core::result::RunResult;
 
 use super::keep::Keeper;
-use super::out::{self, Place, complain, print};
+use super::out::{self, Place, encoded, print, warn};
 use super::{gates, report, stop_flag};
 use crate::Error;
 use crate::run::Ready;
@@ -94,21 +94,9 @@ fn write(
     csv: Option<&Place>,
     keep: impl FnOnce(&str, Option<&Place>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let text = document(result)?;
+    let text = encoded(result)?;
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let kept = keep(&text, json.filter(|_| written.is_ok()));
     let also = csv.map_or(Ok(()), |place| place.write(&csv::lines(result)));
     out::all([written, kept, also])
-}
-
-fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>) {
-    for warning in warnings {
-        complain(&format!("warning: {} [{}]", warning.message, warning.code));
-    }
-}
-
-fn document(result: &RunResult) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(result);
-    text.map(|text| text + "\n")
-        .map_err(|e| Error::Measure(format!("can't encode the result: {e}")))
 }

@@ -165,8 +165,7 @@ fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
 /// In the store, and as a page in the study's folder and where it was asked for.
 fn keep(args: &RunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), Error> {
     let Finished { document, folder } = finished;
-    let text = serde_json::to_string_pretty(document)
-        .map_err(|error| Error::Measure(format!("can't encode the study: {error}")))?;
+    let text = out::encoded(document)?;
     // The folder has it anyway.
     let elsewhere = Place::File(folder.join("study.json"));
     let headline = Headline::of_study(document);
@@ -284,9 +283,7 @@ fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Error>
     };
     let published = published(figures);
     if args.json {
-        let text = serde_json::to_string_pretty(&published);
-        let text = text.map_err(|e| Error::Measure(format!("can't encode the figures: {e}")))?;
-        return print(&(text + "\n")).map(|()| 0);
+        return print(&out::encoded(&published)?).map(|()| 0);
     }
     let style = if args.markdown { Style::Markdown } else { Style::Text };
     print(&reanalysis(&published, style)).map(|()| 0)
