@@ -32,6 +32,13 @@ pub(super) struct Args {
     label: Option<String>,
 }
 
+impl Args {
+    /// True where anything is said of keeping.
+    pub(super) fn is_given(&self) -> bool {
+        self.store.store.is_some() || self.label.is_some()
+    }
+}
+
 impl StoreArgs {
     /// Where that is.
     pub(super) fn place(&self) -> Result<store::Place, Error> {
@@ -56,6 +63,11 @@ impl Keeper {
     /// did, the load goes on and a line says that nothing will be kept.
     pub(super) fn open(args: &Args) -> Result<Keeper, Error> {
         let place = args.store.place()?;
+        if args.label.is_some() && matches!(place, store::Place::Nowhere) {
+            let line = "--label names what is kept, and --store (or SIXMARK_STORE) none keeps \
+                        nothing; leave one of them out";
+            return Err(Error::Usage(line.into()));
+        }
         let store = match (Store::open(&place), &place) {
             (Err(error), store::Place::Usual(_)) => {
                 complain(&format!("warning: the result will not be kept: {error}"));

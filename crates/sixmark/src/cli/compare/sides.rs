@@ -107,6 +107,8 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
         ("--fail-if", !args.gates.fail_if.is_empty()),
         ("--junit", args.gates.junit.is_some()),
         ("--html", args.html.is_some()),
+        ("--seed", args.seed.is_some()),
+        ("--store or --label", args.keep.is_given()),
     ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }

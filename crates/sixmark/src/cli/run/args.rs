@@ -276,7 +276,7 @@ pub(in crate::cli) struct Args {
 
     /// Where schedules over several addresses begin, and Poisson arrivals [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]
-    pub(super) seed: Option<u64>,
+    pub(in crate::cli) seed: Option<u64>,
 }
 
 /// Rust's own words for a zero here are about its types.

@@ -276,3 +276,20 @@ fn nothing_that_a_document_says_moves_the_cursor() {
     let list = site.history(&[]);
     assert!(list.contains("?[2J?"), "{list}");
 }
+
+#[test]
+fn a_label_for_what_is_not_kept_is_refused() {
+    let output = crate::support::sixmark(&[
+        "run",
+        "--store",
+        "none",
+        "--label",
+        "x",
+        "-n",
+        "1",
+        "http://[::1]:1/",
+    ]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--label") && said.lines().count() == 1, "{said}");
+}
