@@ -9,6 +9,7 @@ pub mod driver;
 pub mod interface;
 pub mod limit;
 mod netlink;
+pub mod netns;
 mod path;
 pub mod process;
 mod realtime;
@@ -16,6 +17,7 @@ mod release;
 pub mod route;
 mod socket;
 mod stamp;
+pub mod tap;
 pub mod turbo;
 pub mod usage;
 

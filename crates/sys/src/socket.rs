@@ -77,6 +77,20 @@ pub(crate) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     length(unsafe { libc::recv(fd.as_raw_fd(), start, buffer.len(), 0) })
 }
 
+/// Reads from what is a file but no socket.
+pub(crate) fn read(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let start = buffer.as_mut_ptr().cast();
+    // SAFETY: `start` points at `buffer.len()` bytes that we may write.
+    length(unsafe { libc::read(fd.as_raw_fd(), start, buffer.len()) })
+}
+
+/// Writes to what is a file but no socket.
+pub(crate) fn write(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    let start = bytes.as_ptr().cast();
+    // SAFETY: `start` points at `bytes.len()` readable bytes.
+    length(unsafe { libc::write(fd.as_raw_fd(), start, bytes.len()) })
+}
+
 /// Drops up to `most` received bytes without copying them (tcp(7), MSG_TRUNC).
 pub(crate) fn discard(fd: &OwnedFd, most: usize) -> io::Result<usize> {
     let nowhere = std::ptr::null_mut();

@@ -1,5 +1,7 @@
 //! What to run: a value that cannot be invalid, made from text that may be.
 
+pub mod braces;
+pub mod fields;
 mod filled;
 pub mod http;
 pub mod list;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use sixmark_core::plan::braces::fill;
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::{Cell, cells};
-use sixmark_core::plan::study::template::fill;
 use sixmark_core::plan::study::words::{Place, option, words};
 use sixmark_core::study::client::Client;
 

@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 use sixmark_core::pace::Random;
+use sixmark_core::plan::braces::fill;
 use sixmark_core::plan::study::cells::Cell;
-use sixmark_core::plan::study::template::fill;
 use sixmark_core::plan::study::{Study, bytes};
 
 use super::work::Work;

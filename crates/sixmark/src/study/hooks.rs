@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sixmark_core::plan::braces::fill;
 use sixmark_core::plan::study::cells::Cell;
-use sixmark_core::plan::study::template::fill;
 use sixmark_sys::process::Running;
 
 use super::program::{command, find};

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use sixmark_core::plan::braces::names;
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::cells;
-use sixmark_core::plan::study::template::names;
 use sixmark_core::study::client::Client;
 
 use crate::Error;

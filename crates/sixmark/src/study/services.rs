@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_core::plan::study::template::fill;
+use sixmark_core::plan::braces::fill;
 use sixmark_core::plan::study::{Ready, Service};
 use sixmark_core::plan::url::{Host, Url};
 use sixmark_sys::process::Running;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sixmark_core::plan::study::{Context, Study, Wrong, parse};
+use sixmark_core::plan::fields::Wrong;
+use sixmark_core::plan::study::{Context, Study, parse};
 use sixmark_core::study::digest;
 
 use super::Commands;

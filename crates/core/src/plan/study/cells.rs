@@ -1,9 +1,9 @@
 //! The cells of a study, and the order in which they are measured.
 
-use super::template::fill;
 use super::words::Place;
 use super::{Factor, Given, Level, Setting, Study};
 use crate::pace::Random;
+use crate::plan::braces::fill;
 use crate::study::client::{Client, Job};
 use crate::study::result::{At, Order};
 

@@ -1,8 +1,8 @@
 //! Factors, their levels, and the settings that these make.
 
-use super::fields::{Field, Fields, Scalar};
-use super::template::is_name;
 use super::{FAMILIES, FAMILY, Factor, Given, Level, Setting};
+use crate::plan::braces::is_name;
+use crate::plan::fields::{Field, Fields, Scalar};
 use crate::study::client::Client;
 
 /// Keys that are the study's, not options of `sixmark run`.

@@ -16,19 +16,15 @@
 
 pub mod cells;
 mod factors;
-mod fields;
 mod outputs;
 pub(crate) mod published;
 mod read;
 mod services;
-pub mod template;
 pub mod words;
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-pub use fields::Wrong;
-pub(crate) use fields::time;
 pub use outputs::{ChartSpec, ColumnSpec, ComparisonSpec, Outputs, PublishedOf, TableSpec, Where};
 pub use published::{AnalysisSpec, PublishedFigures, ShareOf, SharesSpec, What};
 pub use read::{Context, parse};

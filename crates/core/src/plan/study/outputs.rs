@@ -1,9 +1,9 @@
 //! What is made of the cells: tables, figures, comparisons.
 
-use super::fields::{Field, Fields};
 use super::published::PublishedFigures;
-use super::template::is_name;
 use super::{FAMILY, Factor};
+use crate::plan::braces::is_name;
+use crate::plan::fields::{Field, Fields};
 use crate::study::measure::{Measure, Unit};
 use crate::study::result::{At, Statistic};
 
@@ -203,8 +203,8 @@ impl Names<'_> {
 
 fn scalar(field: &Field<'_>) -> Option<String> {
     Some(match field.scalar()? {
-        super::fields::Scalar::Flag(flag) => flag.to_string(),
-        super::fields::Scalar::Text(text) => text,
+        crate::plan::fields::Scalar::Flag(flag) => flag.to_string(),
+        crate::plan::fields::Scalar::Text(text) => text,
     })
 }
 

@@ -1,8 +1,8 @@
 //! The published figures: a TOML file of their own in the study's folder.
 
-use super::fields::{Book, Field, Fields, Scalar, Wrong};
 use super::outputs::{Where, column_of, name};
 use crate::family::Family;
+use crate::plan::fields::{Book, Field, Fields, Scalar, Wrong};
 use crate::study::measure::{Kind, Measure};
 use crate::study::result::{At, Column, PublishedRow, PublishedTable};
 

@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::factors::{Known, factors, settings};
-use super::fields::{Book, Field, Fields, Wrong};
 use super::outputs::{Names, Where, name, outputs};
 use super::published::{self, PublishedFigures};
 use super::services::{Generated, Hooks, OF_SERVICE, Service, generated, hooks, known, services};
-use super::template::names;
 use super::{FAMILY, Factor, Given, Setting, Study, cells};
+use crate::plan::braces::names;
+use crate::plan::fields::{Book, Field, Fields, Wrong};
 use crate::study::result::Order;
 
 /// The most repetitions.

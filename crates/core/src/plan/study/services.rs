@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::fields::{Field, Fields};
-use super::template::{is_name, names};
+use crate::plan::braces::{is_name, names};
+use crate::plan::fields::{Field, Fields};
 
 /// How long a service may take to be ready unless the file says otherwise.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -186,7 +186,9 @@ fn generate(mut fields: Fields<'_>, factors: &[&str]) -> Option<Generated> {
 
 fn size(field: &Field<'_>, factors: &[&str]) -> Option<String> {
     match field.scalar()? {
-        super::fields::Scalar::Text(text) if !names(&text).is_empty() => known(field, factors),
+        crate::plan::fields::Scalar::Text(text) if !names(&text).is_empty() => {
+            known(field, factors)
+        }
         _ => field.whole(0, LARGEST).map(|bytes| bytes.to_string()),
     }
 }

@@ -2,9 +2,9 @@
 
 use super::cells::Cell;
 use super::factors::OWN;
-use super::template::{fill, names};
 use super::{Given, Setting, Study};
 use crate::family::Family;
+use crate::plan::braces::{fill, names};
 use crate::plan::ratio::Ratio;
 use crate::plan::url::{Host, Url};
 

@@ -282,7 +282,7 @@ fn few(text: &str) -> Result<u32, String> {
 
 fn time(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
-    let time = seconds.or_else(|| crate::plan::study::time(text)).filter(|time| !time.is_zero());
+    let time = seconds.or_else(|| crate::plan::fields::time(text)).filter(|time| !time.is_zero());
     time.ok_or_else(|| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))
 }
 

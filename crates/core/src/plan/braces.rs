@@ -1,4 +1,4 @@
-//! Names in braces that a study's texts hold: `{port}`, `{size}`.
+//! Names in braces that texts of studies and labs hold: `{port}`, `{size}`.
 
 /// What stands in braces and looks like a name, in its order. Other braces are left alone: servers'
 /// configurations are full of them.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Something wrong in a study's file.
+/// Something wrong in a file that people write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The line's number, from 1; 0 where the whole file is meant.
@@ -40,14 +40,14 @@ impl fmt::Display for Wrong {
 }
 
 /// A file's text, and what was found wrong in it.
-pub(super) struct Book<'a> {
+pub(crate) struct Book<'a> {
     text: &'a str,
     file: Option<String>,
     wrongs: RefCell<Vec<Wrong>>,
 }
 
 /// The keys of a table. Those that nobody takes are wrong.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     book: &'a Book<'a>,
     path: String,
     at: usize,
@@ -57,17 +57,17 @@ pub(super) struct Fields<'a> {
 
 /// A key and its value.
 #[derive(Clone)]
-pub(super) struct Field<'a> {
+pub(crate) struct Field<'a> {
     book: &'a Book<'a>,
     /// The key without the tables that it stands in.
-    pub(super) name: String,
+    pub(crate) name: String,
     path: String,
     at: usize,
     value: &'a DeValue<'a>,
 }
 
 /// A value without a value in it.
-pub(super) enum Scalar {
+pub(crate) enum Scalar {
     /// `true`, `false`.
     Flag(bool),
     /// A text, or a number as it is written.
@@ -76,7 +76,7 @@ pub(super) enum Scalar {
 
 impl<'a> Book<'a> {
     /// Of the study's own file, or of the one named `file`.
-    pub(super) fn new(text: &'a str, file: Option<&str>) -> Book<'a> {
+    pub(crate) fn new(text: &'a str, file: Option<&str>) -> Book<'a> {
         Book { text, file: file.map(str::to_owned), wrongs: RefCell::default() }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Book<'a> {
     ///
     /// # Errors
     /// It is no TOML.
-    pub(super) fn parse(&self) -> Result<Spanned<DeTable<'a>>, Wrong> {
+    pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'a>>, Wrong> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             self.wrong_at(at, "", &error.message().replace('\n', "; "))
@@ -92,7 +92,7 @@ impl<'a> Book<'a> {
     }
 
     /// What was found, by line.
-    pub(super) fn into_wrongs(self) -> Vec<Wrong> {
+    pub(crate) fn into_wrongs(self) -> Vec<Wrong> {
         let mut wrongs = self.wrongs.into_inner();
         wrongs.sort_by_key(|wrong| wrong.line);
         wrongs.dedup();
@@ -100,29 +100,29 @@ impl<'a> Book<'a> {
     }
 
     /// True while nothing was found.
-    pub(super) fn is_clean(&self) -> bool {
+    pub(crate) fn is_clean(&self) -> bool {
         self.wrongs.borrow().is_empty()
     }
 
     /// The line of a place.
-    pub(super) fn line(&self, at: usize) -> usize {
+    pub(crate) fn line(&self, at: usize) -> usize {
         self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1
     }
 
     /// Notes something wrong.
-    pub(super) fn wrong(&self, at: usize, key: &str, message: &str) {
+    pub(crate) fn wrong(&self, at: usize, key: &str, message: &str) {
         let wrong = self.wrong_at(at, key, message);
         self.wrongs.borrow_mut().push(wrong);
     }
 
     /// Notes something wrong at a line, from 1; 0 where the whole file is meant.
-    pub(super) fn wrong_line(&self, line: usize, key: &str, message: &str) {
+    pub(crate) fn wrong_line(&self, line: usize, key: &str, message: &str) {
         let wrong = Wrong { line, ..self.wrong_at(0, key, message) };
         self.wrongs.borrow_mut().push(wrong);
     }
 
     /// Notes what another file has wrong.
-    pub(super) fn extend(&self, wrongs: Vec<Wrong>) {
+    pub(crate) fn extend(&self, wrongs: Vec<Wrong>) {
         self.wrongs.borrow_mut().extend(wrongs);
     }
 
@@ -135,7 +135,7 @@ impl<'a> Book<'a> {
 
 impl<'a> Fields<'a> {
     /// Those of a table at a place.
-    pub(super) fn new(
+    pub(crate) fn new(
         book: &'a Book<'a>,
         path: &str,
         at: usize,
@@ -159,14 +159,14 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes a key's value.
-    pub(super) fn take(&mut self, name: &'static str) -> Option<Field<'a>> {
+    pub(crate) fn take(&mut self, name: &'static str) -> Option<Field<'a>> {
         self.known.push(name);
         let at = self.left.iter().position(|field| field.name == name)?;
         Some(self.left.remove(at))
     }
 
     /// The same of a key that must be there.
-    pub(super) fn need(&mut self, name: &'static str) -> Option<Field<'a>> {
+    pub(crate) fn need(&mut self, name: &'static str) -> Option<Field<'a>> {
         let found = self.take(name);
         if found.is_none() {
             self.wrong(&format!("{name} is missing"));
@@ -175,57 +175,57 @@ impl<'a> Fields<'a> {
     }
 
     /// A text, if it is there.
-    pub(super) fn text(&mut self, name: &'static str) -> Option<String> {
+    pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
         self.take(name)?.text()
     }
 
     /// A list of texts; an empty one where it is not there.
-    pub(super) fn texts(&mut self, name: &'static str) -> Vec<String> {
+    pub(crate) fn texts(&mut self, name: &'static str) -> Vec<String> {
         self.take(name).map_or(Vec::new(), |field| field.texts())
     }
 
     /// The tables of a list, `[[name]]`.
-    pub(super) fn tables(&mut self, name: &'static str) -> Vec<Fields<'a>> {
+    pub(crate) fn tables(&mut self, name: &'static str) -> Vec<Fields<'a>> {
         let items = self.take(name).map_or(Vec::new(), |field| field.items());
         items.iter().filter_map(Field::fields).collect()
     }
 
     /// The table of a key, `[name]`.
-    pub(super) fn table(&mut self, name: &'static str) -> Option<Fields<'a>> {
+    pub(crate) fn table(&mut self, name: &'static str) -> Option<Fields<'a>> {
         self.take(name)?.fields()
     }
 
     /// Every key that nobody has taken, whatever it is called.
-    pub(super) fn rest(&mut self) -> Vec<Field<'a>> {
+    pub(crate) fn rest(&mut self) -> Vec<Field<'a>> {
         std::mem::take(&mut self.left)
     }
 
     /// Keys that are left are unknown ones.
-    pub(super) fn end(self) {
+    pub(crate) fn end(self) {
         for field in &self.left {
             field.wrong(&format!("unknown key; allowed: {}", self.known.join(", ")));
         }
     }
 
     /// Notes something wrong with the table.
-    pub(super) fn wrong(&self, message: &str) {
+    pub(crate) fn wrong(&self, message: &str) {
         self.book.wrong(self.at, &self.path, message);
     }
 
     /// The text of the whole file.
-    pub(super) fn text_of_file(&self) -> &'a str {
+    pub(crate) fn text_of_file(&self) -> &'a str {
         self.book.text
     }
 }
 
 impl<'a> Field<'a> {
     /// Notes something wrong with it.
-    pub(super) fn wrong(&self, message: &str) {
+    pub(crate) fn wrong(&self, message: &str) {
         self.book.wrong(self.at, &self.path, message);
     }
 
     /// The line that it stands at.
-    pub(super) fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         self.book.line(self.at)
     }
 
@@ -243,17 +243,17 @@ impl<'a> Field<'a> {
     }
 
     /// True of a list.
-    pub(super) fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         matches!(self.value, DeValue::Array(_))
     }
 
     /// True of a table.
-    pub(super) fn is_table(&self) -> bool {
+    pub(crate) fn is_table(&self) -> bool {
         matches!(self.value, DeValue::Table(_))
     }
 
     /// A text.
-    pub(super) fn text(&self) -> Option<String> {
+    pub(crate) fn text(&self) -> Option<String> {
         match self.value {
             DeValue::String(text) => Some(text.to_string()),
             _ => self.expected("a text in quotes"),
@@ -261,7 +261,7 @@ impl<'a> Field<'a> {
     }
 
     /// A text, a number as it is written, or a flag.
-    pub(super) fn scalar(&self) -> Option<Scalar> {
+    pub(crate) fn scalar(&self) -> Option<Scalar> {
         match self.value {
             DeValue::String(text) => Some(Scalar::Text(text.to_string())),
             DeValue::Integer(number) => {
@@ -280,7 +280,7 @@ impl<'a> Field<'a> {
     }
 
     /// A number.
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         let read = match self.value {
             DeValue::Integer(number) => {
                 i64::from_str_radix(number.as_str(), number.radix()).ok().map(|n| n as f64)
@@ -298,7 +298,7 @@ impl<'a> Field<'a> {
     }
 
     /// A whole number from `least` to `most`.
-    pub(super) fn whole(&self, least: u64, most: u64) -> Option<u64> {
+    pub(crate) fn whole(&self, least: u64, most: u64) -> Option<u64> {
         let number = self.number()?;
         let fits = number.fract() == 0.0 && number >= least as f64 && number <= most as f64;
         if !fits {
@@ -308,7 +308,7 @@ impl<'a> Field<'a> {
     }
 
     /// `true` or `false`.
-    pub(super) fn flag(&self) -> Option<bool> {
+    pub(crate) fn flag(&self) -> Option<bool> {
         match self.value {
             DeValue::Boolean(flag) => Some(*flag),
             _ => self.expected("true or false"),
@@ -316,7 +316,7 @@ impl<'a> Field<'a> {
     }
 
     /// A time with its unit: `"10s"`, `"500ms"`, `"2m"`.
-    pub(super) fn time(&self) -> Option<Duration> {
+    pub(crate) fn time(&self) -> Option<Duration> {
         let text = self.text()?;
         let time = time(&text);
         if time.is_none() {
@@ -326,7 +326,7 @@ impl<'a> Field<'a> {
     }
 
     /// One of several words.
-    pub(super) fn one_of<T: Copy>(&self, allowed: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn one_of<T: Copy>(&self, allowed: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
         let found = allowed.iter().find(|(name, _)| *name == text).map(|&(_, found)| found);
         if found.is_none() {
@@ -337,13 +337,13 @@ impl<'a> Field<'a> {
     }
 
     /// What `parse` makes of the text.
-    pub(super) fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+    pub(crate) fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         let text = self.text()?;
         parse(&text).map_err(|message| self.wrong(&message)).ok()
     }
 
     /// The values of a list.
-    pub(super) fn items(&self) -> Vec<Field<'a>> {
+    pub(crate) fn items(&self) -> Vec<Field<'a>> {
         let DeValue::Array(values) = self.value else {
             let none: Option<()> = self.expected("a list in brackets");
             return none.map_or(Vec::new(), |()| Vec::new());
@@ -357,12 +357,12 @@ impl<'a> Field<'a> {
     }
 
     /// The texts of a list.
-    pub(super) fn texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         self.items().iter().filter_map(Field::text).collect()
     }
 
     /// The keys of a table.
-    pub(super) fn fields(&self) -> Option<Fields<'a>> {
+    pub(crate) fn fields(&self) -> Option<Fields<'a>> {
         match self.value {
             DeValue::Table(table) => Some(Fields::new(self.book, &self.path, self.at, table)),
             _ => self.expected("a table"),

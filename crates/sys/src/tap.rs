@@ -1,0 +1,69 @@
+//! TAP devices: an Ethernet interface whose other end is this process.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use crate::{check, socket};
+
+/// Where the kernel gives them out.
+const DEVICE: &str = "/dev/net/tun";
+
+/// A TAP device. It goes when this is dropped.
+#[derive(Debug)]
+pub struct Tap(OwnedFd);
+
+impl Tap {
+    /// A new one with this name in the network namespace of the calling thread, down at first. Frames
+    /// are whole Ethernet frames without anything before them, one a read or write; nothing blocks.
+    ///
+    /// # Errors
+    /// The right is missing (CAP_NET_ADMIN), the name is taken or longer than 15 bytes, or the kernel
+    /// has no TUN/TAP.
+    pub fn create(name: &str) -> io::Result<Tap> {
+        let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
+        let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(DEVICE)?;
+        let request = request(name)?;
+        // SAFETY: the request is a valid ifreq, which the call reads and fills in.
+        check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw const request) })?;
+        Ok(Tap(file.into()))
+    }
+
+    /// The next frame that the interface sends; how long it is. What is longer than `frame` is cut.
+    ///
+    /// # Errors
+    /// `WouldBlock` where there is none; EIO while the interface is down.
+    pub fn read(&self, frame: &mut [u8]) -> io::Result<usize> {
+        socket::read(&self.0, frame)
+    }
+
+    /// Has the interface receive a frame.
+    ///
+    /// # Errors
+    /// EIO while the interface is down; EINVAL of what is no frame.
+    pub fn write(&self, frame: &[u8]) -> io::Result<()> {
+        socket::write(&self.0, frame).map(drop)
+    }
+}
+
+impl AsFd for Tap {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn request(name: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: ifreq is a struct of integers and a union of such, for which all zeros is a valid value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    if name.is_empty() || name.len() > room {
+        let line = format!("'{name}' has not 1 to {room} bytes, as names of interfaces have");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, line));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
+    Ok(request)
+}
