@@ -29,6 +29,14 @@ impl Family {
         }
     }
 
+    /// As files and addresses of documents say it: `ipv6`, `ipv4`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Family::Ipv6 => "ipv6",
+            Family::Ipv4 => "ipv4",
+        }
+    }
+
     /// The other one.
     pub fn other(self) -> Family {
         match self {

@@ -8,6 +8,9 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::check;
+pub use place::{Account, Place};
+
+mod place;
 
 /// A program that runs. It is stopped and reaped when dropped.
 #[derive(Debug)]
@@ -55,6 +58,16 @@ impl Running {
                 Err(error)
             }
         }
+    }
+
+    /// Starts it somewhere else: in a network namespace, with the mounts of another, as an account
+    /// that has no rights over either.
+    ///
+    /// # Errors
+    /// It can't be started, or not there.
+    pub fn start_in(command: &mut Command, place: &Place<'_>) -> io::Result<Running> {
+        place.lead(command)?;
+        Running::start(command)
     }
 
     /// Its process id.

@@ -14,21 +14,23 @@
 //! size = [1000, 100000]
 //! ```
 
+mod around;
 pub mod cells;
 mod factors;
 mod outputs;
 pub(crate) mod published;
 mod read;
-mod services;
 pub mod words;
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+pub use crate::plan::services::{Ready, Service};
+pub(crate) use around::generated;
+pub use around::{Generated, Hooks, bytes};
 pub use outputs::{ChartSpec, ColumnSpec, ComparisonSpec, Outputs, PublishedOf, TableSpec, Where};
 pub use published::{AnalysisSpec, PublishedFigures, ShareOf, SharesSpec, What};
 pub use read::{Context, parse};
-pub use services::{Generated, Hooks, Ready, Service, bytes};
 
 use crate::study::result::Order;
 

@@ -3,13 +3,14 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use super::around::{Generated, Hooks, generated, hooks};
 use super::factors::{Known, factors, settings};
 use super::outputs::{Names, Where, name, outputs};
 use super::published::{self, PublishedFigures};
-use super::services::{Generated, Hooks, OF_SERVICE, Service, generated, hooks, known, services};
 use super::{FAMILY, Factor, Given, Setting, Study, cells};
 use crate::plan::braces::names;
 use crate::plan::fields::{Book, Field, Fields, Wrong};
+use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 use crate::study::result::Order;
 
 /// The most repetitions.
@@ -59,7 +60,7 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
     let has_quick = quick.there;
     let (takes, repetitions) = amount(book, &head, &quick, context.quick);
     let published = published(book, &mut fields, context);
-    let services = services(fields.table("services"));
+    let services = services(fields.table("services"), &Surroundings::default());
     let Varied { texts, options, factors } = varied(book, &mut fields, quick, &services, context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
     let names = Names { factors: &factors, published: published.as_ref() };

@@ -1,0 +1,189 @@
+//! A link of a lab, and the bridges that links may end at.
+
+use super::host::{Offloads, offloads};
+use super::impair::{Impairment, impairment};
+use super::net::Net;
+use crate::plan::fields::{Field, Fields};
+
+/// What joins the links that end at it, without looking at addresses of the network layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bridge {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+}
+
+/// A host or a bridge, by its place in the lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Node {
+    /// A host.
+    Host(usize),
+    /// A bridge.
+    Bridge(usize),
+}
+
+/// A cable between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// Its ends.
+    pub ends: [End; 2],
+    /// What happens to what travels from the first end to the second, and back.
+    pub toward: [Impairment; 2],
+    /// What delays and loses.
+    pub mechanism: Mechanism,
+}
+
+/// What delays and loses what travels over a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mechanism {
+    /// The kernel's netem where it has it, else the emulator.
+    #[default]
+    Auto,
+    /// The kernel's netem, or nothing.
+    Netem,
+    /// The emulator, for rates too.
+    Emulator,
+}
+
+/// One end of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Where it is.
+    pub node: Node,
+    /// The interface's name there: that of the node at the other end, unless the file says another.
+    pub interface: String,
+    /// Its addresses; none at a bridge.
+    pub addresses: Vec<Net>,
+    /// The largest packet, bytes.
+    pub mtu: u32,
+    /// What the interface leaves to the next.
+    pub offloads: Offloads,
+}
+
+/// The MTU of Ethernet without a word.
+const MTU: u32 = 1500;
+/// The least that IPv6 can do with (RFC 8200, 5), and the most that a veth takes.
+const MTUS: (u64, u64) = (1280, 65_535);
+
+/// The bridge of a table.
+pub(super) fn bridge(field: &Field<'_>) -> Option<Bridge> {
+    super::names::check(field, "a bridge");
+    let mut fields = field.fields()?;
+    let label = fields.text("label").unwrap_or_else(|| field.name.clone());
+    fields.end();
+    Some(Bridge { name: field.name.clone(), label })
+}
+
+/// The nodes that a link may end at.
+pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<Node>;
+
+/// The link of a table, or of the two names of its ends.
+pub(super) fn link(field: &Field<'_>, find: Find<'_>) -> Option<Link> {
+    super::names::check(field, "a link");
+    if field.is_list() {
+        let names = between(field, find)?;
+        let ends = [end(&names, 0, None, MTU), end(&names, 1, None, MTU)];
+        let toward = [Impairment::default(), Impairment::default()];
+        let name = field.name.clone();
+        return Some(Link { name, ends, toward, mechanism: Mechanism::Auto });
+    }
+    let mut fields = field.fields()?;
+    let names = fields.need("between").and_then(|field| between(&field, find));
+    let mtu = fields.take("mtu").map_or(Some(MTU), |field| mtu(&field));
+    let mechanism = fields.take("mechanism").and_then(|field| field.one_of(&MECHANISMS));
+    let both = impairment(&mut fields);
+    let (at, toward) = (fields.table("at"), fields.table("toward"));
+    fields.end();
+    let (names, mtu) = (names?, mtu?);
+    let at = per_end(at, &names);
+    let ends = [end(&names, 0, at.0, mtu), end(&names, 1, at.1, mtu)];
+    let (first, second) = per_end(toward, &names);
+    let of = |fields: Option<Fields<'_>>| fields.map_or(both.clone(), |f| directed(f, &both));
+    let toward = [of(second), of(first)];
+    let name = field.name.clone();
+    Some(Link { name, ends, toward, mechanism: mechanism.unwrap_or_default() })
+}
+
+const MECHANISMS: [(&str, Mechanism); 3] =
+    [("auto", Mechanism::Auto), ("netem", Mechanism::Netem), ("emulator", Mechanism::Emulator)];
+
+/// One direction: its own keys take the place of those that hold for both.
+fn directed(mut fields: Fields<'_>, both: &Impairment) -> Impairment {
+    let own = impairment(&mut fields);
+    fields.end();
+    both.clone().with(own)
+}
+
+/// The two nodes that a link joins, with their names.
+fn between(field: &Field<'_>, find: Find<'_>) -> Option<[(String, Node); 2]> {
+    let names = field.texts();
+    let node = |name: &String| {
+        let found = find(name);
+        if found.is_none() {
+            field.wrong(&format!("'{name}' is neither a host nor a bridge"));
+        }
+        found.map(|node| (name.clone(), node))
+    };
+    let found: Vec<_> = names.iter().filter_map(node).collect();
+    let two: Option<[(String, Node); 2]> = found.try_into().ok();
+    if two.is_none() && names.len() != 2 {
+        field.wrong("a link has two ends: [\"client\", \"router\"]");
+    }
+    let two = two?;
+    if two[0].1 == two[1].1 {
+        field.wrong("a link joins two, not one with itself");
+    }
+    Some(two)
+}
+
+/// What a table says of each end, by its name.
+fn per_end<'a>(
+    fields: Option<Fields<'a>>,
+    names: &[(String, Node); 2],
+) -> (Option<Fields<'a>>, Option<Fields<'a>>) {
+    let Some(mut fields) = fields else { return (None, None) };
+    let mut found = (None, None);
+    for field in fields.rest() {
+        if field.name == names[0].0 {
+            found.0 = field.fields();
+        } else if field.name == names[1].0 {
+            found.1 = field.fields();
+        } else {
+            field.wrong(&format!("is no end of this link: {} and {} are", names[0].0, names[1].0));
+        }
+    }
+    found
+}
+
+fn end(names: &[(String, Node); 2], at: usize, fields: Option<Fields<'_>>, usual: u32) -> End {
+    let node = names[at].1;
+    let mut end = End {
+        node,
+        interface: names[1 - at].0.clone(),
+        addresses: Vec::new(),
+        mtu: usual,
+        offloads: Offloads::default(),
+    };
+    let Some(mut fields) = fields else { return end };
+    if let Some(field) = fields.take("name") {
+        end.interface = field.text().unwrap_or_default();
+        super::names::check_text(&field, &end.interface, "an interface");
+    }
+    if let Some(field) = fields.take("addresses") {
+        end.addresses = field.items().iter().filter_map(|item| item.parsed(str::parse)).collect();
+        if matches!(node, Node::Bridge(_)) {
+            field.wrong("a bridge has no addresses");
+        }
+    }
+    end.mtu = fields.take("mtu").and_then(|field| mtu(&field)).unwrap_or(usual);
+    end.offloads = fields.table("offloads").map_or(end.offloads, offloads);
+    fields.end();
+    end
+}
+
+fn mtu(field: &Field<'_>) -> Option<u32> {
+    field.whole(MTUS.0, MTUS.1).map(|mtu| mtu as u32)
+}

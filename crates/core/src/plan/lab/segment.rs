@@ -1,0 +1,59 @@
+//! Segments: what reaches each other without a router.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::link::{Link, Node};
+
+/// A link, or a bridge with all links that end at it and at bridges behind it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// The ends at hosts: the link's place, and which end of it.
+    pub ends: Vec<(usize, usize)>,
+}
+
+/// The segments of these links, in the order of their first links.
+pub fn segments(links: &[Link]) -> Vec<Segment> {
+    let mut found: Vec<Segment> = Vec::new();
+    let mut done = BTreeSet::new();
+    for first in 0..links.len() {
+        if !done.contains(&first) {
+            let members = reach(links, first);
+            found.push(segment(links, &members));
+            done.extend(members);
+        }
+    }
+    found
+}
+
+/// The links that one leads to by way of bridges alone, itself among them.
+fn reach(links: &[Link], first: usize) -> BTreeSet<usize> {
+    let mut at_bridge: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (number, link) in links.iter().enumerate() {
+        for end in &link.ends {
+            if let Node::Bridge(bridge) = end.node {
+                at_bridge.entry(bridge).or_default().push(number);
+            }
+        }
+    }
+    let mut members = BTreeSet::from([first]);
+    let mut left = vec![first];
+    while let Some(number) = left.pop() {
+        for end in &links[number].ends {
+            let Node::Bridge(bridge) = end.node else { continue };
+            for &next in at_bridge.get(&bridge).into_iter().flatten() {
+                if members.insert(next) {
+                    left.push(next);
+                }
+            }
+        }
+    }
+    members
+}
+
+fn segment(links: &[Link], members: &BTreeSet<usize>) -> Segment {
+    let of = |&link: &usize| [0, 1].map(|end| (link, end));
+    let at_host = |&(link, end): &(usize, usize)| {
+        links.get(link).is_some_and(|link| matches!(link.ends[end].node, Node::Host(_)))
+    };
+    Segment { ends: members.iter().flat_map(of).filter(at_host).collect() }
+}

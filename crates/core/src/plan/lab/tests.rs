@@ -1,0 +1,122 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+const FIRST: &str = r#"
+name = "first"
+[hosts.client]
+[hosts.near]
+forwards = true
+[hosts.far]
+forwards = true
+[hosts.server]
+[hosts.six]
+families = ["ipv6"]
+[bridges.hub]
+[links]
+a = ["client", "hub"]
+b = ["near", "hub"]
+e = ["six", "hub"]
+c = ["near", "far"]
+d = { between = ["far", "server"], mtu = 9000, at.far.mtu = 1500, at.server.offloads = { tso = false } }
+[names]
+"www.example" = "server"
+[variants.offload.off.hosts.client.offloads]
+gso = false
+[services.web]
+host = "server"
+command = ["{sixmark}", "origin", "--listen", "[{server.ipv6}]:80"]
+"#;
+
+fn lab(text: &str) -> Lab {
+    parse(text, None, &BTreeMap::new()).unwrap_or_else(|wrongs| panic!("{wrongs:#?}"))
+}
+
+fn wrongs(text: &str) -> Vec<String> {
+    let wrongs = parse(text, None, &BTreeMap::new()).unwrap_err();
+    wrongs.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn segments_are_numbered_and_their_hosts_too() {
+    let lab = lab(FIRST);
+    let value = |name: &str| lab.value(name).unwrap_or_default();
+    assert_eq!(value("client.ipv6"), "fd00:0:0:1::1");
+    assert_eq!(value("client.ipv4"), "10.0.1.1");
+    assert_eq!(value("near.ipv4"), "10.0.1.2");
+    assert_eq!(value("six.ipv4"), "", "it has IPv6 alone");
+    assert_eq!(value("far.ipv6"), "fd00:0:0:2::2");
+    assert_eq!(value("server.ipv4"), "10.0.3.2");
+    assert_eq!(lab.names["www.example"].len(), 2);
+    assert_eq!(lab.links[4].ends[0].mtu, 1500);
+    assert_eq!(lab.links[4].ends[1].mtu, 9000);
+    assert_eq!(lab.links[4].ends[1].offloads.tso_ipv6, Some(false));
+}
+
+#[test]
+fn routes_are_those_of_the_shortest_ways() {
+    let lab = lab(FIRST);
+    let said = |host: &str, family| -> Vec<String> {
+        let routes = routes::routes(&lab, lab.host(host).unwrap(), family);
+        routes.iter().map(|way| format!("{} via {}", way.to, way.via)).collect()
+    };
+    assert_eq!(said("client", Family::Ipv4), ["0.0.0.0/0 via 10.0.1.2"]);
+    assert_eq!(said("near", Family::Ipv6), ["fd00:0:0:3::/64 via fd00:0:0:2::2"]);
+    assert_eq!(said("far", Family::Ipv4), ["10.0.1.0/24 via 10.0.2.1"]);
+    assert_eq!(said("six", Family::Ipv4), [""; 0]);
+}
+
+#[test]
+fn variants_lay_their_tables_over_the_rest() {
+    let chosen = BTreeMap::from([("offload".to_owned(), "off".to_owned())]);
+    let varied = parse(FIRST, None, &chosen).unwrap();
+    assert_eq!(lab(FIRST).hosts[0].offloads.gso, None);
+    assert_eq!(varied.hosts[0].offloads.gso, Some(false));
+    assert_eq!(varied.variants.allowed["offload"], ["off"]);
+    let wrong = BTreeMap::from([("offload".to_owned(), "on".to_owned())]);
+    let line = parse(FIRST, None, &wrong).unwrap_err()[0].to_string();
+    assert!(line.contains("'on' is none of: off"), "{line}");
+}
+
+#[test]
+fn whatever_is_wrong_is_told_with_its_place() {
+    let cases = [
+        ("name = \"a\"\n[hosts.x]\ncolour = 1", "3: hosts.x.colour: unknown key; allowed:"),
+        ("name = \"a\"\n[hosts.X]", "2: hosts.X: is no name of a host"),
+        ("name = \"a\"", "a lab has hosts"),
+        (
+            "name = \"a\"\n[hosts.x]\n[links]\na = [\"x\", \"y\"]",
+            "'y' is neither a host nor a bridge",
+        ),
+        ("name = \"a\"\n[hosts.x]\n[links]\na = [\"x\", \"x\"]", "4: links.a: a link joins two"),
+        (
+            "name = \"a\"\n[hosts.x]\n[hosts.y]\n[links]\na = [\"x\", \"y\"]\nb = [\"x\", \"y\"]",
+            "6: links.b: a second interface 'y'",
+        ),
+        (
+            "name = \"a\"\n[hosts.x]\n[hosts.y]\n[links]\na = { between = [\"x\", \"y\"], at.z.mtu = 1500 }",
+            "links.a.at.z: is no end of this link: x and y are",
+        ),
+        (
+            "name = \"a\"\n[hosts.x]\nroutes = [{ to = \"default\", via = \"10.9.9.9\" }]",
+            "3: hosts.x.routes: 10.9.9.9 is in no network of this host",
+        ),
+        (
+            "name = \"a\"\n[hosts.x]\nresolver = \"x\"",
+            "hosts.x.resolver: names no host that is a name",
+        ),
+        ("name = \"a\"\n[hosts.x.sysctls]\n\"kernel.panic\" = 1", "only settings of the network"),
+        (
+            "name = \"a\"\n[hosts.x]\n[services.w]\nhost = \"y\"\ncommand = [\"true\"]\nurls = [\"http://a\"]",
+            "4: services.w.host: 'y' is no host; there are: x",
+        ),
+        (
+            "name = \"a\"\n[hosts.x]\n[variants.v.w.hosts.x]\ncolour = 1",
+            "4: hosts.x.colour: unknown key",
+        ),
+    ];
+    for (text, line) in cases {
+        let found = wrongs(text);
+        assert!(found.iter().any(|wrong| wrong.contains(line)), "{text}\n{found:#?}");
+    }
+}
