@@ -2,7 +2,8 @@
 //!
 //! The way a number travels: arguments -> `Plan` -> run -> worker -> `Tally` -> `RunResult` ->
 //! report. [`cli`] makes the plan and shows the report, [`run`] turns a plan into a result,
-//! [`find`] many trials of one, [`load`] holds the workers. [`store`] keeps results.
+//! [`find`] many trials of one, [`load`] holds the workers. [`store`] keeps results. [`lab`] builds
+//! networks to do all that in.
 
 mod calibrate;
 pub mod cli;
@@ -10,11 +11,14 @@ pub mod compare;
 mod environment;
 mod error;
 pub mod find;
+pub mod lab;
 pub mod load;
 pub mod origin;
 mod preflight;
+mod program;
 mod resolve;
 pub mod run;
+mod service;
 pub mod store;
 pub mod study;
 pub mod tls;

@@ -20,6 +20,24 @@ pub fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
     Ok(list.iter().filter(|entry| entry.name() == name).filter_map(Entry::address).collect())
 }
 
+/// What ioctls about the interface called `name` are given.
+///
+/// # Errors
+/// No interface can have that name.
+pub(crate) fn request(name: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: ifreq is a struct of integers and a union of such, for which all zeros is a valid value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    if name.is_empty() || name.len() > room {
+        let line = format!("'{name}' has not 1 to {room} bytes, as names of interfaces have");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, line));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
 /// getifaddrs's list, freed when dropped.
 struct List(*mut libc::ifaddrs);
 

@@ -7,6 +7,7 @@ pub mod clock;
 mod control;
 pub mod driver;
 pub mod enclosure;
+pub mod ethtool;
 pub mod interface;
 pub mod limit;
 pub mod mount;

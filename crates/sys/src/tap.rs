@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 
-use crate::{check, socket};
+use crate::{check, interface, socket};
 
 /// Where the kernel gives them out.
 const DEVICE: &str = "/dev/net/tun";
@@ -24,7 +24,8 @@ impl Tap {
     pub fn create(name: &str) -> io::Result<Tap> {
         let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
         let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(DEVICE)?;
-        let request = request(name)?;
+        let mut request = interface::request(name)?;
+        request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
         // SAFETY: the request is a valid ifreq, which the call reads and fills in.
         check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw const request) })?;
         Ok(Tap(file.into()))
@@ -51,19 +52,4 @@ impl AsFd for Tap {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
-}
-
-fn request(name: &str) -> io::Result<libc::ifreq> {
-    // SAFETY: ifreq is a struct of integers and a union of such, for which all zeros is a valid value.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    let room = request.ifr_name.len() - 1;
-    if name.is_empty() || name.len() > room {
-        let line = format!("'{name}' has not 1 to {room} bytes, as names of interfaces have");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, line));
-    }
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from as libc::c_char;
-    }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
-    Ok(request)
 }

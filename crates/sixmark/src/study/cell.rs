@@ -18,8 +18,8 @@ use super::Commands;
 use super::doubts;
 use super::external;
 use super::folder::Kept;
-use super::services::Services;
 use super::work::Work;
+use crate::service::Services;
 use crate::{Error, find, run};
 
 /// What cells are measured with.

@@ -21,10 +21,10 @@ use super::files;
 use super::folder::{Folder, Kept};
 use super::hooks::Hook;
 use super::program::versions;
-use super::services::{Ground, Services};
 use super::source::Source;
 use super::work::Work;
 use super::{Commands, doubts};
+use crate::service::{Ground, Services};
 use crate::{Error, environment};
 
 /// Open files that services are let have.
@@ -310,11 +310,11 @@ impl<'a> Course<'a> {
         // Services inherit the limit: thousands of connections may come. One that stays lower shows in
         // what fails.
         let _ = sixmark_sys::limit::raise_open_files(OPEN_FILES);
-        let ground = Ground { folder: self.folder, work: &work, stop };
+        let (logs, www) = (self.folder.logs(), work.www());
+        let ground = Ground { logs: &logs, dirs: work.path(), www: &www, hosts: None, stop };
         let Some(mut services) = Services::start(&self.study.services, &ground)? else {
             return Ok(Ended::Interrupted);
         };
-        let www = work.www();
         let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
         let programs = self.document.programs.clone();
         let bench = Bench {

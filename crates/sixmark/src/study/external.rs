@@ -8,9 +8,9 @@ use sixmark_core::study::client::{Answer, Client, Job, Said};
 use sixmark_sys::process::Running;
 
 use super::folder::Output;
-use super::program::{command, find};
 use super::work::Work;
 use crate::Error;
+use crate::program::{command, find};
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);

@@ -96,9 +96,9 @@ impl Folder {
         &self.path
     }
 
-    /// Where a service's words go.
-    pub(super) fn log(&self, service: &str) -> PathBuf {
-        self.path.join(LOGS).join(format!("{service}.log"))
+    /// Where services' words go.
+    pub(super) fn logs(&self) -> PathBuf {
+        self.path.join(LOGS)
     }
 
     /// The document as it is.

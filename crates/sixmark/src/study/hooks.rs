@@ -8,8 +8,8 @@ use sixmark_core::plan::braces::fill;
 use sixmark_core::plan::study::cells::Cell;
 use sixmark_sys::process::Running;
 
-use super::program::{command, find};
 use crate::Error;
+use crate::program::{command, find};
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);

@@ -14,7 +14,6 @@ mod files;
 mod folder;
 mod hooks;
 mod program;
-mod services;
 mod source;
 mod work;
 

@@ -1,9 +1,8 @@
 //! The programs that a study uses beside sixmark.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Stdio;
 
 use sixmark_core::plan::braces::names;
 use sixmark_core::plan::study::Study;
@@ -11,21 +10,7 @@ use sixmark_core::plan::study::cells::cells;
 use sixmark_core::study::client::Client;
 
 use crate::Error;
-
-/// Where daemons are, which a user's own path may lack.
-const DAEMONS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
-
-/// Variables that lead a client elsewhere than it was told.
-const PROXIES: [&str; 8] = [
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-];
+use crate::program::{command, find};
 
 /// A program that a study needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,28 +83,4 @@ impl Need {
         let said = String::from_utf8_lossy(&said).into_owned();
         said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
     }
-}
-
-/// The file of a program, found where daemons are too.
-pub(super) fn find(program: &str) -> Option<PathBuf> {
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| is_program(path));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(DAEMONS.map(PathBuf::from));
-    folders.map(|folder| folder.join(program)).find(|path| is_program(path))
-}
-
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-/// A program whose words are English and that goes where it is told.
-pub(super) fn command(path: &Path) -> Command {
-    let mut command = Command::new(path);
-    command.env("LC_ALL", "C").env_remove("LANGUAGE").stdin(Stdio::null());
-    for name in PROXIES {
-        command.env_remove(name);
-    }
-    command
 }

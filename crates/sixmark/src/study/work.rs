@@ -41,6 +41,11 @@ impl Work {
         Ok(work)
     }
 
+    /// Itself.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The folder of generated files.
     pub(super) fn www(&self) -> PathBuf {
         self.path.join("www")

@@ -31,6 +31,7 @@ mod number;
 mod read;
 pub mod routes;
 pub mod segment;
+mod texts;
 mod variants;
 
 use std::collections::BTreeMap;

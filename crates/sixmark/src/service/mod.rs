@@ -1,22 +1,23 @@
-//! The programs that run while a study does.
+//! The programs that run while a study or a lab does.
+
+mod ready;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sixmark_core::plan::braces::fill;
-use sixmark_core::plan::study::{Ready, Service};
-use sixmark_core::plan::url::{Host, Url};
+use sixmark_core::plan::services::Service;
 use sixmark_sys::process::Running;
 
-use super::folder::Folder;
-use super::program::{command, find};
-use super::work::Work;
 use crate::Error;
+use crate::lab::Hosts;
+use crate::program::{command, find};
+use ready::Look;
 
 /// Between two looks whether a service is ready.
 const LOOK: Duration = Duration::from_millis(10);
@@ -24,12 +25,9 @@ const LOOK: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A port that was free a moment ago may be taken: another try then asks for others.
 const TRIES: u32 = 5;
-/// How long one look at a URL may take.
-const ANSWER: Duration = Duration::from_secs(2);
-
-/// All services of a study. They end when dropped, whatever the reason.
+/// Services that were started. They end when dropped, whatever the reason.
 #[derive(Debug, Default)]
-pub(super) struct Services {
+pub(crate) struct Services {
     started: Vec<Started>,
 }
 
@@ -43,15 +41,23 @@ struct Started {
 }
 
 /// Where services are started, and what ends that early.
-pub(super) struct Ground<'a> {
-    pub(super) folder: &'a Folder,
-    pub(super) work: &'a Work,
-    pub(super) stop: &'a AtomicBool,
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    /// The folder for what they say.
+    pub(crate) logs: &'a Path,
+    /// The folder in which each has one of its own, for as long as it runs.
+    pub(crate) dirs: &'a Path,
+    /// The folder of generated files.
+    pub(crate) www: &'a Path,
+    /// The hosts that they run in; none where there is no lab.
+    pub(crate) hosts: Option<&'a Hosts>,
+    /// Ends the waiting for them.
+    pub(crate) stop: &'a AtomicBool,
 }
 
 impl Services {
     /// Starts all of them, and waits until each is ready. None where the study is to stop.
-    pub(super) fn start(
+    pub(crate) fn start(
         services: &[Service],
         ground: &Ground<'_>,
     ) -> Result<Option<Services>, Error> {
@@ -66,12 +72,12 @@ impl Services {
     }
 
     /// The URLs of one.
-    pub(super) fn urls(&self, name: &str) -> Option<Vec<String>> {
+    pub(crate) fn urls(&self, name: &str) -> Option<Vec<String>> {
         self.started.iter().find(|service| service.name == name).map(|service| service.urls.clone())
     }
 
     /// Fails where one has ended.
-    pub(super) fn check(&mut self) -> Result<(), Error> {
+    pub(crate) fn check(&mut self) -> Result<(), Error> {
         for service in &mut self.started {
             let ended = match &mut service.running {
                 Some(running) => running.wait(Duration::ZERO).map_err(|e| service.cannot(&e))?,
@@ -88,7 +94,7 @@ impl Services {
     }
 
     /// Ends them, the last one first.
-    pub(super) fn stop(&mut self) -> Result<(), Error> {
+    pub(crate) fn stop(&mut self) -> Result<(), Error> {
         while let Some(mut service) = self.started.pop() {
             if let Some(running) = &mut service.running {
                 running.stop(PATIENCE).map_err(|error| {
@@ -118,7 +124,7 @@ fn said(log: &Path) -> String {
 
 impl Ground<'_> {
     fn start(&self, service: &Service) -> Result<Option<Started>, Error> {
-        let log = self.folder.log(&service.name);
+        let log = self.logs.join(format!("{}.log", service.name));
         if service.command.is_empty() {
             let (name, urls) = (service.name.clone(), service.urls.clone());
             let mut there = Started { name, urls, running: None, log };
@@ -150,47 +156,67 @@ impl Ground<'_> {
         let words: Vec<String> = service.command.iter().map(|word| fill(word, value)).collect();
         let name = service.name.clone();
         let urls = service.urls.iter().map(|url| fill(url, value)).collect();
-        let running = self.launch(&name, &words, log)?;
+        let running = self.launch(service, &words, log)?;
         Ok(Started { name, urls, running: Some(running), log: log.to_owned() })
     }
 
-    /// What stands in braces: ports that are free now, folders, this program.
-    fn values(&self, service: &Service) -> Result<BTreeMap<&'static str, String>, Error> {
-        let dir = self.work.folder(&format!("service-{}", service.name))?;
-        let port = |host: &str| -> Result<(TcpListener, String), Error> {
-            let cannot = |error| Error::Measure(format!("can't get a port of {host}: {error}"));
-            let listener = TcpListener::bind((host, 0)).map_err(cannot)?;
-            let port = listener.local_addr().map_err(cannot)?.port().to_string();
-            Ok((listener, port))
-        };
-        let mut values = BTreeMap::new();
+    /// What stands in braces: ports that are free now, folders, this program, addresses of hosts.
+    fn values(&self, service: &Service) -> Result<BTreeMap<String, String>, Error> {
+        let dir = self.dir(service)?;
         let texts = || service.command.iter().chain(&service.urls).chain(service.files.values());
         let wants = |name: &str| texts().any(|text| text.contains(&format!("{{{name}}}")));
-        // Both are held until both are known. A host without IPv6 need not have one it won't use.
-        let mut held = Vec::new();
-        for (name, host) in [("port", "127.0.0.1"), ("port6", "::1")] {
-            if wants(name) {
-                let (listener, number) = port(host)?;
-                held.push(listener);
-                values.insert(name, number);
-            }
-        }
-        values.insert("dir", dir.display().to_string());
-        values.insert("www", self.work.www().display().to_string());
+        let mut values = self.within(service, || free_ports(&wants))?;
+        values.insert("dir".to_owned(), dir.display().to_string());
+        values.insert("www".to_owned(), self.www.display().to_string());
         let own = std::env::current_exe().map(|path| path.display().to_string());
-        values.insert("sixmark", own.unwrap_or_else(|_| "sixmark".to_owned()));
+        values.insert("sixmark".to_owned(), own.unwrap_or_else(|_| "sixmark".to_owned()));
+        values.extend(self.hosts.map(Hosts::values).into_iter().flatten());
         Ok(values)
     }
 
-    fn launch(&self, name: &str, words: &[String], log: &Path) -> Result<Running, Error> {
+    /// A service's own folder, for the account that it runs as.
+    fn dir(&self, service: &Service) -> Result<PathBuf, Error> {
+        let path = self.dirs.join(format!("service-{}", service.name));
+        let cannot = |error: std::io::Error| {
+            Error::Measure(format!("can't make the folder '{}': {error}", path.display()))
+        };
+        fs::create_dir_all(&path).map_err(cannot)?;
+        // Whatever a strict umask says: a service that is another account must get in.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(cannot)?;
+        if let (Some(name), Some(hosts)) = (&service.account, self.hosts) {
+            hosts.give(&path, name).map_err(cannot)?;
+        }
+        Ok(path)
+    }
+
+    /// In the network of the service's host.
+    fn within<T: Send>(
+        &self,
+        service: &Service,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        match (self.hosts, &service.host) {
+            (Some(hosts), Some(name)) => hosts.get(name)?.within(work),
+            _ => work(),
+        }
+    }
+
+    fn launch(&self, service: &Service, words: &[String], log: &Path) -> Result<Running, Error> {
+        let name = &service.name;
         let cannot = |why: &str| Error::Measure(format!("can't start the service {name}: {why}"));
         let [program, arguments @ ..] = words else { return Err(cannot("it has no command")) };
-        let program = find(program).ok_or_else(|| cannot(&format!("no program '{program}'")))?;
+        let program = find(program).ok_or_else(|| cannot(&missing(service, program)))?;
         let out = File::create(log).map_err(|e| cannot(&e.to_string()))?;
         let err = out.try_clone().map_err(|e| cannot(&e.to_string()))?;
         let mut command = command(&program);
-        command.args(arguments).stdout(out).stderr(err).current_dir(self.work.www());
-        Running::start(&mut command).map_err(|error| cannot(&error.to_string()))
+        command.args(arguments).stdout(out).stderr(err).current_dir(self.www);
+        let started = match (self.hosts, &service.host) {
+            (Some(hosts), Some(host)) => {
+                hosts.get(host)?.start(&mut command, service.account.as_deref())
+            }
+            _ => Running::start(&mut command),
+        };
+        started.map_err(|error| cannot(&error.to_string()))
     }
 
     fn wait(&self, service: &Service, started: &mut Started) -> Result<Waited, Error> {
@@ -212,12 +238,13 @@ impl Ground<'_> {
                     "the service {name} did not start ({status}){said}"
                 )));
             }
-            if is_ready(&service.ready, started) {
+            let look = Look { ready: &service.ready, urls: &started.urls, log: &started.log };
+            if self.within(service, || Ok(look.is_ready()))? {
                 return Ok(Waited::Ready);
             }
             if Instant::now() >= end {
                 let (after, said) = (service.patience.as_secs_f64(), said(&started.log));
-                let lacks = lacks(&service.ready, started);
+                let lacks = self.within(service, || Ok(look.lacks()))?;
                 let line =
                     format!("the service {name} was not ready after {after} s: {lacks}{said}");
                 return Err(Error::Measure(line));
@@ -241,59 +268,26 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     written.map_err(|error| Error::Measure(format!("can't write '{}': {error}", path.display())))
 }
 
-fn is_ready(ready: &Ready, started: &Started) -> bool {
-    let urls = || started.urls.iter().filter_map(|url| url.parse::<Url>().ok());
-    match ready {
-        Ready::Connect => urls().all(|url| connect(&url).is_some()),
-        Ready::Get(path) => urls().all(|url| get(&url, path).is_some_and(|status| status < 400)),
-        Ready::Line(line) => {
-            let said = fs::read(&started.log).unwrap_or_default();
-            let said = String::from_utf8_lossy(&said);
-            // The last line may be half a one.
-            said.rsplit_once('\n').is_some_and(|(whole, _)| whole.lines().any(|l| l.contains(line)))
-        }
+fn missing(service: &Service, program: &str) -> String {
+    match &service.package {
+        Some(package) => format!("no program '{program}': install the Debian package {package}"),
+        None => format!("no program '{program}'"),
     }
 }
 
-/// What a service that is not ready lacks, for people.
-fn lacks(ready: &Ready, started: &Started) -> String {
-    let Ready::Line(line) = ready else {
-        let path = if let Ready::Get(path) = ready { path } else { "" };
-        let bad = |text: &&String| {
-            let url = text.parse::<Url>().ok();
-            let status = url.as_ref().and_then(|url| get(url, path));
-            match ready {
-                Ready::Get(_) => status.is_none_or(|status| status >= 400),
-                _ => url.is_none_or(|url| connect(&url).is_none()),
-            }
-        };
-        let Some(url) = started.urls.iter().find(bad) else { return "it is now".to_owned() };
-        let status = url.parse::<Url>().ok().and_then(|url| get(&url, path));
-        return match status.filter(|_| matches!(ready, Ready::Get(_))) {
-            Some(status) => format!("{url}{path} answers {status}"),
-            None => format!("{url}{path} does not answer"),
-        };
-    };
-    format!("it has not said '{line}'")
-}
-
-fn connect(url: &Url) -> Option<TcpStream> {
-    let addresses: Vec<SocketAddr> = match &url.host {
-        Host::Address(address, _) => vec![SocketAddr::new(*address, url.port)],
-        Host::Name(name) => (name.as_str(), url.port).to_socket_addrs().ok()?.collect(),
-    };
-    let open = |address: &SocketAddr| TcpStream::connect_timeout(address, ANSWER).ok();
-    addresses.iter().find_map(open)
-}
-
-/// The status of an answer.
-fn get(url: &Url, path: &str) -> Option<u16> {
-    let mut stream = connect(url)?;
-    stream.set_read_timeout(Some(ANSWER)).ok()?;
-    let request =
-        format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", url.authority());
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut head = [0; 12];
-    stream.read_exact(&mut head).ok()?;
-    std::str::from_utf8(&head).ok()?.strip_prefix("HTTP/1.")?.get(2..)?.parse().ok()
+/// Ports of loopback that are free now, by the names that stand for them.
+fn free_ports(wants: &(dyn Fn(&str) -> bool + Sync)) -> Result<BTreeMap<String, String>, Error> {
+    let mut values = BTreeMap::new();
+    // Both are held until both are known. A host without IPv6 need not have one it won't use.
+    let mut held = Vec::new();
+    for (name, host) in [("port", "127.0.0.1"), ("port6", "::1")] {
+        if wants(name) {
+            let cannot = |error| Error::Measure(format!("can't get a port of {host}: {error}"));
+            let listener = TcpListener::bind((host, 0)).map_err(cannot)?;
+            let number = listener.local_addr().map_err(cannot)?.port();
+            values.insert(name.to_owned(), number.to_string());
+            held.push(listener);
+        }
+    }
+    Ok(values)
 }

@@ -1,0 +1,91 @@
+//! The ends of links: interfaces, their addresses, what they leave to the next, and routes over them.
+
+use std::io;
+
+use sixmark_core::family::Family;
+use sixmark_core::plan::lab::routes::routes as of_links;
+use sixmark_core::plan::lab::{End, Host, Lab, Net, Node, Switch};
+use sixmark_sys::ethtool::Ethtool;
+
+use super::build::BRIDGE;
+use super::netlink::{Netlink, NewRoute};
+
+/// Gives an interface what its end of a link has, in the calling thread's namespace.
+pub(super) fn furnish(lab: &Lab, end: &End) -> io::Result<()> {
+    let mut netlink = Netlink::open()?;
+    let name = end.interface.as_str();
+    netlink.mtu(name, end.mtu)?;
+    match end.node {
+        Node::Bridge(_) => netlink.enslave(name, BRIDGE)?,
+        Node::Host(host) => {
+            for net in &end.addresses {
+                netlink.address(name, *net)?;
+            }
+            let of_host = lab.hosts.get(host).map(|host| host.offloads).unwrap_or_default();
+            switch(name, &of_host.with(end.offloads).switches().collect::<Vec<_>>())?;
+        }
+    }
+    netlink.up(name)
+}
+
+/// Switches features of an interface.
+fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
+    let features = |(switch, on): &(Switch, bool)| {
+        let on = *on;
+        names(*switch).iter().map(move |name| (*name, on))
+    };
+    let wanted: Vec<(&str, bool)> = wanted.iter().flat_map(features).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    Ethtool::open()?.switch(name, &wanted)
+}
+
+/// As the kernel calls them.
+fn names(switch: Switch) -> &'static [&'static str] {
+    match switch {
+        Switch::TsoIpv6 => &["tx-tcp6-segmentation"],
+        Switch::TsoIpv4 => {
+            &["tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation"]
+        }
+        Switch::Gso => &["tx-generic-segmentation"],
+        Switch::Gro => &["rx-gro"],
+        Switch::Checksum => {
+            &["rx-checksum", "tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6"]
+        }
+    }
+}
+
+/// Gives a host its routes, in the calling thread's namespace. Those of its own networks are made anew,
+/// so that they too have its congestion control.
+pub(super) fn routes(lab: &Lab, number: usize) -> io::Result<()> {
+    let Some(host) = lab.hosts.get(number) else { return Ok(()) };
+    let mut netlink = Netlink::open()?;
+    let is_special = host.congestion.is_some() || host.initial_window.is_some();
+    for end in lab.ends(number).filter(|_| is_special) {
+        for net in &end.addresses {
+            let interface = Some(end.interface.as_str());
+            netlink.route(&NewRoute { interface, ..route(host, net.prefix()) })?;
+        }
+    }
+    for family in Family::BOTH {
+        for way in of_links(lab, number, family) {
+            netlink.route(&NewRoute { via: Some(way.via), ..route(host, way.to) })?;
+        }
+    }
+    for given in &host.routes {
+        let to = given.to.unwrap_or(Net::default_of(Family::of(given.via)));
+        netlink.route(&NewRoute { via: Some(given.via), ..route(host, to) })?;
+    }
+    Ok(())
+}
+
+fn route(host: &Host, to: Net) -> NewRoute<'_> {
+    NewRoute {
+        to,
+        via: None,
+        interface: None,
+        congestion: host.congestion.as_deref(),
+        initial_window: host.initial_window,
+    }
+}

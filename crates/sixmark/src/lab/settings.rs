@@ -1,0 +1,50 @@
+//! Settings of a host's kernel.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use sixmark_core::plan::lab::Host;
+
+/// What hosts of a lab have otherwise than a new network namespace: addresses count at once, ports are
+/// for everybody, and what a bridge passes on is not looked at.
+const ALL: [(&str, &str); 6] = [
+    ("net.ipv6.conf.all.disable_ipv6", "0"),
+    ("net.ipv6.conf.default.disable_ipv6", "0"),
+    ("net.ipv6.conf.all.accept_dad", "0"),
+    ("net.ipv6.conf.default.accept_dad", "0"),
+    ("net.ipv6.conf.default.accept_ra", "0"),
+    ("net.ipv4.ip_unprivileged_port_start", "0"),
+];
+
+/// A router's.
+const FORWARDS: [(&str, &str); 3] = [
+    ("net.ipv4.ip_forward", "1"),
+    ("net.ipv6.conf.all.forwarding", "1"),
+    ("net.ipv6.conf.default.forwarding", "1"),
+];
+
+/// A bridge has no addresses, not even those that IPv6 gives itself.
+const BRIDGE: [(&str, &str); 2] =
+    [("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
+
+/// Sets what a host has, in the calling thread's namespace.
+pub(super) fn of_host(host: &Host) -> io::Result<()> {
+    let forwards = if host.forwards { FORWARDS.as_slice() } else { &[] };
+    for (name, value) in ALL.iter().chain(forwards) {
+        set(name, value)?;
+    }
+    host.sysctls.iter().try_for_each(|(name, value)| set(name, value))
+}
+
+/// Sets what a bridge has, in the calling thread's namespace.
+pub(super) fn of_bridge() -> io::Result<()> {
+    BRIDGE.iter().try_for_each(|(name, value)| set(name, value))
+}
+
+fn set(name: &str, value: &str) -> io::Result<()> {
+    let path = PathBuf::from("/proc/sys").join(name.replace('.', "/"));
+    fs::write(&path, value).map_err(|error| {
+        io::Error::new(error.kind(), format!("can't set {name} to {value}: {error}"))
+    })
+}

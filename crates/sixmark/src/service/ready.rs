@@ -1,0 +1,93 @@
+//! Whether a service is ready.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::path::Path;
+use std::time::Duration;
+
+use sixmark_core::plan::services::Ready;
+use sixmark_core::plan::url::{Host, Url};
+
+/// How long one look at a URL may take.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look<'a> {
+    /// How it is told.
+    pub(super) ready: &'a Ready,
+    /// Where it answers, without a path.
+    pub(super) urls: &'a [String],
+    /// What it has said.
+    pub(super) log: &'a Path,
+}
+
+impl Look<'_> {
+    /// True of one that is ready, as seen from the calling thread's network.
+    pub(super) fn is_ready(&self) -> bool {
+        match self.ready {
+            Ready::Line(line) => {
+                let said = fs::read(self.log).unwrap_or_default();
+                let said = String::from_utf8_lossy(&said);
+                // The last line may be half a one.
+                said.rsplit_once('\n')
+                    .is_some_and(|(whole, _)| whole.lines().any(|l| l.contains(line)))
+            }
+            _ => self.urls.iter().all(|url| self.answers(url)),
+        }
+    }
+
+    fn answers(&self, url: &str) -> bool {
+        // Services speak other languages than HTTP too: what counts is where.
+        let Some(url) = place(url) else { return true };
+        match self.ready {
+            Ready::Get(path) => get(&url, path).is_some_and(|status| status < 400),
+            _ => connect(&url).is_some(),
+        }
+    }
+
+    /// What a service that is not ready lacks, for people.
+    pub(super) fn lacks(&self) -> String {
+        if let Ready::Line(line) = self.ready {
+            return format!("it has not said '{line}'");
+        }
+        let Some(url) = self.urls.iter().find(|url| !self.answers(url)) else {
+            return "it is now".to_owned();
+        };
+        let Ready::Get(path) = self.ready else { return format!("{url} does not answer") };
+        match place(url).and_then(|url| get(&url, path)) {
+            Some(status) => format!("{url}{path} answers {status}"),
+            None => format!("{url}{path} does not answer"),
+        }
+    }
+}
+
+/// The host and port of a URL, whatever its scheme.
+fn place(url: &str) -> Option<Url> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?']).next()?;
+    let scheme = if scheme == "https" { scheme } else { "http" };
+    format!("{scheme}://{authority}").parse().ok()
+}
+
+fn connect(url: &Url) -> Option<TcpStream> {
+    let addresses: Vec<SocketAddr> = match &url.host {
+        Host::Address(address, _) => vec![SocketAddr::new(*address, url.port)],
+        Host::Name(name) => (name.as_str(), url.port).to_socket_addrs().ok()?.collect(),
+    };
+    let open = |address: &SocketAddr| TcpStream::connect_timeout(address, ANSWER).ok();
+    addresses.iter().find_map(open)
+}
+
+/// The status of an answer.
+fn get(url: &Url, path: &str) -> Option<u16> {
+    let mut stream = connect(url)?;
+    stream.set_read_timeout(Some(ANSWER)).ok()?;
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", url.authority());
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).ok()?;
+    std::str::from_utf8(&head).ok()?.strip_prefix("HTTP/1.")?.get(2..)?.parse().ok()
+}

@@ -1,0 +1,131 @@
+//! What an interface leaves to the next: features, as `ethtool -k` shows and `-K` sets them.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use crate::{check, socket};
+
+/// The set of texts that name features.
+const FEATURES: u32 = 4;
+/// Bytes of a name.
+const NAME: usize = 32;
+
+const GET_NAMES: u32 = 0x1b;
+const GET_COUNT: u32 = 0x37;
+const GET: u32 = 0x3a;
+const SET: u32 = 0x3b;
+
+/// The features of the interfaces of the calling thread's network namespace.
+#[derive(Debug)]
+pub struct Ethtool(OwnedFd);
+
+/// A feature and whether it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// As the kernel calls it: `tx-tcp-segmentation`.
+    pub name: String,
+    /// It is used.
+    pub on: bool,
+    /// It may be changed.
+    pub open: bool,
+}
+
+impl Ethtool {
+    /// Of the namespace that the calling thread is in.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub fn open() -> io::Result<Ethtool> {
+        let any = std::net::SocketAddr::from(([0, 0, 0, 0], 0));
+        socket::open(&any, libc::SOCK_DGRAM).map(Ethtool)
+    }
+
+    /// All features of an interface, in the kernel's order.
+    ///
+    /// # Errors
+    /// There is no such interface.
+    pub fn features(&self, interface: &str) -> io::Result<Vec<Feature>> {
+        let names = self.names(interface)?;
+        let blocks = names.len().div_ceil(32);
+        let mut words = vec![0_u32; 2 + 4 * blocks];
+        (words[0], words[1]) = (GET, blocks as u32);
+        self.call(interface, &mut words)?;
+        let bit = |at: usize, word: usize| {
+            words.get(2 + 4 * (at / 32) + word).is_some_and(|bits| bits >> (at % 32) & 1 == 1)
+        };
+        let feature = |(at, name): (usize, String)| {
+            let open = bit(at, 0) && !bit(at, 3);
+            Feature { name, on: bit(at, 2), open }
+        };
+        Ok(names.into_iter().enumerate().map(feature).collect())
+    }
+
+    /// Switches features on or off; those that the interface can't change stay as they are.
+    ///
+    /// # Errors
+    /// There is no such interface, or the right is missing (CAP_NET_ADMIN).
+    pub fn switch(&self, interface: &str, wanted: &[(&str, bool)]) -> io::Result<()> {
+        let known = self.features(interface)?;
+        let blocks = known.len().div_ceil(32);
+        let mut words = vec![0_u32; 2 + 2 * blocks];
+        (words[0], words[1]) = (SET, blocks as u32);
+        for (at, feature) in known.iter().enumerate().filter(|(_, feature)| feature.open) {
+            let Some((_, on)) = wanted.iter().find(|(name, _)| *name == feature.name) else {
+                continue;
+            };
+            words[2 + 2 * (at / 32)] |= 1 << (at % 32);
+            words[3 + 2 * (at / 32)] |= u32::from(*on) << (at % 32);
+        }
+        self.call(interface, &mut words)
+    }
+
+    fn names(&self, interface: &str) -> io::Result<Vec<String>> {
+        let mut count = [GET_COUNT, 0, 1 << FEATURES, 0, 0];
+        self.call(interface, &mut count)?;
+        let count = count[4] as usize;
+        let mut words = vec![0_u32; 3 + count * NAME / 4];
+        (words[0], words[1], words[2]) = (GET_NAMES, FEATURES, count as u32);
+        self.call(interface, &mut words)?;
+        let bytes: Vec<u8> = words[3..].iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let name = |bytes: &[u8]| {
+            let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+            String::from_utf8_lossy(&bytes[..end]).into_owned()
+        };
+        Ok(bytes.chunks(NAME).map(name).collect())
+    }
+
+    /// Hands a structure to the kernel; `words` says at its beginning what it is and how long.
+    fn call(&self, interface: &str, words: &mut [u32]) -> io::Result<()> {
+        let mut request = crate::interface::request(interface)?;
+        request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
+        // SAFETY: the request names a structure of ours, which is as long as its own count says; the
+        // call writes no further. SIOCETHTOOL returns above 0 only for what was not all done.
+        check(unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })
+            .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_switched_is_seen_and_the_rest_stays() {
+        let here = crate::netns::NetNs::create().unwrap();
+        let look = || {
+            let _tap = crate::tap::Tap::create("switched")?;
+            let tool = Ethtool::open()?;
+            let before = tool.features("switched")?;
+            tool.switch("switched", &[("rx-gro", false), ("no such", true)])?;
+            Ok((before, tool.features("switched")?))
+        };
+        let (before, after) = here.within(look).unwrap();
+        let gro = |features: &[Feature]| features.iter().find(|f| f.name == "rx-gro").unwrap().on;
+        assert!(gro(&before));
+        assert!(!gro(&after));
+        let differ = before.iter().zip(&after).filter(|(a, b)| a != b).count();
+        assert_eq!(differ, 1);
+        let absent = here.within(|| Ethtool::open()?.features("absent")).unwrap_err();
+        assert_eq!(absent.raw_os_error(), Some(libc::ENODEV));
+    }
+}
