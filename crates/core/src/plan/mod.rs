@@ -4,6 +4,7 @@ pub mod braces;
 pub mod fields;
 mod filled;
 pub mod http;
+pub mod lab;
 pub mod list;
 pub mod ratio;
 pub mod request;

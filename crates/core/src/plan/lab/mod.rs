@@ -1,0 +1,4 @@
+//! Labs: a network in a file.
+
+pub mod impair;
+pub mod tc;
