@@ -10,6 +10,7 @@ pub mod condition;
 pub mod content;
 pub mod cookies;
 pub mod document;
+pub mod emulator;
 pub mod family;
 pub mod find;
 pub mod gate;

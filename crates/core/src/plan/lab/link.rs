@@ -101,7 +101,7 @@ pub(super) fn link(field: &Field<'_>, find: Find<'_>) -> Option<Link> {
     let at = per_end(at, &names);
     let ends = [end(&names, 0, at.0, mtu), end(&names, 1, at.1, mtu)];
     let (first, second) = per_end(toward, &names);
-    let of = |fields: Option<Fields<'_>>| fields.map_or(both.clone(), |f| directed(f, &both));
+    let of = |fields: Option<Fields<'_>>| fields.map_or(both.clone(), directed);
     let toward = [of(second), of(first)];
     let name = field.name.clone();
     Some(Link { name, ends, toward, mechanism: mechanism.unwrap_or_default() })
@@ -110,11 +110,11 @@ pub(super) fn link(field: &Field<'_>, find: Find<'_>) -> Option<Link> {
 const MECHANISMS: [(&str, Mechanism); 3] =
     [("auto", Mechanism::Auto), ("netem", Mechanism::Netem), ("emulator", Mechanism::Emulator)];
 
-/// One direction: its own keys take the place of those that hold for both.
-fn directed(mut fields: Fields<'_>, both: &Impairment) -> Impairment {
+/// One direction that has a table of its own, which then says all of it.
+fn directed(mut fields: Fields<'_>) -> Impairment {
     let own = impairment(&mut fields);
     fields.end();
-    both.clone().with(own)
+    own
 }
 
 /// The two nodes that a link joins, with their names.

@@ -31,6 +31,7 @@ mod number;
 mod read;
 pub mod routes;
 pub mod segment;
+pub mod tc;
 mod texts;
 mod variants;
 

@@ -1,0 +1,18 @@
+//! A link of our own: what happens to frames that travel over it in one direction, decided from
+//! bytes, time and a seed.
+//!
+//! A frame goes through three stops, in this order: its turn at the rate ([`turn`]), chance
+//! ([`chance`]), and the delay ([`lane`]).
+
+mod chance;
+mod frame;
+mod lane;
+pub mod line;
+pub mod report;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+pub use frame::Traffic;
+pub use line::{Fate, Line};

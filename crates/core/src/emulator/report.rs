@@ -1,0 +1,90 @@
+//! What a link did, for result documents.
+
+use serde::{Deserialize, Serialize};
+
+use crate::timing::Summary;
+
+/// Who impairs a link's frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mechanism {
+    /// sixmark's own, between two TAP devices.
+    Emulator,
+    /// The kernel's netem.
+    Netem,
+    /// The kernel's token bucket.
+    Tbf,
+}
+
+/// How the kernel schedules the emulator's thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheduling {
+    /// SCHED_FIFO: as soon as it has something to do.
+    Fifo,
+    /// SCHED_OTHER: in turn with everybody else. So it is where the right to more is missing, and where
+    /// nothing has to be in time.
+    Other,
+}
+
+/// What a link's emulator did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The link's name.
+    pub name: String,
+    /// Always [`Mechanism::Emulator`].
+    pub mechanism: Mechanism,
+    /// How its thread is scheduled.
+    pub scheduling: Scheduling,
+    /// Decides what chance does.
+    pub seed: u64,
+    /// From the first end to the second.
+    pub a_to_b: Way,
+    /// The other direction.
+    pub b_to_a: Way,
+    /// Why it ended before it was asked to: an end has gone. Absent of one that goes on.
+    pub ended: Option<String>,
+}
+
+/// One direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    /// What happened to frames.
+    pub frames: Direction,
+    /// How much later than due they were handed on, microseconds; of those that had to wait. What a
+    /// frame waited before the emulator saw it is not in it.
+    pub lateness_us: Summary,
+}
+
+/// What happened to the frames of one direction, by whose they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Direction {
+    /// IPv6's packets, without neighbour discovery.
+    pub ipv6: Counts,
+    /// IPv4's packets.
+    pub ipv4: Counts,
+    /// ARP, neighbour discovery and what is no IP.
+    pub other: Counts,
+}
+
+/// What happened to frames. Those offered have arrived, were lost, dropped or overflowed, or are still
+/// under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Came.
+    pub offered: u64,
+    /// Their bytes, with their Ethernet headers.
+    pub offered_bytes: u64,
+    /// Went on to the other end.
+    pub arrived: u64,
+    /// Lost by chance, as asked.
+    pub lost: u64,
+    /// Did not fit the queue.
+    pub dropped: u64,
+    /// Of those offered: went without delay, before others.
+    pub reordered: u64,
+    /// Did not fit the emulator's memory. Nobody asked for that: the delay was not kept up.
+    pub overflowed: u64,
+    /// Of those arrived: not taken by the other end, whose interface was down.
+    pub refused: u64,
+}
