@@ -4,7 +4,9 @@
 //! that: namespaces are held by descriptors, programs are its children, temporary files are on a tmpfs.
 
 mod build;
+pub mod door;
 mod ends;
+pub mod enter;
 mod host;
 mod netlink;
 mod settings;
