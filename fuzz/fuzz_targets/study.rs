@@ -30,7 +30,7 @@ fn study(text: &str) {
     for quick in [false, true] {
         let mut open = |_: &str| Ok(published.to_owned());
         let has_option = |name: &str| name.len() > 3;
-        match parse(text, &mut Context { quick, has_option: &has_option, open: &mut open }) {
+        match parse(text, &mut Context { quick, in_lab: quick, has_option: &has_option, open: &mut open }) {
             Ok(study) => {
                 let all = cells(&study);
                 assert!(!all.is_empty());

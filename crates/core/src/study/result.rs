@@ -29,6 +29,9 @@ pub struct StudyResult {
     pub file: StudyFile,
     /// True of the short form (`--quick`).
     pub quick: bool,
+    /// Its form for a lab was carried out.
+    #[serde(default)]
+    pub in_lab: bool,
     /// Decides the order of the cells, and where their own schedules begin.
     pub seed: u64,
     /// How the cells follow one another.

@@ -1,27 +1,37 @@
 //! The studies that come with sixmark.
 
-/// A study, and what was published of it.
+/// A study, and the files beside it.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Builtin {
     pub(super) name: &'static str,
     pub(super) study: &'static str,
-    pub(super) published: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
+
+impl Builtin {
+    /// A file beside it.
+    pub(super) fn file(&self, name: &str) -> Option<&'static str> {
+        self.files.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+}
+
+/// A study of the folder `experiments`, with these files.
+macro_rules! study {
+    ($name:literal, $($file:literal),*) => {
+        Builtin {
+            name: $name,
+            study: include_str!(concat!("../../../../experiments/", $name, "/study.toml")),
+            files: &[$((
+                $file,
+                include_str!(concat!("../../../../experiments/", $name, "/", $file)),
+            )),*],
+        }
+    };
 }
 
 /// Every one of them.
 pub(super) const BUILTIN: [Builtin; 3] = [
-    Builtin {
-        name: "anma",
-        study: include_str!("../../../../experiments/anma/study.toml"),
-        published: include_str!("../../../../experiments/anma/published.toml"),
-    },
-    Builtin {
-        name: "apache",
-        study: include_str!("../../../../experiments/apache/study.toml"),
-        published: include_str!("../../../../experiments/apache/published.toml"),
-    },
-    Builtin {
-        name: "regensburg",
-        study: include_str!("../../../../experiments/regensburg/study.toml"),
-        published: include_str!("../../../../experiments/regensburg/published.toml"),
-    },
+    study!("anma", "published.toml"),
+    study!("apache", "published.toml"),
+    study!("regensburg", "published.toml"),
 ];

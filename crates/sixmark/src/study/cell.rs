@@ -18,8 +18,8 @@ use super::Commands;
 use super::doubts;
 use super::external;
 use super::folder::Kept;
+use super::stage::Stage;
 use super::work::Work;
-use crate::service::Services;
 use crate::{Error, find, run};
 
 /// What cells are measured with.
@@ -45,14 +45,18 @@ impl Bench<'_> {
         &self,
         cell: &Cell<'_>,
         repetition: u32,
-        services: &Services,
+        stage: &Stage<'_>,
     ) -> Result<Option<Kept>, Error> {
-        let place = Place::new(self.study, cell, |name| services.urls(name));
+        let place = Place::new(self.study, cell, |name| stage.urls(name));
         let place = place.map_err(Error::Usage)?;
         let (started, began) = (SystemTime::now(), Instant::now());
-        let kept = match cell.client() {
-            Client::Sixmark => self.own(cell, repetition, &place)?,
-            client => self.other(client, cell, repetition, &place)?,
+        let here = || match cell.client() {
+            Client::Sixmark => self.own(cell, repetition, &place),
+            client => self.other(client, cell, repetition, &place),
+        };
+        let kept = match stage.host(cell)? {
+            Some(host) => host.within(here)?,
+            None => here()?,
         };
         Ok(kept.map(|mut kept| {
             kept.cell.started = humantime::format_rfc3339_micros(started).to_string();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use sixmark_core::plan::braces::fill;
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::{Cell, cells};
 use sixmark_core::plan::study::words::{Place, option, words};
@@ -34,12 +33,7 @@ pub fn wrongs(study: &Study, commands: &Commands<'_>) -> Vec<(usize, String, Str
 
 /// The words of a cell, with ports that any other could be.
 fn words_of(study: &Study, cell: &Cell<'_>) -> Option<Vec<String>> {
-    let filled = |name: &str| name.starts_with("port").then(|| "1".to_owned());
-    let urls = |service: &str| {
-        let service = study.services.iter().find(|known| known.name == service)?;
-        Some(service.urls.iter().map(|url| fill(url, filled)).collect())
-    };
-    let place = Place::new(study, cell, urls).ok()?;
+    let place = Place::new(study, cell, |service| study.likely_urls(service)).ok()?;
     Some(words(study, cell, &place, |_| None))
 }
 

@@ -14,6 +14,7 @@ use sixmark_core::study::outputs::outputs;
 use sixmark_core::study::result::{
     CellResult, FactorResult, Resumed, SCHEMA, StudyComparison, StudyFile, StudyResult,
 };
+use sixmark_sys::enclosure::Rights;
 
 use super::cell::{Bench, id};
 use super::changes::{self, Now};
@@ -22,9 +23,9 @@ use super::folder::{Folder, Kept};
 use super::hooks::Hook;
 use super::program::versions;
 use super::source::Source;
+use super::stage::{Stage, temporary};
 use super::work::Work;
 use super::{Commands, doubts};
-use crate::service::{Ground, Services};
 use crate::{Error, environment};
 
 /// Open files that services are let have.
@@ -45,6 +46,8 @@ pub struct Options {
     pub resume: Option<PathBuf>,
     /// Goes on though something has changed.
     pub force: bool,
+    /// What the enclosure allows that this process is in, which a study in a lab needs.
+    pub rights: Option<Rights>,
 }
 
 /// What there is to tell while a study runs.
@@ -121,7 +124,7 @@ pub fn run(
         true => Ok(Ended::Complete),
         false => {
             let mut course = Course::new(study, &cells, &folder, &mut document);
-            course.carry_out(&left, &source.here(), commands, stop, tell)
+            course.carry_out(&left, &source.here(), options.rights, commands, stop, tell)
         }
     };
     finish(study, &mut document, carried.as_ref().ok().copied());
@@ -168,7 +171,8 @@ fn usual_folder(study: &Study) -> PathBuf {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let now: String = now.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
     let quick = if study.quick { "-quick" } else { "" };
-    PathBuf::from(format!("{}{quick}-{now}", study.name))
+    let lab = if study.in_lab { "-in-lab" } else { "" };
+    PathBuf::from(format!("{}{lab}{quick}-{now}", study.name))
 }
 
 fn document(
@@ -190,6 +194,7 @@ fn document(
         description: study.description.clone(),
         file: StudyFile { name: source.name.clone(), sha256: source.sha256() },
         quick: study.quick,
+        in_lab: study.in_lab,
         seed,
         order: study.order,
         repetitions: study.repetitions.get(),
@@ -301,18 +306,18 @@ impl<'a> Course<'a> {
         &mut self,
         left: &[(usize, u32)],
         here: &Path,
+        rights: Option<Rights>,
         commands: &Commands<'_>,
         stop: &Arc<AtomicBool>,
         tell: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Ended, Error> {
-        let work = Work::new(self.folder)?;
+        let work = Work::new(self.folder, &temporary(rights))?;
         files::make(self.study, self.cells, &work)?;
         // Services inherit the limit: thousands of connections may come. One that stays lower shows in
         // what fails.
         let _ = sixmark_sys::limit::raise_open_files(OPEN_FILES);
-        let (logs, www) = (self.folder.logs(), work.www());
-        let ground = Ground { logs: &logs, dirs: work.path(), www: &www, hosts: None, stop };
-        let Some(mut services) = Services::start(&self.study.services, &ground)? else {
+        let www = work.www();
+        let Some(mut stage) = Stage::open(self.study, self.folder, &work, rights, stop)? else {
             return Ok(Ended::Interrupted);
         };
         let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
@@ -327,11 +332,11 @@ impl<'a> Course<'a> {
             stop,
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);
-        let ended = before.and_then(|()| self.all(left, &bench, &mut services, tell));
+        let ended = before.and_then(|()| self.all(left, &bench, &mut stage, tell));
         // What was made before is undone, however the study ended.
         let after = Hook { stop: None, ..hook };
         let undone = after.run("after_study", &self.study.hooks.after_study);
-        services.stop()?;
+        stage.close()?;
         ended.and_then(|ended| undone.map(|()| ended))
     }
 
@@ -340,14 +345,15 @@ impl<'a> Course<'a> {
         &mut self,
         left: &[(usize, u32)],
         bench: &Bench<'_>,
-        services: &mut Services,
+        stage: &mut Stage<'_>,
         tell: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Ended, Error> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
             self.tell_of(cell, tell);
-            services.check()?;
-            let kept = self.one(bench, services, cell, repetition)?;
+            let kept =
+                stage.prepare(cell).map_err(|error| of(&id(cell.number, repetition), error))?
+                    && self.one(bench, stage, cell, repetition)?;
             if !kept || bench.stop.load(Ordering::Relaxed) {
                 return Ok(self.ended());
             }
@@ -368,7 +374,7 @@ impl<'a> Course<'a> {
     fn one(
         &mut self,
         bench: &Bench<'_>,
-        services: &Services,
+        stage: &Stage<'_>,
         cell: &Cell<'_>,
         repetition: u32,
     ) -> Result<bool, Error> {
@@ -379,7 +385,7 @@ impl<'a> Course<'a> {
         let before = hook.run("before_cell", &self.study.hooks.before_cell);
         let measured = before.and_then(|()| match bench.stop.load(Ordering::Relaxed) {
             true => Ok(None),
-            false => bench.measure(cell, repetition, services).map_err(|error| of(&id, error)),
+            false => bench.measure(cell, repetition, stage).map_err(|error| of(&id, error)),
         });
         // What is kept is kept before anything else can fail.
         let kept = match measured {

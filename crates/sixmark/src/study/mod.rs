@@ -15,27 +15,28 @@ mod folder;
 mod hooks;
 mod program;
 mod source;
+mod stage;
 mod work;
 
 pub use check::wrongs;
 pub use engine::{Event, Finished, Options, run};
 pub use program::{Need, needs};
-pub use source::{Source, builtin_names};
+pub use source::{Form, Source, builtin_names};
 
 use crate::Error;
 use crate::run::Ready;
 
 /// Looks into the words of a run.
-pub type Check<'a> = &'a dyn Fn(&[String], bool) -> Result<(), String>;
+pub type Check<'a> = &'a (dyn Fn(&[String], bool) -> Result<(), String> + Sync);
 
 /// Makes a run of words.
-pub type Prepare<'a> = &'a dyn Fn(&[String]) -> Result<Ready, Error>;
+pub type Prepare<'a> = &'a (dyn Fn(&[String]) -> Result<Ready, Error> + Sync);
 
 /// What the command line knows of `sixmark run`, for an engine that must not know the command line.
 #[derive(Clone, Copy)]
 pub struct Commands<'a> {
     /// Whether there is a long option of this name.
-    pub has_option: &'a dyn Fn(&str) -> bool,
+    pub has_option: &'a (dyn Fn(&str) -> bool + Sync),
     /// What is wrong with the words behind `sixmark run`, in its own words. Where `all` is false what
     /// they name need not be there yet.
     pub check: Check<'a>,

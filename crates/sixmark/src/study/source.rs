@@ -7,12 +7,24 @@ use sixmark_core::plan::study::{Context, Study, parse};
 use sixmark_core::study::digest;
 
 use super::Commands;
-use super::builtin::BUILTIN;
+use super::builtin::{BUILTIN, Builtin};
 use crate::Error;
 
 /// The name of the file that has the published figures of a built-in study, and of a copy.
 pub(super) const STUDY: &str = "study.toml";
 const PUBLISHED: &str = "published.toml";
+
+/// The files of labs that a study may have beside it.
+const LABS: [&str; 2] = ["lab.toml", "in-lab.toml"];
+
+/// Which form of a study is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    /// The short one.
+    pub quick: bool,
+    /// The one for a lab.
+    pub in_lab: bool,
+}
 
 /// The text of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +35,7 @@ pub struct Source {
     pub text: String,
     /// The folder of what it names; none of a built-in one.
     folder: Option<PathBuf>,
-    published: Option<&'static str>,
+    builtin: Option<&'static Builtin>,
 }
 
 /// The names of the studies that come with sixmark.
@@ -42,7 +54,7 @@ impl Source {
                 name: name.to_owned(),
                 text: builtin.study.to_owned(),
                 folder: None,
-                published: Some(builtin.published),
+                builtin: Some(builtin),
             }),
             None => Source::file(Path::new(name)),
         }
@@ -59,7 +71,7 @@ impl Source {
             Error::Usage(format!("can't read the study '{name}': {error} (built in: {names})"))
         })?;
         let folder = path.parent().map(Path::to_owned);
-        Ok(Source { name, text, folder, published: None })
+        Ok(Source { name, text, folder, builtin: None })
     }
 
     /// True where it comes with sixmark.
@@ -71,21 +83,30 @@ impl Source {
     ///
     /// # Errors
     /// All that is wrong with it.
-    pub fn read(&self, quick: bool, commands: &Commands<'_>) -> Result<Study, Vec<Wrong>> {
+    pub fn read(&self, form: Form, commands: &Commands<'_>) -> Result<Study, Vec<Wrong>> {
         let mut open = |name: &str| self.open(name);
-        parse(&self.text, &mut Context { quick, has_option: commands.has_option, open: &mut open })
+        let Form { quick, in_lab } = form;
+        let has_option = commands.has_option;
+        parse(&self.text, &mut Context { quick, in_lab, has_option, open: &mut open })
     }
 
-    /// What tells it from any other: the SHA-256 of its text and of the published figures.
+    /// What tells it from any other: the SHA-256 of its text, of the published figures and of its labs.
     pub fn sha256(&self) -> String {
-        let published = self.open(PUBLISHED).unwrap_or_default();
-        digest(&[&self.text, &published])
+        let beside = self.beside();
+        let texts =
+            [self.text.as_str()].into_iter().chain(beside.iter().map(|(_, text)| text.as_str()));
+        digest(&texts.collect::<Vec<_>>())
     }
 
-    /// The files to keep beside the cells, by name: the study and its published figures.
+    /// The files to keep beside the cells, by name: the study and what is beside it.
     pub(super) fn copies(&self) -> Vec<(&'static str, String)> {
-        let published = self.open(PUBLISHED).ok().map(|text| (PUBLISHED, text));
-        [(STUDY, self.text.clone())].into_iter().chain(published).collect()
+        [(STUDY, self.text.clone())].into_iter().chain(self.beside()).collect()
+    }
+
+    /// What is there of the files that it may name.
+    fn beside(&self) -> Vec<(&'static str, String)> {
+        let names = [PUBLISHED].into_iter().chain(LABS);
+        names.filter_map(|name| Some((name, self.open(name).ok()?))).collect()
     }
 
     /// The folder that names in its options are relative to.
@@ -100,14 +121,20 @@ impl Source {
     }
 
     fn open(&self, name: &str) -> Result<String, String> {
-        if name != PUBLISHED {
-            return Err(format!("published figures are in {PUBLISHED}, beside the study"));
+        if name != PUBLISHED && !LABS.contains(&name) {
+            return Err(format!(
+                "beside a study are {PUBLISHED} with published figures, and the labs {}",
+                LABS.join(" and ")
+            ));
         }
-        match (&self.folder, self.published) {
-            (Some(folder), _) => {
+        match &self.folder {
+            Some(folder) => {
                 std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string())
             }
-            (None, published) => Ok(published.unwrap_or_default().to_owned()),
+            None => {
+                let text = self.builtin.and_then(|builtin| builtin.file(name));
+                text.map(str::to_owned).ok_or_else(|| "it has none".to_owned())
+            }
         }
     }
 }

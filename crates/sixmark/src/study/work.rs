@@ -22,14 +22,13 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// A new one; the one that a killed process left is taken away.
-    pub(super) fn new(folder: &Folder) -> Result<Work, Error> {
+    /// A new one under `base`; the one that a killed process left is taken away.
+    pub(super) fn new(folder: &Folder, base: &Path) -> Result<Work, Error> {
         let note = folder.path().join(NOTE);
         if let Ok(left) = fs::read_to_string(&note) {
             remove(Path::new(left.trim()));
         }
-        let base = std::env::temp_dir();
-        let path = unused(&base);
+        let path = unused(base);
         folder.write(NOTE, &format!("{}\n", path.display()))?;
         let work = Work { path, note };
         let cannot = |error: std::io::Error| {
@@ -88,7 +87,8 @@ fn unused(base: &Path) -> PathBuf {
 /// Takes away a folder of ours, and none other, whatever a note says.
 fn remove(path: &Path) {
     let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
-    if ours && path.parent() == Some(&std::env::temp_dir()) {
+    let temporary = [std::env::temp_dir(), PathBuf::from(crate::lab::TEMPORARY)];
+    if ours && temporary.iter().any(|base| path.parent() == Some(base)) {
         let _ = fs::remove_dir_all(path);
     }
 }

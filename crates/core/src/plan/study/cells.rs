@@ -3,7 +3,6 @@
 use super::words::Place;
 use super::{Factor, Given, Level, Setting, Study};
 use crate::pace::Random;
-use crate::plan::braces::fill;
 use crate::study::client::{Client, Job};
 use crate::study::result::{At, Order};
 
@@ -140,15 +139,15 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
 /// # Errors
 /// The line of a setting, and what is wrong.
 pub fn check(study: &Study) -> Result<(), (usize, String)> {
-    // Ports are not known yet, and any is like the other.
-    let filled = |name: &str| ["port", "port6"].contains(&name).then(|| "1".to_owned());
-    let urls = |service: &str| {
-        let service = study.services.iter().find(|known| known.name == service)?;
-        Some(service.urls.iter().map(|url| fill(url, filled)).collect())
-    };
+    let urls = |service: &str| study.likely_urls(service);
     for cell in cells(study) {
         let place = Place::new(study, &cell, urls).map_err(|why| (cell.line(), why))?;
         let of_cell = |why| (cell.line(), why);
+        if study.lab.is_some() && cell.text("from").is_none() {
+            return Err(of_cell(
+                "does not say which host of the lab it loads from: from".to_owned(),
+            ));
+        }
         match cell.client() {
             Client::Sixmark => {}
             client => {

@@ -1,5 +1,6 @@
 //! Factors, their levels, and the settings that these make.
 
+use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Given, Level, Setting};
 use crate::plan::braces::is_name;
 use crate::plan::fields::{Field, Fields, Scalar};
@@ -41,6 +42,10 @@ pub(super) struct Known<'a> {
     pub(super) services: Vec<String>,
     /// Names that texts of the study have in braces.
     pub(super) placeholders: Vec<String>,
+    /// The lab.
+    pub(super) lab: Option<&'a InLab>,
+    /// The mixes of background traffic.
+    pub(super) traffic: Vec<String>,
 }
 
 /// The settings of a table.
@@ -78,6 +83,14 @@ fn key_of(field: &Field<'_>, known: &Known<'_>) -> Option<String> {
         // A name in braces is written as it is.
         return Some(if used { field.name.clone() } else { key });
     }
+    let of_lab = matches!(key.as_str(), "from" | "traffic");
+    if known.lab.is_some_and(|lab| of_lab || lab.has_key(&key)) {
+        return Some(key);
+    }
+    if of_lab {
+        field.wrong("only a study in a lab has hosts: [lab] file = \"lab.toml\"");
+        return None;
+    }
     field.wrong(&format!(
         "is no setting: allowed are {}, the long options of sixmark run (sixmark run --help), and \
          names that path, files or services have in braces",
@@ -95,12 +108,18 @@ fn checked(setting: Setting, field: &Field<'_>, known: &Known<'_>) -> Option<Set
             let names: Vec<_> = known.services.iter().map(String::as_str).collect();
             among(value, &names)
         }
+        ("from", value) => among(value, &known.lab.map_or(Vec::new(), InLab::hosts)),
+        ("traffic", Given::Text(text)) if text.is_empty() => None,
+        ("traffic", value) => {
+            let names: Vec<_> = known.traffic.iter().map(String::as_str).collect();
+            among(value, &names)
+        }
         ("concurrency", Given::Text(text)) if text.parse::<u32>().is_ok_and(|n| n > 0) => None,
         ("concurrency", _) => Some("is no whole number from 1 up".to_owned()),
         ("size", Given::Text(_)) => None,
         ("path", Given::Text(text)) if text.starts_with('/') => None,
         ("size" | "path", _) => Some("is a number for size, for path a text with / before".into()),
-        _ => None,
+        _ => known.lab.and_then(|lab| lab.wrong(&setting)),
     };
     match wrong {
         Some(message) => {

@@ -17,6 +17,7 @@
 mod around;
 pub mod cells;
 mod factors;
+pub mod lab;
 mod outputs;
 pub(crate) mod published;
 mod read;
@@ -47,8 +48,12 @@ pub struct Study {
     pub takes: Option<Duration>,
     /// True of the short form.
     pub quick: bool,
+    /// True of the form for a lab.
+    pub in_lab: bool,
     /// True where the file has a short form.
     pub has_quick: bool,
+    /// True where the file has a form for a lab.
+    pub has_lab_form: bool,
     /// Keys that are no options, only names that texts have in braces.
     pub texts: Vec<String>,
     /// How the cells follow one another.
@@ -59,6 +64,8 @@ pub struct Study {
     pub path: String,
     /// Where, without a path; used where there are no services.
     pub targets: Vec<String>,
+    /// The lab that it is carried out in; its services are the study's.
+    pub lab: Option<lab::InLab>,
     /// What is the same for all cells.
     pub options: Vec<Setting>,
     /// What is varied.
@@ -122,6 +129,16 @@ impl Study {
     /// True of a key that is no option, only a name that texts have in braces.
     pub fn is_text(&self, key: &str) -> bool {
         self.texts.iter().any(|text| text == key)
+    }
+
+    /// Where a service answers, as far as that is known before it runs: any port is like the other.
+    pub fn likely_urls(&self, service: &str) -> Option<Vec<String>> {
+        let service = self.services.iter().find(|known| known.name == service)?;
+        let value = |name: &str| match name {
+            "port" | "port6" => Some("1".to_owned()),
+            name => self.lab.as_ref().and_then(|lab| lab.lab.value(name)),
+        };
+        Some(service.urls.iter().map(|url| crate::plan::braces::fill(url, value)).collect())
     }
 
     /// The names of a factor's levels; of `family` both families where no factor of that name says

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::around::{Generated, Hooks, generated, hooks};
 use super::factors::{Known, factors, settings};
+use super::lab::{InLab, in_lab};
 use super::outputs::{Names, Where, name, outputs};
 use super::published::{self, PublishedFigures};
 use super::{FAMILY, Factor, Given, Setting, Study, cells};
@@ -23,6 +24,8 @@ const OF_STUDY: [&str; 2] = ["www", "sixmark"];
 pub struct Context<'a> {
     /// The short form is wanted.
     pub quick: bool,
+    /// The form for a lab is wanted.
+    pub in_lab: bool,
     /// Whether `sixmark run` has a long option of this name.
     pub has_option: &'a dyn Fn(&str) -> bool,
     /// Reads a file in the study's folder.
@@ -44,9 +47,9 @@ pub fn parse(text: &str, context: &mut Context<'_>) -> Result<Study, Vec<Wrong>>
     }
 }
 
-/// What the short form puts in the place of the long one's.
+/// What another form puts in the place of the usual one's: the short form, or the one for a lab.
 #[derive(Default)]
-struct Quick<'a> {
+struct Form<'a> {
     there: bool,
     repetitions: Option<NonZeroU32>,
     takes: Option<Duration>,
@@ -56,12 +59,19 @@ struct Quick<'a> {
 
 fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> Option<Study> {
     let head = head(&mut fields);
-    let quick = quick(fields.table("quick"));
-    let has_quick = quick.there;
-    let (takes, repetitions) = amount(book, &head, &quick, context.quick);
+    let (lab, lab_form) = labs(book, &mut fields, context);
+    let quick = form(fields.table("quick"));
+    let (has_quick, has_lab_form) = (quick.there, lab_form.there);
     let published = published(book, &mut fields, context);
-    let services = services(fields.table("services"), &Surroundings::default());
-    let Varied { texts, options, factors } = varied(book, &mut fields, quick, &services, context);
+    let of_file = services(fields.table("services"), &Surroundings::default());
+    if lab.is_some() && !of_file.is_empty() && !context.in_lab {
+        fields.wrong("the services of a study in a lab are in the lab's file, each in its host");
+    }
+    let services = lab.as_ref().map_or(of_file, |lab| lab.lab.services.clone());
+    let forms = Forms { quick, lab: lab_form };
+    let (takes, repetitions) = amount(book, &head, &forms, context);
+    let Varied { texts, options, factors } =
+        varied(book, &mut fields, forms, &services, lab.as_ref(), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
     let names = Names { factors: &factors, published: published.as_ref() };
     let exclude = exclude(fields.tables("exclude"), &names);
@@ -76,7 +86,10 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
         description,
         takes,
         quick: context.quick,
+        in_lab: context.in_lab,
         has_quick,
+        has_lab_form,
+        lab,
         texts,
         order,
         repetitions,
@@ -101,20 +114,49 @@ fn exclude(tables: Vec<Fields<'_>>, names: &Names<'_>) -> Vec<Where> {
     tables.into_iter().map(|fields| names.only(Some(fields))).collect()
 }
 
+/// The forms beside the usual one.
+struct Forms<'a> {
+    quick: Form<'a>,
+    lab: Form<'a>,
+}
+
 /// About how long it takes, and how often each cell is measured.
 fn amount(
     book: &Book<'_>,
     head: &Head,
-    quick: &Quick<'_>,
-    short: bool,
+    forms: &Forms<'_>,
+    context: &Context<'_>,
 ) -> (Option<Duration>, Option<NonZeroU32>) {
-    if !short {
-        return (head.takes, head.repetitions);
+    let (mut takes, mut repetitions) = (head.takes, head.repetitions);
+    let wanted = [(context.in_lab, &forms.lab), (context.quick, &forms.quick)];
+    for (_, form) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
+        (takes, repetitions) = (form.takes.or(takes), form.repetitions.or(repetitions));
     }
-    if !quick.there {
+    if context.quick && !forms.quick.there {
         book.wrong_line(0, "quick", "--quick needs a table [quick] that says what is shorter");
     }
-    (quick.takes, quick.repetitions.or(head.repetitions))
+    if context.in_lab && !forms.lab.there {
+        book.wrong_line(0, "in-lab", "--in-lab needs a table [in-lab] that says in which lab");
+    }
+    (takes, repetitions)
+}
+
+/// The lab that the study is carried out in, if any, and its form for one.
+fn labs<'a>(
+    book: &Book<'_>,
+    fields: &mut Fields<'a>,
+    context: &mut Context<'_>,
+) -> (Option<InLab>, Form<'a>) {
+    let mut always = fields.table("lab");
+    let lab = always.as_mut().and_then(|fields| in_lab(book, fields, context.open));
+    if let Some(fields) = always {
+        fields.end();
+    }
+    let Some(mut sometimes) = fields.table("in-lab") else { return (lab, Form::default()) };
+    // Read also where the other form is wanted: what is wrong in it is wrong.
+    let other = in_lab(book, &mut sometimes, context.open);
+    let form = form(Some(sometimes));
+    (if context.in_lab { other } else { lab }, form)
 }
 
 fn end(fields: Fields<'_>, nowhere: bool) {
@@ -156,19 +198,29 @@ struct Varied {
 fn varied(
     book: &Book<'_>,
     fields: &mut Fields<'_>,
-    quick: Quick<'_>,
+    forms: Forms<'_>,
     services: &[Service],
+    lab: Option<&InLab>,
     context: &Context<'_>,
 ) -> Varied {
     let placeholders = placeholders(fields.text_of_file());
     let only_text = |name: &&String| !(context.has_option)(name);
     let texts = placeholders.iter().filter(only_text).cloned().collect();
     let services = services.iter().map(|service| service.name.clone()).collect();
-    let known = Known { has_option: context.has_option, services, placeholders };
+    let traffic = Vec::new();
+    let known = Known { has_option: context.has_option, services, placeholders, lab, traffic };
     let mut options = settings(fields.table("options"), &known);
     let mut all = factors(fields.table("factors"), &known);
+    // Where no lab is, its form speaks of hosts that are not there.
+    if context.in_lab {
+        shorten(&mut options, settings(forms.lab.options, &known));
+        for factor in factors(forms.lab.factors, &known) {
+            all.retain(|known| known.name != factor.name);
+            all.push(factor);
+        }
+    }
     // Read also where the long form is wanted: what is wrong in it is wrong.
-    let shorter = (settings(quick.options, &known), factors(quick.factors, &known));
+    let shorter = (settings(forms.quick.options, &known), factors(forms.quick.factors, &known));
     if context.quick {
         shorten(&mut options, shorter.0);
         shorten_factors(book, &mut all, shorter.1);
@@ -219,15 +271,15 @@ fn repetitions(fields: &mut Fields<'_>) -> Option<NonZeroU32> {
     }
 }
 
-fn quick(fields: Option<Fields<'_>>) -> Quick<'_> {
-    let Some(mut fields) = fields else { return Quick::default() };
+fn form(fields: Option<Fields<'_>>) -> Form<'_> {
+    let Some(mut fields) = fields else { return Form::default() };
     let there = fields.take("repetitions");
     let repetitions = there.and_then(|field| field.whole(1, MOST_REPETITIONS));
     let repetitions = repetitions.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
     let takes = fields.take("takes").and_then(|field| field.time());
     let [options, factors] = ["options", "factors"].map(|name| fields.table(name));
     fields.end();
-    Quick { there: true, repetitions, takes, options, factors }
+    Form { there: true, repetitions, takes, options, factors }
 }
 
 fn shorten(options: &mut Vec<Setting>, quick: Vec<Setting>) {

@@ -28,7 +28,7 @@ fn read(text: &str, quick: bool) -> Result<Study, Vec<Wrong>> {
         _ => Err("no such file".to_owned()),
     };
     let has_option = |name: &str| OPTIONS.contains(&name);
-    parse(text, &mut Context { quick, has_option: &has_option, open: &mut open })
+    parse(text, &mut Context { quick, in_lab: false, has_option: &has_option, open: &mut open })
 }
 
 /// A study with something in it.

@@ -2,6 +2,7 @@
 
 use super::cells::Cell;
 use super::factors::OWN;
+use super::lab::is_of_lab;
 use super::{Given, Setting, Study};
 use crate::family::Family;
 use crate::plan::braces::{fill, names};
@@ -132,7 +133,7 @@ pub fn option(
             "http/3" => vec!["--http3".to_owned()],
             _ => Vec::new(),
         },
-        (own, _) if OWN.contains(&own) || study.is_text(own) => Vec::new(),
+        (own, _) if OWN.contains(&own) || is_of_lab(own) || study.is_text(own) => Vec::new(),
         (_, Given::Flag(true)) => vec![format!("--{key}")],
         (_, Given::Flag(false)) => Vec::new(),
         (_, Given::Text(text)) => vec![word(text)],

@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::measure::{Measure, Phase, Plain, Point};
 use crate::family::Family;
 use crate::outcome::Outcome;
+use crate::plan::study::lab::is_of_lab;
 use crate::plan::study::{Given, Setting};
 use crate::plan::url::{Host, Url};
 
@@ -192,7 +193,8 @@ impl Job {
             insecure: false,
         };
         for setting in settings {
-            let known = NOT_FOR_CLIENTS.contains(&setting.key.as_str());
+            let key = setting.key.as_str();
+            let known = NOT_FOR_CLIENTS.contains(&key) || is_of_lab(key);
             if !known && !placeholder(&setting.key) {
                 job.set(setting)
                     .map_err(|why| (setting.line, format!("{}: {why}", setting.key)))?;

@@ -28,7 +28,8 @@ fn study(more: &str) -> Study {
     );
     let mut open = |_: &str| Ok(PUBLISHED.to_owned());
     let has_option = |name: &str| ["ratio", "count"].contains(&name);
-    let mut context = Context { quick: false, has_option: &has_option, open: &mut open };
+    let mut context =
+        Context { quick: false, in_lab: false, has_option: &has_option, open: &mut open };
     parse(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
 }
 

@@ -23,7 +23,8 @@ use super::keep::{self, Keeper};
 use super::out::{self, Place, complain, print};
 use super::stop_flag;
 use crate::Error;
-use crate::study::{self, Commands, Finished, Options, Source};
+use crate::lab;
+use crate::study::{self, Commands, Finished, Form, Options, Source};
 use live::Live;
 
 /// Carry out an experiment from a file, or one that comes with sixmark.
@@ -61,6 +62,10 @@ struct RunArgs {
     /// The short form, which ends within a minute or so
     #[arg(long, conflicts_with = "resume")]
     quick: bool,
+
+    /// In a lab, with delay or a narrow link, where the study has a form for one
+    #[arg(long, conflicts_with = "resume")]
+    in_lab: bool,
 
     /// New folder to keep the study in [default: NAME-TIME here]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
@@ -105,6 +110,10 @@ struct ShowArgs {
     #[arg(long)]
     quick: bool,
 
+    /// Its form for a lab
+    #[arg(long)]
+    in_lab: bool,
+
     /// As Markdown
     #[arg(long)]
     markdown: bool,
@@ -144,11 +153,18 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
 }
 
 fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
-    let (source, quick) = wanted(args)?;
-    let study = checked(&source, quick, commands)?;
+    let (source, form) = wanted(args)?;
+    let study = checked(&source, form, commands)?;
     out::check([&args.markdown, &args.html])?;
+    // First of all: what is open and what runs would be on both sides.
+    let rights = match study.lab.as_ref().map(|_| lab::enclose()).transpose()? {
+        Some(Err(status)) => return Ok(status),
+        Some(Ok(rights)) => Some(rights),
+        None => None,
+    };
     let mut keeper = Keeper::open(&args.keep)?;
     let options = Options {
+        rights,
         seed: args.seed,
         out: args.out.clone(),
         resume: args.resume.clone(),
@@ -179,18 +195,20 @@ fn keep(args: &RunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), 
     out::all([kept, written, also])
 }
 
-/// The study to carry out, and whether its short form: of one that goes on, what its folder says.
-fn wanted(args: &RunArgs) -> Result<(Source, bool), Error> {
+/// The study to carry out, and in which form: of one that goes on, what its folder says.
+fn wanted(args: &RunArgs) -> Result<(Source, Form), Error> {
     let Some(folder) = &args.resume else {
         let name = args.study.as_deref().unwrap_or_default();
-        return Source::find(name).map(|source| (source, args.quick));
+        let form = Form { quick: args.quick, in_lab: args.in_lab };
+        return Source::find(name).map(|source| (source, form));
     };
     let before = document(folder)?;
     let name = args.study.clone().unwrap_or(before.file.name);
     // Where the file is gone, its copy in the folder will do: it has the same digest.
     let copy = folder.join("study.toml");
     let source = Source::find(&name).or_else(|_| Source::file(&copy));
-    source.map(|source| (source, before.quick))
+    let form = Form { quick: before.quick, in_lab: before.in_lab };
+    source.map(|source| (source, form))
 }
 
 /// The document of a study's folder.
@@ -207,9 +225,9 @@ fn document(folder: &Path) -> Result<StudyResult, Error> {
 }
 
 /// The study, if nothing is wrong with it. Everything else that is wrong goes before the last line.
-fn checked(source: &Source, quick: bool, commands: &Commands<'_>) -> Result<Study, Error> {
+fn checked(source: &Source, form: Form, commands: &Commands<'_>) -> Result<Study, Error> {
     let mut lines = Vec::new();
-    match source.read(quick, commands) {
+    match source.read(form, commands) {
         Ok(study) => {
             lines.extend(options_wrong(source, &study, commands));
             if lines.is_empty() {
@@ -260,23 +278,28 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
         return print(&report(&document(path)?, style)).map(|()| 0);
     }
     let source = Source::find(&args.study)?;
-    let study = checked(&source, args.quick, commands)?;
+    let form = Form { quick: args.quick, in_lab: args.in_lab };
+    let study = checked(&source, form, commands)?;
     print(&show::describe(&study)).map(|()| 0)
 }
 
 fn check(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
-    let study = checked(&source, false, commands)?;
-    // The short form has levels of its own.
-    if study.has_quick {
-        checked(&source, true, commands)?;
+    let study = checked(&source, Form::default(), commands)?;
+    // The other forms have levels of their own.
+    let forms = [(study.has_quick, false), (false, study.has_lab_form), (true, true)];
+    let all = study.has_quick && study.has_lab_form;
+    for (quick, in_lab) in forms {
+        if quick != in_lab || all {
+            checked(&source, Form { quick, in_lab }, commands)?;
+        }
     }
     print(&format!("{}: nothing is wrong; {}\n", source.name, show::amount(&study))).map(|()| 0)
 }
 
 fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
-    let study = checked(&source, false, commands)?;
+    let study = checked(&source, Form::default(), commands)?;
     let Some(figures) = &study.published else {
         let line =
             format!("'{}' has no published figures (published = \"published.toml\")", study.name);

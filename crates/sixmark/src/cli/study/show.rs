@@ -11,7 +11,7 @@ use sixmark_core::study::result::Order;
 
 use super::super::out::print;
 use crate::Error;
-use crate::study::{Commands, Source, builtin_names, needs};
+use crate::study::{Commands, Form, Source, builtin_names, needs};
 
 /// Levels named of a factor.
 const SHOWN: usize = 20;
@@ -20,7 +20,7 @@ const SHOWN: usize = 20;
 pub(super) fn list(commands: &Commands<'_>) -> Result<u8, Error> {
     let mut text = String::new();
     for name in builtin_names() {
-        let study = super::checked(&Source::find(name)?, false, commands)?;
+        let study = super::checked(&Source::find(name)?, Form::default(), commands)?;
         let _ = writeln!(text, "{name:<12}{}", study.title);
     }
     text.push_str(

@@ -1,0 +1,124 @@
+//! What cells are measured against: services, on this machine's loopback or in a lab.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use sixmark_core::plan::lab::parse;
+use sixmark_core::plan::study::Study;
+use sixmark_core::plan::study::cells::Cell;
+use sixmark_core::plan::study::lab::{InLab, chosen};
+use sixmark_sys::enclosure::Rights;
+
+use super::folder::Folder;
+use super::work::Work;
+use crate::Error;
+use crate::lab::{self, Host, Up};
+use crate::service::{Ground, Services};
+
+/// Services that run, and the lab that they run in.
+pub(super) struct Stage<'a> {
+    study: &'a Study,
+    logs: PathBuf,
+    www: PathBuf,
+    dirs: PathBuf,
+    rights: Option<Rights>,
+    stop: &'a AtomicBool,
+    services: Services,
+    up: Option<(BTreeMap<String, String>, Up)>,
+}
+
+impl<'a> Stage<'a> {
+    /// With the services of a study that needs no lab. None where the study is to stop.
+    pub(super) fn open(
+        study: &'a Study,
+        folder: &Folder,
+        work: &Work,
+        rights: Option<Rights>,
+        stop: &'a AtomicBool,
+    ) -> Result<Option<Stage<'a>>, Error> {
+        let mut stage = Stage {
+            study,
+            logs: folder.logs(),
+            www: work.www(),
+            dirs: work.path().to_owned(),
+            rights,
+            stop,
+            services: Services::default(),
+            up: None,
+        };
+        if study.lab.is_none() {
+            let ground = stage.ground();
+            let Some(services) = Services::start(&study.services, &ground)? else {
+                return Ok(None);
+            };
+            stage.services = services;
+        }
+        Ok(Some(stage))
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        Ground { logs: &self.logs, dirs: &self.dirs, www: &self.www, hosts: None, stop: self.stop }
+    }
+
+    /// Has everything as a cell wants it. False where the study is to stop.
+    pub(super) fn prepare(&mut self, cell: &Cell<'_>) -> Result<bool, Error> {
+        self.services.check()?;
+        let Some(lab) = &self.study.lab else { return Ok(true) };
+        let wanted = chosen(&cell.settings());
+        if let Some((is, up)) = &mut self.up
+            && *is == wanted
+            && !lab.anew
+        {
+            return up.check().map(|()| true);
+        }
+        // One goes before the next comes: addresses and memory are theirs.
+        self.up = None;
+        let up = self.build(lab, &wanted)?;
+        self.up = up.map(|up| (wanted, up));
+        Ok(self.up.is_some())
+    }
+
+    fn build(&self, lab: &InLab, wanted: &BTreeMap<String, String>) -> Result<Option<Up>, Error> {
+        let Some(rights) = self.rights else {
+            return Err(Error::Measure("a study in a lab is run inside an enclosure".to_owned()));
+        };
+        let plan = parse(&lab.text, Some(&lab.file), wanted).map_err(|wrongs| {
+            Error::Usage(wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)))
+        })?;
+        let (logs, www, stop) = (&self.logs, &self.www, self.stop);
+        Up::build(plan, &lab::Ground { rights, logs, www, stop })
+    }
+
+    /// Where a service answers.
+    pub(super) fn urls(&self, service: &str) -> Option<Vec<String>> {
+        match &self.up {
+            Some((_, up)) => up.urls(service),
+            None => self.services.urls(service),
+        }
+    }
+
+    /// The lab that is up.
+    pub(super) fn up(&self) -> Option<&Up> {
+        self.up.as_ref().map(|(_, up)| up)
+    }
+
+    /// The host that a cell's load comes from; none where there is no lab.
+    pub(super) fn host(&self, cell: &Cell<'_>) -> Result<Option<&Host>, Error> {
+        match (self.up(), cell.text("from")) {
+            (Some(up), Some(name)) => up.hosts().get(name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Ends everything, what was begun last first.
+    pub(super) fn close(mut self) -> Result<(), Error> {
+        self.up = None;
+        self.services.stop()
+    }
+}
+
+/// The folder that what lasts no longer than the study is under.
+pub(super) fn temporary(rights: Option<Rights>) -> PathBuf {
+    rights.map_or_else(std::env::temp_dir, |_| Path::new(lab::TEMPORARY).to_owned())
+}
