@@ -4,6 +4,7 @@ mod compare;
 mod demo;
 mod gates;
 mod history;
+mod inside;
 mod keep;
 mod lab;
 mod origin;

@@ -11,7 +11,7 @@ pub(super) const OWN: [&str; 7] =
     ["family", "server", "client", "protocol", "concurrency", "size", "path"];
 
 /// Options of `sixmark run` that a study sets itself, or has no use for.
-const REFUSED: [(&str, &str); 14] = [
+const REFUSED: [(&str, &str); 16] = [
     ("json", "every cell is kept as a document anyway"),
     ("csv", "the study's own tables take its place"),
     ("html", "the study has a page of its own"),
@@ -20,6 +20,8 @@ const REFUSED: [(&str, &str); 14] = [
     ("fail-if", "a cell is a figure of the study's, no gate"),
     ("junit", "a cell is a figure of the study's, no gate"),
     ("quiet", "cells print nothing"),
+    ("in", "write from = \"HOST\", with a table [lab]"),
+    ("lab", "write a table [lab]"),
     ("ipv6", "write family = \"ipv6\""),
     ("ipv4", "write family = \"ipv4\""),
     ("http2", "write protocol = \"http/2\""),

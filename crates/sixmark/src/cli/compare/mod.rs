@@ -31,6 +31,7 @@ pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
     let (json, junit, html) = (&args.run.json, &args.run.gates.junit, &args.run.html);
     let quiet = args.run.quiet;
     check(args)?;
+    args.run.inside.go()?;
     let comparing = comparing(args, line)?;
     let (a, b) = comparing.names();
     let gates = args.run.gates.gates(&Names::of_comparison(a, b))?;

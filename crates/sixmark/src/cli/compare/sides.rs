@@ -109,6 +109,7 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
         ("--html", args.html.is_some()),
         ("--seed", args.seed.is_some()),
         ("--store or --label", args.keep.is_given()),
+        ("--in", args.inside.is_given()),
     ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }

@@ -239,6 +239,9 @@ pub(in crate::cli) struct Args {
     pub(super) cookies: bool,
 
     #[command(flatten)]
+    pub(in crate::cli) inside: super::super::inside::Args,
+
+    #[command(flatten)]
     pub(super) tls: super::tls::Args,
 
     /// Whose clock times sending and receiving: kernel leaves this program's own delays out, for

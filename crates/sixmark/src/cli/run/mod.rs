@@ -36,6 +36,7 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     let (keep, demanded, html) = (args.keep.clone(), args.gates.clone(), args.html.clone());
     out::check([&json, &csv, &demanded.junit, &html])?;
+    args.inside.go()?;
     let ready = Ready::new(plan::plan(args)?)?;
     let gates = demanded.gates(&names(&ready))?;
     let mut keeper = Keeper::open(&keep)?;

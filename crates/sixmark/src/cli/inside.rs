@@ -1,0 +1,33 @@
+//! `--in`: a command in a host of a lab.
+
+use crate::Error;
+use crate::lab::{door, enter};
+
+/// Where a command runs, if not here.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Args {
+    /// From this host of a lab that is up (`sixmark lab up`)
+    #[arg(long = "in", value_name = "HOST", help_heading = "Where from")]
+    in_host: Option<String>,
+
+    /// The lab; need not be named where one alone is up
+    #[arg(long = "lab", value_name = "NAME", requires = "in_host", help_heading = "Where from")]
+    in_lab: Option<String>,
+}
+
+impl Args {
+    /// True where a host was named.
+    pub(super) fn is_given(&self) -> bool {
+        self.in_host.is_some()
+    }
+
+    /// Moves this process into the host, if one was named: before it has threads, files or names.
+    ///
+    /// # Errors
+    /// There is no such lab or host, or the kernel refuses.
+    pub(super) fn go(&self) -> Result<(), Error> {
+        let Some(host) = &self.in_host else { return Ok(()) };
+        let lab = door::choose(self.in_lab.as_deref())?;
+        enter::go(&door::way(&lab, host)?)
+    }
+}
