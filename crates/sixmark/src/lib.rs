@@ -10,6 +10,7 @@ pub mod compare;
 mod environment;
 mod error;
 pub mod find;
+pub mod lab;
 pub mod load;
 pub mod origin;
 mod preflight;
