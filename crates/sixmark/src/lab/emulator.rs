@@ -95,12 +95,15 @@ impl Emulator {
     /// The thread has ended, which only an error of sixmark's own makes it do.
     pub fn report(&self) -> io::Result<Report> {
         let Snapshot { counts, lateness, scheduling, ended } = self.snapshot()?;
-        let way = |at: usize| Way { frames: counts[at], lateness_us: lateness[at].summary() };
+        let way = |at: usize| Way {
+            mechanism: Some(Mechanism::Emulator),
+            frames: Some(counts[at]),
+            lateness_us: Some(lateness[at].summary()),
+        };
         Ok(Report {
             name: self.name.clone(),
-            mechanism: Mechanism::Emulator,
-            scheduling,
-            seed: self.seed,
+            scheduling: Some(scheduling),
+            seed: Some(self.seed),
             a_to_b: way(0),
             b_to_a: way(1),
             ended,

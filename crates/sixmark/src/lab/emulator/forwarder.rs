@@ -99,19 +99,20 @@ impl Forwarder {
         Ok(true)
     }
 
-    /// What is due.
+    /// What is due, by when it was, and not so much of it that nothing is read meanwhile.
     fn deliver(&mut self) -> io::Result<bool> {
-        let mut moved = false;
-        for (from, line) in self.lines.iter_mut().enumerate() {
-            while line.next_due().is_some() {
-                let Some((traffic, frame)) = line.pop(clock::now()) else { break };
-                moved = true;
-                if !write(&self.ends[1 - from], frame)? {
-                    line.refused(traffic);
-                }
+        for delivered in 0..2 * TIMED_BATCH {
+            let due = |from: usize| Some((self.lines[from].next_due()?, from));
+            let Some((_, from)) = [0, 1].into_iter().filter_map(due).min() else {
+                return Ok(delivered > 0);
+            };
+            let line = &mut self.lines[from];
+            let Some((traffic, frame)) = line.pop(clock::now()) else { return Ok(delivered > 0) };
+            if !write(&self.ends[1 - from], frame)? {
+                line.refused(traffic);
             }
         }
-        Ok(moved)
+        Ok(true)
     }
 
     /// Until something comes or is due.
