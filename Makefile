@@ -10,7 +10,7 @@ SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-oha \
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck fuzz bench instructions calibrate verdicts
+.PHONY: help demo build test lint shellcheck fuzz bench emulator instructions calibrate verdicts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,10 @@ bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only h2-tls
 	scripts/install-test-packages bench
 	scripts/install-oha $(TARGET_DIR)/peers
 	benches/peers/run --sixmark $(SIXMARK) $(BENCH)
+
+emulator: ## the lab's link emulator as root: lateness at 100 Mbit/s, Gbit/s on one core; EMULATOR=10 seconds each
+	$(CARGO) build --release -p sixmark --example emulator
+	PIN=1 $(TARGET_DIR)/release/examples/emulator $(EMULATOR)
 
 verdicts: build ## real comparisons whose answer is known: how often is it wrong?
 	benches/verdicts --sixmark $(SIXMARK) $(VERDICTS)

@@ -27,33 +27,42 @@ pub enum Scheduling {
     Other,
 }
 
-/// What a link's emulator did.
+/// Who did a link's work, and what happened on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The link's name.
     pub name: String,
-    /// Always [`Mechanism::Emulator`].
-    pub mechanism: Mechanism,
-    /// How its thread is scheduled.
-    pub scheduling: Scheduling,
-    /// Decides what chance does.
-    pub seed: u64,
+    /// How the emulator's thread is scheduled; absent of a link without one.
+    pub scheduling: Option<Scheduling>,
+    /// Decides what the emulator's chance does; the kernel's has no seed.
+    pub seed: Option<u64>,
     /// From the first end to the second.
     pub a_to_b: Way,
     /// The other direction.
     pub b_to_a: Way,
-    /// Why it ended before it was asked to: an end has gone. Absent of one that goes on.
+    /// Why the emulator ended before it was asked to: an end has gone. Absent of one that goes on.
     pub ended: Option<String>,
 }
 
 /// One direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Way {
-    /// What happened to frames.
-    pub frames: Direction,
-    /// How much later than due they were handed on, microseconds; of those that had to wait. What a
-    /// frame waited before the emulator saw it is not in it.
-    pub lateness_us: Summary,
+    /// Who impairs it; nobody where absent.
+    pub mechanism: Option<Mechanism>,
+    /// What happened to frames; the kernel does not say.
+    pub frames: Option<Direction>,
+    /// How much later than due the emulator handed frames on, microseconds; of those that had to wait.
+    /// What a frame waited before the emulator saw it is not in it.
+    pub lateness_us: Option<Summary>,
+}
+
+impl Report {
+    /// Of a link without an emulator, whose directions have these.
+    pub fn of_kernel(name: &str, ways: [Option<Mechanism>; 2]) -> Report {
+        let [a_to_b, b_to_a] =
+            ways.map(|mechanism| Way { mechanism, frames: None, lateness_us: None });
+        Report { name: name.into(), scheduling: None, seed: None, a_to_b, b_to_a, ended: None }
+    }
 }
 
 /// What happened to the frames of one direction, by whose they were.

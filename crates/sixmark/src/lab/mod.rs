@@ -5,9 +5,11 @@
 
 mod build;
 pub mod door;
+pub mod emulator;
 mod ends;
 pub mod enter;
 mod host;
+pub mod netem;
 mod netlink;
 mod settings;
 mod up;

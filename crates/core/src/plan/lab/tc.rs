@@ -41,6 +41,13 @@ pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<Mechanism> {
     })
 }
 
+/// The same for both directions of a link. Where one needs the emulator, it carries both.
+pub fn of_link(ways: [&Impairment; 2], netem: bool) -> [Option<Mechanism>; 2] {
+    let found = ways.map(|way| mechanism(way, netem));
+    let emulated = found.contains(&Some(Mechanism::Emulator));
+    if emulated { [Some(Mechanism::Emulator); 2] } else { found }
+}
+
 /// The arguments of each `tc` that has to be run, in their order. None where the kernel can't do it
 /// as it is meant: a rate together with effects of one family, or with a queue's limit in bytes.
 pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<Vec<String>>> {
@@ -286,6 +293,21 @@ mod tests {
         for impairment in [Impairment { rate: Some(queue), ..all(DELAYED) }, one_family] {
             assert_eq!(commands(&impairment, PORT), None);
             assert_eq!(mechanism(&impairment, true), Some(Mechanism::Emulator));
+        }
+    }
+
+    #[test]
+    fn the_emulator_carries_both_directions_of_a_link_or_none() {
+        let [tbf, netem, emulator] = [Mechanism::Tbf, Mechanism::Netem, Mechanism::Emulator];
+        let limited = Impairment { rate: Some(rate(100)), ..Impairment::default() };
+        let nothing = Impairment::default();
+        for (ways, has_netem, found) in [
+            ([&limited, &nothing], false, [Some(tbf), None]),
+            ([&limited, &all(DELAYED)], true, [Some(tbf), Some(netem)]),
+            ([&limited, &all(DELAYED)], false, [Some(emulator); 2]),
+            ([&nothing, &nothing], false, [None; 2]),
+        ] {
+            assert_eq!(of_link(ways, has_netem), found);
         }
     }
 

@@ -1,0 +1,176 @@
+//! The thread of a link.
+
+use std::io::{self, ErrorKind, Read as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use sixmark_core::emulator::report::Scheduling;
+use sixmark_core::emulator::{Fate, Line, Traffic};
+use sixmark_sys::{clock, poll, schedule, tap::Tap};
+
+use super::nap::{Nap, Rest};
+use super::{Orders, Snapshot};
+
+/// Frames from one end to the other and back.
+pub(super) struct Forwarder {
+    pub(super) ends: [Tap; 2],
+    /// From the first end, and from the second.
+    pub(super) lines: [Line; 2],
+    /// Whether anything ever has to be in time.
+    pub(super) timed: bool,
+    pub(super) orders: Arc<Orders>,
+    pub(super) woken: UnixStream,
+    pub(super) sender: Sender<Snapshot>,
+}
+
+/// The largest packet of a TAP device, with its header and two tags.
+const LARGEST_FRAME: usize = 65_535 + 22;
+/// Frames that are read from one end before the other has its turn.
+const BATCH: usize = 64;
+/// The same where something may be due meanwhile.
+const TIMED_BATCH: usize = 4;
+/// In the middle of SCHED_FIFO's priorities, as the kernel's own threads for interrupts are.
+const PRIORITY: u8 = 50;
+
+impl Forwarder {
+    /// Carries frames until it is told to stop.
+    pub(super) fn run(mut self) {
+        let scheduling = self.scheduling();
+        let mut frame = vec![0; LARGEST_FRAME];
+        let mut nap = Nap::new();
+        let mut answered = 0;
+        let mut ended = None;
+        while !self.orders.stop.load(Ordering::Acquire) {
+            let asked = self.orders.asked.load(Ordering::Acquire);
+            while answered < asked {
+                answered += 1;
+                self.answer(scheduling, ended.clone());
+            }
+            // An end that has gone is no reason to be silent: reports go on.
+            let done = match ended {
+                None => self.work(&mut frame, &mut nap),
+                Some(_) => poll::readable([self.woken.as_fd()], None).map(|_| self.drain()),
+            };
+            ended = ended.or(done.err().map(|error| error.to_string()));
+        }
+    }
+
+    /// Being first matters to what is timed alone. A plain link that came before its sender with
+    /// every frame would only slow it down.
+    fn scheduling(&self) -> Scheduling {
+        clock::wake_precisely();
+        match self.timed && schedule::at_once(PRIORITY).is_ok() {
+            true => Scheduling::Fifo,
+            false => Scheduling::Other,
+        }
+    }
+
+    /// One turn: what came, what is due, or a rest.
+    fn work(&mut self, frame: &mut [u8], nap: &mut Nap) -> io::Result<()> {
+        let mut moved = false;
+        for from in [0, 1] {
+            moved |= self.read(from, frame)?;
+            moved |= self.deliver()?;
+        }
+        if moved { Ok(()) } else { self.rest(nap) }
+    }
+
+    /// What one end has sent.
+    fn read(&mut self, from: usize, frame: &mut [u8]) -> io::Result<bool> {
+        let batch = if self.timed { TIMED_BATCH } else { BATCH };
+        for read in 0..batch {
+            let length = match self.ends[from].read(frame) {
+                Ok(length) => length,
+                Err(error) if is_none(&error) => return Ok(read > 0),
+                Err(error) => return Err(error),
+            };
+            let frame = &frame[..length];
+            if self.lines[from].offer(frame, clock::now()) == Fate::Arrives {
+                let taken = write(&self.ends[1 - from], frame)?;
+                if !taken {
+                    self.lines[from].refused(Traffic::of(frame));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is due, by when it was, and not so much of it that nothing is read meanwhile.
+    fn deliver(&mut self) -> io::Result<bool> {
+        for delivered in 0..2 * TIMED_BATCH {
+            let due = |from: usize| Some((self.lines[from].next_due()?, from));
+            let Some((_, from)) = [0, 1].into_iter().filter_map(due).min() else {
+                return Ok(delivered > 0);
+            };
+            let line = &mut self.lines[from];
+            let Some((traffic, frame)) = line.pop(clock::now()) else { return Ok(delivered > 0) };
+            if !write(&self.ends[1 - from], frame)? {
+                line.refused(traffic);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Until something comes or is due.
+    fn rest(&mut self, nap: &mut Nap) -> io::Result<()> {
+        let due = self.lines.iter().filter_map(Line::next_due).min();
+        let began = clock::now();
+        match nap.rest(due, began) {
+            Rest::Awake => Ok(()),
+            Rest::Idle => self.sleep(None).map(drop),
+            Rest::Sleep(time) => {
+                if !self.sleep(Some(time))? {
+                    let slept = clock::now().saturating_sub(began);
+                    nap.overslept(slept.saturating_sub(time.as_nanos() as u64));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether something came.
+    fn sleep(&mut self, most: Option<Duration>) -> io::Result<bool> {
+        let [a, b] = self.ends.each_ref().map(Tap::as_fd);
+        let found = poll::readable([a, b, self.woken.as_fd()], most)?;
+        if found[2] {
+            self.drain();
+        }
+        Ok(found.contains(&true))
+    }
+
+    /// Bytes that only wake.
+    fn drain(&mut self) {
+        let _ = (&self.woken).read(&mut [0; 64]);
+    }
+
+    fn answer(&self, scheduling: Scheduling, ended: Option<String>) {
+        let [a, b] = &self.lines;
+        let snapshot = Snapshot {
+            counts: [*a.counts(), *b.counts()],
+            lateness: [a.lateness().clone(), b.lateness().clone()],
+            scheduling,
+            ended,
+        };
+        // Nobody listens any more only where it is about to be stopped.
+        let _ = self.sender.send(snapshot);
+    }
+}
+
+/// Nothing to read, for now; EIO comes from a device that is down.
+fn is_none(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+        || error.raw_os_error() == Some(libc::EIO)
+}
+
+/// Whether the device took the frame. One that has gone for good is an error.
+fn write(to: &Tap, frame: &[u8]) -> io::Result<bool> {
+    match to.write(frame) {
+        Ok(()) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(libc::EBADFD) => Err(error),
+        Err(_) => Ok(false),
+    }
+}

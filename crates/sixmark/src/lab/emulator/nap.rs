@@ -1,0 +1,82 @@
+//! How long to sleep before something is due: timers are late, so the last of it is spent awake.
+
+use std::time::Duration;
+
+/// Learns how late this machine's timers are.
+#[derive(Debug)]
+pub(super) struct Nap {
+    /// How late they were, smoothed, nanoseconds.
+    late_ns: u64,
+}
+
+/// What to do until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Stay awake.
+    Awake,
+    /// Sleep for so long, unless something comes.
+    Sleep(Duration),
+    /// Nothing is due: sleep until something comes.
+    Idle,
+}
+
+/// Never awake for longer, however late timers are: a core is not to be burnt.
+const LONGEST_NS: u64 = 50_000;
+const FIRST_NS: u64 = 20_000;
+/// Of a machine that is never late.
+const SHORTEST_NS: u64 = 3_000;
+
+impl Nap {
+    pub(super) fn new() -> Nap {
+        Nap { late_ns: FIRST_NS }
+    }
+
+    /// What to do where something is due then.
+    pub(super) fn rest(&self, due_ns: Option<u64>, now_ns: u64) -> Rest {
+        let Some(due_ns) = due_ns else { return Rest::Idle };
+        match due_ns.saturating_sub(now_ns).checked_sub(self.margin_ns()) {
+            None | Some(0) => Rest::Awake,
+            Some(left) => Rest::Sleep(Duration::from_nanos(left)),
+        }
+    }
+
+    /// A sleep whose time was over has ended so much late.
+    pub(super) fn overslept(&mut self, late_ns: u64) {
+        self.late_ns = (self.late_ns * 15 + late_ns.min(2 * LONGEST_NS)) / 16;
+    }
+
+    fn margin_ns(&self) -> u64 {
+        (self.late_ns * 3 / 2).clamp(SHORTEST_NS, LONGEST_NS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_nothing_due_it_sleeps_until_something_comes() {
+        assert_eq!(Nap::new().rest(None, 7), Rest::Idle);
+    }
+
+    #[test]
+    fn it_sleeps_until_shortly_before_and_stays_awake_then() {
+        let nap = Nap::new();
+        let margin = nap.margin_ns();
+        let rest = nap.rest(Some(5_000_000), 1_000_000);
+        assert_eq!(rest, Rest::Sleep(Duration::from_nanos(4_000_000 - margin)));
+        assert_eq!(nap.rest(Some(5_000_000), 5_000_000 - margin), Rest::Awake);
+        assert_eq!(nap.rest(Some(5_000_000), 9_000_000), Rest::Awake);
+    }
+
+    #[test]
+    fn what_it_stays_awake_follows_the_timers_and_has_an_end() {
+        let mut nap = Nap::new();
+        (0..200).for_each(|_| nap.overslept(20_000));
+        assert!((25_000..=30_000).contains(&nap.margin_ns()), "{nap:?}");
+        (0..200).for_each(|_| nap.overslept(0));
+        assert_eq!(nap.margin_ns(), SHORTEST_NS);
+        (0..200).for_each(|_| nap.overslept(u64::MAX));
+        assert_eq!(nap.margin_ns(), LONGEST_NS);
+    }
+}

@@ -1,0 +1,6 @@
+//! Labs: links between namespaces.
+#![cfg(test)]
+
+mod emulator;
+mod netem;
+mod pair;

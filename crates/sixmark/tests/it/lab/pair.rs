@@ -1,0 +1,88 @@
+//! Two namespaces and a link between them.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::process::Command;
+
+use sixmark::lab::emulator::Emulator;
+use sixmark_core::family::Family;
+use sixmark_core::plan::lab::impair::Impairment;
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::tap::Tap;
+
+/// The interface's name in both.
+const INTERFACE: &str = "wire";
+
+/// Hosts number 0 and 1, and what joins them.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) hosts: [NetNs; 2],
+    pub(crate) link: Emulator,
+}
+
+impl Pair {
+    /// Both ends up, with addresses of both families.
+    pub(crate) fn up(there: &Impairment, back: &Impairment, seed: u64) -> Pair {
+        let pair = Pair::down(there, back, seed);
+        [0, 1].into_iter().for_each(|host| pair.set_up(host));
+        pair
+    }
+
+    /// Both ends down, without addresses.
+    pub(crate) fn down(there: &Impairment, back: &Impairment, seed: u64) -> Pair {
+        let hosts = [(); 2].map(|()| NetNs::create().expect("this needs root"));
+        let tap = |host: &NetNs| host.within(|| Tap::create(INTERFACE)).unwrap();
+        let [a, b] = [tap(&hosts[0]), tap(&hosts[1])];
+        let link = Emulator::start("test", a, b, there, back, seed).unwrap();
+        Pair { hosts, link }
+    }
+
+    /// Brings one end up.
+    pub(crate) fn set_up(&self, host: usize) {
+        for family in Family::BOTH {
+            let (address, flags) = match family {
+                Family::Ipv6 => (format!("{}/64", address(host, family)), " nodad"),
+                Family::Ipv4 => (format!("{}/24", address(host, family)), ""),
+            };
+            self.ip(host, &format!("addr add {address} dev {INTERFACE}{flags}"));
+        }
+        self.ip(host, "link set lo up");
+        self.ip(host, &format!("link set {INTERFACE} up"));
+    }
+
+    /// Takes one end away.
+    #[allow(dead_code, reason = "the bench shares this file and never does")]
+    pub(crate) fn delete(&self, host: usize) {
+        self.ip(host, &format!("link delete {INTERFACE}"));
+    }
+
+    /// Does something in a host.
+    pub(crate) fn within<T: Send>(
+        &self,
+        host: usize,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> T {
+        self.hosts[host].within(work).unwrap()
+    }
+
+    fn ip(&self, host: usize, words: &str) {
+        let run = || Command::new("ip").args(words.split(' ')).output();
+        let output = self.within(host, run);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "ip {words}: {said}");
+    }
+}
+
+/// A host's address.
+pub(crate) fn address(host: usize, family: Family) -> IpAddr {
+    let last = host as u16 + 1;
+    match family {
+        Family::Ipv6 => Ipv6Addr::new(0xfd00, 0x6446, 0, 0, 0, 0, 0, last).into(),
+        Family::Ipv4 => Ipv4Addr::new(10, 64, 46, last as u8).into(),
+    }
+}
+
+/// Any port of it.
+pub(crate) fn any(host: usize, family: Family) -> SocketAddr {
+    SocketAddr::new(address(host, family), 0)
+}

@@ -1,0 +1,50 @@
+//! Waiting for several files at once.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::time::Duration;
+
+use crate::check;
+
+/// Waits until one of `files` has something to read, or is broken; at most so long. Which ones are
+/// that; none of them where the time is over, or a signal came.
+///
+/// # Errors
+/// The kernel has no memory.
+pub fn readable<const N: usize>(
+    files: [BorrowedFd<'_>; N],
+    most: Option<Duration>,
+) -> io::Result<[bool; N]> {
+    let mut polls =
+        files.map(|file| libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 });
+    let time = most.map(|most| libc::timespec {
+        tv_sec: most.as_secs().min(i32::MAX as u64) as libc::time_t,
+        tv_nsec: most.subsec_nanos().into(),
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let start = polls.as_mut_ptr();
+    // SAFETY: `start` points at N valid pollfds that the call may write, whose descriptors are open;
+    // `time` is null or a valid timespec; without a signal mask none is read.
+    let done = unsafe { libc::ppoll(start, N as libc::nfds_t, time, std::ptr::null()) };
+    match check(done) {
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(polls.map(|poll| poll.revents != 0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::os::fd::AsFd as _;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn those_that_have_something_are_told_and_a_time_ends_the_wait() {
+        let [one, other] = [UnixStream::pair().unwrap(), UnixStream::pair().unwrap()];
+        let files = || [one.0.as_fd(), other.0.as_fd()];
+        assert_eq!(readable(files(), Some(Duration::ZERO)).unwrap(), [false, false]);
+        (&other.1).write_all(b"x").unwrap();
+        assert_eq!(readable(files(), None).unwrap(), [false, true]);
+    }
+}

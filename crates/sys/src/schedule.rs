@@ -1,0 +1,42 @@
+//! Whose turn it is on a processor.
+
+use std::io;
+
+use crate::check;
+
+/// Has the calling thread run as soon as it has something to do, before every thread of the usual
+/// kind (SCHED_FIFO, sched(7)). Threads and processes that it begins are of the usual kind.
+///
+/// # Errors
+/// The right is missing (CAP_SYS_NICE, or RLIMIT_RTPRIO), or the group of processes has no such time.
+pub fn at_once(priority: u8) -> io::Result<()> {
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    let priority = libc::sched_param { sched_priority: priority.into() };
+    // SAFETY: `priority` is a valid sched_param that the call only reads; 0 is the calling thread.
+    check(unsafe { libc::sched_setscheduler(0, policy, &raw const priority) }).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel's number of the calling thread's policy: field 41 of proc_pid_stat(5).
+    fn policy() -> String {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let behind_the_name = stat.rsplit(')').next().unwrap();
+        behind_the_name.split_whitespace().nth(41 - 3).unwrap().to_owned()
+    }
+
+    #[test]
+    fn it_is_the_threads_own_and_not_inherited() {
+        let of_both = || match at_once(1) {
+            Ok(()) => [policy(), std::thread::spawn(policy).join().unwrap()],
+            Err(error) => {
+                assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+                ["1", "0"].map(str::to_owned)
+            }
+        };
+        assert_eq!(std::thread::spawn(of_both).join().unwrap(), ["1", "0"]);
+        assert_eq!(policy(), "0");
+    }
+}
