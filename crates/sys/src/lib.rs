@@ -10,6 +10,7 @@ pub mod interface;
 pub mod limit;
 mod netlink;
 pub mod netns;
+pub mod packets;
 mod path;
 pub mod process;
 mod realtime;
