@@ -5,6 +5,7 @@
 //! [`find`] many trials of one, [`load`] holds the workers. [`store`] keeps results.
 
 mod calibrate;
+pub mod capture;
 pub mod cli;
 pub mod compare;
 mod environment;

@@ -85,13 +85,15 @@ impl Ring {
         Some(Block::new(&self.map, at))
     }
 
-    /// Waits until there is a block, `other` is readable, or so long at most.
+    /// Waits until there is a block, `other` is readable or closed, or so long at most.
     ///
     /// # Errors
     /// The interface has gone or went down.
-    pub fn wait(&self, other: BorrowedFd<'_>, most: Duration) -> io::Result<()> {
+    pub fn wait(&self, other: Option<BorrowedFd<'_>>, most: Duration) -> io::Result<()> {
         let watch = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut polls = [watch(self.socket.as_raw_fd()), watch(other.as_raw_fd())];
+        // The kernel passes over what is below 0.
+        let other = other.map_or(-1, |other| other.as_raw_fd());
+        let mut polls = [watch(self.socket.as_raw_fd()), watch(other)];
         let milliseconds = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
         // SAFETY: `polls` are two valid pollfds that the call may write; both descriptors are open.
         match check(unsafe { libc::poll(polls.as_mut_ptr(), 2, milliseconds) }) {
