@@ -6,6 +6,7 @@
 //! networks to do all that in.
 
 mod calibrate;
+pub mod capture;
 pub mod cli;
 pub mod compare;
 mod environment;

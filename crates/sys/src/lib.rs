@@ -15,6 +15,7 @@ pub mod limit;
 pub mod mount;
 mod netlink;
 pub mod netns;
+pub mod packets;
 mod path;
 pub mod poll;
 pub mod process;

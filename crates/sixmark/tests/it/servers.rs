@@ -9,6 +9,7 @@ mod apache;
 mod caddy;
 mod capture;
 mod everyday;
+mod exchanges;
 mod many;
 mod matrix;
 mod mixes;

@@ -13,13 +13,17 @@ const FRAME_HEADER: usize = 14;
 const TCP: u8 = 6;
 
 /// A TCP segment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Segment {
     /// Nanoseconds since 1970.
     pub(super) at: u64,
     pub(super) from: SocketAddr,
     pub(super) to: SocketAddr,
     pub(super) sequence: u32,
+    pub(super) acknowledgement: u32,
+    /// Bytes of its frame on the wire, and of its payload.
+    pub(super) frame: usize,
+    pub(super) carries: usize,
     flags: u8,
     /// The beginning of its payload, as much as was captured.
     pub(super) payload: Vec<u8>,
@@ -56,14 +60,15 @@ pub(super) fn segments(file: &[u8]) -> Vec<Segment> {
         let at = u64::from(native(rest, 0)) * 1_000_000_000 + u64::from(native(rest, 4));
         let length = native(rest, 8) as usize;
         let Some((record, behind)) = rest[RECORD_HEADER..].split_at_checked(length) else { break };
-        found.extend(segment(at, &record[FRAME_HEADER..], big(record, 12)));
+        let frame = native(rest, 12) as usize;
+        found.extend(segment(at, frame, &record[FRAME_HEADER..], big(record, 12)));
         rest = behind;
     }
     found
 }
 
 /// The segment in a packet; none where it is not TCP.
-fn segment(at: u64, packet: &[u8], protocol: u16) -> Option<Segment> {
+fn segment(at: u64, frame: usize, packet: &[u8], protocol: u16) -> Option<Segment> {
     let (next, header, from, to, whole): (_, _, IpAddr, IpAddr, _) = match protocol {
         0x0800 => {
             let address = |start: usize| <[u8; 4]>::try_from(&packet[start..start + 4]).unwrap();
@@ -86,6 +91,9 @@ fn segment(at: u64, packet: &[u8], protocol: u16) -> Option<Segment> {
         from: (from, big(tcp, 0)).into(),
         to: (to, big(tcp, 2)).into(),
         sequence: u32::from_be_bytes(tcp[4..8].try_into().unwrap()),
+        acknowledgement: u32::from_be_bytes(tcp[8..12].try_into().unwrap()),
+        frame,
+        carries: whole - header - usize::from(tcp[12] >> 4) * 4,
         flags: tcp[13],
         payload: tcp[usize::from(tcp[12] >> 4) * 4..].to_vec(),
     })

@@ -1,0 +1,25 @@
+//! Ethernet frames, with VLAN tags (IEEE 802.3, 802.1Q).
+
+use super::Skipped;
+use super::span::{Span, half};
+
+pub(super) const IPV4: u16 = 0x0800;
+pub(super) const IPV6: u16 = 0x86dd;
+/// A tag of a customer's, of a provider's, and what some used for the latter before there was one.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+/// Nobody stacks more.
+const MOST_TAGS: usize = 4;
+
+/// What a frame carries and which kind of thing that is.
+pub(super) fn payload(frame: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
+    let header: &[u8; 14] = frame.head()?;
+    let (mut ethertype, mut rest) = (half(header, 12), frame.behind(header.len())?);
+    for _ in 0..MOST_TAGS {
+        if !TAGS.contains(&ethertype) {
+            break;
+        }
+        ethertype = half(rest.head::<4>()?, 2);
+        rest = rest.behind(4)?;
+    }
+    Ok((ethertype, rest))
+}

@@ -1,0 +1,73 @@
+//! IPv6 packets with their extension headers (RFC 8200).
+
+use std::net::Ipv6Addr;
+
+use super::span::{Span, half, word};
+use super::{Fragment, Ip, Skipped};
+
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+/// RFC 4302.
+const AUTHENTICATION: u8 = 51;
+const DESTINATION: u8 = 60;
+/// A packet with more extension headers is up to nothing good.
+const MOST_HEADERS: usize = 16;
+
+pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
+    let header: &[u8; 40] = packet.head()?;
+    if header[0] >> 4 != 6 {
+        return Err(Skipped::Malformed);
+    }
+    let mut found = Ip {
+        source: address(header, 8).into(),
+        destination: address(header, 24).into(),
+        protocol: header[6],
+        fragment: None,
+        payload: payload(packet.behind(header.len())?, header)?,
+    };
+    for _ in 0..MOST_HEADERS {
+        if found.fragment.is_some_and(|fragment| fragment.offset > 0) || !skip(&mut found)? {
+            return Ok(found);
+        }
+    }
+    Err(Skipped::Malformed)
+}
+
+/// Without what pads a short frame.
+fn payload<'a>(rest: Span<'a>, header: &[u8; 40]) -> Result<Span<'a>, Skipped> {
+    match half(header, 4) {
+        // Longer than the field can tell: a hop-by-hop option does (RFC 2675).
+        0 if header[6] == HOP_BY_HOP => Ok(rest),
+        length => rest.only(length.into()),
+    }
+}
+
+/// Passes an extension header. False where there is none.
+fn skip(found: &mut Ip<'_>) -> Result<bool, Skipped> {
+    let head = || found.payload.head::<2>();
+    let length = match found.protocol {
+        HOP_BY_HOP | ROUTING | DESTINATION => (usize::from(head()?[1]) + 1) * 8,
+        AUTHENTICATION => (usize::from(head()?[1]) + 2) * 4,
+        FRAGMENT => 8,
+        _ => return Ok(false),
+    };
+    if found.protocol == FRAGMENT {
+        found.fragment = fragment(found.payload.head()?);
+    }
+    found.protocol = head()?[0];
+    found.payload = found.payload.behind(length)?;
+    Ok(true)
+}
+
+/// None of one that is all there is of its packet (RFC 6946).
+fn fragment(header: &[u8; 8]) -> Option<Fragment> {
+    let field = half(header, 2);
+    let (offset, more) = (u32::from(field & !7), field & 1 != 0);
+    (offset > 0 || more).then_some(Fragment { id: word(header, 4), offset, more })
+}
+
+fn address(header: &[u8; 40], at: usize) -> Ipv6Addr {
+    let sixteen = header.get(at..).and_then(<[u8]>::first_chunk::<16>);
+    sixteen.map_or(Ipv6Addr::UNSPECIFIED, |bytes| Ipv6Addr::from(*bytes))
+}

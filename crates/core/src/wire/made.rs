@@ -1,0 +1,63 @@
+//! Packets made up by tests.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::Flags;
+
+pub(crate) const FIN: u8 = 1;
+pub(crate) const SYN: u8 = 2;
+pub(crate) const RST: u8 = 4;
+pub(crate) const ACK: u8 = 16;
+
+/// A segment to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    pub(crate) from: SocketAddr,
+    pub(crate) to: SocketAddr,
+    pub(crate) sequence: u32,
+    pub(crate) acknowledgement: u32,
+    pub(crate) flags: Flags,
+    /// A multiple of four bytes.
+    pub(crate) options: Vec<u8>,
+    pub(crate) payload: Vec<u8>,
+}
+
+impl Segment {
+    /// As a frame of Ethernet.
+    pub(crate) fn frame(&self) -> Vec<u8> {
+        let mut frame = vec![2; 12];
+        let ip = self.ip();
+        frame.extend(if ip[0] >> 4 == 6 { [0x86, 0xdd] } else { [0x08, 0x00] });
+        frame.extend(ip);
+        frame
+    }
+
+    /// As an IP packet.
+    pub(crate) fn ip(&self) -> Vec<u8> {
+        let tcp = self.tcp();
+        match (self.from.ip(), self.to.ip()) {
+            (IpAddr::V4(from), IpAddr::V4(to)) => {
+                let length = ((20 + tcp.len()) as u16).to_be_bytes();
+                let head = [0x45, 0, length[0], length[1], 0, 7, 0x40, 0, 64, 6, 0, 0];
+                [&head[..], &from.octets(), &to.octets(), &tcp].concat()
+            }
+            (IpAddr::V6(from), IpAddr::V6(to)) => {
+                let length = (tcp.len() as u16).to_be_bytes();
+                let head = [0x60, 0, 0, 0, length[0], length[1], 6, 64];
+                [&head[..], &from.octets(), &to.octets(), &tcp].concat()
+            }
+            _ => panic!("two families"),
+        }
+    }
+
+    fn tcp(&self) -> Vec<u8> {
+        let mut tcp = [self.from.port().to_be_bytes(), self.to.port().to_be_bytes()].concat();
+        tcp.extend(self.sequence.to_be_bytes());
+        tcp.extend(self.acknowledgement.to_be_bytes());
+        let length = (20 + self.options.len()) as u8 / 4;
+        tcp.extend([length << 4, self.flags.0, 0xff, 0xff, 0, 0, 0, 0]);
+        tcp.extend(&self.options);
+        tcp.extend(&self.payload);
+        tcp
+    }
+}

@@ -1,0 +1,72 @@
+use super::*;
+
+/// A file of one packet, `abc` of 60 bytes at 1.5 s.
+fn file(magic: u32, part: u32, link: u32, big_endian: bool) -> Vec<u8> {
+    let word = |value: u32| if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+    let head = [magic, 0, 0, 0, 65_535, link, 1, part, 3, 60];
+    let mut file: Vec<u8> = head.into_iter().flat_map(word).collect();
+    file.extend(b"abc");
+    file
+}
+
+#[test]
+fn either_byte_order_and_either_unit_are_read() {
+    for (magic, part) in [(MICROSECONDS, 500_000), (NANOSECONDS, 500_000_000)] {
+        for big_endian in [false, true] {
+            let file = file(magic, part, 101, big_endian);
+            let format = Format::read(&file).unwrap();
+            assert_eq!((format.link, format.snap), (Link::Ip, 65_535));
+            let record = Record { at_ns: 1_500_000_000, length: 60, bytes: b"abc" };
+            assert_eq!(format.next(&file[HEADER..]), Next::Record(record, &[]));
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let mut file = header(128).to_vec();
+    let records = [
+        Record { at_ns: 1_763_000_000_123_456_789, length: 1_514, bytes: &[1; 128] },
+        Record { at_ns: 0, length: 0, bytes: &[] },
+    ];
+    records.iter().for_each(|record| write(record, &mut file));
+    let format = Format::read(&file).unwrap();
+    assert_eq!((format.link, format.snap), (Link::Ethernet, 128));
+    let mut rest = &file[HEADER..];
+    for expected in &records {
+        let Next::Record(record, behind) = format.next(rest) else { panic!("a packet") };
+        assert_eq!(record, *expected);
+        rest = behind;
+    }
+    assert_eq!(format.next(rest), Next::End);
+}
+
+#[test]
+fn a_file_that_was_cut_says_how_much_is_missing() {
+    let file = file(NANOSECONDS, 0, 1, false);
+    let format = Format::read(&file).unwrap();
+    for length in HEADER + 1..file.len() {
+        let needed = if length < HEADER + RECORD { RECORD } else { RECORD + 3 };
+        assert_eq!(format.next(&file[HEADER..length]), Next::More(needed), "{length}");
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_refused_in_words() {
+    let refused = |file: &[u8]| Format::read(file).unwrap_err();
+    assert_eq!(refused(&[0; 23]), "is too short for a capture (pcap)");
+    assert_eq!(refused(&[0; 24]), "is no capture (pcap)");
+    assert!(refused(&file(SECTION, 0, 1, false)).starts_with("is a pcapng file"));
+    let wireless = refused(&file(NANOSECONDS, 0, 105, true));
+    assert_eq!(wireless, "has packets of link type 105, which can't be read");
+}
+
+#[test]
+fn an_evil_length_is_not_followed() {
+    for (kept, length) in [(u32::MAX, u32::MAX), (61, 60)] {
+        let mut file = file(NANOSECONDS, 0, 1, false);
+        file[32..36].copy_from_slice(&kept.to_le_bytes());
+        file[36..40].copy_from_slice(&length.to_le_bytes());
+        assert_eq!(Format::read(&file).unwrap().next(&file[HEADER..]), Next::Broken);
+    }
+}

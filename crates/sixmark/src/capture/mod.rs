@@ -1,0 +1,99 @@
+//! What the packets on an interface say of each exchange, while others load: a thread that captures
+//! and follows.
+
+mod thread;
+mod writer;
+
+use std::io::{PipeWriter, pipe};
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sixmark_core::flow::{Counts, Transfer};
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::packets::Ring;
+
+use crate::Error;
+use writer::Writer;
+
+/// So many bytes of each packet hold its headers, all options among them, and the beginning of a
+/// request.
+const SNAP: u32 = 192;
+
+/// What is to be captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// On which interface.
+    pub interface: String,
+    /// The ports of servers to which connections are followed.
+    pub ports: Vec<u16>,
+    /// Where all packets are kept, the first 192 bytes of each, in a file as tcpdump writes it.
+    pub file: Option<PathBuf>,
+}
+
+/// A capture that has begun. Dropped, it ends at once and tells nothing.
+#[derive(Debug)]
+pub struct Capture {
+    thread: JoinHandle<Result<Captured, Error>>,
+    stop: Sender<Duration>,
+    /// Closed, it wakes the thread.
+    wake: PipeWriter,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// Every exchange, in the order in which they began. Their times are of CLOCK_REALTIME.
+    pub transfers: Vec<Transfer>,
+    /// Packets that were captured, of whatever they were.
+    pub packets: u64,
+    /// Packets that the kernel had to drop, since nobody took them in time.
+    pub dropped: u64,
+    /// What was in the packets.
+    pub counts: Counts,
+    /// Each connection had come to rest. Where not, patience ended: what follows of it is missing.
+    pub settled: bool,
+}
+
+impl Capture {
+    /// Begins. Whatever passes from when this returns is captured.
+    ///
+    /// # Errors
+    /// The interface can't be captured on, or the file can't be written.
+    pub fn start(namespace: &NetNs, settings: Settings) -> Result<Capture, Error> {
+        let Settings { interface, ports, file } = settings;
+        let writer = file.map(|path| Writer::create(path, SNAP)).transpose()?;
+        let ring = namespace.within(|| Ring::open(&interface, SNAP));
+        let ring = ring.map_err(|error| unable(&interface, &error))?;
+        let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
+        let (stop, stopped) = channel();
+        let watch = thread::Watch::new(ring, interface, ports, writer);
+        let thread = std::thread::Builder::new()
+            .name("capture".into())
+            .spawn(move || watch.run(&reader, &stopped))
+            .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+        Ok(Capture { thread, stop, wake })
+    }
+
+    /// Ends it once all that passed before this call has been looked at, and every connection has come
+    /// to rest: is closed, or has its response acknowledged. For that it waits `patience` at most.
+    ///
+    /// # Errors
+    /// The interface went down or away, or the file could not be written.
+    pub fn stop(self, patience: Duration) -> Result<Captured, Error> {
+        // A thread that has ended with an error tells it below.
+        let _ = self.stop.send(patience);
+        drop(self.wake);
+        let lost = || Err(Error::Measure("the thread that captures panicked".into()));
+        self.thread.join().unwrap_or_else(|_| lost())
+    }
+}
+
+fn unable(interface: &str, error: &std::io::Error) -> Error {
+    let how = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => ": it needs root, or the right CAP_NET_RAW",
+        _ => "",
+    };
+    Error::Measure(format!("can't capture on {interface}: {error}{how}"))
+}

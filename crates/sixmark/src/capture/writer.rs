@@ -1,0 +1,49 @@
+//! The file in which packets are kept.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use sixmark_core::wire::pcap::{self, Record};
+
+use crate::Error;
+
+/// Packets are collected until they are so many bytes.
+const FULL: usize = 1 << 18;
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(super) struct Writer {
+    path: PathBuf,
+    file: File,
+    collected: Vec<u8>,
+}
+
+impl Writer {
+    /// A file for packets of which `snap` bytes are kept; one that is there is overwritten.
+    pub(super) fn create(path: PathBuf, snap: u32) -> Result<Writer, Error> {
+        let file = File::create(&path).map_err(|error| unable(&path, &error))?;
+        Ok(Writer { path, file, collected: pcap::header(snap).to_vec() })
+    }
+
+    /// Takes a packet.
+    pub(super) fn write(&mut self, at_ns: u64, length: u32, bytes: &[u8]) -> Result<(), Error> {
+        pcap::write(&Record { at_ns, length, bytes }, &mut self.collected);
+        if self.collected.len() >= FULL { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let written = self.file.write_all(&self.collected);
+        self.collected.clear();
+        written.map_err(|error| unable(&self.path, &error))
+    }
+}
+
+fn unable(path: &std::path::Path, error: &io::Error) -> Error {
+    Error::Measure(format!("can't write packets to '{}': {error}", path.display()))
+}

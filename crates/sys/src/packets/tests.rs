@@ -1,0 +1,91 @@
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::time::Duration;
+
+use super::*;
+use crate::netns::NetNs;
+
+const ETHERTYPES: [u16; 2] = [0x86dd, 0x0800];
+/// Only a broken build takes this long.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A namespace whose loopback is up.
+fn namespace() -> NetNs {
+    let new = NetNs::create().unwrap();
+    let up = || {
+        let done = std::process::Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
+        assert!(done.success());
+        Ok(())
+    };
+    new.within(up).unwrap();
+    new
+}
+
+/// Sends datagrams of these lengths over loopback.
+fn send(namespace: &NetNs, own: IpAddr, lengths: &[usize]) {
+    let send = || {
+        let socket = UdpSocket::bind((own, 0))?;
+        let to = socket.local_addr()?;
+        lengths.iter().try_for_each(|&length| socket.send_to(&vec![7; length], to).map(drop))
+    };
+    namespace.within(send).unwrap();
+}
+
+/// Waits for so many packets: stamps, lengths and what was kept.
+fn receive(ring: &mut Ring, count: usize) -> Vec<(u64, u32, Vec<u8>)> {
+    let (mut found, end) = (Vec::new(), std::time::Instant::now() + DEADLINE);
+    while found.len() < count {
+        assert!(std::time::Instant::now() < end, "{} of {count} came", found.len());
+        ring.wait(None, DEADLINE).unwrap();
+        while let Some(block) = ring.block() {
+            found.extend(block.frames().map(|f| (f.at_ns, f.length, f.bytes.to_vec())));
+        }
+    }
+    found
+}
+
+#[test]
+fn packets_come_once_each_in_their_order_with_length_stamp_and_beginning() {
+    let namespace = namespace();
+    let mut ring = namespace.within(|| Ring::open("lo", 100)).unwrap();
+    let before = crate::clock::real();
+    let lengths: Vec<usize> = (0..500).map(|n| 1 + n % 1_000).collect();
+    for (own, ethertype, headers) in [
+        (IpAddr::from(Ipv6Addr::LOCALHOST), ETHERTYPES[0], 14 + 40 + 8),
+        (IpAddr::from(Ipv4Addr::LOCALHOST), ETHERTYPES[1], 14 + 20 + 8),
+    ] {
+        send(&namespace, own, &lengths);
+        let found = receive(&mut ring, lengths.len());
+        let of_wire: Vec<usize> = found.iter().map(|(_, length, _)| *length as usize).collect();
+        assert_eq!(of_wire, lengths.iter().map(|n| n + headers).collect::<Vec<_>>());
+        for (at, length, bytes) in &found {
+            assert_eq!(bytes.len(), 100.min(*length as usize));
+            assert_eq!(bytes[12..14], ethertype.to_be_bytes());
+            assert!((before..=crate::clock::real()).contains(at));
+        }
+        assert!(found.is_sorted_by_key(|(at, ..)| at));
+    }
+    assert_eq!(ring.counts().unwrap(), Counts { packets: 1_000, dropped: 0 });
+    assert_eq!(ring.counts().unwrap(), Counts::default(), "each is told of once");
+}
+
+#[test]
+fn a_ring_that_nobody_reads_tells_what_it_dropped() {
+    let namespace = namespace();
+    let mut ring = namespace.within(|| Ring::open("lo", 65_536)).unwrap();
+    let lengths = [60_000; 400];
+    send(&namespace, Ipv6Addr::LOCALHOST.into(), &lengths);
+    let Counts { packets, dropped } = ring.counts().unwrap();
+    assert_eq!(packets, 400);
+    assert!(dropped > 0, "24 MB fit into 16");
+    let kept = receive(&mut ring, (packets - dropped) as usize);
+    assert_eq!(kept.len() as u64, packets - dropped);
+}
+
+#[test]
+fn what_can_not_be_captured_is_said() {
+    let namespace = NetNs::create().unwrap();
+    let missing = namespace.within(|| Ring::open("none", 100)).unwrap_err();
+    assert_eq!(missing.to_string(), "there is no interface 'none'");
+    let down = namespace.within(|| Ring::open("lo", 100)).unwrap_err();
+    assert_eq!(down.raw_os_error(), Some(libc::ENETDOWN));
+}
