@@ -41,4 +41,5 @@ pub mod tcp;
 pub mod template;
 pub mod timing;
 pub mod tls;
+pub mod traffic;
 pub mod x509;

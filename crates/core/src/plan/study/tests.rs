@@ -3,6 +3,7 @@
 use super::cells::{cells, schedule};
 use super::words::{Place, words};
 use super::*;
+use crate::plan::fields::Wrong;
 use crate::study::client::Client;
 
 /// A few of those that `sixmark run` has.
