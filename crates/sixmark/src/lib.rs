@@ -18,6 +18,7 @@ pub mod run;
 pub mod store;
 pub mod study;
 pub mod tls;
+pub mod traffic;
 mod warning;
 
 pub use error::Error;

@@ -6,6 +6,7 @@ mod buffers;
 pub mod clock;
 mod control;
 pub mod driver;
+pub mod flows;
 pub mod interface;
 pub mod limit;
 mod netlink;

@@ -10,6 +10,7 @@ mod out;
 mod report;
 mod run;
 mod study;
+mod traffic;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -45,6 +46,8 @@ enum Command {
     Origin(origin::Args),
     /// Carry out an experiment from a file, or one that comes with sixmark
     Study(study::Args),
+    /// Fill a network with background traffic of both families, and tell what arrives of it
+    Traffic(traffic::Args),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -63,6 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Report(args) => report::main(&args),
         Command::Origin(args) => origin::main(&args),
         Command::Study(args) => study::main(args),
+        Command::Traffic(args) => traffic::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -123,6 +127,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("report") => "sixmark report --help",
         Some("origin") => "sixmark origin --help",
         Some("study") => "sixmark study --help",
+        Some("traffic") => "sixmark traffic --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

@@ -69,15 +69,6 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A word that may be next.
-    pub(super) fn accept(&mut self, wanted: &str) -> bool {
-        let is = self.rest.first().is_some_and(|word| word.eq_ignore_ascii_case(wanted));
-        if is {
-            self.rest = &self.rest[1..];
-        }
-        is
-    }
-
     /// A whole number from 0 to `most`; `0x` makes it hexadecimal.
     pub(super) fn whole(&mut self, what: &str, most: u64) -> Result<u64, String> {
         let text = self.word(what)?;
