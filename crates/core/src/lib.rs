@@ -44,4 +44,5 @@ pub mod template;
 pub mod timing;
 pub mod tls;
 pub mod wire;
+pub mod traffic;
 pub mod x509;

@@ -46,6 +46,20 @@ impl Timing {
         self.squares += (nanos as f64) * (nanos as f64);
     }
 
+    /// Counts one duration `times` times.
+    pub fn record_many(&mut self, nanos: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        if self.histogram.record_n(nanos, times).is_err() {
+            self.histogram.saturating_record_n(nanos, times);
+        }
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
+        self.sum += u128::from(nanos) * u128::from(times);
+        self.squares += (nanos as f64) * (nanos as f64) * times as f64;
+    }
+
     /// How many were counted.
     pub fn count(&self) -> u64 {
         self.histogram.len()

@@ -23,6 +23,7 @@ mod service;
 pub mod store;
 pub mod study;
 pub mod tls;
+pub mod traffic;
 mod warning;
 
 pub use error::Error;

@@ -5,9 +5,9 @@ pub fn now() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// Nanoseconds of CLOCK_REALTIME since 1970, which anybody may set: only to make sense of the
-/// kernel's stamps.
-pub(crate) fn real() -> u64 {
+/// Nanoseconds of CLOCK_REALTIME since 1970, which anybody may set: to make sense of the kernel's
+/// stamps, and of those of another host.
+pub fn real() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 

@@ -9,6 +9,7 @@ pub mod driver;
 pub mod enclosure;
 pub mod ethtool;
 pub mod handover;
+pub mod flows;
 pub mod interface;
 pub mod join;
 pub mod limit;

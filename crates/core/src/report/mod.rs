@@ -14,6 +14,7 @@ mod reasons;
 pub mod sheet;
 pub mod study;
 pub mod text;
+pub mod traffic;
 
 use crate::result::FamilyResult;
 use crate::timing::Summary;

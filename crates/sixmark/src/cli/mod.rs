@@ -12,6 +12,7 @@ mod out;
 mod report;
 mod run;
 mod study;
+mod traffic;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ enum Command {
     Study(study::Args),
     /// Build a network of hosts and links on this machine, run programs in it, take it down
     Lab(lab::Args),
+    /// Fill a network with background traffic of both families, and tell what arrives of it
+    Traffic(traffic::Args),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -68,6 +71,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Origin(args) => origin::main(&args),
         Command::Study(args) => study::main(args),
         Command::Lab(args) => lab::main(args),
+        Command::Traffic(args) => traffic::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -129,6 +133,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("origin") => "sixmark origin --help",
         Some("study") => "sixmark study --help",
         Some("lab") => "sixmark lab --help",
+        Some("traffic") => "sixmark traffic --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

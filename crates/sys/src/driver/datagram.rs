@@ -136,7 +136,7 @@ pub(super) fn passes(errno: i32) -> bool {
 }
 
 /// Datagrams that the socket's buffer had no room for (SO_MEMINFO).
-pub(super) fn drops(fd: &OwnedFd) -> u64 {
+pub(crate) fn drops(fd: &OwnedFd) -> u64 {
     const COUNT: usize = libc::SK_MEMINFO_DROPS as usize + 1;
     let (mut values, mut size) = ([0_u32; COUNT], size_of::<[u32; COUNT]>() as socklen_t);
     let (start, name) = (values.as_mut_ptr().cast::<c_void>(), libc::SO_MEMINFO);

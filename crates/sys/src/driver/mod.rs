@@ -11,6 +11,8 @@ mod message;
 mod own;
 mod uring;
 
+pub(crate) use datagram::drops;
+
 pub use crate::path::Path;
 pub use epoll::Epoll;
 pub use message::Message;

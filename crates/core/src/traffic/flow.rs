@@ -1,0 +1,137 @@
+//! A flow: messages of one kind from one host to the other.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Basis, Protocol, Side};
+use crate::family::Family;
+
+const NS_PER_S: f64 = 1e9;
+
+/// Messages from one side to the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// What its messages say that they belong to.
+    pub id: u32,
+    /// What carries them.
+    pub family: Family,
+    /// What carries them.
+    pub protocol: Protocol,
+    /// Who sends.
+    pub from: Side,
+    /// What it does from when on, in the order of time; never empty.
+    pub phases: Vec<Phase>,
+    /// When it ends, nanoseconds from the beginning of all traffic; absent where only the end of
+    /// everything ends it.
+    pub stop_ns: Option<u64>,
+    /// After how many messages it ends.
+    pub count: Option<u64>,
+}
+
+/// What a flow does from some time on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// From when on, nanoseconds from the beginning of all traffic.
+    pub from_ns: u64,
+    /// When messages are due.
+    pub pattern: Pattern,
+    /// The size of a message, header included.
+    pub bytes: u32,
+}
+
+/// When messages are due.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "pattern", rename_all = "lowercase")]
+pub enum Pattern {
+    /// Without pause.
+    Steady(Steady),
+    /// In bursts.
+    Burst(Burst),
+}
+
+/// Messages at a mean rate, without pause.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steady {
+    /// Messages a second, 0 or more.
+    pub per_s: f64,
+    /// How one follows another.
+    pub gap: Gap,
+    /// The first message is due after this part of a mean gap, 0 to 1: so that flows that begin
+    /// together don't send together.
+    pub offset: f64,
+}
+
+/// How one thing follows another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gap {
+    /// At equal distances.
+    #[default]
+    Regular,
+    /// Independently of one another: at exponential distances.
+    Random,
+}
+
+/// Times with messages between times without.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Burst {
+    /// What happens in one.
+    pub within: Steady,
+    /// How one's beginning follows another's.
+    pub every: Gap,
+    /// The mean time from one's beginning to the next, nanoseconds. One that is still going on is
+    /// followed at once.
+    pub every_ns: u64,
+    /// How long they are.
+    pub length: Length,
+    /// How long on average, nanoseconds.
+    pub length_ns: u64,
+}
+
+/// How long bursts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Length {
+    /// All equally.
+    Fixed,
+    /// Exponentially distributed.
+    Exponential,
+}
+
+impl Flow {
+    /// When it begins, nanoseconds from the beginning of all traffic.
+    pub fn start_ns(&self) -> u64 {
+        self.phases.first().map_or(0, |phase| phase.from_ns)
+    }
+
+    /// The size of its largest message.
+    pub fn largest(&self) -> u32 {
+        self.phases.iter().map(|phase| phase.bytes).max().unwrap_or(0)
+    }
+
+    /// The mean rate of its first phase, bits a second.
+    pub fn bits_per_s(&self, basis: Basis) -> f64 {
+        self.phases.first().map_or(0.0, |phase| {
+            phase.pattern.per_s() * basis.bytes(self.family, self.protocol, phase.bytes) * 8.0
+        })
+    }
+}
+
+impl Pattern {
+    /// The mean rate, messages a second; of bursts that don't overlap.
+    pub fn per_s(&self) -> f64 {
+        match self {
+            Pattern::Steady(steady) => steady.per_s,
+            Pattern::Burst(burst) => {
+                let part = burst.length_ns as f64 / burst.every_ns.max(1) as f64;
+                burst.within.per_s * part.min(1.0)
+            }
+        }
+    }
+}
+
+impl Steady {
+    /// The mean distance of two messages in nanoseconds; endless at a rate of 0.
+    pub fn gap_ns(&self) -> f64 {
+        NS_PER_S / self.per_s
+    }
+}

@@ -1,0 +1,103 @@
+//! Messages in a stream of bytes.
+
+use super::{Foreign, Header};
+
+/// Finds where messages end, however the stream is cut.
+#[derive(Clone, Debug, Default)]
+pub struct Stream {
+    head: [u8; Header::SIZE],
+    /// How much of a header is there.
+    have: usize,
+    /// The part whose bytes are being passed, and how many are to come.
+    part: Option<(Header, usize)>,
+    /// Bytes of the earlier parts of a message.
+    before: usize,
+}
+
+impl Stream {
+    /// Takes bytes in and calls `each` with the header and the whole size of every message that ends in
+    /// them.
+    ///
+    /// # Errors
+    /// There is something else than a message; the rest of the stream can't be made sense of.
+    pub fn feed(
+        &mut self,
+        mut bytes: &[u8],
+        mut each: impl FnMut(Header, usize),
+    ) -> Result<(), Foreign> {
+        while !bytes.is_empty() {
+            let used = match self.part {
+                None => self.head(bytes)?,
+                Some((header, left)) => {
+                    let used = left.min(bytes.len());
+                    self.part = Some((header, left - used));
+                    used
+                }
+            };
+            bytes = &bytes[used..];
+            if let Some((header, 0)) = self.part {
+                self.part = None;
+                self.end(header, &mut each);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gathers a header: how many of the bytes are its.
+    fn head(&mut self, bytes: &[u8]) -> Result<usize, Foreign> {
+        let used = (Header::SIZE - self.have).min(bytes.len());
+        self.head[self.have..self.have + used].copy_from_slice(&bytes[..used]);
+        self.have += used;
+        if self.have == Header::SIZE {
+            let header = Header::read(&self.head)?;
+            self.have = 0;
+            self.part = Some((header, header.length - Header::SIZE));
+        }
+        Ok(used)
+    }
+
+    fn end(&mut self, header: Header, each: &mut impl FnMut(Header, usize)) {
+        self.before += header.length;
+        if !header.continues {
+            each(header, std::mem::take(&mut self.before));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::put_message;
+    use super::*;
+
+    fn written(sizes: &[usize]) -> Vec<u8> {
+        let (mut out, to) = (Vec::new(), "[::1]:9".parse().unwrap());
+        for (at, &bytes) in sizes.iter().enumerate() {
+            put_message(&mut out, (3, at as u32), 1_000, &to, bytes);
+        }
+        out
+    }
+
+    #[test]
+    fn however_it_is_cut_the_same_messages_are_found() {
+        let sizes = [40, 1_440, 70_000, 20 + 40, 100];
+        let bytes = written(&sizes);
+        for step in [1, 7, 19, 20, 21, 1_448, 65_535, usize::MAX] {
+            let (mut stream, mut found) = (Stream::default(), Vec::new());
+            for piece in bytes.chunks(step.min(bytes.len())) {
+                let each = |header: Header, size| found.push((header.sequence as usize, size));
+                stream.feed(piece, each).unwrap();
+            }
+            let expected: Vec<_> = sizes.into_iter().enumerate().collect();
+            assert_eq!(found, expected, "{step}");
+        }
+    }
+
+    #[test]
+    fn something_else_ends_it() {
+        let mut bytes = written(&[100]);
+        bytes.extend([0; 100]);
+        let mut found = 0;
+        assert_eq!(Stream::default().feed(&bytes, |_, _| found += 1), Err(Foreign));
+        assert_eq!(found, 1);
+    }
+}

@@ -1,0 +1,214 @@
+//! The options of `sixmark traffic`, as typed, and the mix that they make.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::traffic::{Arrivals, Basis, BitRate, Direction, Mix, Percent, Spread};
+
+use super::super::out::Place;
+use super::super::run::positive_time;
+use crate::Error;
+
+/// Fill a network with background traffic of both families, and tell what arrives of it.
+///
+/// One side listens (`sixmark traffic --listen 5777`), the other says what there is to be (`--to`): flows
+/// of TCP and UDP, over IPv6 and IPv4, whose rates add up to the one asked for. Or this host does what a
+/// script of MGEN's says, together with other hosts that do theirs; messages are MGEN's own, so that
+/// MGEN may be any of them. Ends with Ctrl-C, which shows what was measured.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["script", "listen", "to"]))]
+pub(in crate::cli) struct Args {
+    /// A script of MGEN's: ON, MOD, OFF, LISTEN and IGNORE events
+    #[arg(value_name = "SCRIPT")]
+    pub(super) script: Option<PathBuf>,
+
+    /// Serve others at this control port, of all addresses unless one is given; repeatable; port 0 is
+    /// a free one
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = listening)]
+    pub(super) listen: Vec<Listen>,
+
+    /// The control port of the side that listens: a name with addresses of both families, or one of
+    /// each (give it twice)
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(super) to: Vec<String>,
+
+    /// The rate of all flows together, bits a second: 75M, 1G, 500k
+    #[arg(long, value_name = "BITS", requires = "to", help_heading = "Mix")]
+    pub(super) rate: Option<BitRate>,
+
+    /// The rate counts headers of UDP or TCP (32 bytes), IP and Ethernet (14) too, not payload alone
+    #[arg(long, requires = "to", help_heading = "Mix")]
+    pub(super) wire: bool,
+
+    /// TCP's share of the rate; the rest is UDP's [default: 90]
+    #[arg(long, value_name = "PERCENT", requires = "to", help_heading = "Mix")]
+    pub(super) tcp: Option<Percent>,
+
+    /// IPv6's share of the rate; the rest is IPv4's [default: 50 where --to has both]
+    #[arg(long, value_name = "PERCENT", requires = "to", help_heading = "Mix")]
+    pub(super) ipv6: Option<Percent>,
+
+    /// How many flows; those of a kind have rates as 1 : 2 : 3 and so on [default: 10]
+    #[arg(long, value_name = "N", requires = "to", help_heading = "Mix")]
+    pub(super) flows: Option<u32>,
+
+    /// Flows of a kind have equal rates
+    #[arg(long, requires = "to", help_heading = "Mix")]
+    pub(super) equal: bool,
+
+    /// Bytes of a message, of all or of some: 512, ipv6=1440, udp=200, ipv4-udp=1460; repeatable, the
+    /// last one counts [default: 1440 over IPv6, 1460 over IPv4]
+    #[arg(long, value_name = "[KIND=]BYTES", requires = "to", help_heading = "Mix")]
+    pub(super) payload: Vec<Size>,
+
+    /// When messages are due: periodic, poisson, burst or burst=LENGTH/EVERY [default: periodic; bursts
+    /// 100ms/500ms]
+    #[arg(long, value_name = "PROCESS", value_parser = arrivals, requires = "to", help_heading = "Mix")]
+    pub(super) arrivals: Option<Arrivals>,
+
+    /// Who sends: up (this side), down, both (half each), tcp-up (TCP this side, UDP the other),
+    /// tcp-down [default: up]
+    #[arg(long, value_name = "WHO", requires = "to", help_heading = "Mix")]
+    pub(super) direction: Option<Direction>,
+
+    /// End after this time [default: 10s with --to, the script's end]
+    #[arg(short, long, value_name = "TIME", value_parser = positive_time, conflicts_with = "listen")]
+    pub(super) duration: Option<Duration>,
+
+    /// Decides random gaps and where regular ones begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+
+    /// Write the result document to FILE ('-': standard output)
+    #[arg(long, value_name = "FILE", conflicts_with = "listen")]
+    pub(super) json: Option<Place>,
+
+    /// Show neither progress nor the table
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// Where to listen: at one address, or at all.
+#[derive(Clone, Debug)]
+pub(super) struct Listen(pub(super) Vec<SocketAddr>);
+
+/// The size of some messages.
+#[derive(Clone, Debug)]
+pub(super) struct Size {
+    family: Option<Family>,
+    tcp: Option<bool>,
+    bytes: u32,
+}
+
+fn listening(text: &str) -> Result<Listen, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        let all = [Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::UNSPECIFIED.into()];
+        return Ok(Listen(all.map(|address| SocketAddr::new(address, port)).to_vec()));
+    }
+    let one = text.parse().map(|address| Listen(vec![address]));
+    one.map_err(|_| format!("'{text}' is not a port or ADDR:PORT, as in 5777, [::1]:5777"))
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Size, String> {
+        let wrong = || format!("'{text}' is not a size, as in 512, ipv6=1440, udp=200 or ipv4-udp=1460");
+        let (kind, bytes) = text.split_once('=').map_or(("", text), |(kind, bytes)| (kind, bytes));
+        let mut size = Size { family: None, tcp: None, bytes: bytes.parse().map_err(|_| wrong())? };
+        for word in kind.split('-').filter(|_| !kind.is_empty()) {
+            match word {
+                "ipv6" if size.family.is_none() => size.family = Some(Family::Ipv6),
+                "ipv4" if size.family.is_none() => size.family = Some(Family::Ipv4),
+                "tcp" | "udp" if size.tcp.is_none() => size.tcp = Some(word == "tcp"),
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(size)
+    }
+}
+
+fn arrivals(text: &str) -> Result<Arrivals, String> {
+    let wrong = || format!("'{text}' is not periodic, poisson, burst or burst=LENGTH/EVERY");
+    match text {
+        "periodic" => Ok(Arrivals::Periodic),
+        "poisson" => Ok(Arrivals::Poisson),
+        "burst" => Ok(Arrivals::Burst { length_ns: 100_000_000, every_ns: 500_000_000 }),
+        _ => {
+            let times = text.strip_prefix("burst=").and_then(|times| times.split_once('/'));
+            let (length, every) = times.ok_or_else(wrong)?;
+            let time = |text| humantime::parse_duration(text).map(|time| time.as_nanos() as u64);
+            let length_ns = time(length).map_err(|_| wrong())?;
+            Ok(Arrivals::Burst { length_ns, every_ns: time(every).map_err(|_| wrong())? })
+        }
+    }
+}
+
+impl Args {
+    /// The mix that was asked for, to these addresses.
+    pub(super) fn mix(&self, to: &PerFamily<Option<SocketAddr>>) -> Result<Mix, Error> {
+        let rate = self.rate.ok_or_else(|| {
+            Error::Usage("--to needs a --rate, bits a second, as in --rate 75M".into())
+        })?;
+        let plain = Mix::default();
+        let alone = |percent| Percent::new(percent).map_err(Error::Usage);
+        let ipv6 = match (self.ipv6, to.ipv6, to.ipv4) {
+            (Some(share), ..) => share,
+            (None, Some(_), None) => alone(100.0)?,
+            (None, None, Some(_)) => alone(0.0)?,
+            _ => plain.ipv6,
+        };
+        let mut mix = Mix {
+            rate,
+            basis: if self.wire { Basis::Wire } else { Basis::Payload },
+            tcp: self.tcp.unwrap_or(plain.tcp),
+            ipv6,
+            flows: self.flows.unwrap_or(plain.flows),
+            spread: if self.equal { Spread::Equal } else { Spread::Rising },
+            arrivals: self.arrivals.unwrap_or_default(),
+            direction: self.direction.unwrap_or_default(),
+            ..plain
+        };
+        for size in &self.payload {
+            for family in Family::BOTH.into_iter().filter(|&f| size.family.is_none_or(|of| of == f)) {
+                let payload = &mut mix.payload[family];
+                if size.tcp != Some(false) {
+                    payload.tcp = size.bytes;
+                }
+                if size.tcp != Some(true) {
+                    payload.udp = size.bytes;
+                }
+            }
+        }
+        Ok(mix)
+    }
+
+    /// The far side's addresses, the first of each family.
+    pub(super) fn far(&self) -> Result<PerFamily<Option<SocketAddr>>, Error> {
+        let mut far = PerFamily::<Option<SocketAddr>>::default();
+        for text in &self.to {
+            for address in resolve(text)? {
+                let place = &mut far[Family::of(address.ip())];
+                place.get_or_insert(address);
+            }
+        }
+        Ok(far)
+    }
+}
+
+fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
+    let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    if port.is_none_or(|port| port == 0) {
+        let line = format!("'{text}' is not HOST:PORT, as in far.example:5777 or [2001:db8::1]:5777");
+        return Err(Error::Usage(line));
+    }
+    let found = text.to_socket_addrs().map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.rsplit(": ").next().unwrap_or(&reason).to_owned();
+        Error::Measure(format!("can't resolve '{text}': {reason}; check the name"))
+    })?;
+    Ok(found.collect())
+}

@@ -1,0 +1,126 @@
+//! `sixmark traffic`.
+
+mod args;
+
+pub(super) use args::Args;
+
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sixmark_core::report::traffic::{rate, table};
+use sixmark_core::traffic::result::TrafficResult;
+
+use super::out::{self, Place, complain, encoded, print, warn};
+use super::run::put;
+use super::stop_flag;
+use crate::Error;
+use crate::traffic::{Counters, far, near, script};
+
+/// How long the near side goes on unless told otherwise.
+const DURATION: Duration = Duration::from_secs(10);
+
+/// Serves, or measures and shows. The status is 3 where nothing arrived.
+pub(super) fn main(args: &Args) -> Result<u8, Error> {
+    if !args.listen.is_empty() {
+        return listen(args);
+    }
+    out::check([&args.json])?;
+    let mut live = Live::new(!args.quiet && io::stderr().is_terminal());
+    let result = match &args.script {
+        Some(path) => of_script(args, path, &mut live),
+        None => of_mix(args, &mut live),
+    };
+    live.clear();
+    let result = result?;
+    let shown = !args.quiet && args.json != Some(Place::Standard);
+    if shown {
+        print(&table(&result))?;
+    }
+    warn(&result.warnings);
+    if let Some(place) = &args.json {
+        place.write(&encoded(&result)?)?;
+    }
+    nothing(&result).map_or(Ok(0), Err)
+}
+
+/// Where messages were sent to somebody who listens and none arrived.
+fn nothing(result: &TrafficResult) -> Option<Error> {
+    let sent = result.total.sent.map_or(0, |sent| sent.messages);
+    let received = result.total.received?.messages;
+    let line = "messages were sent and none arrived; is there a way for them (firewall, routes)?";
+    (sent > 0 && received == 0).then(|| Error::Measure(line.into()))
+}
+
+fn listen(args: &Args) -> Result<u8, Error> {
+    let stop = stop_flag()?;
+    let at: Vec<_> = args.listen.iter().flat_map(|listen| listen.0.iter().copied()).collect();
+    let listener = far::Listener::new(&at)?;
+    let lines = listener.addresses().iter().map(|at| format!("{at}\n")).collect::<String>();
+    print(&(lines + "Ctrl-C ends it.\n"))?;
+    let quiet = args.quiet;
+    listener.serve(&stop, move |line| {
+        if !quiet {
+            complain(&line);
+        }
+    });
+    Ok(0)
+}
+
+fn of_mix(args: &Args, live: &mut Live) -> Result<TrafficResult, Error> {
+    let to = args.far()?;
+    let mix = args.mix(&to)?;
+    let duration = Some(args.duration.unwrap_or(DURATION));
+    let job = near::Job { mix, duration, seed: args.seed, to };
+    let stop = stop_flag()?;
+    near::run(&job, &stop, |sent, heard| live.see(sent, heard))
+}
+
+fn of_script(args: &Args, path: &Path, live: &mut Live) -> Result<TrafficResult, Error> {
+    let file = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::Usage(format!("can't read '{file}': {error}")))?;
+    let script = sixmark_core::traffic::parse(&text)
+        .map_err(|wrong| Error::Usage(format!("{file}: {wrong}")))?;
+    if script.flows.is_empty() && script.listening.is_empty() {
+        let line = format!("{file}: it neither sends nor listens; add an ON or a LISTEN event");
+        return Err(Error::Usage(line));
+    }
+    let stop = stop_flag()?;
+    let (duration, seed) = (args.duration, args.seed);
+    let job = script::Job { script, file, duration, seed };
+    script::run(&job, &stop, |sent, heard| live.see(sent, heard))
+}
+
+/// The progress line on a terminal, a second at a time.
+struct Live {
+    shown: bool,
+    began: Instant,
+    last: Instant,
+    bytes: [u64; 2],
+}
+
+impl Live {
+    fn new(shown: bool) -> Live {
+        let now = Instant::now();
+        Live { shown, began: now, last: now, bytes: [0, 0] }
+    }
+
+    fn see(&mut self, sent: &Counters, heard: &Counters) {
+        let s = self.last.elapsed().as_secs_f64();
+        if !self.shown || s < 1.0 {
+            return;
+        }
+        let bytes = [sent.bytes(), heard.bytes()];
+        let [out, inward] = [0, 1].map(|at| rate((bytes[at] - self.bytes[at]) as f64 * 8.0 / s));
+        let elapsed = self.began.elapsed().as_secs();
+        put(&format!("{elapsed:>4} s   sent {out}   received here {inward}   (payload)"));
+        (self.last, self.bytes) = (Instant::now(), bytes);
+    }
+
+    fn clear(&self) {
+        if self.shown {
+            put("");
+        }
+    }
+}

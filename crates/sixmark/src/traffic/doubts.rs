@@ -1,0 +1,124 @@
+//! What makes the figures of traffic doubtful.
+
+use sixmark_core::report::{count, duration_us};
+use sixmark_core::result::{Ended, Warning};
+use sixmark_core::traffic::result::{Asked, FlowResult, TrafficResult};
+use sixmark_core::traffic::{Basis, Protocol};
+
+/// A larger part of the messages handed over late, or of what was due not handed over, is more than the
+/// rate may be out by.
+const MANY: f64 = 0.01;
+
+fn doubt(code: &str, message: String) -> Warning {
+    Warning { code: code.to_owned(), message }
+}
+
+pub(super) fn doubts(result: &TrafficResult) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    if result.ended == Ended::Interrupted {
+        doubts.push(doubt("interrupted", "interrupted: the figures are of the time until then".into()));
+    }
+    doubts.extend(late(result));
+    doubts.extend(behind(result));
+    doubts.extend(drops(result));
+    doubts.extend(problems(result));
+    doubts.extend(foreign(result));
+    doubts.extend(clocks(result));
+    doubts.extend(notes(result));
+    doubts
+}
+
+/// Messages left late though there was room for them.
+fn late(result: &TrafficResult) -> Option<Warning> {
+    let late = result.total.late?;
+    let sent = result.total.sent?.messages.max(1);
+    let latest = result.hosts.iter().filter_map(|host| host.latest_us).fold(0.0, f64::max);
+    let message = format!(
+        "{} of {} messages left more than 1 ms after they were due, up to {}: the host that sends has \
+         no time for them, and what should be even comes in bursts",
+        count(late),
+        count(sent),
+        duration_us(latest)
+    );
+    (late as f64 / sent as f64 > MANY).then(|| doubt("generator_late", message))
+}
+
+/// Less was sent than was due: streams that the way has no room for, or a generator without time.
+fn behind(result: &TrafficResult) -> Option<Warning> {
+    let short = |flow: &&FlowResult| {
+        let figures = &flow.figures;
+        let (offered, sent) = (figures.offered, figures.sent);
+        offered.zip(sent).is_some_and(|(o, s)| ((o.bytes - s.bytes) as f64) > MANY * o.bytes as f64)
+    };
+    let flows: Vec<&FlowResult> = result.flows.iter().filter(short).collect();
+    let rate = |of: fn(&FlowResult) -> Option<f64>| -> f64 {
+        flows.iter().filter_map(|flow| of(flow)).sum::<f64>() / 1e6
+    };
+    let offered = rate(|f| f.figures.offered.map(|a| a.bits_per_s(Basis::Payload)));
+    let sent = rate(|f| f.figures.sent.map(|a| a.bits_per_s(Basis::Payload)));
+    let tcp = flows.iter().all(|flow| flow.protocol == Protocol::Tcp);
+    let why = match tcp {
+        true => "TCP had no room for more",
+        false => "the sender could not keep up",
+    };
+    let message = format!(
+        "{} of {} flows sent less than was asked for, {sent:.2} instead of {offered:.2} Mbit/s of \
+         payload: {why}",
+        flows.len(),
+        result.flows.len()
+    );
+    (!flows.is_empty()).then(|| doubt("behind", message))
+}
+
+fn drops(result: &TrafficResult) -> Option<Warning> {
+    let drops: u64 = result.hosts.iter().map(|host| host.socket_drops).sum();
+    let message = format!(
+        "{} datagrams arrived and found no room in a socket: this loss is the receiving host's, not the \
+         way's; raise net.core.rmem_max there, or give it a processor of its own",
+        count(drops)
+    );
+    (drops > 0).then(|| doubt("socket_drops", message))
+}
+
+/// The first one stands for its like.
+fn problems(result: &TrafficResult) -> Vec<Warning> {
+    let troubled: Vec<&FlowResult> =
+        result.flows.iter().filter(|flow| flow.problem.is_some()).collect();
+    let first = troubled.first().map(|flow| {
+        let what = flow.problem.as_deref().unwrap_or_default();
+        let (id, protocol, family) = (flow.id, flow.protocol, flow.family);
+        let others = match troubled.len() {
+            1 => String::new(),
+            n => format!(" (and {} other flows)", n - 1),
+        };
+        doubt("flow_failed", format!("flow {id}, {protocol} over {family}: {what}{others}"))
+    });
+    let ports = result.hosts.iter().flat_map(|host| &host.problems);
+    let ports = ports.map(|problem| doubt("port_failed", problem.clone()));
+    first.into_iter().chain(ports).collect()
+}
+
+fn foreign(result: &TrafficResult) -> Option<Warning> {
+    let foreign: u64 = result.hosts.iter().map(|host| host.foreign).sum();
+    let message = format!(
+        "{} datagrams or connections brought something else than messages; they don't count",
+        count(foreign)
+    );
+    (foreign > 0).then(|| doubt("foreign", message))
+}
+
+fn clocks(result: &TrafficResult) -> Option<Warning> {
+    let timed = result.flows.iter().any(|flow| flow.delay.is_some());
+    let message = "the sides have clocks of their own: delays are told as differences only, which \
+                   hold how far the clocks drift apart";
+    (timed && !result.shared_clock).then(|| doubt("clocks_apart", message.into()))
+}
+
+fn notes(result: &TrafficResult) -> Option<Warning> {
+    let Asked::Script { file, notes, .. } = &result.asked else { return None };
+    let said: Vec<String> =
+        notes.iter().take(3).map(|note| format!("line {}: {}", note.line, note.what)).collect();
+    let more = if notes.len() > said.len() { " and others" } else { "" };
+    let message = format!("{file} has what is left out here: {}{more}", said.join("; "));
+    (!notes.is_empty()).then(|| doubt("left_out", message))
+}

@@ -1,0 +1,202 @@
+//! The side that is asked: listens for sixmarks that want traffic, and does what each of them asks.
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::traffic::{Flow, Side};
+
+use super::control::{Answers, Asks, Door, Line, PATIENCE, VERSION, clock};
+use super::near::{doors, outgoing};
+use super::{Half, Port, Ready, Receiver, Sender};
+use crate::Error;
+
+/// How often a listening thread looks whether it should stop.
+const GLANCE: Duration = Duration::from_millis(20);
+/// Whoever connects and says nothing is sent away.
+const SILENT: Duration = Duration::from_secs(10);
+/// What comes after the end of sending is waited for until nothing does, and no longer than this.
+pub(super) const QUIET: Duration = Duration::from_millis(100);
+pub(super) const LONGEST: Duration = Duration::from_secs(5);
+
+/// The addresses of the near side of each session.
+type Sessions = Arc<Mutex<HashMap<u64, PerFamily<Option<SocketAddr>>>>>;
+
+/// Control ports that are listened on.
+#[derive(Debug)]
+pub struct Listener {
+    listeners: Vec<TcpListener>,
+}
+
+impl Listener {
+    /// Listens at `addresses`; port 0 is a free one.
+    ///
+    /// # Errors
+    /// In one line: an address that can't be listened at.
+    pub fn new(addresses: &[SocketAddr]) -> Result<Listener, Error> {
+        let one = |address: &SocketAddr| {
+            let listen = || {
+                let kind = (socket2::Domain::for_address(*address), socket2::Type::STREAM);
+                let socket = socket2::Socket::new(kind.0, kind.1, None)?;
+                if address.is_ipv6() {
+                    socket.set_only_v6(true)?;
+                }
+                socket.set_reuse_address(true)?;
+                socket.bind(&(*address).into())?;
+                socket.listen(64)?;
+                socket.set_nonblocking(true)?;
+                Ok(TcpListener::from(socket))
+            };
+            listen().map_err(|error: std::io::Error| {
+                Error::Measure(format!("can't listen on {address}: {error}"))
+            })
+        };
+        let listeners = addresses.iter().map(one).collect::<Result<_, _>>()?;
+        Ok(Listener { listeners })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+    }
+
+    /// Serves until `stop` is set, each session by a thread in the namespace of this one.
+    pub fn serve(&self, stop: &AtomicBool, tell: impl Fn(String) + Clone + Send + 'static) {
+        let sessions = Sessions::default();
+        while !stop.load(Ordering::Relaxed) {
+            let mut idle = true;
+            for listener in &self.listeners {
+                if let Ok((stream, peer)) = listener.accept() {
+                    idle = false;
+                    let (sessions, tell) = (Arc::clone(&sessions), tell.clone());
+                    let serve = move || serve(stream, peer, &sessions, &tell);
+                    // Without a thread the connection ends, which the other side tells of.
+                    let _ = std::thread::Builder::new().spawn(serve);
+                }
+            }
+            if idle {
+                std::thread::sleep(GLANCE);
+            }
+        }
+    }
+}
+
+fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl Fn(String)) {
+    if stream.set_nonblocking(false).is_err() || stream.set_read_timeout(Some(SILENT)).is_err() {
+        return;
+    }
+    let mut line = Line::new(stream);
+    let Ok(Some(Asks::Hello { version, session })) = line.hear() else { return };
+    if version != VERSION {
+        let why = format!("the far side speaks version {VERSION} of this, not {version}");
+        let _ = line.say(&Answers::Failed { why });
+        return;
+    }
+    let _ = line.stream().set_read_timeout(None);
+    let family = Family::of(peer.ip());
+    let lock = || sessions.lock().unwrap_or_else(PoisonError::into_inner);
+    lock().entry(session).or_default()[family] = Some(peer);
+    let mut talk = Talk::default();
+    let mut said = line.say(&Answers::Hello { version: VERSION, clock: clock() });
+    while said.is_ok()
+        && let Ok(Some(asks)) = line.hear()
+    {
+        let peers = lock().get(&session).copied().unwrap_or_default();
+        let answer = talk.answer(asks, peers);
+        if let Answers::Failed { why } = &answer {
+            tell(format!("{peer}: {why}"));
+        }
+        said = line.say(&answer);
+    }
+    // What a near side that is gone asked for ends with it.
+    lock().remove(&session);
+    talk.end();
+}
+
+/// Where a session stands.
+#[derive(Default)]
+struct Talk {
+    asked: Option<(Vec<Flow>, u64, Vec<Door>)>,
+    receiver: Option<Receiver>,
+    ready: Option<Ready>,
+    sender: Option<Sender>,
+    half: Half,
+}
+
+impl Talk {
+    fn answer(&mut self, asks: Asks, peers: PerFamily<Option<SocketAddr>>) -> Answers {
+        let done = match asks {
+            Asks::Hello { .. } => Err("a second hello".to_owned()),
+            Asks::Prepare { flows, seed, doors } => return self.prepare(flows, seed, doors),
+            Asks::Connect => self.connect(peers),
+            Asks::Go => self.go(),
+            Asks::Stop => {
+                self.stop();
+                Ok(())
+            }
+            Asks::Report => return Answers::Report { half: Box::new(self.report()) },
+        };
+        done.map_or_else(|why| Answers::Failed { why }, |()| Answers::Done)
+    }
+
+    fn prepare(&mut self, flows: Vec<Flow>, seed: u64, near: Vec<Door>) -> Answers {
+        let made = Receiver::start(&ports(&flows, Side::Near));
+        self.asked = Some((flows, seed, near));
+        match made {
+            Err(error) => Answers::Failed { why: error.to_string() },
+            Ok(receiver) => {
+                let doors = doors(&receiver);
+                self.receiver = Some(receiver);
+                Answers::Listening { doors }
+            }
+        }
+    }
+
+    fn connect(&mut self, peers: PerFamily<Option<SocketAddr>>) -> Result<(), String> {
+        let (flows, seed, near) = self.asked.as_ref().ok_or("connect before prepare")?;
+        let outgoing = outgoing(flows, Side::Far, &peers, near)?;
+        let ready = Ready::new(outgoing, *seed, PATIENCE / 3).map_err(|error| error.to_string())?;
+        self.ready = Some(ready);
+        Ok(())
+    }
+
+    fn go(&mut self) -> Result<(), String> {
+        let ready = self.ready.take().ok_or("go before connect")?;
+        self.sender = Some(ready.go().map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn stop(&mut self) {
+        if let Some(sender) = self.sender.take() {
+            self.half.sent = sender.stop();
+        }
+    }
+
+    fn report(&mut self) -> Half {
+        self.stop();
+        if let Some(receiver) = self.receiver.take() {
+            receiver.settle(QUIET, LONGEST);
+            let sent = std::mem::take(&mut self.half.sent);
+            self.half = Half::new(sent, receiver.stop());
+        }
+        std::mem::take(&mut self.half)
+    }
+
+    /// Whatever still runs.
+    fn end(mut self) {
+        self.stop();
+        drop(self.receiver.take().map(Receiver::stop));
+    }
+}
+
+/// A free port for each protocol and family that `from` sends.
+pub(super) fn ports(flows: &[Flow], from: Side) -> Vec<Port> {
+    let mut kinds: Vec<_> =
+        flows.iter().filter(|f| f.from == from).map(|f| (f.protocol, f.family)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.into_iter().map(|(protocol, family)| Port::any(protocol, family)).collect()
+}

@@ -1,0 +1,313 @@
+//! One flow that is being sent.
+
+use std::io::{self, ErrorKind};
+
+use sixmark_core::traffic::result::Sent;
+use sixmark_core::traffic::{Outgoing, Protocol, Schedule, put_message};
+use sixmark_sys::clock;
+use sixmark_sys::flows::{BATCH, Outlet, Settings, Watched};
+
+/// A message is late when it is handed over so much after it was due, nanoseconds.
+const LATE: u64 = 1_000_000;
+/// Bytes of a stream's messages that are made at once.
+const PIECE: usize = 64 * 1024;
+/// Nanoseconds until a connection that was refused is tried again.
+const AGAIN: u64 = 250_000_000;
+
+/// What has to happen for a flow to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// This time, nanoseconds of the monotonic clock.
+    Until(u64),
+    /// Room in its socket.
+    Room,
+    /// Nothing any more.
+    Over,
+}
+
+/// A flow that is being sent.
+pub(super) struct Line {
+    out: Outgoing,
+    schedule: Schedule,
+    begin: u64,
+    outlet: Option<Outlet>,
+    connected: bool,
+    /// Messages of one size that the kernel has not taken yet, and how much of them it has.
+    pending: Vec<u8>,
+    at: usize,
+    size: usize,
+    sequence: u32,
+    /// Until when messages may be due that are no fault of this thread's if they leave late.
+    excused: u64,
+    again: Option<u64>,
+    broken: bool,
+    sent: Sent,
+}
+
+impl Line {
+    pub(super) fn new(out: Outgoing, seed: u64) -> Line {
+        let sent = Sent {
+            id: out.flow.id,
+            protocol: out.flow.protocol,
+            source: None,
+            destination: out.to,
+            message_bytes: out.flow.phases.first().map_or(0, |phase| phase.bytes),
+            offered: 0,
+            offered_bytes: 0,
+            sent: 0,
+            sent_bytes: 0,
+            late: 0,
+            latest_ns: 0,
+            retransmitted: None,
+            on_ns: 0,
+            problem: None,
+        };
+        Line {
+            schedule: Schedule::new(&out.flow, seed),
+            sequence: out.sequence,
+            out,
+            begin: 0,
+            outlet: None,
+            connected: false,
+            pending: Vec::new(),
+            at: 0,
+            size: 1,
+            excused: 0,
+            again: None,
+            broken: false,
+            sent,
+        }
+    }
+
+    /// Makes the socket, and begins the connection of a stream.
+    pub(super) fn open(&mut self) -> io::Result<()> {
+        let (to, udp) = (&self.out.to, self.out.flow.protocol == Protocol::Udp);
+        let Outgoing { port, hops, class, buffer, .. } = self.out;
+        let settings = Settings { port, hops, class, buffer };
+        let outlet = match udp {
+            true => Outlet::datagrams(to, &settings),
+            false => Outlet::stream(to, &settings),
+        }?;
+        self.sent.source = outlet.local();
+        (self.outlet, self.connected) = (Some(outlet), udp);
+        Ok(())
+    }
+
+    /// True once messages can leave.
+    pub(super) fn connected(&mut self) -> io::Result<bool> {
+        if let Some(outlet) = self.outlet.as_ref().filter(|_| !self.connected) {
+            self.connected = outlet.connected()?;
+            self.sent.source = outlet.local();
+        }
+        Ok(self.connected)
+    }
+
+    pub(super) fn describe(&self) -> String {
+        format!("{} to {}", self.out.flow.protocol, self.out.to)
+    }
+
+    /// The beginning of all traffic, and when this flow has to be served first.
+    pub(super) fn begin(&mut self, at: u64) -> Waits {
+        self.begin = at;
+        // A stream that is not there yet is made when the flow begins, not at its first message.
+        match self.outlet {
+            None => Waits::Until(at + self.out.flow.start_ns()),
+            Some(_) => self.next(),
+        }
+    }
+
+    pub(super) fn room(&self) -> Option<Watched> {
+        self.outlet.as_ref().map(Outlet::room)
+    }
+
+    pub(super) fn sent(&self) -> &Sent {
+        &self.sent
+    }
+
+    /// Sends what is due by `now`.
+    pub(super) fn serve(&mut self, now: u64) -> Waits {
+        if self.broken {
+            return self.skip(now);
+        }
+        if let Some(again) = self.again.filter(|&again| now < again) {
+            return Waits::Until(again);
+        }
+        match self.ready(now) {
+            Ok(true) => {}
+            Ok(false) => return self.blocked(now),
+            Err(error) => return self.fail(&error, now),
+        }
+        match self.pour(now) {
+            Ok(true) => self.next(),
+            Ok(false) => self.blocked(now),
+            Err(error) => self.fail(&error, now),
+        }
+    }
+
+    /// Counts what is due and unsent at `now`, the end, and tells how the flow did.
+    pub(super) fn finish(mut self, now: u64) -> Sent {
+        let stop = self.out.flow.stop_ns.map_or(now, |stop| now.min(self.begin + stop));
+        if !self.broken && self.connected {
+            // Whatever there is room for at once.
+            let _ = self.hand();
+        }
+        self.skip(stop);
+        if self.out.flow.protocol == Protocol::Tcp
+            && let Some(outlet) = &self.outlet
+        {
+            self.sent.retransmitted = outlet.path().map(|path| path.retransmitted);
+            outlet.finish();
+        }
+        self.sent.on_ns = stop.saturating_sub(self.begin + self.out.flow.start_ns());
+        self.sent
+    }
+
+    fn ready(&mut self, now: u64) -> io::Result<bool> {
+        if self.outlet.is_none() {
+            self.again = None;
+            self.open()?;
+            self.excused = now;
+        }
+        self.connected()
+    }
+
+    /// Hands over what is pending and due until there is nothing left (true) or no room.
+    fn pour(&mut self, now: u64) -> io::Result<bool> {
+        loop {
+            if !self.pending.is_empty() && !self.hand()? {
+                return Ok(false);
+            }
+            if !self.make(now) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Makes messages that are due: false where none is.
+    fn make(&mut self, now: u64) -> bool {
+        let Some((_, bytes)) = self.due(now) else { return false };
+        let sent_us = clock::real() / 1_000;
+        (self.size, self.at) = (bytes as usize, 0);
+        for _ in 0..BATCH {
+            let same = self.due(now).filter(|&(_, next)| next == bytes);
+            let Some((due, _)) = same else { break };
+            if !self.pending.is_empty() && self.pending.len() + self.size > PIECE {
+                break;
+            }
+            let name = (self.out.flow.id, self.sequence);
+            put_message(&mut self.pending, name, sent_us, &self.out.to, self.size);
+            self.sequence = self.sequence.wrapping_add(1);
+            self.offer(due, now);
+        }
+        true
+    }
+
+    /// The next message that is due by `now`: when, and its size.
+    fn due(&self, now: u64) -> Option<(u64, u32)> {
+        let (due, bytes) = self.schedule.next()?;
+        let due = self.begin + due;
+        (due <= now).then_some((due, bytes))
+    }
+
+    fn offer(&mut self, due: u64, now: u64) {
+        self.sent.offered += 1;
+        self.sent.offered_bytes += self.size as u64;
+        let behind = now.saturating_sub(due);
+        if behind > LATE && due > self.excused {
+            self.sent.late += 1;
+        }
+        if due > self.excused {
+            self.sent.latest_ns = self.sent.latest_ns.max(behind);
+        }
+        self.schedule.advance();
+    }
+
+    /// Hands over what is pending: true where all of it is gone.
+    fn hand(&mut self) -> io::Result<bool> {
+        while self.at < self.pending.len() {
+            match self.push() {
+                Ok(bytes) => self.took(bytes),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => self.refused(error)?,
+            }
+        }
+        self.pending.clear();
+        self.at = 0;
+        Ok(true)
+    }
+
+    fn push(&self) -> io::Result<usize> {
+        let rest = &self.pending[self.at..];
+        let Some(outlet) = &self.outlet else { return Ok(0) };
+        match self.out.flow.protocol {
+            Protocol::Tcp => outlet.send(rest),
+            Protocol::Udp => outlet.send_each(rest, self.size).map(|count| count * self.size),
+        }
+    }
+
+    fn took(&mut self, bytes: usize) {
+        let whole = |at: usize| (at / self.size) as u64;
+        let messages = whole(self.at + bytes) - whole(self.at);
+        self.at += bytes;
+        self.sent.sent += messages;
+        self.sent.sent_bytes += messages * self.size as u64;
+    }
+
+    /// What an error means for datagrams: one of them is gone, and the next may do better. Nothing goes
+    /// on after one of a stream.
+    fn refused(&mut self, error: io::Error) -> io::Result<()> {
+        if self.out.flow.protocol == Protocol::Tcp {
+            return Err(error);
+        }
+        // That tells of one sent before (ICMP); this one was not tried.
+        if error.kind() != ErrorKind::ConnectionRefused {
+            self.at += self.size;
+        }
+        self.sent.problem.get_or_insert_with(|| format!("sending: {error}"));
+        Ok(())
+    }
+
+    /// Waits for room. What falls due before there is some is not this thread's fault.
+    fn blocked(&mut self, now: u64) -> Waits {
+        self.excused = self.excused.max(now);
+        Waits::Room
+    }
+
+    /// There is room again, as of `now`.
+    pub(super) fn unblock(&mut self, now: u64) {
+        self.excused = self.excused.max(now);
+    }
+
+    /// Tries again later where nobody listened, else gives the flow up.
+    fn fail(&mut self, error: &io::Error, now: u64) -> Waits {
+        let was = std::mem::take(&mut self.connected);
+        let what = if was { "the connection broke" } else { "connecting" };
+        self.sent.problem.get_or_insert_with(|| format!("{what}: {error}"));
+        (self.outlet, self.broken) = (None, was);
+        self.pending.clear();
+        self.skip(now);
+        match self.broken || self.schedule.next().is_none() {
+            true => self.next(),
+            false => {
+                self.again = Some(now + AGAIN);
+                Waits::Until(now + AGAIN)
+            }
+        }
+    }
+
+    /// Counts what is due by `now` as offered, unsent.
+    fn skip(&mut self, now: u64) -> Waits {
+        self.excused = self.excused.max(now);
+        while let Some((due, bytes)) = self.due(now) {
+            self.size = bytes as usize;
+            self.sequence = self.sequence.wrapping_add(1);
+            self.offer(due, now);
+        }
+        self.next()
+    }
+
+    fn next(&self) -> Waits {
+        self.schedule.next().map_or(Waits::Over, |(due, _)| Waits::Until(self.begin + due))
+    }
+}

@@ -1,0 +1,204 @@
+//! The side that asks for traffic.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::result::Ended;
+use sixmark_core::traffic::result::{Asked, TrafficResult};
+use sixmark_core::traffic::{Flow, Mix, Outgoing, Protocol, Side};
+
+use super::assemble::{Ends, Facts, document};
+use super::control::{Answers, Asks, Door, Line, PATIENCE, VERSION, clock};
+use super::far::{LONGEST, QUIET, ports};
+use super::{Counters, Half, Ready, Receiver, Sender};
+use crate::Error;
+
+/// How often progress is looked at.
+const GLANCE: Duration = Duration::from_millis(20);
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// What to do, checked.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Which traffic.
+    pub mix: Mix,
+    /// For how long; none is until interrupted.
+    pub duration: Option<Duration>,
+    /// Decides what is drawn.
+    pub seed: u64,
+    /// The control port of the far side, at each of its addresses that is used.
+    pub to: PerFamily<Option<SocketAddr>>,
+}
+
+/// Has a far side join in and measures until the time is over or `stop` is set; `see` is shown what was
+/// sent and heard here, some times a second.
+///
+/// # Errors
+/// In one line: an address of a family is missing, the far side can't be reached or refuses.
+pub fn run(
+    job: &Job,
+    stop: &AtomicBool,
+    mut see: impl FnMut(&Counters, &Counters),
+) -> Result<TrafficResult, Error> {
+    let flows = timed(job.mix.flows(job.seed).map_err(Error::Usage)?, job.duration);
+    let started = SystemTime::now();
+    let (mut lines, far_clock) = connect(job, &flows)?;
+    let Some(line) = lines.first_mut() else {
+        return Err(Error::Usage("there is nothing to send".into()));
+    };
+    let (receiver, sender) = begin(line, job, &flows)?;
+    let began = Instant::now();
+    watch(job.duration, stop, |over| {
+        see(sender.counters(), receiver.counters());
+        over && sender.over()
+    });
+    let elapsed = began.elapsed();
+    let interrupted = stop.load(Ordering::Relaxed);
+    let (near, far) = end(line, sender, receiver)?;
+    let shared_clock = !far_clock.is_empty() && far_clock == clock();
+    let ends = Ends { near, far: Some(far), shared_clock };
+    let facts = Facts {
+        started,
+        elapsed: job.duration.map_or(elapsed, |duration| duration.min(elapsed)),
+        ended: if interrupted { Ended::Interrupted } else { Ended::Complete },
+        asked: Asked::Mix {
+            mix: job.mix.clone(),
+            duration_s: job.duration.map(|duration| duration.as_secs_f64()),
+            to: job.to.iter().filter_map(|(_, to)| *to).collect(),
+        },
+        seed: job.seed,
+    };
+    Ok(document(facts, &ends))
+}
+
+/// Flows that end when the time is over.
+fn timed(mut flows: Vec<Flow>, duration: Option<Duration>) -> Vec<Flow> {
+    let stop_ns = duration.map(|duration| duration.as_nanos() as u64);
+    flows.iter_mut().for_each(|flow| flow.stop_ns = stop_ns);
+    flows
+}
+
+/// A connection over each family that is used; the first one is talked over.
+fn connect(job: &Job, flows: &[Flow]) -> Result<(Vec<Line>, String), Error> {
+    // Who guesses another's session could have traffic sent there.
+    let session = RandomState::new().hash_one(std::process::id());
+    let (mut lines, mut theirs) = (Vec::new(), String::new());
+    for family in Family::BOTH.into_iter().filter(|&f| flows.iter().any(|flow| flow.family == f)) {
+        let to = job.to[family].ok_or_else(|| {
+            let other = family.other();
+            let share = if family == Family::Ipv6 { 0 } else { 100 };
+            Error::Usage(format!(
+                "{family} has a share of the traffic, but --to has no {family} address; give one \
+                 more --to, or --ipv6 {share} for {other} alone"
+            ))
+        })?;
+        let failed = |what: &str| Error::Measure(format!("the far side at {to}: {what}"));
+        let stream =
+            TcpStream::connect_timeout(&to, CONNECT).map_err(|error| failed(&error.to_string()))?;
+        let _ = stream.set_read_timeout(Some(PATIENCE));
+        let mut line = Line::new(stream);
+        match ask(&mut line, &Asks::Hello { version: VERSION, session })? {
+            Answers::Hello { version: VERSION, clock } => theirs = clock,
+            _ => return Err(failed("it is another version of sixmark")),
+        }
+        lines.push(line);
+    }
+    Ok((lines, theirs))
+}
+
+/// Has both sides listen, connect and begin.
+fn begin(line: &mut Line, job: &Job, flows: &[Flow]) -> Result<(Receiver, Sender), Error> {
+    let receiver = Receiver::start(&ports(flows, Side::Far))?;
+    let (own, seed) = (doors(&receiver), job.seed);
+    let prepare = Asks::Prepare { flows: flows.to_vec(), seed, doors: own };
+    let Answers::Listening { doors } = ask(line, &prepare)? else { return Err(out_of_turn()) };
+    let out = outgoing(flows, Side::Near, &job.to, &doors).map_err(Error::Measure)?;
+    let ready = Ready::new(out, job.seed, PATIENCE / 3)?;
+    done(line, &Asks::Connect)?;
+    done(line, &Asks::Go)?;
+    Ok((receiver, ready.go()?))
+}
+
+/// Stops both sides and has them tell.
+fn end(line: &mut Line, sender: Sender, receiver: Receiver) -> Result<(Half, Half), Error> {
+    let sent = sender.stop();
+    done(line, &Asks::Stop)?;
+    let Answers::Report { half } = ask(line, &Asks::Report)? else { return Err(out_of_turn()) };
+    receiver.settle(QUIET, LONGEST);
+    Ok((Half::new(sent, receiver.stop()), *half))
+}
+
+/// Waits until `duration` has passed and `see` says that all is done, or `stop` is set.
+pub(super) fn watch(duration: Option<Duration>, stop: &AtomicBool, mut see: impl FnMut(bool) -> bool) {
+    let began = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        let left = duration.map(|duration| duration.saturating_sub(began.elapsed()));
+        // Streams that have no room may have more to send when the time is over; they don't get any.
+        let late = duration.is_some_and(|duration| began.elapsed() > duration + GLANCE);
+        if see(left == Some(Duration::ZERO)) || late {
+            return;
+        }
+        std::thread::sleep(left.filter(|left| !left.is_zero()).unwrap_or(GLANCE).min(GLANCE));
+    }
+}
+
+fn ask(line: &mut Line, asks: &Asks) -> Result<Answers, Error> {
+    let to = line.stream().peer_addr().map_or_else(|_| "?".to_owned(), |to| to.to_string());
+    let failed = |why: String| Error::Measure(format!("the far side at {to}: {why}"));
+    line.say(asks).map_err(failed)?;
+    match line.hear::<Answers>().map_err(failed)? {
+        Some(Answers::Failed { why }) => Err(failed(why)),
+        Some(answer) => Ok(answer),
+        None => Err(failed("it ended the connection".into())),
+    }
+}
+
+fn done(line: &mut Line, asks: &Asks) -> Result<(), Error> {
+    match ask(line, asks)? {
+        Answers::Done => Ok(()),
+        _ => Err(out_of_turn()),
+    }
+}
+
+fn out_of_turn() -> Error {
+    Error::Measure("the far side answered something else than was asked".into())
+}
+
+/// Where a receiver listens.
+pub(super) fn doors(receiver: &Receiver) -> Vec<Door> {
+    let door = |(protocol, at): &(Protocol, SocketAddr)| {
+        let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
+        Door { protocol, family, port }
+    };
+    receiver.addresses().iter().map(door).collect()
+}
+
+/// The flows that `from` sends, to the other side's addresses and ports.
+pub(super) fn outgoing(
+    flows: &[Flow],
+    from: Side,
+    hosts: &PerFamily<Option<SocketAddr>>,
+    doors: &[Door],
+) -> Result<Vec<Outgoing>, String> {
+    let one = |flow: &Flow| {
+        let (family, protocol) = (flow.family, flow.protocol);
+        let mut to = hosts[family].ok_or_else(|| format!("the other side has no {family} address"))?;
+        let door = doors.iter().find(|door| (door.family, door.protocol) == (family, protocol));
+        let door = door.ok_or_else(|| format!("the other side listens on no port of {protocol} over {family}"))?;
+        to.set_port(door.port);
+        Ok(Outgoing {
+            flow: flow.clone(),
+            to,
+            port: None,
+            hops: None,
+            class: None,
+            buffer: None,
+            sequence: 0,
+        })
+    };
+    flows.iter().filter(|flow| flow.from == from).map(one).collect()
+}

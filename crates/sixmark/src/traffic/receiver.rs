@@ -1,0 +1,382 @@
+//! The thread that receives.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sixmark_core::family::Family;
+use sixmark_core::traffic::result::Heard;
+use sixmark_core::traffic::{Header, Hearing, Listening, Protocol, Stream};
+use sixmark_sys::clock;
+use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait};
+
+use super::Counters;
+use crate::Error;
+
+/// Nanoseconds after which a waiting thread looks whether it should stop.
+const GLANCE: u64 = 20_000_000;
+/// Between two rounds, so that a round finds more than one message. The kernel stamps them.
+const ROUND: Duration = Duration::from_micros(200);
+/// Calls for one socket before it is another's turn.
+const TURNS: usize = 32;
+const BUFFER: usize = 256 * 1024;
+/// More flows than this are nobody's traffic, and their books would fill the memory.
+const MOST_FLOWS: usize = 20_000;
+
+/// Where to listen.
+#[derive(Clone, Copy, Debug)]
+pub struct Port {
+    /// What comes in.
+    pub protocol: Protocol,
+    /// The address; port 0 is a free one.
+    pub at: SocketAddr,
+    /// From when on, nanoseconds from the beginning.
+    pub from_ns: u64,
+    /// Until when.
+    pub until_ns: Option<u64>,
+}
+
+/// Ports that are listened on, by a thread of their own.
+#[derive(Debug)]
+pub struct Receiver {
+    stop: Arc<AtomicBool>,
+    counters: Arc<Counters>,
+    streams: Arc<AtomicU64>,
+    addresses: Vec<(Protocol, SocketAddr)>,
+    thread: JoinHandle<Ears>,
+}
+
+/// What was heard.
+#[derive(Clone, Debug, Default)]
+pub struct Ears {
+    /// Each flow.
+    pub flows: Vec<Heard>,
+    /// Datagrams that the sockets had no room for.
+    pub drops: u64,
+    /// Datagrams, and connections that were ended, with something else than messages.
+    pub foreign: u64,
+    /// Ports that could not be listened on when it was time.
+    pub problems: Vec<String>,
+}
+
+impl Port {
+    /// One of all addresses of a family, from the beginning to the end; a free one.
+    pub fn any(protocol: Protocol, family: Family) -> Port {
+        Port { protocol, at: SocketAddr::new(unspecified(family), 0), from_ns: 0, until_ns: None }
+    }
+
+    /// What a script listens on, in both families.
+    pub fn of_script(listening: &Listening) -> [Port; 2] {
+        let Listening { protocol, port, from_ns, until_ns } = *listening;
+        Family::BOTH.map(|family| {
+            Port { protocol, at: SocketAddr::new(unspecified(family), port), from_ns, until_ns }
+        })
+    }
+
+    fn open(&self) -> Result<Sink, String> {
+        let made = match self.protocol {
+            Protocol::Tcp => Sink::listener(&self.at),
+            Protocol::Udp => Sink::datagrams(&self.at),
+        };
+        made.map_err(|error| format!("can't listen on {} {}: {error}", self.protocol, self.at))
+    }
+}
+
+fn unspecified(family: Family) -> IpAddr {
+    match family {
+        Family::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+        Family::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+    }
+}
+
+impl Receiver {
+    /// Listens on `ports` in the network namespace of the calling thread; on those of the beginning
+    /// before it returns.
+    ///
+    /// # Errors
+    /// In one line: a port that can't be listened on.
+    pub fn start(ports: &[Port]) -> Result<Receiver, Error> {
+        let mut work = Loop::default();
+        for port in ports {
+            match port.from_ns {
+                0 => work.open(port).map_err(Error::Measure)?,
+                _ => work.later.push(*port),
+            }
+        }
+        let addresses = work.open.iter().filter_map(|o| Some((o.protocol, o.local?))).collect();
+        let (stop, counters) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
+        let streams = Arc::<AtomicU64>::default();
+        let (seen, told, many) = (Arc::clone(&stop), Arc::clone(&counters), Arc::clone(&streams));
+        let thread = std::thread::Builder::new().name("traffic-in".into());
+        let thread = thread
+            .spawn(move || work.run(&seen, &told, &many))
+            .map_err(|error| Error::Measure(format!("can't begin a thread: {error}")))?;
+        Ok(Receiver { stop, counters, streams, addresses, thread })
+    }
+
+    /// Where it listens since the beginning.
+    pub fn addresses(&self) -> &[(Protocol, SocketAddr)] {
+        &self.addresses
+    }
+
+    /// The port of a protocol and family; the first one of several.
+    pub fn port(&self, protocol: Protocol, family: Family) -> Option<u16> {
+        let is = |(p, at): &&(Protocol, SocketAddr)| *p == protocol && Family::of(at.ip()) == family;
+        self.addresses.iter().find(is).map(|(_, at)| at.port())
+    }
+
+    /// What arrived so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Waits until something of so many flows has arrived: true where that was within `patience`.
+    pub fn wait_for(&self, flows: u64, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        while self.counters.flows() < flows {
+            if Instant::now() >= until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
+    /// Waits until nothing has come for `quiet` and all streams have ended, for at most `patience`.
+    pub fn settle(&self, quiet: Duration, patience: Duration) {
+        let until = Instant::now() + patience;
+        let (mut seen, mut since) = (self.counters.messages(), Instant::now());
+        while Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+            let now = self.counters.messages();
+            if now != seen {
+                (seen, since) = (now, Instant::now());
+            }
+            let streams = self.streams.load(Ordering::Relaxed);
+            // A stream whose sender waits for a retransmission is quiet for longer.
+            let enough = if streams == 0 { quiet } else { quiet * 10 };
+            if since.elapsed() >= enough {
+                return;
+            }
+        }
+    }
+
+    /// Stops listening and tells what was heard.
+    pub fn stop(self) -> Ears {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// An open port, or a connection to one.
+struct Open {
+    sink: Sink,
+    protocol: Protocol,
+    local: Option<SocketAddr>,
+    until_ns: Option<u64>,
+    /// Of a connection.
+    talk: Option<Talk>,
+    done: bool,
+}
+
+struct Talk {
+    from: SocketAddr,
+    stream: Stream,
+}
+
+/// The thread's work.
+#[derive(Default)]
+struct Loop {
+    open: Vec<Open>,
+    later: Vec<Port>,
+    books: Books,
+    problems: Vec<String>,
+    /// Datagrams that ports since closed had no room for.
+    drops: u64,
+    inbox: Inbox,
+    watched: Vec<Watched>,
+    changed: bool,
+}
+
+/// What is known of each flow.
+#[derive(Default)]
+struct Books {
+    flows: HashMap<(Protocol, u32, SocketAddr), (Option<SocketAddr>, Hearing)>,
+    messages: u64,
+    bytes: u64,
+    foreign: u64,
+}
+
+impl Loop {
+    fn open(&mut self, port: &Port) -> Result<(), String> {
+        let sink = port.open()?;
+        let (protocol, local, until_ns) = (port.protocol, sink.local(), port.until_ns);
+        self.open.push(Open { sink, protocol, local, until_ns, talk: None, done: false });
+        self.changed = true;
+        Ok(())
+    }
+
+    fn run(mut self, stop: &AtomicBool, counters: &Counters, streams: &AtomicU64) -> Ears {
+        clock::wake_precisely();
+        let begin = clock::now();
+        let mut buffer = vec![0; BUFFER];
+        while !stop.load(Ordering::Relaxed) {
+            self.keep_time(clock::now() - begin);
+            self.watch();
+            if wait(&mut self.watched, GLANCE).is_err() {
+                std::thread::sleep(Duration::from_nanos(GLANCE));
+            }
+            let came = self.round(&mut buffer);
+            let Books { messages, bytes, ref flows, .. } = self.books;
+            counters.set(messages, bytes, flows.len() as u64);
+            let talks = self.open.iter().filter(|open| open.talk.is_some()).count();
+            streams.store(talks as u64, Ordering::Relaxed);
+            if came {
+                std::thread::sleep(ROUND);
+            }
+        }
+        self.tell()
+    }
+
+    /// Opens and closes what it is time for.
+    fn keep_time(&mut self, ns: u64) {
+        let (now, later) = std::mem::take(&mut self.later).into_iter().partition(|p| p.from_ns <= ns);
+        self.later = later;
+        let now: Vec<Port> = now;
+        for port in &now {
+            if let Err(problem) = self.open(port) {
+                self.problems.push(problem);
+            }
+        }
+        for open in &mut self.open {
+            open.done |= open.until_ns.is_some_and(|until| until <= ns);
+        }
+        self.close();
+    }
+
+    fn close(&mut self) {
+        let before = self.open.len();
+        let drops = &mut self.drops;
+        self.open.retain(|open| {
+            *drops += if open.done && open.protocol == Protocol::Udp { open.sink.drops() } else { 0 };
+            !open.done
+        });
+        self.changed |= self.open.len() != before;
+    }
+
+    fn watch(&mut self) {
+        if std::mem::take(&mut self.changed) || self.watched.len() != self.open.len() {
+            self.watched = self.open.iter().map(|open| open.sink.arrivals()).collect();
+        }
+    }
+
+    /// Takes what there is: true where there was something.
+    fn round(&mut self, buffer: &mut [u8]) -> bool {
+        let mut came = false;
+        let mut new = Vec::new();
+        for (open, watched) in self.open.iter_mut().zip(&self.watched) {
+            if !watched.ready() {
+                continue;
+            }
+            came = true;
+            match (open.protocol, &mut open.talk) {
+                (Protocol::Udp, _) => datagrams(open, &mut self.inbox, &mut self.books),
+                (Protocol::Tcp, None) => accept(open, &mut new),
+                (Protocol::Tcp, Some(talk)) => {
+                    open.done = stream(&open.sink, open.local, talk, buffer, &mut self.books);
+                }
+            }
+        }
+        self.changed |= !new.is_empty();
+        self.open.append(&mut new);
+        self.close();
+        came
+    }
+
+    fn tell(mut self) -> Ears {
+        self.open.iter_mut().for_each(|open| open.done = true);
+        self.close();
+        let heard = |((protocol, id, from), (to, hearing))| Heard::new((id, protocol), from, to, hearing);
+        let mut flows: Vec<Heard> = self.books.flows.into_iter().map(heard).collect();
+        flows.sort_by_key(|flow| (flow.id, flow.protocol, flow.source));
+        Ears { flows, drops: self.drops, foreign: self.books.foreign, problems: self.problems }
+    }
+}
+
+impl Books {
+    fn message(
+        &mut self,
+        (protocol, from, to): (Protocol, SocketAddr, Option<SocketAddr>),
+        header: &Header,
+        bytes: usize,
+        at_ns: u64,
+    ) {
+        let full = self.flows.len() >= MOST_FLOWS;
+        let key = (protocol, header.flow, from);
+        if full && !self.flows.contains_key(&key) {
+            self.foreign += 1;
+            return;
+        }
+        self.messages += 1;
+        self.bytes += bytes as u64;
+        let (_, hearing) = self.flows.entry(key).or_insert_with(|| (to, Hearing::default()));
+        hearing.record(header.sequence, bytes as u64, header.sent_us * 1_000, at_ns);
+    }
+}
+
+fn datagrams(open: &Open, inbox: &mut Inbox, books: &mut Books) {
+    for _ in 0..TURNS {
+        let each = |arrived: Arrived<'_>| match Header::read(arrived.look) {
+            Ok(header) if header.length == arrived.length => {
+                let way = (Protocol::Udp, arrived.from, open.local);
+                books.message(way, &header, arrived.length, arrived.at_ns);
+            }
+            _ => books.foreign += 1,
+        };
+        match open.sink.receive_each(inbox, each) {
+            Ok(count) if count == sixmark_sys::flows::BATCH => {}
+            _ => return,
+        }
+    }
+}
+
+fn accept(open: &Open, new: &mut Vec<Open>) {
+    while let Ok(sink) = open.sink.accept() {
+        // One that is gone again has no peer.
+        let Some(from) = sink.peer() else { continue };
+        let talk = Some(Talk { from, stream: Stream::default() });
+        let (protocol, local, until_ns) = (open.protocol, sink.local(), open.until_ns);
+        new.push(Open { sink, protocol, local, until_ns, talk, done: false });
+    }
+}
+
+/// Reads what there is: true at the end.
+fn stream(
+    sink: &Sink,
+    local: Option<SocketAddr>,
+    talk: &mut Talk,
+    buffer: &mut [u8],
+    books: &mut Books,
+) -> bool {
+    for _ in 0..TURNS {
+        let (count, at_ns) = match sink.receive(buffer) {
+            Ok((0, _)) => return true,
+            Ok(came) => came,
+            Err(error) => return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+        };
+        let way = (Protocol::Tcp, talk.from, local);
+        let each = |header: Header, bytes| books.message(way, &header, bytes, at_ns);
+        if talk.stream.feed(&buffer[..count], each).is_err() {
+            books.foreign += 1;
+            return true;
+        }
+        if count < buffer.len() {
+            return false;
+        }
+    }
+    false
+}

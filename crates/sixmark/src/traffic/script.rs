@@ -1,0 +1,74 @@
+//! One host that does what a script of MGEN's says; the others may be MGEN's.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use sixmark_core::result::Ended;
+use sixmark_core::traffic::Script;
+use sixmark_core::traffic::result::{Asked, TrafficResult};
+
+use super::assemble::{Ends, Facts, document};
+use super::far::QUIET;
+use super::near::watch;
+use super::{Counters, Half, Port, Ready, Receiver};
+use crate::Error;
+
+/// A script, read, with what else bears on it.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What it says.
+    pub script: Script,
+    /// Its file's name, for the result.
+    pub file: String,
+    /// When to end, before the script may; none is at the script's end.
+    pub duration: Option<Duration>,
+    /// Decides what is drawn.
+    pub seed: u64,
+}
+
+/// Does what the script says in the network namespace of the calling thread, until its end, the
+/// duration's, or until `stop` is set; `see` is shown what was sent and heard, some times a second.
+///
+/// # Errors
+/// In one line: a port of the beginning can't be listened on.
+pub fn run(
+    job: &Job,
+    stop: &AtomicBool,
+    mut see: impl FnMut(&Counters, &Counters),
+) -> Result<TrafficResult, Error> {
+    let Job { script, seed, .. } = job;
+    let started = SystemTime::now();
+    let ports: Vec<Port> = script.listening.iter().flat_map(Port::of_script).collect();
+    let receiver = Receiver::start(&ports)?;
+    let sender = Ready::unconnected(script.flows.clone(), *seed).go()?;
+    let end = script.end_ns().map(Duration::from_nanos);
+    // What is due at the end still has to arrive.
+    let end = match (end, job.duration) {
+        (Some(end), Some(duration)) => Some(end.min(duration)),
+        (end, duration) => end.or(duration),
+    };
+    let began = Instant::now();
+    watch(end, stop, |over| {
+        see(sender.counters(), receiver.counters());
+        over
+    });
+    let elapsed = began.elapsed();
+    let interrupted = stop.load(Ordering::Relaxed);
+    let sent = sender.stop();
+    if !interrupted {
+        receiver.settle(QUIET, QUIET * 20);
+    }
+    let ends = Ends { near: Half::new(sent, receiver.stop()), far: None, shared_clock: true };
+    let facts = Facts {
+        started,
+        elapsed,
+        ended: if interrupted { Ended::Interrupted } else { Ended::Complete },
+        asked: Asked::Script {
+            file: job.file.clone(),
+            duration_s: job.duration.map(|duration| duration.as_secs_f64()),
+            notes: script.notes.clone(),
+        },
+        seed: *seed,
+    };
+    Ok(document(facts, &ends))
+}

@@ -1,0 +1,209 @@
+//! The thread that sends.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sixmark_core::traffic::Outgoing;
+use sixmark_core::traffic::result::Sent;
+use sixmark_sys::clock;
+use sixmark_sys::flows::{Watched, wait};
+
+use super::line::{Line, Waits};
+use super::{Counters, GRAIN};
+use crate::Error;
+
+/// Nanoseconds after which a waiting thread looks whether it should stop.
+const GLANCE: u64 = 20_000_000;
+
+/// Flows whose connections are there, and that nothing was sent of yet.
+pub struct Ready {
+    lines: Vec<Line>,
+}
+
+/// Flows that are being sent, by a thread of their own.
+#[derive(Debug)]
+pub struct Sender {
+    stop: Arc<AtomicBool>,
+    counters: Arc<Counters>,
+    thread: JoinHandle<Vec<Sent>>,
+}
+
+impl Ready {
+    /// Opens the sockets of `flows` in the network namespace of the calling thread, and waits until the
+    /// streams of those that begin at once are connected, for at most `patience`. Random gaps come from
+    /// `seed`.
+    ///
+    /// # Errors
+    /// In one line: a socket could not be made, or a stream not be connected.
+    pub fn new(flows: Vec<Outgoing>, seed: u64, patience: Duration) -> Result<Ready, Error> {
+        let mut ready = Ready::unconnected(flows, seed);
+        for line in &mut ready.lines {
+            line.open().map_err(|error| told(line, &error))?;
+        }
+        ready.connect(clock::now() + patience.as_nanos() as u64)?;
+        Ok(ready)
+    }
+
+    /// Flows whose sockets are made when they begin, in the namespace of the calling thread; a stream
+    /// that nobody listens for is tried again until its flow ends, as scripts on several hosts need it.
+    pub fn unconnected(flows: Vec<Outgoing>, seed: u64) -> Ready {
+        Ready { lines: flows.into_iter().map(|flow| Line::new(flow, seed)).collect() }
+    }
+
+    /// Begins to send.
+    ///
+    /// # Errors
+    /// There can be no other thread.
+    pub fn go(self) -> Result<Sender, Error> {
+        let (stop, counters) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
+        let (seen, told) = (Arc::clone(&stop), Arc::clone(&counters));
+        let thread = std::thread::Builder::new().name("traffic-out".into());
+        let thread = thread
+            .spawn(move || Loop::new(self.lines).run(&seen, &told))
+            .map_err(|error| Error::Measure(format!("can't begin a thread: {error}")))?;
+        Ok(Sender { stop, counters, thread })
+    }
+
+    fn connect(&mut self, until: u64) -> Result<(), Error> {
+        loop {
+            let mut waiting = Vec::new();
+            let mut first = None;
+            for line in &mut self.lines {
+                if !line.connected().map_err(|error| told(line, &error))? {
+                    waiting.extend(line.room());
+                    first.get_or_insert_with(|| line.describe());
+                }
+            }
+            let Some(first) = first else { return Ok(()) };
+            let left = until.saturating_sub(clock::now());
+            if left == 0 {
+                return Err(Error::Measure(format!("{first}: no connection in time")));
+            }
+            let waited = wait(&mut waiting, left.min(GLANCE));
+            waited.map_err(|error| Error::Measure(format!("can't wait for sockets: {error}")))?;
+        }
+    }
+}
+
+fn told(line: &Line, error: &std::io::Error) -> Error {
+    Error::Measure(format!("{}: {error}", line.describe()))
+}
+
+impl Sender {
+    /// What was sent so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// True once no flow has another message.
+    pub fn over(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Stops sending and tells what was sent of each flow, in the order in which they were given.
+    pub fn stop(self) -> Vec<Sent> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// The thread's work.
+struct Loop {
+    lines: Vec<Line>,
+    /// Which flow is to be served when.
+    dues: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Flows whose sockets have no room.
+    blocked: Vec<usize>,
+    watched: Vec<Watched>,
+}
+
+impl Loop {
+    fn new(lines: Vec<Line>) -> Loop {
+        Loop { lines, dues: BinaryHeap::new(), blocked: Vec::new(), watched: Vec::new() }
+    }
+
+    fn run(mut self, stop: &AtomicBool, counters: &Counters) -> Vec<Sent> {
+        clock::wake_precisely();
+        let begin = clock::now();
+        for at in 0..self.lines.len() {
+            let waits = self.lines[at].begin(begin);
+            self.put(at, waits);
+        }
+        let mut told = begin;
+        while !stop.load(Ordering::Relaxed) && !(self.dues.is_empty() && self.blocked.is_empty()) {
+            let now = clock::now();
+            self.serve(now);
+            if now - told > GLANCE {
+                told = now;
+                self.tell(counters);
+            }
+            self.wait();
+        }
+        let end = clock::now();
+        // Nothing is left behind for want of a last look.
+        self.serve(end);
+        self.tell(counters);
+        self.lines.into_iter().map(|line| line.finish(end)).collect()
+    }
+
+    fn serve(&mut self, now: u64) {
+        while let Some(&Reverse((due, at))) = self.dues.peek()
+            && due <= now
+        {
+            self.dues.pop();
+            let waits = self.lines[at].serve(now);
+            self.put(at, waits);
+        }
+    }
+
+    fn put(&mut self, at: usize, waits: Waits) {
+        match waits {
+            Waits::Until(due) => self.dues.push(Reverse((due, at))),
+            Waits::Room => self.blocked.push(at),
+            Waits::Over => {}
+        }
+    }
+
+    /// Waits for the next time, or for room.
+    fn wait(&mut self) {
+        let now = clock::now();
+        let due = self.dues.peek().map_or(u64::MAX, |&Reverse((due, _))| due);
+        let ns = due.saturating_sub(now).clamp(GRAIN, GLANCE);
+        self.watched.clear();
+        let lines = &self.lines;
+        self.watched.extend(self.blocked.iter().filter_map(|&at| lines[at].room()));
+        if wait(&mut self.watched, ns).is_err() {
+            // Without it the thread is only late.
+            std::thread::sleep(Duration::from_nanos(ns));
+        }
+        self.unblock();
+    }
+
+    fn unblock(&mut self) {
+        if self.watched.iter().all(|one| !one.ready()) {
+            return;
+        }
+        let now = clock::now();
+        let blocked = std::mem::take(&mut self.blocked);
+        for (at, one) in blocked.into_iter().zip(std::mem::take(&mut self.watched)) {
+            if one.ready() {
+                self.lines[at].unblock(now);
+                let waits = self.lines[at].serve(now);
+                self.put(at, waits);
+            } else {
+                self.blocked.push(at);
+            }
+        }
+    }
+
+    fn tell(&self, counters: &Counters) {
+        let sums = self.lines.iter().map(Line::sent).fold((0, 0, 0), |(m, b, f), sent| {
+            (m + sent.sent, b + sent.sent_bytes, f + u64::from(sent.sent > 0))
+        });
+        counters.set(sums.0, sums.1, sums.2);
+    }
+}

@@ -1,0 +1,452 @@
+//! Sockets of background traffic: messages leave and arrive in batches, with the time at which the
+//! kernel got them. None of the sockets blocks.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use libc::c_int;
+
+use crate::control::Controls;
+use crate::driver::drops;
+use crate::path::{self, Path};
+use crate::{check, clock, socket, stamp};
+
+/// Datagrams that one call sends or receives.
+pub const BATCH: usize = 32;
+/// Bytes of a datagram that are looked at; its true length is told all the same.
+const LOOK: usize = 64;
+/// Room for the control messages of a datagram: a stamp.
+const CONTROL: usize = 128;
+/// Bytes asked for what is not received yet. A burst may come while this thread is not running.
+const RECEIVE: c_int = 8 * 1024 * 1024;
+/// Connections that wait to be accepted.
+const BACKLOG: c_int = 4_096;
+
+/// What a socket that sends is set to; absent is the system's default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// The local port.
+    pub port: Option<u16>,
+    /// How many routers packets may pass.
+    pub hops: Option<u8>,
+    /// Traffic class or type of service.
+    pub class: Option<u8>,
+    /// The buffer for what is sent, bytes.
+    pub buffer: Option<u32>,
+}
+
+/// A socket that messages leave by.
+#[derive(Debug)]
+pub struct Outlet(OwnedFd);
+
+impl Outlet {
+    /// Datagrams to an address.
+    ///
+    /// # Errors
+    /// As socket, bind and connect have them.
+    pub fn datagrams(to: &SocketAddr, settings: &Settings) -> io::Result<Outlet> {
+        Outlet::open(to, libc::SOCK_DGRAM, settings)
+    }
+
+    /// A stream to an address, whose connection is begun; see [`Outlet::connected`].
+    ///
+    /// # Errors
+    /// As socket, bind and connect have them.
+    pub fn stream(to: &SocketAddr, settings: &Settings) -> io::Result<Outlet> {
+        Outlet::open(to, libc::SOCK_STREAM, settings)
+    }
+
+    fn open(to: &SocketAddr, kind: c_int, settings: &Settings) -> io::Result<Outlet> {
+        let fd = socket::open(to, kind)?;
+        set(&fd, to, settings)?;
+        match socket::connect(&fd, to) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+            _ => Ok(Outlet(fd)),
+        }
+    }
+
+    /// True once the connection is there.
+    ///
+    /// # Errors
+    /// Why it will never be.
+    pub fn connected(&self) -> io::Result<bool> {
+        match socket::pending_error(&self.0) {
+            0 => Ok(socket::peer(&self.0).is_ok()),
+            errno => Err(io::Error::from_raw_os_error(errno)),
+        }
+    }
+
+    /// The local address.
+    pub fn local(&self) -> Option<SocketAddr> {
+        socket::local(&self.0).ok()
+    }
+
+    /// Hands bytes of a stream to the kernel: how many it took.
+    ///
+    /// # Errors
+    /// As send has them; WouldBlock where there is no room.
+    pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        socket::send(&self.0, bytes)
+    }
+
+    /// Hands datagrams to the kernel, each `size` bytes of `bytes`, at most [`BATCH`]: how many it took.
+    ///
+    /// # Errors
+    /// As sendmmsg has them for the first one; WouldBlock where there is no room.
+    pub fn send_each(&self, bytes: &[u8], size: usize) -> io::Result<usize> {
+        if bytes.len() <= size {
+            return socket::send(&self.0, bytes).map(|_| 1);
+        }
+        let mut parts = [EMPTY; BATCH];
+        // SAFETY: mmsghdr is a struct of integers and pointers, for which all zeros is a valid value.
+        let mut headers: [libc::mmsghdr; BATCH] = unsafe { std::mem::zeroed() };
+        let mut count = 0;
+        for piece in bytes.chunks(size.max(1)).take(BATCH) {
+            parts[count] = libc::iovec {
+                iov_base: piece.as_ptr().cast_mut().cast(),
+                iov_len: piece.len(),
+            };
+            headers[count].msg_hdr.msg_iov = &raw mut parts[count];
+            headers[count].msg_hdr.msg_iovlen = 1;
+            count += 1;
+        }
+        let (fd, flags) = (self.0.as_raw_fd(), libc::MSG_NOSIGNAL);
+        // SAFETY: the first `count` headers each name one part, which is a piece of `bytes`; both
+        // arrays live until the call returns, and sending does not write to the pieces.
+        let sent =
+            check(unsafe { libc::sendmmsg(fd, headers.as_mut_ptr(), count as u32, flags as _) })?;
+        Ok(sent as usize)
+    }
+
+    /// Tells the peer that nothing more comes; what the kernel has still leaves.
+    pub fn finish(&self) {
+        // SAFETY: shutdown takes an open descriptor and a number. A peer that is gone needs no word.
+        let _ = unsafe { libc::shutdown(self.0.as_raw_fd(), libc::SHUT_WR) };
+    }
+
+    /// What TCP knows of the connection.
+    pub fn path(&self) -> Option<Path> {
+        path::read(&self.0)
+    }
+
+    /// What [`wait`] has to watch to know when there is room.
+    pub fn room(&self) -> Watched {
+        Watched(libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLOUT, revents: 0 })
+    }
+}
+
+const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+
+fn set(fd: &OwnedFd, to: &SocketAddr, settings: &Settings) -> io::Result<()> {
+    let v6 = to.is_ipv6();
+    let (level, hops, class) = match v6 {
+        true => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS, libc::IPV6_TCLASS),
+        false => (libc::IPPROTO_IP, libc::IP_TTL, libc::IP_TOS),
+    };
+    if let Some(value) = settings.hops {
+        socket::set(fd, level, hops, value.into())?;
+    }
+    if let Some(value) = settings.class {
+        socket::set(fd, level, class, value.into())?;
+    }
+    if let Some(bytes) = settings.buffer {
+        socket::set(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes as c_int)?;
+    }
+    if let Some(port) = settings.port.filter(|&port| port > 0) {
+        socket::set(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+        socket::bind(fd, &SocketAddr::new(any(v6), port))?;
+    }
+    Ok(())
+}
+
+fn any(v6: bool) -> std::net::IpAddr {
+    match v6 {
+        true => std::net::Ipv6Addr::UNSPECIFIED.into(),
+        false => std::net::Ipv4Addr::UNSPECIFIED.into(),
+    }
+}
+
+/// A socket that messages arrive at: a port for datagrams, a port for connections, or one of these.
+#[derive(Debug)]
+pub struct Sink(OwnedFd);
+
+/// Bytes of a datagram, where it came from and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    /// Its first bytes.
+    pub look: &'a [u8],
+    /// How long it is.
+    pub length: usize,
+    /// Who sent it.
+    pub from: SocketAddr,
+    /// When the kernel got it, nanoseconds of CLOCK_REALTIME.
+    pub at_ns: u64,
+}
+
+impl Sink {
+    /// A port for datagrams; 0 is a free one. One of IPv6 takes no IPv4.
+    ///
+    /// # Errors
+    /// As socket and bind have them.
+    pub fn datagrams(at: &SocketAddr) -> io::Result<Sink> {
+        let fd = socket::open(at, libc::SOCK_DGRAM)?;
+        only(&fd, at)?;
+        // Beyond net.core.rmem_max where that is allowed.
+        if socket::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE).is_err() {
+            socket::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
+        }
+        stamp::enable_received(&fd)?;
+        socket::bind(&fd, at)?;
+        Ok(Sink(fd))
+    }
+
+    /// A port for connections; 0 is a free one. One of IPv6 takes no IPv4.
+    ///
+    /// # Errors
+    /// As socket, bind and listen have them.
+    pub fn listener(at: &SocketAddr) -> io::Result<Sink> {
+        let fd = socket::open(at, libc::SOCK_STREAM)?;
+        only(&fd, at)?;
+        socket::set(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+        socket::bind(&fd, at)?;
+        // SAFETY: listen takes an open descriptor and a number.
+        check(unsafe { libc::listen(fd.as_raw_fd(), BACKLOG) })?;
+        Ok(Sink(fd))
+    }
+
+    /// The next connection of a port.
+    ///
+    /// # Errors
+    /// As accept has them; WouldBlock where there is none.
+    pub fn accept(&self) -> io::Result<Sink> {
+        use std::os::fd::FromRawFd as _;
+        let (none, flags) = (std::ptr::null_mut(), libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
+        // SAFETY: accept4 writes no address where it is given no room for one.
+        let fd =
+            check(unsafe { libc::accept4(self.0.as_raw_fd(), none, std::ptr::null_mut(), flags) })?;
+        // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        stamp::enable_received(&fd)?;
+        Ok(Sink(fd))
+    }
+
+    /// The local address.
+    pub fn local(&self) -> Option<SocketAddr> {
+        socket::local(&self.0).ok()
+    }
+
+    /// The peer of a connection.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        socket::peer(&self.0).ok()
+    }
+
+    /// Receives bytes of a connection: how many, 0 at its end, and when the kernel got the last of
+    /// them, nanoseconds of CLOCK_REALTIME.
+    ///
+    /// # Errors
+    /// As recvmsg has them; WouldBlock where there is nothing.
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, u64)> {
+        let (count, stamp) = stamp::receive(&self.0, buffer)?;
+        Ok((count, stamp.unwrap_or_else(clock::real)))
+    }
+
+    /// Receives as many datagrams as one call does and shows each: how many there were.
+    ///
+    /// # Errors
+    /// As recvmmsg has them; WouldBlock where there is nothing.
+    pub fn receive_each(&self, inbox: &mut Inbox, each: impl FnMut(Arrived<'_>)) -> io::Result<usize> {
+        inbox.receive(&self.0, each)
+    }
+
+    /// Datagrams that the socket had no room for.
+    pub fn drops(&self) -> u64 {
+        drops(&self.0)
+    }
+
+    /// What [`wait`] has to watch to know when something comes.
+    pub fn arrivals(&self) -> Watched {
+        Watched(libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 })
+    }
+}
+
+fn only(fd: &OwnedFd, at: &SocketAddr) -> io::Result<()> {
+    match at.is_ipv6() {
+        true => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1),
+        false => Ok(()),
+    }
+}
+
+/// Room for the datagrams of one call.
+#[derive(Debug)]
+pub struct Inbox(Box<[Slot; BATCH]>);
+
+/// Room for one datagram. Control messages begin where a C long may.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(8))]
+struct Slot {
+    control: [u8; CONTROL],
+    look: [u8; LOOK],
+}
+
+impl Default for Inbox {
+    fn default() -> Inbox {
+        Inbox(Box::new([Slot { control: [0; CONTROL], look: [0; LOOK] }; BATCH]))
+    }
+}
+
+impl Inbox {
+    fn receive(&mut self, fd: &OwnedFd, mut each: impl FnMut(Arrived<'_>)) -> io::Result<usize> {
+        // SAFETY: sockaddr_storage, iovec and mmsghdr are structs of integers and pointers, for which
+        // all zeros is a valid value.
+        let (mut names, mut parts, mut headers): (
+            [libc::sockaddr_storage; BATCH],
+            [libc::iovec; BATCH],
+            [libc::mmsghdr; BATCH],
+        ) = unsafe { std::mem::zeroed() };
+        for (at, slot) in self.0.iter_mut().enumerate() {
+            parts[at] = libc::iovec { iov_base: slot.look.as_mut_ptr().cast(), iov_len: LOOK };
+            let header = &mut headers[at].msg_hdr;
+            header.msg_name = (&raw mut names[at]).cast();
+            header.msg_namelen = size_of::<libc::sockaddr_storage>() as u32;
+            header.msg_iov = &raw mut parts[at];
+            header.msg_iovlen = 1;
+            header.msg_control = slot.control.as_mut_ptr().cast();
+            header.msg_controllen = CONTROL as _;
+        }
+        let none = std::ptr::null_mut();
+        let (first, count) = (headers.as_mut_ptr(), BATCH as u32);
+        // SAFETY: each header names room of the lengths that it says for an address, a part and control
+        // messages; all of it lives until the call returns.
+        let count = check(unsafe {
+            libc::recvmmsg(fd.as_raw_fd(), first, count, libc::MSG_TRUNC as _, none)
+        })? as usize;
+        for at in 0..count.min(BATCH) {
+            let slot = &self.0[at];
+            let length = headers[at].msg_len as usize;
+            let Some(from) = socket::address(&names[at]) else { continue };
+            let told = (headers[at].msg_hdr.msg_controllen as usize).min(CONTROL);
+            let at_ns = stamped(&slot.control[..told]).unwrap_or_else(clock::real);
+            each(Arrived { look: &slot.look[..length.min(LOOK)], length, from, at_ns });
+        }
+        Ok(count)
+    }
+}
+
+fn stamped(controls: &[u8]) -> Option<u64> {
+    let is = |&(level, kind, _): &(i32, i32, &[u8])| {
+        level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPING
+    };
+    Controls(controls).find(is).and_then(|(_, _, data)| stamp::nanos(data))
+}
+
+/// A socket in a [`wait`].
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Watched(libc::pollfd);
+
+impl Watched {
+    /// What was waited for has happened, or the socket failed.
+    pub fn ready(&self) -> bool {
+        self.0.revents != 0
+    }
+}
+
+/// Waits until something watched is ready or so many nanoseconds have passed.
+///
+/// # Errors
+/// As ppoll has them; a signal only ends the wait.
+pub fn wait(watched: &mut [Watched], ns: u64) -> io::Result<()> {
+    let time = libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    };
+    let (first, count) = (watched.as_mut_ptr().cast::<libc::pollfd>(), watched.len());
+    // SAFETY: `first` points at `count` pollfds that the call may write, Watched being nothing else;
+    // the time is one; no signal mask is given.
+    let done = check(unsafe { libc::ppoll(first, count as _, &time, std::ptr::null()) });
+    match done {
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: u64 = 20_000_000_000;
+    const LOOPBACKS: [&str; 2] = ["[::1]:0", "127.0.0.1:0"];
+
+    fn arrive(sink: &Sink) {
+        let mut watched = [sink.arrivals()];
+        wait(&mut watched, PATIENCE).unwrap();
+        assert!(watched[0].ready());
+    }
+
+    #[test]
+    fn datagrams_arrive_one_by_one_with_their_length_source_and_time() {
+        for at in LOOPBACKS {
+            let before = clock::real();
+            let sink = Sink::datagrams(&at.parse().unwrap()).unwrap();
+            let outlet = Outlet::datagrams(&sink.local().unwrap(), &Settings::default()).unwrap();
+            let bytes: Vec<u8> = (0..3_000).map(|n| (n / 1_000) as u8).collect();
+            assert_eq!(outlet.send_each(&bytes, 1_000).unwrap(), 3);
+            assert_eq!(outlet.send_each(&bytes[..5], 1_000).unwrap(), 1);
+            let (mut inbox, mut found) = (Inbox::default(), Vec::new());
+            while found.len() < 4 {
+                arrive(&sink);
+                let _ = sink.receive_each(&mut inbox, |arrived| {
+                    assert_eq!(Some(arrived.from), outlet.local());
+                    assert!(arrived.at_ns >= before && arrived.at_ns <= clock::real());
+                    found.push((arrived.look[0], arrived.length));
+                });
+            }
+            assert_eq!(found, [(0, 1_000), (1, 1_000), (2, 1_000), (0, 5)]);
+            assert_eq!(sink.drops(), 0);
+        }
+    }
+
+    #[test]
+    fn a_stream_connects_and_ends() {
+        for at in LOOPBACKS {
+            let port = Sink::listener(&at.parse().unwrap()).unwrap();
+            let settings = Settings { hops: Some(3), class: Some(16), ..Settings::default() };
+            let outlet = Outlet::stream(&port.local().unwrap(), &settings).unwrap();
+            wait(&mut [outlet.room()], PATIENCE).unwrap();
+            assert!(outlet.connected().unwrap());
+            assert_eq!(outlet.send(b"hello").unwrap(), 5);
+            outlet.finish();
+            arrive(&port);
+            let sink = port.accept().unwrap();
+            assert_eq!(sink.peer(), outlet.local());
+            let mut buffer = [0; 16];
+            arrive(&sink);
+            assert_eq!(sink.receive(&mut buffer).unwrap().0, 5);
+            arrive(&sink);
+            assert_eq!(sink.receive(&mut buffer).unwrap().0, 0);
+            assert!(outlet.path().is_some());
+        }
+    }
+
+    #[test]
+    fn a_refused_stream_says_so() {
+        for at in LOOPBACKS {
+            let (_held, to) = held(at);
+            let refused = Outlet::stream(&to, &Settings::default()).and_then(|outlet| {
+                wait(&mut [outlet.room()], PATIENCE).unwrap();
+                outlet.connected()
+            });
+            assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        }
+    }
+
+    /// An address that is bound but not listened on.
+    fn held(at: &str) -> (OwnedFd, SocketAddr) {
+        let at = at.parse().unwrap();
+        let fd = socket::open(&at, libc::SOCK_STREAM).unwrap();
+        socket::bind(&fd, &at).unwrap();
+        let address = socket::local(&fd).unwrap();
+        (fd, address)
+    }
+}
