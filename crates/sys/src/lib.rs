@@ -12,6 +12,7 @@ mod netlink;
 pub mod netns;
 mod path;
 pub mod process;
+pub mod readable;
 mod realtime;
 mod release;
 pub mod route;
