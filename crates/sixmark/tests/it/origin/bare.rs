@@ -9,6 +9,7 @@ use crate::support::{check, complaint, script, sixmark, skipped};
 const STAGE: &str = "ip link set lo up
     \"$1\" origin --stack bare --json --tap bare0 --address fd00::2/64 --address 10.0.0.2/24 $options >\"$2/up\" &
     bare=$!
+    trap 'kill $bare 2>/dev/null' EXIT
     until [ -s \"$2/up\" ]; do kill -0 $bare || exit 99; done
     ip address add 10.0.0.1/24 dev bare0 && ip address add fd00::1/64 dev bare0 nodad &&
         ip link set bare0 up || exit 99
@@ -97,7 +98,8 @@ fn a_loss_on_the_way_is_mended_by_a_timeout_that_sends_all_again() {
         table inet loss { chain in { type filter hook input priority 0
             meta nfproto ipv6 tcp sport 80 numgen inc mod 100000 == 20 counter drop
             meta nfproto ipv4 tcp sport 80 numgen inc mod 100000 == 20 counter drop
-        } }
+        }
+        }
 END
         for host in '[fd00::2]' 10.0.0.2; do
             curl -s -g -f -o \"$2/$host\" \"http://$host/bytes/327680\" || exit 99
