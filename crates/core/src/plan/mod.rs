@@ -8,6 +8,7 @@ pub mod list;
 pub mod ratio;
 pub mod request;
 pub mod requests;
+pub mod storage;
 pub mod study;
 pub mod tls;
 pub mod url;

@@ -43,23 +43,24 @@ pub struct Need {
 /// Every program that a study needs: services, then clients.
 pub fn needs(study: &Study) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
-    let mut need = |program: &str, package: Option<String>, version: Option<String>| {
-        if !needs.iter().any(|known| known.program == program) {
-            let found = find(program);
-            needs.push(Need { program: program.to_owned(), package, version, found });
+    let mut need = |need: Need| {
+        if !needs.iter().any(|known| known.program == need.program) {
+            needs.push(need);
         }
     };
     for service in &study.services {
         // A name in braces is this program.
         let program = service.command.first().filter(|word| names(word).is_empty());
         if let Some(program) = program {
-            need(program, service.package.clone(), service.version.clone());
+            let (package, version) = (service.package.clone(), service.version.clone());
+            need(Need { program: program.clone(), package, version, found: find(program) });
         }
     }
     for client in cells(study).iter().map(|cell| cell.client()) {
         if client != Client::Sixmark {
             let version = Some(client.version_option().to_owned());
-            need(client.name(), Some(client.package().to_owned()), version);
+            let (program, found) = (client.name().to_owned(), client_program(client));
+            need(Need { program, package: Some(client.package().to_owned()), version, found });
         }
     }
     needs
@@ -97,6 +98,16 @@ impl Need {
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said).into_owned();
         said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    }
+}
+
+/// Where the program of a client is. Debian's fio lacks engines, so that another may be named.
+pub(super) fn client_program(client: Client) -> Option<PathBuf> {
+    match std::env::var("SIXMARK_FIO") {
+        Ok(file) if client == Client::Fio => {
+            Some(PathBuf::from(file)).filter(|path| is_program(path))
+        }
+        _ => find(client.name()),
     }
 }
 

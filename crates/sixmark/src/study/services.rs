@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sixmark_core::plan::braces::fill;
+use sixmark_core::plan::storage::server;
 use sixmark_core::plan::study::{Ready, Service};
 use sixmark_core::plan::url::{Host, Url};
 use sixmark_sys::process::Running;
@@ -242,7 +243,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 }
 
 fn is_ready(ready: &Ready, started: &Started) -> bool {
-    let urls = || started.urls.iter().filter_map(|url| url.parse::<Url>().ok());
+    let urls = || started.urls.iter().filter_map(|url| server(url).ok());
     match ready {
         Ready::Connect => urls().all(|url| connect(&url).is_some()),
         Ready::Get(path) => urls().all(|url| get(&url, path).is_some_and(|status| status < 400)),
@@ -260,7 +261,7 @@ fn lacks(ready: &Ready, started: &Started) -> String {
     let Ready::Line(line) = ready else {
         let path = if let Ready::Get(path) = ready { path } else { "" };
         let bad = |text: &&String| {
-            let url = text.parse::<Url>().ok();
+            let url = server(text).ok();
             let status = url.as_ref().and_then(|url| get(url, path));
             match ready {
                 Ready::Get(_) => status.is_none_or(|status| status >= 400),
@@ -268,7 +269,7 @@ fn lacks(ready: &Ready, started: &Started) -> String {
             }
         };
         let Some(url) = started.urls.iter().find(bad) else { return "it is now".to_owned() };
-        let status = url.parse::<Url>().ok().and_then(|url| get(&url, path));
+        let status = server(url).ok().and_then(|url| get(&url, path));
         return match status.filter(|_| matches!(ready, Ready::Get(_))) {
             Some(status) => format!("{url}{path} answers {status}"),
             None => format!("{url}{path} does not answer"),
