@@ -15,6 +15,9 @@ use crate::Error;
 /// Where daemons are, which a user's own path may lack.
 const DAEMONS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
+/// The variable that says which fio to use.
+const FIO: &str = "SIXMARK_FIO";
+
 /// Variables that lead a client elsewhere than it was told.
 const PROXIES: [&str; 8] = [
     "http_proxy",
@@ -84,6 +87,9 @@ impl Need {
     pub fn error(&self) -> Error {
         let program = &self.program;
         let how = match &self.package {
+            Some(_) if program == Client::Fio.name() && std::env::var_os(FIO).is_some() => {
+                format!(": {FIO} has to name a program")
+            }
             Some(package) => format!(": install the Debian package {package}"),
             None => String::new(),
         };
@@ -103,7 +109,7 @@ impl Need {
 
 /// Where the program of a client is. Debian's fio lacks engines, so that another may be named.
 pub(super) fn client_program(client: Client) -> Option<PathBuf> {
-    match std::env::var("SIXMARK_FIO") {
+    match std::env::var(FIO) {
         Ok(file) if client == Client::Fio => {
             Some(PathBuf::from(file)).filter(|path| is_program(path))
         }

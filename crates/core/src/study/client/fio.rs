@@ -228,8 +228,8 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
             "it lacks the engine {engine}, which scripts/install-fio builds; SIXMARK_FIO=FILE says which fio to use"
         ));
     }
-    let document: Document =
-        serde_json::from_str(said.out).map_err(|error| format!("no document of fio's: {error}"))?;
+    let document: Document = serde_json::from_str(document(said.out))
+        .map_err(|error| format!("no document of fio's: {error}"))?;
     let [done] = &document.jobs[..] else {
         return Err(format!("told of {} jobs where one was asked for", document.jobs.len()));
     };
@@ -265,6 +265,12 @@ fn figures(side: &Side) -> Result<Figures, String> {
         figures.time_us(Phase::Response, point, ns / 1e3);
     }
     Ok(figures)
+}
+
+/// The document without what engines say before it: that of NBD greets with lines of its own.
+fn document(out: &str) -> &str {
+    let start = if out.starts_with("{\n") { Some(0) } else { out.find("\n{\n").map(|at| at + 1) };
+    start.map_or(out, |start| &out[start..])
 }
 
 /// The engine that it says it can't load.

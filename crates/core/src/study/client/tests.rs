@@ -265,6 +265,11 @@ fn fio_tells_of_its_blocks() {
     assert_eq!((figure(&answer, "iops"), figure(&answer, "goodput")), (512.5, 33_554_432.0));
     assert_eq!((figure(&answer, "completed"), figure(&answer, "elapsed")), (1_024.0, 2.0));
     assert_eq!((figure(&answer, "response.mean"), figure(&answer, "response.p99")), (2.5005, 4.0));
+    let greeted = format!(
+        "nbd:127.0.0.1: connected to TLS\n{}",
+        document(0, 1_024, 0).replacen('{', "{\n", 1)
+    );
+    read(Client::Fio, &greeted, "");
     let job = job("fio");
     for wrong in [document(0, 0, 1_024), document(5, 1_024, 0), document(0, 0, 0)] {
         assert!(Client::Fio.read(&job, &said(&wrong, "")).is_err(), "{wrong}");
