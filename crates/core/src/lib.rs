@@ -43,6 +43,6 @@ pub mod tcp;
 pub mod template;
 pub mod timing;
 pub mod tls;
-pub mod wire;
 pub mod traffic;
+pub mod wire;
 pub mod x509;

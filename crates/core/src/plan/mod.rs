@@ -10,6 +10,7 @@ pub mod ratio;
 pub mod request;
 pub mod requests;
 pub mod services;
+pub mod storage;
 pub mod study;
 pub mod tls;
 pub mod url;

@@ -24,6 +24,8 @@ pub enum Measure {
 pub enum Plain {
     /// Whole responses a second.
     RequestsPerS,
+    /// Blocks read or written a second, by a client of storage.
+    Iops,
     /// Their content, bytes a second.
     Goodput,
     /// All bytes received above TCP, heads included, a second: what ab calls its transfer rate.
@@ -116,8 +118,9 @@ pub struct Unit {
     pub scale: f64,
 }
 
-const PLAIN: [(&str, Plain, Kind); 12] = [
+const PLAIN: [(&str, Plain, Kind); 13] = [
     ("requests_per_s", Plain::RequestsPerS, Kind::Frequency),
+    ("iops", Plain::Iops, Kind::Frequency),
     ("goodput", Plain::Goodput, Kind::Rate),
     ("transfer_rate", Plain::TransferRate, Kind::Rate),
     ("sent", Plain::Sent, Kind::Count),
@@ -188,9 +191,11 @@ impl Measure {
             Measure::Time(..) => Some(false),
             Measure::Outcome(outcome) => Some(outcome == Outcome::Normal),
             Measure::Plain(plain) => match plain {
-                Plain::RequestsPerS | Plain::Goodput | Plain::TransferRate | Plain::Completed => {
-                    Some(true)
-                }
+                Plain::RequestsPerS
+                | Plain::Iops
+                | Plain::Goodput
+                | Plain::TransferRate
+                | Plain::Completed => Some(true),
                 Plain::Sent | Plain::Opened => None,
                 Plain::Failed
                 | Plain::Failures

@@ -1,5 +1,7 @@
 //! `sixmark origin`.
 
+mod bare;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -8,7 +10,7 @@ use std::time::Duration;
 use super::out::print;
 use super::stop_flag;
 use crate::Error;
-use crate::origin::{Identity, Limits, Options, Origin, Pause, Turbo};
+use crate::origin::{Bare, Identity, Limits, Options, Origin, Pause, Turbo};
 
 /// Open files that are asked for.
 const MOST: u64 = 1 << 20;
@@ -26,8 +28,8 @@ pub(super) struct Args {
     listen: Vec<SocketAddr>,
 
     /// Threads that serve [default: one a core]
-    #[arg(short, long, value_name = "N", default_value = "0", hide_default_value = true)]
-    threads: usize,
+    #[arg(short, long, value_name = "N")]
+    threads: Option<usize>,
 
     /// Stand still for LENGTH at the end of every EVERY: answers due in it are held until it ends
     #[arg(long, value_name = "LENGTH/EVERY", conflicts_with = "turbo")]
@@ -58,10 +60,10 @@ pub(super) struct Args {
     #[arg(long, requires = "http3")]
     retry: bool,
 
-    /// Streams that a connection may have open at once, over HTTP/2 and HTTP/3
-    #[arg(long, value_name = "N", default_value_t = Limits::default().streams,
-          value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "turbo")]
-    streams: u32,
+    /// Streams that a connection may have open at once, over HTTP/2 and HTTP/3 [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+          conflicts_with = "turbo")]
+    streams: Option<u32>,
 
     /// End each connection after N requests: GOAWAY, over HTTP/1.1 `Connection: close`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
@@ -76,12 +78,16 @@ pub(super) struct Args {
     /// Print the addresses as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    bare: bare::BareArgs,
 }
 
 /// Whichever origin was asked for.
 enum Any {
     Full(Origin),
     Turbo(Turbo),
+    Bare(Bare),
 }
 
 /// Serves until a signal comes.
@@ -89,15 +95,45 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     let stop = stop_flag()?;
     let origin = start(args)?;
     print(&announcement(&origin, args.json))?;
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) && !origin.has_ended() {
         // A signal cuts the sleep short only in its own thread, so it is kept brief.
         std::thread::sleep(Duration::from_millis(50));
     }
-    drop(origin);
+    if let Any::Bare(bare) = origin {
+        print(&bare::last_words(bare, args.json)?)?;
+    }
     Ok(0)
 }
 
+impl Any {
+    /// True where it has ended by itself.
+    fn has_ended(&self) -> bool {
+        matches!(self, Any::Bare(bare) if bare.has_ended())
+    }
+}
+
+impl Args {
+    /// The options given that only mean something where the kernel does TCP.
+    fn kernels_own(&self) -> Vec<&'static str> {
+        let given = [
+            ("--listen", !self.listen.is_empty()),
+            ("--threads", self.threads.is_some()),
+            ("--pause", self.pause.is_some()),
+            ("--tls", self.tls),
+            ("--cert", self.cert.is_some()),
+            ("--http3", self.http3),
+            ("--streams", self.streams.is_some()),
+            ("--goaway-after", self.goaway_after.is_some()),
+            ("--turbo", self.turbo),
+        ];
+        given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+}
+
 fn start(args: &Args) -> Result<Any, Error> {
+    if let Some(options) = args.bare.options(&args.kernels_own())? {
+        return bare::start(&options).map(Any::Bare);
+    }
     let options = options(args)?;
     // As many connections as the system lets us hold; fewer are no error here.
     let files = sixmark_sys::limit::raise_open_files(MOST).unwrap_or(1024);
@@ -110,11 +146,13 @@ fn start(args: &Args) -> Result<Any, Error> {
 }
 
 fn options(args: &Args) -> Result<Options, Error> {
-    let mut options = Options { threads: args.threads, pause: args.pause, ..Options::default() };
+    let threads = args.threads.unwrap_or(0);
+    let mut options = Options { threads, pause: args.pause, ..Options::default() };
     if !args.listen.is_empty() {
         options.listen.clone_from(&args.listen);
     }
-    let (streams, goaway_after, retry) = (args.streams, args.goaway_after, args.retry);
+    let streams = args.streams.unwrap_or(Limits::default().streams);
+    let (goaway_after, retry) = (args.goaway_after, args.retry);
     options.limits = Limits { streams, goaway_after, retry };
     options.identity = identity(args, &options.listen)?;
     options.http3 = args.http3;
@@ -149,6 +187,7 @@ fn announcement(origin: &Any, json: bool) -> String {
     let description = match origin {
         Any::Full(origin) => origin.describe(),
         Any::Turbo(turbo) => turbo.describe(),
+        Any::Bare(bare) => bare.describe(),
     };
     if json {
         return format!("{description}\n");

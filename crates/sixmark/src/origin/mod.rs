@@ -7,6 +7,7 @@
 //! start and stop it.
 
 mod answer;
+mod bare;
 mod body;
 mod dynamic;
 mod http3;
@@ -25,6 +26,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use bare::{Bare, Congestion, Options as BareOptions, Prefix, Statistics};
 pub use pause::Pause;
 pub use tls::Identity;
 pub use turbo::Turbo;

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sixmark_core::plan::services::Ready;
+use sixmark_core::plan::storage::server;
 use sixmark_core::plan::url::{Host, Url};
 
 /// How long one look at a URL may take.
@@ -40,7 +41,7 @@ impl Look<'_> {
 
     fn answers(&self, url: &str) -> bool {
         // Services speak other languages than HTTP too: what counts is where.
-        let Some(url) = place(url) else { return true };
+        let Ok(url) = server(url) else { return true };
         match self.ready {
             Ready::Get(path) => get(&url, path).is_some_and(|status| status < 400),
             _ => connect(&url).is_some(),
@@ -56,19 +57,11 @@ impl Look<'_> {
             return "it is now".to_owned();
         };
         let Ready::Get(path) = self.ready else { return format!("{url} does not answer") };
-        match place(url).and_then(|url| get(&url, path)) {
+        match server(url).ok().and_then(|url| get(&url, path)) {
             Some(status) => format!("{url}{path} answers {status}"),
             None => format!("{url}{path} does not answer"),
         }
     }
-}
-
-/// The host and port of a URL, whatever its scheme.
-fn place(url: &str) -> Option<Url> {
-    let (scheme, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?']).next()?;
-    let scheme = if scheme == "https" { scheme } else { "http" };
-    format!("{scheme}://{authority}").parse().ok()
 }
 
 fn connect(url: &Url) -> Option<TcpStream> {

@@ -93,7 +93,7 @@ impl Bench<'_> {
         place: &Place,
     ) -> Result<Option<Kept>, Error> {
         let (url, family) = place.single().map_err(Error::Usage)?;
-        let job = Job::new(&cell.settings(), &url, family, |key| self.study.is_text(key))
+        let job = Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
             .map_err(|(_, why)| Error::Usage(why))?;
         let version = self.programs.get(client.name()).map_or("", String::as_str);
         let Some(done) = external::run(client, &job, version, self.work, self.stop)? else {

@@ -8,9 +8,10 @@ use sixmark_core::study::client::{Answer, Client, Job, Said};
 use sixmark_sys::process::Running;
 
 use super::folder::Output;
+use super::program::client_program;
 use super::work::Work;
 use crate::Error;
-use crate::program::{command, find};
+use crate::program::command;
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);
@@ -38,10 +39,17 @@ pub(super) fn run(
 ) -> Result<Option<Done>, Error> {
     let name = client.name();
     let cannot = |why: &dyn std::fmt::Display| Error::Measure(format!("{name}: {why}"));
-    let arguments = client.arguments(job).map_err(Error::Usage)?;
-    let program = find(name).ok_or_else(|| cannot(&"is not there any more"))?;
-    let files = ["stdout", "stderr"].map(|name| work.file(name));
+    let mut arguments = client.arguments(job).map_err(Error::Usage)?;
+    let program = client_program(client).ok_or_else(|| cannot(&"is not there any more"))?;
+    let mut files = ["stdout", "stderr"].map(|name| work.file(name));
     let [out, err] = [File::create(&files[0]), File::create(&files[1])];
+    // What it says of itself may be apart from what it says else.
+    let own = work.file("said");
+    if let Some(option) = client.output_option(&own.display().to_string()) {
+        arguments.push(option);
+        let _ = fs::remove_file(&own);
+        files[0] = own;
+    }
     let mut command = command(&program);
     command.args(&arguments).stdout(out.map_err(|e| cannot(&e))?);
     command.stderr(err.map_err(|e| cannot(&e))?);

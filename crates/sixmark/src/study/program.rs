@@ -12,6 +12,9 @@ use sixmark_core::study::client::Client;
 use crate::Error;
 use crate::program::{command, find};
 
+/// The variable that says which fio to use.
+const FIO: &str = "SIXMARK_FIO";
+
 /// A program that a study needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
@@ -28,23 +31,24 @@ pub struct Need {
 /// Every program that a study needs: services, then clients.
 pub fn needs(study: &Study) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
-    let mut need = |program: &str, package: Option<String>, version: Option<String>| {
-        if !needs.iter().any(|known| known.program == program) {
-            let found = find(program);
-            needs.push(Need { program: program.to_owned(), package, version, found });
+    let mut need = |need: Need| {
+        if !needs.iter().any(|known| known.program == need.program) {
+            needs.push(need);
         }
     };
     for service in &study.services {
         // A name in braces is this program.
         let program = service.command.first().filter(|word| names(word).is_empty());
         if let Some(program) = program {
-            need(program, service.package.clone(), service.version.clone());
+            let (package, version) = (service.package.clone(), service.version.clone());
+            need(Need { program: program.clone(), package, version, found: find(program) });
         }
     }
     for client in cells(study).iter().map(|cell| cell.client()) {
         if client != Client::Sixmark {
             let version = Some(client.version_option().to_owned());
-            need(client.name(), Some(client.package().to_owned()), version);
+            let (program, found) = (client.name().to_owned(), client_program(client));
+            need(Need { program, package: Some(client.package().to_owned()), version, found });
         }
     }
     needs
@@ -68,6 +72,9 @@ impl Need {
     pub fn error(&self) -> Error {
         let program = &self.program;
         let how = match &self.package {
+            Some(_) if program == Client::Fio.name() && std::env::var_os(FIO).is_some() => {
+                format!(": {FIO} has to name a program")
+            }
             Some(package) => format!(": install the Debian package {package}"),
             None => String::new(),
         };
@@ -82,5 +89,13 @@ impl Need {
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said).into_owned();
         said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    }
+}
+
+/// Where the program of a client is. Debian's fio lacks engines, so that another may be named.
+pub(super) fn client_program(client: Client) -> Option<PathBuf> {
+    match std::env::var(FIO) {
+        Ok(file) if client == Client::Fio => find(&file),
+        _ => find(client.name()),
     }
 }

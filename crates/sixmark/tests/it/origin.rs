@@ -2,6 +2,7 @@
 //! tests look at the bytes.
 #![cfg(test)]
 
+mod bare;
 mod ends;
 mod limits;
 mod routes;

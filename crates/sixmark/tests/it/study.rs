@@ -33,8 +33,13 @@ ready = { line = "Ctrl-C ends it." }
 impl Bench {
     /// With this in the study's file, before the service.
     fn new(text: &str) -> Bench {
+        Bench::alone(&format!("{text}{ORIGIN}"))
+    }
+
+    /// With this as the whole file.
+    fn alone(text: &str) -> Bench {
         let dir = TempDir::new().unwrap();
-        fs::write(dir.path().join("study.toml"), format!("{text}{ORIGIN}")).unwrap();
+        fs::write(dir.path().join("study.toml"), text).unwrap();
         Bench { dir }
     }
 

@@ -21,7 +21,7 @@ impl Part {
     }
 
     /// The bytes to hand over next; none where all were sent.
-    pub(super) fn next(&self) -> &'static [u8] {
+    pub fn next(&self) -> &'static [u8] {
         let size = self.block.len() as u64;
         if self.sent >= self.length {
             return &[];
@@ -33,7 +33,7 @@ impl Part {
     }
 
     /// Remembers that so many bytes were sent.
-    pub(super) fn advance(&mut self, count: u64) {
+    pub fn advance(&mut self, count: u64) {
         self.sent = self.length.min(self.sent.saturating_add(count));
     }
 

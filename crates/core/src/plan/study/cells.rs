@@ -3,7 +3,7 @@
 use super::words::Place;
 use super::{Factor, Given, Level, Setting, Study};
 use crate::pace::Random;
-use crate::study::client::{Client, Job};
+use crate::study::client::{Blocks, Client, Job};
 use crate::study::result::{At, Order};
 
 /// The most cells, and the most measurements.
@@ -134,6 +134,20 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
     }
 }
 
+/// sixmark itself asks for pages, not blocks.
+fn no_blocks(study: &Study, cell: &Cell<'_>) -> Result<(), (usize, String)> {
+    let settings = cell.settings();
+    let ours = |setting: &&&Setting| {
+        Blocks::KEYS.contains(&setting.key.as_str()) && !study.is_text(&setting.key)
+    };
+    match settings.iter().find(ours) {
+        Some(setting) => {
+            Err((setting.line, format!("{}: is for client = \"fio\" alone", setting.key)))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Looks into every cell: whom it loads, and what its client can't do.
 ///
 /// # Errors
@@ -149,10 +163,11 @@ pub fn check(study: &Study) -> Result<(), (usize, String)> {
             ));
         }
         match cell.client() {
-            Client::Sixmark => {}
+            Client::Sixmark => no_blocks(study, &cell)?,
             client => {
                 let (url, family) = place.single().map_err(of_cell)?;
-                let job = Job::new(&cell.settings(), &url, family, |key| study.is_text(key))?;
+                let job =
+                    Job::new(client, &cell.settings(), &url, family, |key| study.is_text(key))?;
                 client.arguments(&job).map_err(of_cell)?;
             }
         }

@@ -7,8 +7,19 @@ use crate::plan::fields::{Field, Fields, Scalar};
 use crate::study::client::Client;
 
 /// Keys that are the study's, not options of `sixmark run`.
-pub(super) const OWN: [&str; 7] =
-    ["family", "server", "client", "protocol", "concurrency", "size", "path"];
+pub(super) const OWN: [&str; 11] = [
+    "family",
+    "server",
+    "client",
+    "protocol",
+    "concurrency",
+    "size",
+    "path",
+    "engine",
+    "operation",
+    "block",
+    "depth",
+];
 
 /// Options of `sixmark run` that a study sets itself, or has no use for.
 const REFUSED: [(&str, &str); 16] = [

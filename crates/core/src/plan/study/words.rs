@@ -7,7 +7,9 @@ use super::{Given, Setting, Study};
 use crate::family::Family;
 use crate::plan::braces::{fill, names};
 use crate::plan::ratio::Ratio;
+use crate::plan::storage::server;
 use crate::plan::url::{Host, Url};
+use crate::study::client::Client;
 
 /// Where a cell's requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ impl Place {
         }
         let (family, ratio) = families(cell)?;
         let uses = |url: &String| {
-            let of = url.parse::<Url>().ok().and_then(|url| match url.host {
+            let of = server(url).ok().and_then(|url| match url.host {
                 Host::Address(address, _) => Some(Family::of(address)),
                 Host::Name(_) => None,
             });
@@ -54,7 +56,7 @@ impl Place {
         let urls = urls.map(|base| format!("{}{path}", base.trim_end_matches('/')));
         let urls: Vec<String> = urls.collect();
         for url in &urls {
-            url.parse::<Url>().map_err(|why| format!("'{url}': {why}"))?;
+            read(cell.client(), url).map_err(|why| format!("'{url}': {why}"))?;
         }
         let urls: Vec<String> = urls.into_iter().filter(uses).collect();
         if urls.is_empty() {
@@ -77,6 +79,11 @@ impl Place {
             _ => Err("a client other than sixmark loads one URL of each family".to_owned()),
         }
     }
+}
+
+/// A URL that this client can load.
+fn read(client: Client, url: &str) -> Result<Url, String> {
+    if client == Client::Fio { server(url) } else { url.parse() }
 }
 
 /// The family that a cell loads alone, and the ratio.

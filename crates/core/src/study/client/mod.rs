@@ -3,10 +3,13 @@
 
 mod ab;
 mod curl;
+mod fio;
 mod h2load;
 mod read;
 mod wget;
 mod wrk;
+
+pub use fio::Blocks;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -33,6 +36,8 @@ pub enum Client {
     Wrk,
     /// nghttp2's h2load.
     H2load,
+    /// fio, which loads storage instead of a web server.
+    Fio,
 }
 
 /// What a cell asks of a program that is not sixmark.
@@ -62,6 +67,8 @@ pub struct Job {
     pub headers: Vec<String>,
     /// Certificates are not checked.
     pub insecure: bool,
+    /// Blocks read or written, for a client that does that.
+    pub blocks: Blocks,
 }
 
 /// What a program that has ended left behind.
@@ -88,11 +95,18 @@ pub struct Answer {
 
 impl Client {
     /// Every program.
-    pub const ALL: [Client; 6] =
-        [Client::Sixmark, Client::Curl, Client::Wget, Client::Ab, Client::Wrk, Client::H2load];
+    pub const ALL: [Client; 7] = [
+        Client::Sixmark,
+        Client::Curl,
+        Client::Wget,
+        Client::Ab,
+        Client::Wrk,
+        Client::H2load,
+        Client::Fio,
+    ];
 
     /// Their names.
-    pub const NAMES: [&str; 6] = ["sixmark", "curl", "wget", "ab", "wrk", "h2load"];
+    pub const NAMES: [&str; 7] = ["sixmark", "curl", "wget", "ab", "wrk", "h2load", "fio"];
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<Client> {
@@ -113,6 +127,7 @@ impl Client {
             Client::Ab => "apache2-utils",
             Client::Wrk => "wrk",
             Client::H2load => "nghttp2-client",
+            Client::Fio => "fio",
         }
     }
 
@@ -137,8 +152,14 @@ impl Client {
             Client::Ab => ab::arguments(job),
             Client::Wrk => wrk::arguments(job),
             Client::H2load => h2load::arguments(job),
+            Client::Fio => fio::arguments(job),
         };
         arguments.map_err(|why| format!("{} {why}", self.name()))
+    }
+
+    /// What makes it write what it did to this file, where that doesn't go to standard output.
+    pub fn output_option(self, file: &str) -> Option<String> {
+        (self == Client::Fio).then(|| format!("--output={file}"))
     }
 
     /// What it did.
@@ -153,6 +174,7 @@ impl Client {
             Client::Ab => ab::read(said),
             Client::Wrk => wrk::read(said),
             Client::H2load => h2load::read(said),
+            Client::Fio => fio::read(job, said),
         }
     }
 }
@@ -165,14 +187,15 @@ const MOST_LISTED: u64 = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Settings that a job has no use for: the study's own.
-const NOT_FOR_CLIENTS: [&str; 5] = ["family", "server", "client", "size", "path"];
+const NOT_FOR_CLIENTS: [&str; 4] = ["family", "server", "client", "path"];
 
 impl Job {
-    /// What `settings` ask for. `placeholder` tells of a key that only stands in texts.
+    /// What `settings` ask of a client. `placeholder` tells of a key that only stands in texts.
     ///
     /// # Errors
     /// The line of a setting that these programs don't know, and why.
     pub fn new(
+        client: Client,
         settings: &[&Setting],
         url: &str,
         family: Family,
@@ -191,16 +214,31 @@ impl Job {
             protocol: None,
             headers: Vec::new(),
             insecure: false,
+            blocks: Blocks::default(),
         };
         for setting in settings {
             let key = setting.key.as_str();
-            let known = NOT_FOR_CLIENTS.contains(&key) || is_of_lab(key);
-            if !known && !placeholder(&setting.key) {
-                job.set(setting)
-                    .map_err(|why| (setting.line, format!("{}: {why}", setting.key)))?;
+            let wrong = |why: String| (setting.line, format!("{key}: {why}"));
+            if client == Client::Fio && job.set_block(setting).map_err(wrong)? {
+                continue;
+            }
+            if !NOT_FOR_CLIENTS.contains(&key)
+                && !is_of_lab(key)
+                && key != "size"
+                && !placeholder(key)
+            {
+                job.set(setting).map_err(wrong)?;
             }
         }
         Ok(job)
+    }
+
+    /// Sets what is about blocks; false of anything else.
+    fn set_block(&mut self, setting: &Setting) -> Result<bool, String> {
+        let Some(place) = self.blocks.place(&setting.key) else { return Ok(false) };
+        let Given::Text(text) = &setting.value else { return Err("needs one value".to_owned()) };
+        *place = Some(text.clone());
+        Ok(true)
     }
 
     fn set(&mut self, setting: &Setting) -> Result<(), String> {
@@ -226,6 +264,9 @@ impl Job {
                 Given::List(list) => self.headers.clone_from(list),
                 _ => self.headers = vec![text()?.to_owned()],
             },
+            key if Blocks::KEYS.contains(&key) => {
+                return Err("is for client = \"fio\" alone".into());
+            }
             _ => return Err("is an option of sixmark run that other clients don't have".into()),
         }
         Ok(())

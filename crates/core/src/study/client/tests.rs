@@ -16,6 +16,7 @@ fn job(client: &str) -> Job {
         protocol: None,
         headers: Vec::new(),
         insecure: false,
+        blocks: Blocks::default(),
     }
 }
 
@@ -176,4 +177,104 @@ fn arguments_say_what_the_job_says() {
     assert!(words.contains(&"Connection: close".to_owned()) && words.contains(&"-4".to_owned()));
     let named = Job { url: "http://localhost/".to_owned(), ..job("ab") };
     assert!(Client::Ab.arguments(&named).unwrap_err().contains("needs an address"));
+}
+
+fn blocks(url: &str, change: impl FnOnce(&mut Job)) -> Job {
+    let text = |text: &str| Some(text.to_owned());
+    let mut job = job("wrk");
+    job.url = url.to_owned();
+    (job.blocks.operation, job.blocks.block) = (text("read"), text("64k"));
+    (job.blocks.depth, job.blocks.size) = (text("8"), text("16m"));
+    change(&mut job);
+    job
+}
+
+#[test]
+fn fio_is_told_where_the_blocks_are() {
+    for (url, engine, target) in [
+        ("nbd://[::1]:10900/disk", "nbd", "--uri=nbd://[::1]:10900/disk"),
+        ("nbd://127.0.0.1/disk", "nbd", "--uri=nbd://127.0.0.1:10809/disk"),
+        ("nfs://[fd00::2]/a/b/file?version=3", "nfs", "--nfs_url=nfs://fd00::2/a/b?version=3"),
+        ("nfs://10.0.0.2/a/file", "nfs", "--nfs_url=nfs://10.0.0.2/a"),
+        (
+            "iscsi://[::1]/iqn.a:b/1",
+            "libiscsi",
+            "--filename=iscsi\\://[\\:\\:1]\\:3260/iqn.a\\:b/1",
+        ),
+    ] {
+        let words = Client::Fio.arguments(&blocks(url, |_| {})).unwrap();
+        for word in [
+            &format!("--ioengine={engine}"),
+            target,
+            "--bs=65536",
+            "--size=16777216",
+            "--iodepth=8",
+            "--runtime=1",
+        ] {
+            assert!(words.iter().any(|own| own == word), "{url}: no {word} in {words:?}");
+        }
+        assert_eq!(words.contains(&"--filename=file".to_owned()), engine == "nfs");
+    }
+}
+
+#[test]
+fn fio_is_refused_what_it_can_not_do() {
+    let text = |text: &str| Some(text.to_owned());
+    let nbd = "nbd://[::1]/x";
+    for (job, part) in [
+        (blocks("http://[::1]/x", |_| {}), "nbd://, nfs:// or iscsi://"),
+        (blocks("nbd://host/x", |_| {}), "needs an address"),
+        (blocks("nfs://[::1]/file", |_| {}), "/export/file"),
+        (blocks("nfs://[::1]:1/export/file", |_| {}), "nfsport"),
+        (blocks(nbd, |job| job.blocks.engine = text("nfs")), "no engine 'nfs' for nbd://"),
+        (blocks(nbd, |job| job.blocks.operation = None), "needs an operation"),
+        (blocks(nbd, |job| job.blocks.operation = text("trim")), "no operation 'trim'"),
+        (blocks(nbd, |job| job.blocks.block = None), "needs a block"),
+        (blocks(nbd, |job| job.blocks.block = text("64kb")), "block = '64kb'"),
+        (blocks(nbd, |job| job.blocks.block = text("0")), "block = '0'"),
+        (blocks(nbd, |job| job.blocks.depth = text("-1")), "depth = '-1'"),
+        (blocks(nbd, |job| (job.blocks.size, job.duration) = (None, None)), "needs a size"),
+        (blocks("nfs://[::1]/e/f", |job| job.blocks.size = None), "needs a size"),
+        (blocks(nbd, |job| job.duration = Some(Duration::from_millis(1_500))), "whole seconds"),
+        (blocks(nbd, |job| job.connections = 2), "depth is how many"),
+        (blocks(nbd, |job| job.count = Some(1)), "depth is how many"),
+    ] {
+        let line = Client::Fio.arguments(&job).unwrap_err();
+        assert!(line.starts_with("fio ") && line.contains(part), "{line}");
+    }
+}
+
+#[test]
+fn fio_tells_of_its_blocks() {
+    let side = |ios: u64| {
+        format!(
+            "{{\"io_bytes\": {}, \"bw_bytes\": 33554432, \"iops\": 512.5, \"runtime\": 2000, \"total_ios\": {ios}, \
+             \"short_ios\": 0, \"drop_ios\": 0, \"lat_ns\": {{\"min\": 1000, \"max\": 9000, \"mean\": 2500.5, \
+             \"percentile\": {{\"50.000000\": 2000, \"90.000000\": 3000, \"99.000000\": 4000, \"99.900000\": 5000}}}}}}",
+            ios * 65_536
+        )
+    };
+    let document = |error: i32, read: u64, write: u64| {
+        format!(
+            "{{\"fio version\": \"fio-3.33\", \"jobs\": [{{\"jobname\": \"sixmark\", \"error\": {error}, \"read\": {}, \"write\": {}}}]}}",
+            side(read),
+            side(write)
+        )
+    };
+    let answer = read(Client::Fio, &document(0, 1_024, 0), "");
+    assert_eq!((figure(&answer, "iops"), figure(&answer, "goodput")), (512.5, 33_554_432.0));
+    assert_eq!((figure(&answer, "completed"), figure(&answer, "elapsed")), (1_024.0, 2.0));
+    assert_eq!((figure(&answer, "response.mean"), figure(&answer, "response.p99")), (2.5005, 4.0));
+    let greeted = format!(
+        "nbd:127.0.0.1: connected to TLS\n{}",
+        document(0, 1_024, 0).replacen('{', "{\n", 1)
+    );
+    read(Client::Fio, &greeted, "");
+    let job = job("fio");
+    for wrong in [document(0, 0, 1_024), document(5, 1_024, 0), document(0, 0, 0)] {
+        assert!(Client::Fio.read(&job, &said(&wrong, "")).is_err(), "{wrong}");
+    }
+    let lacking = Client::Fio
+        .read(&job, &said("", "fio: engine nfs not loadable\nfio: failed to load engine\n"));
+    assert!(lacking.unwrap_err().contains("SIXMARK_FIO"));
 }

@@ -2,7 +2,7 @@
 //! measures. It knows a few answers, prepares each once and sends them over io_uring.
 
 mod menu;
-mod talk;
+pub(super) mod talk;
 
 #[cfg(test)]
 mod tests;

@@ -16,8 +16,10 @@ const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// A thread's side of all its conversations.
 #[derive(Debug, Default)]
-pub(super) struct Waiter {
+pub(in crate::origin) struct Waiter {
     menu: Menu,
+    /// Requests that were answered.
+    served: u64,
     /// The last request without a body: the next one is likely to be the same, byte by byte.
     last: Vec<u8>,
     last_order: Option<Order>,
@@ -25,7 +27,7 @@ pub(super) struct Waiter {
 
 /// What is remembered of a connection.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(in crate::origin) struct Memory {
     /// The beginning of a head.
     head: Vec<u8>,
     /// Bytes of a body that are still to come, and what is answered then.
@@ -69,6 +71,11 @@ impl Talk for Waiter {
 }
 
 impl Waiter {
+    /// Requests that were answered so far.
+    pub(in crate::origin) fn served(&self) -> u64 {
+        self.served
+    }
+
     /// Deals with a body's bytes, a request or the beginning of one; tells how many bytes it used.
     fn step(&mut self, memory: &mut Memory, bytes: &[u8], say: &mut Vec<Part>) -> (Then, usize) {
         if memory.body > 0 {
@@ -132,6 +139,7 @@ impl Waiter {
     }
 
     fn serve(&mut self, order: Order, say: &mut Vec<Part>) -> Then {
+        self.served += 1;
         let served = self.menu.serve(order, say);
         if served && order.manner != Manner::Close { Then::Listen } else { Then::End }
     }

@@ -1,7 +1,7 @@
 //! Other programs as clients, for real, over both families.
 
 use super::{Bench, assert_complete, fine};
-use crate::support::skipped;
+use crate::support::{complaint, sixmark, skipped};
 
 /// A study of one client over both families.
 fn with(client: &str, options: &str) {
@@ -54,4 +54,73 @@ fn wrk_loads() {
 #[test]
 fn h2load_loads() {
     with("h2load", "count = 50\nconcurrency = 2\nprotocol = \"http/1.1\"");
+}
+
+/// Blocks, from and to a file behind qemu's NBD server, which listens to both families.
+#[test]
+fn fio_loads() {
+    if skipped("fio") {
+        return;
+    }
+    let bench = Bench::alone(
+        r#"
+name = "blocks"
+path = "/disk"
+
+[options]
+client = "fio"
+engine = "nbd"
+depth = 4
+size = "4m"
+
+[factors]
+operation = ["read", "write"]
+block = ["64k", "256k"]
+family = ["ipv6", "ipv4"]
+
+[[files]]
+path = "disk"
+size = 4194304
+random = true
+
+[services.nbd]
+command = ["qemu-nbd", "--bind", "::", "--port", "{port}", "--persistent", "--shared", "8", "--format", "raw",
+           "--export-name", "disk", "{www}/disk"]
+package = "qemu-utils"
+urls = ["nbd://[::1]:{port}", "nbd://127.0.0.1:{port}"]
+"#,
+    );
+    fine(&bench.run(&["--quiet"]));
+    let document = bench.document();
+    assert_complete(&document);
+    assert!(document["programs"]["fio"].as_str().unwrap().starts_with("fio-"));
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 8);
+    for cell in cells {
+        let [block, family] = [1, 2].map(|place| cell["levels"][place]["level"].as_str().unwrap());
+        let figures = &cell["families"][family];
+        let blocks = if block == "64k" { 64.0 } else { 16.0 };
+        assert_eq!(figures["completed"].as_f64(), Some(blocks), "{cell}");
+        for name in ["iops", "goodput", "response.p99", "cpu"] {
+            assert!(figures[name].as_f64() > Some(0.0), "{name}: {cell}");
+        }
+    }
+}
+
+#[test]
+fn blocks_are_for_fio_alone_and_fio_for_blocks() {
+    for (options, part) in [
+        ("depth = 2", "depth: is for client = \"fio\" alone"),
+        ("client = 'curl'\noperation = 'read'", "operation: is for client = \"fio\" alone"),
+        (
+            "client = 'fio'\noperation = 'read'\nblock = '64k'\nsize = '1m'",
+            "nbd://, nfs:// or iscsi://",
+        ),
+        ("client = 'fio'\nratio = '1:1'", "ratio: is an option of sixmark run"),
+    ] {
+        let text = format!("name = \"x\"\n[options]\n{options}\n[factors]\nfamily = [\"ipv6\"]\n");
+        let bench = Bench::new(&text);
+        let line = complaint(&sixmark(&["study", "check", &bench.file()]), 2);
+        assert!(line.contains(part), "{options}: {line}");
+    }
 }

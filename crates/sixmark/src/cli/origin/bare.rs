@@ -1,0 +1,166 @@
+//! `sixmark origin --stack bare`.
+
+use std::io;
+use std::net::IpAddr;
+
+use crate::Error;
+use crate::origin::{Bare, BareOptions, Congestion, Prefix, Statistics};
+
+/// Options of the bare origin.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Without the kernel's TCP")]
+pub(super) struct BareArgs {
+    /// Whose TCP it speaks: the kernel's, or one of its own on a TAP device (bare): both families
+    /// in one loop, no SACK, no fast retransmit; /, /bytes/N and uploads to /sink over HTTP/1
+    #[arg(long, value_enum, value_name = "STACK", default_value = "kernel")]
+    stack: Stack,
+
+    /// bare: the TAP device to make in this network namespace
+    #[arg(long, value_name = "NAME")]
+    tap: Option<String>,
+
+    /// bare: its address and the length of its network, repeatable
+    #[arg(long, value_name = "ADDR/LENGTH")]
+    address: Vec<Prefix>,
+
+    /// bare: the router to everywhere else, one a family
+    #[arg(long, value_name = "ADDR")]
+    gateway: Vec<IpAddr>,
+
+    /// bare: its hardware address [default: made from its addresses]
+    #[arg(long, value_name = "XX:XX:XX:XX:XX:XX", value_parser = mac)]
+    mac: Option<[u8; 6]>,
+
+    /// bare: the port it listens on [default: 80]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+
+    /// bare: connections at once; who comes then gets a reset [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    sockets: Option<u32>,
+
+    /// bare: bytes that a connection may have in flight, and as many to receive [default: 65536]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1_024..=16_777_216))]
+    buffer: Option<u32>,
+
+    /// bare: congestion control [default: none]
+    #[arg(long, value_enum, value_name = "NAME")]
+    bare_congestion: Option<Control>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Stack {
+    Kernel,
+    Bare,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Control {
+    None,
+    Reno,
+}
+
+impl BareArgs {
+    /// What was asked for; none where the kernel does TCP. `kernels` are the options given that
+    /// only mean something there.
+    pub(super) fn options(&self, kernels: &[&str]) -> Result<Option<BareOptions>, Error> {
+        let wrong = |line: String| Err(Error::Usage(line));
+        match (self.stack, kernels.first(), self.given().first()) {
+            (Stack::Kernel, _, None) => Ok(None),
+            (Stack::Kernel, _, Some(name)) => wrong(format!("{name} needs --stack bare")),
+            (Stack::Bare, Some(name), _) => {
+                wrong(format!("{name} can't be used with --stack bare; leave one of them out"))
+            }
+            (Stack::Bare, None, _) => self.bare().map(Some),
+        }
+    }
+
+    fn given(&self) -> Vec<&'static str> {
+        let given = [
+            ("--tap", self.tap.is_some()),
+            ("--address", !self.address.is_empty()),
+            ("--gateway", !self.gateway.is_empty()),
+            ("--mac", self.mac.is_some()),
+            ("--port", self.port.is_some()),
+            ("--sockets", self.sockets.is_some()),
+            ("--buffer", self.buffer.is_some()),
+            ("--bare-congestion", self.bare_congestion.is_some()),
+        ];
+        given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+
+    fn bare(&self) -> Result<BareOptions, Error> {
+        let needs = |what| Error::Usage(format!("--stack bare needs {what}"));
+        let tap = self.tap.clone().ok_or_else(|| needs("--tap NAME"))?;
+        if self.address.is_empty() {
+            return Err(needs("--address ADDR/LENGTH, such as fd00::2/64"));
+        }
+        let own = BareOptions::default();
+        Ok(BareOptions {
+            tap,
+            addresses: self.address.clone(),
+            gateways: self.gateway.clone(),
+            mac: self.mac,
+            port: self.port.unwrap_or(own.port),
+            sockets: self.sockets.map_or(own.sockets, |count| count as usize),
+            buffer_bytes: self.buffer.map_or(own.buffer_bytes, |bytes| bytes as usize),
+            congestion: match self.bare_congestion {
+                Some(Control::Reno) => Congestion::Reno,
+                Some(Control::None) | None => Congestion::None,
+            },
+        })
+    }
+}
+
+/// Starts it.
+pub(super) fn start(options: &BareOptions) -> Result<Bare, Error> {
+    Bare::start(options).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => Error::Usage(format!("--stack bare: {error}")),
+        _ => Error::Measure(error.to_string()),
+    })
+}
+
+/// Stops it and tells what happened.
+pub(super) fn last_words(bare: Bare, json: bool) -> Result<String, Error> {
+    let counted = bare.stop().map_err(|error| Error::Measure(error.to_string()))?;
+    Ok(if json { format!("{}\n", serde_json::json!(counted)) } else { line(&counted) })
+}
+
+fn line(counted: &Statistics) -> String {
+    let Statistics { connections, requests, timeouts, segments_sent_again, duplicate_acks_hidden } =
+        counted;
+    format!(
+        "{connections} connections, {requests} requests; {timeouts} timeouts, after which {segments_sent_again} \
+         segments were sent again; {duplicate_acks_hidden} duplicate acknowledgements hidden\n"
+    )
+}
+
+fn mac(text: &str) -> Result<[u8; 6], String> {
+    const FORM: &str = "six bytes in hexadecimal, such as 02:00:00:00:00:01";
+    let bytes: Vec<u8> = text
+        .split(':')
+        .map(|one| u8::from_str_radix(one, 16).ok().filter(|_| one.len() == 2))
+        .collect::<Option<_>>()
+        .ok_or(FORM)?;
+    bytes.try_into().map_err(|_| FORM.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hardware_address_is_six_bytes() {
+        assert_eq!(mac("02:00:00:0a:00:Ff"), Ok([2, 0, 0, 10, 0, 255]));
+        for text in [
+            "",
+            "02:00",
+            "02:00:00:00:00:1",
+            "02:00:00:00:00:00:00",
+            "0g:00:00:00:00:00",
+            "+2:00:00:00:00:00",
+        ] {
+            assert!(mac(text).is_err(), "{text}");
+        }
+    }
+}

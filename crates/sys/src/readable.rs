@@ -1,0 +1,62 @@
+//! To wait until one of a few files can be read, without a driver.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::time::Duration;
+
+use crate::check;
+
+/// Waits until one of them can be read, has ended or is broken, or so much time has passed; for ever
+/// where none is given. Tells it of each.
+///
+/// # Errors
+/// Those of poll(2), except that a signal just ends the wait.
+pub fn wait<const N: usize>(
+    files: [BorrowedFd<'_>; N],
+    most: Option<Duration>,
+) -> io::Result<[bool; N]> {
+    let asked = |file: &BorrowedFd<'_>| libc::pollfd {
+        fd: file.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let mut polled = files.each_ref().map(asked);
+    let time = most.map(timespec);
+    let until = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let start = polled.as_mut_ptr();
+    // SAFETY: `start` points at N entries that the call may write, `until` at a time or nothing.
+    match check(unsafe { libc::ppoll(start, N as libc::nfds_t, until, std::ptr::null()) }) {
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(polled.map(|one| one.revents != 0)),
+    }
+}
+
+fn timespec(time: Duration) -> libc::timespec {
+    let tv_sec = libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX);
+    libc::timespec { tv_sec, tv_nsec: libc::c_long::from(time.subsec_nanos()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::fd::AsFd as _;
+
+    use super::*;
+
+    #[test]
+    fn it_tells_which_of_them_can_be_read() {
+        let (quiet, _held) = io::pipe().unwrap();
+        let (full, mut writer) = io::pipe().unwrap();
+        let none = wait([quiet.as_fd(), full.as_fd()], Some(Duration::ZERO)).unwrap();
+        assert_eq!(none, [false, false]);
+        writer.write_all(b"x").unwrap();
+        assert_eq!(wait([quiet.as_fd(), full.as_fd()], None).unwrap(), [false, true]);
+    }
+
+    #[test]
+    fn an_end_counts_as_something_to_read() {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(writer);
+        assert_eq!(wait([reader.as_fd()], None).unwrap(), [true]);
+    }
+}
