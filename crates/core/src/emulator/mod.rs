@@ -1,8 +1,8 @@
 //! A link of our own: what happens to frames that travel over it in one direction, decided from
 //! bytes, time and a seed.
 //!
-//! A frame goes through three stops, in this order: its turn at the rate ([`turn`]), chance
-//! ([`chance`]), and the delay ([`lane`]).
+//! A frame goes through three stops, in this order: its turn at the rate (`turn`), chance
+//! (`chance`), and the delay (`lane`).
 
 mod chance;
 mod frame;
