@@ -4,6 +4,7 @@
 //! report. [`cli`] makes the plan and shows the report, [`run`] turns a plan into a result,
 //! [`find`] many trials of one, [`load`] holds the workers. [`store`] keeps results.
 
+mod browser;
 mod calibrate;
 pub mod capture;
 pub mod cli;

@@ -1,5 +1,6 @@
 //! A study from its first cell to its last.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -317,6 +318,7 @@ impl<'a> Course<'a> {
         let www = work.www();
         let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
         let programs = self.document.programs.clone();
+        let browsers = RefCell::default();
         let bench = Bench {
             study: self.study,
             work: &work,
@@ -324,6 +326,7 @@ impl<'a> Course<'a> {
             programs: &programs,
             here,
             seed: self.document.seed,
+            browsers: &browsers,
             stop,
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);

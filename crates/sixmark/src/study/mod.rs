@@ -13,7 +13,7 @@ mod external;
 mod files;
 mod folder;
 mod hooks;
-mod program;
+pub(crate) mod program;
 mod services;
 mod source;
 mod work;

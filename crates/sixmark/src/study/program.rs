@@ -101,7 +101,7 @@ impl Need {
 }
 
 /// The file of a program, found where daemons are too.
-pub(super) fn find(program: &str) -> Option<PathBuf> {
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|path| is_program(path));
     }
@@ -115,7 +115,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// A program whose words are English and that goes where it is told.
-pub(super) fn command(path: &Path) -> Command {
+pub(crate) fn command(path: &Path) -> Command {
     let mut command = Command::new(path);
     command.env("LC_ALL", "C").env_remove("LANGUAGE").stdin(Stdio::null());
     for name in PROXIES {

@@ -2,6 +2,7 @@
 //! read. Output that does not look as it should is an error, not a zero.
 
 mod ab;
+mod browser;
 mod curl;
 mod h2load;
 mod read;
@@ -10,6 +11,8 @@ mod wrk;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+pub use browser::Load;
 
 use super::measure::{Measure, Phase, Plain, Point};
 use crate::family::Family;
@@ -32,6 +35,10 @@ pub enum Client {
     Wrk,
     /// nghttp2's h2load.
     H2load,
+    /// Chromium, without a window.
+    Chromium,
+    /// Firefox, without a window.
+    Firefox,
 }
 
 /// What a cell asks of a program that is not sixmark.
@@ -87,11 +94,20 @@ pub struct Answer {
 
 impl Client {
     /// Every program.
-    pub const ALL: [Client; 6] =
-        [Client::Sixmark, Client::Curl, Client::Wget, Client::Ab, Client::Wrk, Client::H2load];
+    pub const ALL: [Client; 8] = [
+        Client::Sixmark,
+        Client::Curl,
+        Client::Wget,
+        Client::Ab,
+        Client::Wrk,
+        Client::H2load,
+        Client::Chromium,
+        Client::Firefox,
+    ];
 
     /// Their names.
-    pub const NAMES: [&str; 6] = ["sixmark", "curl", "wget", "ab", "wrk", "h2load"];
+    pub const NAMES: [&str; 8] =
+        ["sixmark", "curl", "wget", "ab", "wrk", "h2load", "chromium", "firefox"];
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<Client> {
@@ -112,7 +128,14 @@ impl Client {
             Client::Ab => "apache2-utils",
             Client::Wrk => "wrk",
             Client::H2load => "nghttp2-client",
+            Client::Chromium => "chromium",
+            Client::Firefox => "firefox-esr",
         }
+    }
+
+    /// Whether it is driven from load to load, and goes on afterwards.
+    pub fn is_browser(self) -> bool {
+        matches!(self, Client::Chromium | Client::Firefox)
     }
 
     /// What makes it tell its version.
@@ -136,6 +159,7 @@ impl Client {
             Client::Ab => ab::arguments(job),
             Client::Wrk => wrk::arguments(job),
             Client::H2load => h2load::arguments(job),
+            Client::Chromium | Client::Firefox => browser::arguments(self, job),
         };
         arguments.map_err(|why| format!("{} {why}", self.name()))
     }
@@ -152,6 +176,7 @@ impl Client {
             Client::Ab => ab::read(said),
             Client::Wrk => wrk::read(said),
             Client::H2load => h2load::read(said),
+            Client::Chromium | Client::Firefox => browser::read(job, said),
         }
     }
 }
