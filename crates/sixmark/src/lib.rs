@@ -5,6 +5,7 @@
 //! [`find`] many trials of one, [`load`] holds the workers. [`store`] keeps results. [`lab`] builds
 //! networks to do all that in.
 
+mod browser;
 mod calibrate;
 pub mod capture;
 pub mod cli;

@@ -20,6 +20,7 @@ use super::external;
 use super::folder::Kept;
 use super::stage::Stage;
 use super::work::Work;
+use crate::browser::Browsers;
 use crate::{Error, find, run};
 
 /// What cells are measured with.
@@ -31,6 +32,8 @@ pub(super) struct Bench<'a> {
     /// The folder of the study's file.
     pub(super) here: &'a std::path::Path,
     pub(super) seed: u64,
+    /// Those that were started, which cells share.
+    pub(super) browsers: &'a Browsers,
     pub(super) stop: &'a Arc<AtomicBool>,
 }
 
@@ -96,7 +99,8 @@ impl Bench<'_> {
         let job = Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
             .map_err(|(_, why)| Error::Usage(why))?;
         let version = self.programs.get(client.name()).map_or("", String::as_str);
-        let Some(done) = external::run(client, &job, version, self.work, self.stop)? else {
+        let Some(done) = external::run(client, &job, version, self.work, self.browsers, self.stop)?
+        else {
             return Ok(None);
         };
         let mut measured = self.empty(cell, repetition, client, done.command);

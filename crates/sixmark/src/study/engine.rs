@@ -322,6 +322,7 @@ impl<'a> Course<'a> {
         };
         let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
         let programs = self.document.programs.clone();
+        let browsers = Browsers::default();
         let bench = Bench {
             study: self.study,
             work: &work,
@@ -329,6 +330,7 @@ impl<'a> Course<'a> {
             programs: &programs,
             here,
             seed: self.document.seed,
+            browsers: &browsers,
             stop,
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);

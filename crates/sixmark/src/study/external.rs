@@ -1,6 +1,7 @@
 //! Another program loads in sixmark's place.
 
 use std::fs::{self, File};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use super::program::client_program;
 use super::work::Work;
 use crate::Error;
 use crate::program::command;
+use crate::browser::Browsers;
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);
@@ -26,11 +28,53 @@ pub(super) struct Done {
     pub(super) command: Vec<String>,
 }
 
-/// Runs a client to its end. None where the study was stopped before.
+/// Has a client do a job, in the calling thread's network namespace: runs it to its end, or drives one
+/// of the browsers. None where the study was stopped before.
 ///
 /// # Errors
 /// It can't be started, does not end, or says what can't be read; `version` is named then.
 pub(super) fn run(
+    client: Client,
+    job: &Job,
+    version: &str,
+    work: &Work,
+    browsers: &Browsers,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Done>, Error> {
+    match client.is_browser() {
+        true => drive(client, job, version, work, browsers, stop),
+        false => run_to_end(client, job, version, work, stop),
+    }
+}
+
+/// What a browser's loads were is its output: a line of JSON for each.
+fn drive(
+    client: Client,
+    job: &Job,
+    version: &str,
+    work: &Work,
+    browsers: &Browsers,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Done>, Error> {
+    let name = client.name();
+    let arguments = client.arguments(job).map_err(Error::Usage)?;
+    let folder = work.folder("browsers")?;
+    let done = browsers.load(client, &arguments, job, &folder, stop)?;
+    let Some(done) = done else { return Ok(None) };
+    let lines = done.loads.iter().map(|load| serde_json::to_string(load).map(|line| line + "\n"));
+    let out: String = lines
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::Measure(format!("{name}: {error}")))?;
+    let said = Said { out: &out, err: &done.said, wall_s: done.wall_s, cpu_s: done.cpu_s };
+    let answer = client
+        .read(job, &said)
+        .map_err(|why| Error::Measure(format!("{name} ({version}): {why}")))?;
+    let command = [name.to_owned()].into_iter().chain(arguments).collect();
+    let output = Output { stdout: out, stderr: done.said, status: "runs on".to_owned() };
+    Ok(Some(Done { answer, output, command }))
+}
+
+fn run_to_end(
     client: Client,
     job: &Job,
     version: &str,

@@ -2,6 +2,7 @@
 //! read. Output that does not look as it should is an error, not a zero.
 
 mod ab;
+mod browser;
 mod curl;
 mod fio;
 mod h2load;
@@ -13,6 +14,8 @@ pub use fio::Blocks;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+pub use browser::Load;
 
 use super::measure::{Measure, Phase, Plain, Point};
 use crate::family::Family;
@@ -38,6 +41,10 @@ pub enum Client {
     H2load,
     /// fio, which loads storage instead of a web server.
     Fio,
+    /// Chromium, without a window.
+    Chromium,
+    /// Firefox, without a window.
+    Firefox,
 }
 
 /// What a cell asks of a program that is not sixmark.
@@ -95,7 +102,7 @@ pub struct Answer {
 
 impl Client {
     /// Every program.
-    pub const ALL: [Client; 7] = [
+    pub const ALL: [Client; 9] = [
         Client::Sixmark,
         Client::Curl,
         Client::Wget,
@@ -103,10 +110,13 @@ impl Client {
         Client::Wrk,
         Client::H2load,
         Client::Fio,
+        Client::Chromium,
+        Client::Firefox,
     ];
 
     /// Their names.
-    pub const NAMES: [&str; 7] = ["sixmark", "curl", "wget", "ab", "wrk", "h2load", "fio"];
+    pub const NAMES: [&str; 9] =
+        ["sixmark", "curl", "wget", "ab", "wrk", "h2load", "fio", "chromium", "firefox"];
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<Client> {
@@ -128,7 +138,14 @@ impl Client {
             Client::Wrk => "wrk",
             Client::H2load => "nghttp2-client",
             Client::Fio => "fio",
+            Client::Chromium => "chromium",
+            Client::Firefox => "firefox-esr",
         }
+    }
+
+    /// Whether it is driven from load to load, and goes on afterwards.
+    pub fn is_browser(self) -> bool {
+        matches!(self, Client::Chromium | Client::Firefox)
     }
 
     /// What makes it tell its version.
@@ -153,6 +170,7 @@ impl Client {
             Client::Wrk => wrk::arguments(job),
             Client::H2load => h2load::arguments(job),
             Client::Fio => fio::arguments(job),
+            Client::Chromium | Client::Firefox => browser::arguments(self, job),
         };
         arguments.map_err(|why| format!("{} {why}", self.name()))
     }
@@ -175,6 +193,7 @@ impl Client {
             Client::Wrk => wrk::read(said),
             Client::H2load => h2load::read(said),
             Client::Fio => fio::read(job, said),
+            Client::Chromium | Client::Firefox => browser::read(job, said),
         }
     }
 }

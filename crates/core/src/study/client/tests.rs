@@ -278,3 +278,65 @@ fn fio_tells_of_its_blocks() {
         .read(&job, &said("", "fio: engine nfs not loadable\nfio: failed to load engine\n"));
     assert!(lacking.unwrap_err().contains("SIXMARK_FIO"));
 }
+
+/// Two loads as they are told of, the second refused.
+const LOADS: &str = concat!(
+    r#"{"error":null,"status":404,"protocol":"http/1.1","peer":"::1","reused":false,"#,
+    r#""content_bytes":320000,"bytes":320120,"connect_us":100.0,"tls_us":null,"wait_us":1000.0,"#,
+    r#""transfer_us":2000.0,"response_us":10000.0}"#,
+    "\n",
+    r#"{"error":"net::ERR_CONNECTION_REFUSED","status":0,"protocol":"","peer":null,"reused":false,"#,
+    r#""content_bytes":0,"bytes":0,"connect_us":null,"tls_us":null,"wait_us":null,"#,
+    r#""transfer_us":null,"response_us":10000.0}"#,
+    "\n",
+);
+
+#[test]
+fn browsers_tell_of_each_load() {
+    for client in [Client::Chromium, Client::Firefox] {
+        let answer = read(client, LOADS, "");
+        assert_eq!((figure(&answer, "sent"), figure(&answer, "completed")), (2.0, 1.0));
+        assert_eq!(answer.refused, 1);
+        assert!((figure(&answer, "elapsed") - 0.02).abs() < 1e-9);
+        assert!((figure(&answer, "goodput") - 16_000_000.0).abs() < 1e-3);
+        for (name, us) in [("connect", 100.0), ("wait", 1e3), ("transfer", 2e3), ("response", 1e4)]
+        {
+            assert_eq!(figure(&answer, &format!("{name}.mean")), us);
+        }
+        assert!(!answer.figures.contains_key("tls.mean"));
+    }
+}
+
+#[test]
+fn a_load_that_went_another_way_than_asked_is_refused() {
+    let refused = |change: fn(&mut Job), word: (&str, &str)| {
+        let mut job = job("chromium");
+        change(&mut job);
+        Client::Chromium.read(&job, &said(&LOADS.replace(word.0, word.1), "")).unwrap_err()
+    };
+    let none = ("", "");
+    assert_eq!(refused(|job| job.family = Family::Ipv4, none), "it went to ::1, which is not IPv4");
+    let again = ("\"reused\":false", "\"reused\":true");
+    let line = refused(|job| job.keep_alive = false, again);
+    assert_eq!(line, "it used a connection again, which it should not");
+    let line = refused(|job| job.protocol = Some("http/2".into()), none);
+    assert_eq!(line, "it spoke http/1.1 instead of http/2");
+    assert!(refused(|_| {}, ("10000.0", "-1.0")).contains("below 0"));
+}
+
+#[test]
+fn what_browsers_can_not_do_is_said() {
+    let refused = |client: Client, change: fn(&mut Job)| {
+        let mut job = job(client.name());
+        change(&mut job);
+        client.arguments(&job).unwrap_err()
+    };
+    for client in [Client::Chromium, Client::Firefox] {
+        assert!(client.arguments(&job(client.name())).is_ok());
+        assert!(refused(client, |job| job.connections = 2).contains("one at a time"));
+        assert!(refused(client, |job| job.headers = vec!["A: b".into()]).contains("header"));
+        assert!(refused(client, |job| job.count = None).contains("count = N"));
+    }
+    let named = refused(Client::Firefox, |job| job.url = "http://host/".into());
+    assert!(named.contains("no option for the family"), "{named}");
+}

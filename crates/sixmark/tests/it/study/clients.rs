@@ -28,7 +28,70 @@ fn with(client: &str, options: &str) {
         assert_eq!(cell["warnings"].as_array().unwrap().len(), 0, "{cell}");
     }
     let kept = super::read(&bench.cells()[0]);
-    assert!(kept["result"].is_null() && kept["output"]["status"].as_str().unwrap().contains('0'));
+    let status = kept["output"]["status"].as_str().unwrap();
+    assert!(kept["result"].is_null() && (status.contains('0') || status == "runs on"));
+}
+
+/// A browser's cells: with kept connections and without.
+fn with_browser(client: &str) {
+    with(client, "count = 3\ntimeout = \"60s\"");
+    if skipped(client) {
+        return;
+    }
+    let bench = Bench::new(&format!(
+        "name = \"clients\"\n[options]\ncount = 2\ntimeout = \"60s\"\n\
+         [factors]\nclient = [\"{client}\"]\nfamily = [\"ipv6\", \"ipv4\"]\n\
+         path = [\"/bytes/320000\", \"/status/404\"]\nno-keep-alive = [true, false]\n"
+    ));
+    fine(&bench.run(&["--quiet"]));
+    let document = bench.document();
+    assert_complete(&document);
+    for cell in document["cells"].as_array().unwrap() {
+        let level = |at: usize| cell["levels"][at]["level"].as_str().unwrap();
+        let of = |name: &str| cell["families"][level(1)][name].as_f64().unwrap();
+        let opened = if level(3) == "true" { 2.0 } else { 1.0 };
+        assert_eq!((of("completed"), of("opened")), (2.0, opened), "{cell}");
+        assert!(of("wait.mean") > 0.0 && of("response.mean") > of("wait.mean"), "{cell}");
+        assert!(of("connect.mean") > 0.0 && of("cpu") > 0.0, "{cell}");
+        let goodput = of("goodput") * of("elapsed");
+        assert!(level(2) != "/bytes/320000" || (goodput - 640_000.0).abs() < 1.0, "{cell}");
+        assert!(of("transfer_rate") > of("goodput"), "{cell}");
+        let refused = cell["warnings"].as_array().unwrap().len();
+        assert_eq!(refused, usize::from(level(2) == "/status/404"), "{cell}");
+    }
+}
+
+/// One whose connections are reset: nothing came, and the study goes on.
+fn with_browser_in_vain(client: &str) {
+    if skipped(client) {
+        return;
+    }
+    let bench = Bench::new(&format!(
+        "name = \"clients\"\npath = \"/reset\"\n[options]\ncount = 1\n\
+         [factors]\nclient = [\"{client}\"]\nfamily = [\"ipv6\", \"ipv4\"]\n"
+    ));
+    fine(&bench.run(&["--quiet"]));
+    for cell in bench.document()["cells"].as_array().unwrap() {
+        let family = cell["levels"][1]["level"].as_str().unwrap();
+        let figures = &cell["families"][family];
+        assert_eq!((&figures["completed"], &figures["failed"]), (&0.0.into(), &1.0.into()));
+    }
+}
+
+#[test]
+fn a_browser_that_gets_nothing_says_so() {
+    with_browser_in_vain("chromium");
+    with_browser_in_vain("firefox");
+}
+
+#[test]
+fn chromium_loads() {
+    with_browser("chromium");
+}
+
+#[test]
+fn firefox_loads() {
+    with_browser("firefox");
 }
 
 #[test]

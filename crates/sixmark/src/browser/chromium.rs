@@ -1,0 +1,269 @@
+//! Chromium, by the Chrome DevTools Protocol over pipes: they cross network namespaces, which a port
+//! would not.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sixmark_core::study::client::Load;
+use sixmark_sys::process::Running;
+
+use super::talk::{Said, Talk, Way, left, text};
+use super::{Browser, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
+use crate::study::program::{command, find};
+
+/// It speaks on descriptors 3 and 4, where a shell puts its standard ones.
+const SHELL: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
+
+/// A running Chromium.
+pub(super) struct Chromium {
+    talk: Talk<Pipes>,
+    /// The page that is open, with all that is its own.
+    context: Option<String>,
+    said: PathBuf,
+    // Behind the pipes, whose end is its own: what does not heed that is stopped.
+    running: Running,
+}
+
+impl Chromium {
+    pub(super) fn start(words: &[String], folder: &Path) -> Result<Chromium, String> {
+        let unable = |error: std::io::Error| format!("can't be started: {error}");
+        let program = find("chromium").ok_or("is not there any more")?;
+        let shell = find("sh").ok_or("needs sh")?;
+        let (its_in, to) = pipe().map_err(unable)?;
+        let (from, its_out) = pipe().map_err(unable)?;
+        let said = folder.join("stderr");
+        let mut command = command(&shell);
+        command.arg("-c").arg(SHELL).arg(&program).args(words);
+        command.arg(format!("--user-data-dir={}", folder.display())).arg("about:blank");
+        command.stdin(Stdio::from(its_in)).stdout(Stdio::from(its_out));
+        command.stderr(File::create(&said).map_err(unable)?).env("HOME", folder);
+        let running = Running::start(&mut command).map_err(unable)?;
+        // Ours of its ends go with the command, so that its end can be seen.
+        drop(command);
+        let talk = Talk::new(Pipes::new(to, from)?);
+        let mut chromium = Chromium { talk, context: None, said, running };
+        let version = chromium.talk.call("Browser.getVersion", json!({}));
+        version.map_err(|why| format!("{why}{}", last_line(&chromium.said)))?;
+        Ok(chromium)
+    }
+
+    /// Answers the page's own request, and none other, in the browser.
+    fn make_up(&mut self, url: &str) -> Result<(), String> {
+        self.talk.call("Page.enable", json!({}))?;
+        self.talk.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]}))?;
+        self.talk.send("Page.navigate", json!({"url": url}))?;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let said = self.talk.listen(until)?.ok_or("no page came")?;
+            let Said::Event(event) = said else { continue };
+            match event["method"].as_str() {
+                Some("Fetch.requestPaused") => {
+                    self.talk.send("Fetch.fulfillRequest", answer(&event["params"]))?;
+                }
+                Some("Page.loadEventFired") => break,
+                _ => {}
+            }
+        }
+        self.talk.call("Fetch.disable", json!({})).map(drop)
+    }
+}
+
+/// The page, as the answer to a request that was held.
+fn answer(held: &Value) -> Value {
+    use base64::Engine as _;
+    let body = base64::engine::general_purpose::STANDARD.encode(PAGE);
+    let head = [page_type("name", "text/html".into())];
+    json!({"requestId": held["requestId"], "responseCode": 200, "responseHeaders": head, "body": body})
+}
+
+impl Browser for Chromium {
+    fn open(&mut self, url: &str) -> Result<(), String> {
+        self.talk.address(None);
+        self.talk.forget();
+        let context = self.talk.call("Target.createBrowserContext", json!({}))?;
+        let context = text(&context, "browserContextId")?;
+        let new = json!({"url": "about:blank", "browserContextId": context});
+        let target = text(&self.talk.call("Target.createTarget", new)?, "targetId")?;
+        self.context = Some(context);
+        let attach = json!({"targetId": target, "flatten": true});
+        let session = text(&self.talk.call("Target.attachToTarget", attach)?, "sessionId")?;
+        self.talk.address(Some(session));
+        self.make_up(url)?;
+        self.talk.call("Network.enable", json!({}))?;
+        self.talk.call("Network.setCacheDisabled", json!({"cacheDisabled": true})).map(drop)
+    }
+
+    fn fetch(&mut self, url: &str, timeout: Duration) -> Result<Load, String> {
+        self.talk.forget();
+        let began = Instant::now();
+        let mut until = began + timeout + PATIENCE;
+        let code = json!({"expression": script(url, timeout), "awaitPromise": true, "returnByValue": true});
+        let number = self.talk.send("Runtime.evaluate", code)?;
+        let (mut content, mut account) = (None, Account::default());
+        while content.is_none() || !account.is_over() {
+            match self.talk.listen(until)? {
+                Some(Said::Returned(id, result)) if id == number => {
+                    let result = result?;
+                    let said = result["result"]["value"].as_str();
+                    let said = told(said.unwrap_or("its script failed"));
+                    // Why it failed may be told of a little later, or never.
+                    until = if said.is_err() { Instant::now() + SOON } else { until };
+                    content = Some(said);
+                }
+                Some(Said::Event(event)) => account.take(&event),
+                Some(_) => {}
+                None if matches!(content, Some(Err(_))) => break,
+                None => return Err("the load does not end".to_owned()),
+            }
+        }
+        match (content.unwrap_or(Ok(0)), account.error.clone()) {
+            (Ok(bytes), None) => account.load(bytes),
+            (content, why) => {
+                let why = why.or(content.err()).unwrap_or_default();
+                Ok(failed(&why, began.elapsed()))
+            }
+        }
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        self.talk.address(None);
+        match self.context.take() {
+            Some(context) => {
+                let which = json!({"browserContextId": context});
+                self.talk.call("Target.disposeBrowserContext", which).map(drop)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn id(&self) -> u32 {
+        self.running.id()
+    }
+
+    fn said(&self) -> String {
+        last_of(&self.said)
+    }
+}
+
+/// What its events say of a load.
+#[derive(Debug, Default)]
+struct Account {
+    id: Option<String>,
+    response: Value,
+    finished: Value,
+    error: Option<String>,
+}
+
+impl Account {
+    fn take(&mut self, event: &Value) {
+        let params = &event["params"];
+        let ours = params["requestId"].as_str().is_some_and(|id| self.id.as_deref() == Some(id));
+        match event["method"].as_str() {
+            Some("Network.requestWillBeSent") if params["type"] == "Fetch" => {
+                self.id = params["requestId"].as_str().map(str::to_owned);
+            }
+            Some("Network.responseReceived") if ours => self.response = params["response"].clone(),
+            Some("Network.loadingFinished") if ours => self.finished = params.clone(),
+            Some("Network.loadingFailed") if ours => {
+                self.error = Some(params["errorText"].as_str().unwrap_or("failed").to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.error.is_some() || !self.finished.is_null()
+    }
+
+    /// Its times: `requestTime` in seconds, the others in milliseconds after that, -1 where there is none.
+    fn load(&self, content_bytes: u64) -> Result<Load, String> {
+        let (response, timing) = (&self.response, &self.response["timing"]);
+        let number = |value: &Value, name: &str| {
+            value[name].as_f64().ok_or_else(|| format!("it says nothing of {name}"))
+        };
+        let ms = |name: &str| timing[name].as_f64().filter(|ms| *ms >= 0.0);
+        let between = |from: &str, to: &str| Some((ms(to)? - ms(from)?).max(0.0) * 1e3);
+        let whole_ms =
+            (number(&self.finished, "timestamp")? - number(timing, "requestTime")?) * 1e3;
+        let first_ms = number(timing, "receiveHeadersEnd")?;
+        let begun = if ms("sslStart").is_some() { "sslStart" } else { "connectEnd" };
+        Ok(Load {
+            error: None,
+            status: number(response, "status")? as u16,
+            protocol: text(response, "protocol")?,
+            peer: response["remoteIPAddress"].as_str().and_then(address),
+            reused: response["connectionReused"].as_bool().unwrap_or(false),
+            content_bytes,
+            bytes: number(&self.finished, "encodedDataLength")? as u64,
+            connect_us: between("connectStart", begun),
+            tls_us: between("sslStart", "sslEnd"),
+            wait_us: between("sendEnd", "receiveHeadersStart"),
+            transfer_us: Some((whole_ms - first_ms).max(0.0) * 1e3),
+            response_us: whole_ms.max(0.0) * 1e3,
+        })
+    }
+}
+
+/// IPv6 stands in brackets.
+fn address(text: &str) -> Option<std::net::IpAddr> {
+    text.trim_matches(['[', ']']).parse().ok()
+}
+
+/// Its last word, where it has any.
+fn last_line(said: &Path) -> String {
+    let said = last_of(said);
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    last.map_or(String::new(), |line| format!("; its last line: {line}"))
+}
+
+/// Messages that end with a NUL.
+struct Pipes {
+    to: PipeWriter,
+    from: Receiver<String>,
+}
+
+impl Pipes {
+    /// A thread reads, until the browser has ended.
+    fn new(to: PipeWriter, from: PipeReader) -> Result<Pipes, String> {
+        let (sender, receiver) = channel();
+        let read = move || {
+            let mut from = BufReader::new(from);
+            loop {
+                let mut message = Vec::new();
+                match from.read_until(0, &mut message) {
+                    Ok(1..) if message.pop() == Some(0) => {
+                        let message = String::from_utf8_lossy(&message).into_owned();
+                        if sender.send(message).is_err() {
+                            break;
+                        }
+                    }
+                    _ => break,
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("chromium".into()).spawn(read);
+        thread.map_err(|error| format!("can't start a thread: {error}"))?;
+        Ok(Pipes { to, from: receiver })
+    }
+}
+
+impl Way for Pipes {
+    fn send(&mut self, message: String) -> Result<(), String> {
+        let mut bytes = message.into_bytes();
+        bytes.push(0);
+        self.to.write_all(&bytes).map_err(|error| format!("does not listen any more: {error}"))
+    }
+
+    fn receive(&mut self, until: Instant) -> Result<Option<String>, String> {
+        match self.from.recv_timeout(left(until).unwrap_or_default()) {
+            Ok(message) => Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err("has ended".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Browsers that have been started, kept until the study ends: starting one takes seconds.
+//!
+//! A program ends with the thread that started it, and a cell in a lab is measured in a thread of its
+//! own. So there is a thread for each network, which has its browsers and lasts.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use sixmark_core::study::client::{Client, Job};
+
+use super::{Browser, Loads, all, start};
+use crate::Error;
+
+/// The browsers of all networks.
+#[derive(Default)]
+pub(crate) struct Browsers(Mutex<BTreeMap<u64, Hand>>);
+
+/// The thread that has the browsers of a network.
+struct Hand {
+    orders: Sender<Order>,
+    thread: JoinHandle<()>,
+}
+
+/// A job for a browser.
+struct Order {
+    client: Client,
+    words: Vec<String>,
+    job: Job,
+    folder: PathBuf,
+    stop: Arc<AtomicBool>,
+    answer: Sender<Result<Option<Loads>, String>>,
+}
+
+/// Two jobs of the same name and care for certificates can share a browser.
+type Own = BTreeMap<(&'static str, bool), Box<dyn Browser>>;
+
+impl Browsers {
+    /// Has a browser do a job, with `words` as its arguments, in the calling thread's network
+    /// namespace. It is started where none is there yet, with its profile under `folder`, and ends
+    /// when these are dropped. None where `stop` was set before.
+    ///
+    /// # Errors
+    /// The browser can't be started, or does not do as told.
+    pub(crate) fn load(
+        &self,
+        client: Client,
+        words: &[String],
+        job: &Job,
+        folder: &Path,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Loads>, Error> {
+        let unable = |why: String| Error::Measure(format!("{}: {why}", client.name()));
+        let lost = || unable("the thread that drives it has ended".to_owned());
+        let network = network().map_err(unable)?;
+        let (answer, told) = mpsc::channel();
+        let order = Order {
+            client,
+            words: words.to_vec(),
+            job: job.clone(),
+            folder: folder.join(network.to_string()),
+            stop: Arc::clone(stop),
+            answer,
+        };
+        {
+            let mut hands = self.0.lock().map_err(|_| lost())?;
+            if !hands.contains_key(&network) {
+                hands.insert(network, hand().map_err(unable)?);
+            }
+            let hand = hands.get(&network).ok_or_else(lost)?;
+            hand.orders.send(order).map_err(|_| lost())?;
+        }
+        told.recv().map_err(|_| lost())?.map_err(unable)
+    }
+
+    /// Ends all of them.
+    pub(crate) fn end(&self) {
+        let Ok(mut hands) = self.0.lock() else { return };
+        for (_, Hand { orders, thread }) in std::mem::take(&mut *hands) {
+            drop(orders);
+            // What it panicked of was told on standard error.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Browsers {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A thread in the network namespace of the calling one.
+fn hand() -> Result<Hand, String> {
+    let (orders, taken) = mpsc::channel();
+    let thread = std::thread::Builder::new().name("browsers".to_owned());
+    let thread = thread.spawn(move || work(&taken)).map_err(|error| error.to_string())?;
+    Ok(Hand { orders, thread })
+}
+
+fn work(orders: &Receiver<Order>) {
+    let mut own = Own::new();
+    while let Ok(order) = orders.recv() {
+        let done = one(&mut own, &order);
+        // Whoever asked may have gone.
+        let _ = order.answer.send(done);
+    }
+}
+
+fn one(own: &mut Own, order: &Order) -> Result<Option<Loads>, String> {
+    let Order { client, words, job, folder, stop, .. } = order;
+    let key = (client.name(), job.insecure);
+    if !own.contains_key(&key) {
+        let folder = folder.join(format!("{}-{}", client.name(), own.len()));
+        own.insert(key, start(*client, words, job.insecure, &folder)?);
+    }
+    let Some(browser) = own.get_mut(&key) else { return Ok(None) };
+    let done = all(browser.as_mut(), job, stop);
+    if done.is_err() {
+        // Nobody knows what state it is in.
+        own.remove(&key);
+    }
+    done
+}
+
+/// The calling thread's network namespace, by its inode.
+fn network() -> Result<u64, String> {
+    let found = std::fs::metadata("/proc/thread-self/ns/net");
+    found.map(|found| found.ino()).map_err(|error| format!("/proc is not there: {error}"))
+}
