@@ -48,6 +48,13 @@ pub enum Plain {
     Wall,
     /// Seconds of processor time that the client used.
     Cpu,
+    /// Seconds of processor time that the service used meanwhile.
+    ServerCpu,
+    /// Frames of both directions from the GET to the last ACK, each segment once, over that time, bytes
+    /// a second; by a capture.
+    Throughput,
+    /// Segments of the server that were sent again; by a capture.
+    Retransmitted,
 }
 
 /// A part of an exchange whose durations are measured.
@@ -69,6 +76,8 @@ pub enum Phase {
     Response,
     /// From connected to closed.
     Lifetime,
+    /// From the GET to the last ACK that the client sends before FIN; by a capture.
+    Delay,
 }
 
 /// A point of a distribution.
@@ -118,7 +127,7 @@ pub struct Unit {
     pub scale: f64,
 }
 
-const PLAIN: [(&str, Plain, Kind); 13] = [
+const PLAIN: [(&str, Plain, Kind); 16] = [
     ("requests_per_s", Plain::RequestsPerS, Kind::Frequency),
     ("iops", Plain::Iops, Kind::Frequency),
     ("goodput", Plain::Goodput, Kind::Rate),
@@ -132,9 +141,12 @@ const PLAIN: [(&str, Plain, Kind); 13] = [
     ("elapsed", Plain::Elapsed, Kind::Seconds),
     ("wall", Plain::Wall, Kind::Seconds),
     ("cpu", Plain::Cpu, Kind::Seconds),
+    ("server_cpu", Plain::ServerCpu, Kind::Seconds),
+    ("throughput", Plain::Throughput, Kind::Rate),
+    ("retransmitted", Plain::Retransmitted, Kind::Count),
 ];
 
-const PHASES: [(&str, Phase); 8] = [
+const PHASES: [(&str, Phase); 9] = [
     ("connect", Phase::Connect),
     ("tls", Phase::Tls),
     ("wait", Phase::Wait),
@@ -143,6 +155,7 @@ const PHASES: [(&str, Phase); 8] = [
     ("service", Phase::Service),
     ("response", Phase::Response),
     ("lifetime", Phase::Lifetime),
+    ("delay", Phase::Delay),
 ];
 
 const POINTS: [(&str, Point); 7] = [
@@ -195,6 +208,7 @@ impl Measure {
                 | Plain::Iops
                 | Plain::Goodput
                 | Plain::TransferRate
+                | Plain::Throughput
                 | Plain::Completed => Some(true),
                 Plain::Sent | Plain::Opened => None,
                 Plain::Failed
@@ -202,7 +216,9 @@ impl Measure {
                 | Plain::WriteErrors
                 | Plain::Elapsed
                 | Plain::Wall
-                | Plain::Cpu => Some(false),
+                | Plain::Cpu
+                | Plain::ServerCpu
+                | Plain::Retransmitted => Some(false),
             },
         }
     }

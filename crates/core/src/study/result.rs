@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::measure::Measure;
 use crate::comparison::Estimate;
+use crate::emulator::report::Report as Link;
 use crate::family::Family;
 use crate::result::{Ended, Environment, Families, Tool, Warning};
 
@@ -60,12 +61,26 @@ pub struct StudyResult {
     pub published: Option<Published>,
     /// The machine that the load came from.
     pub environment: Environment,
+    /// The lab that it was carried out in; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabUsed>,
     /// The programs used beside sixmark: what each says of its version.
     pub programs: BTreeMap<String, String>,
     /// One entry each time that it went on (`--resume`).
     pub resumed: Vec<Resumed>,
     /// What makes the figures doubtful: those of the cells come with the cells.
     pub warnings: Vec<Warning>,
+}
+
+/// The lab of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabUsed {
+    /// Its file, in the study's folder.
+    pub file: String,
+    /// Its name.
+    pub name: String,
+    /// Built with the rights of root, not in a user namespace.
+    pub root: bool,
 }
 
 /// Where a study was read from.
@@ -130,8 +145,31 @@ pub struct CellResult {
     pub ended: Ended,
     /// Its figures, by the names of [`Measure`]: those that the client gives.
     pub families: Families<BTreeMap<String, f64>>,
+    /// The background traffic around it; absent of a cell without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<CellTraffic>,
+    /// What happened on the lab's impaired links since it was up; empty where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
     /// What makes them doubtful.
     pub warnings: Vec<Warning>,
+}
+
+/// The background traffic of a cell: all flows together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellTraffic {
+    /// The mix, by its name in the study.
+    pub mix: String,
+    /// How many flows.
+    pub flows: u32,
+    /// What was due, bits a second with headers.
+    pub offered_bits_per_s: f64,
+    /// What arrived, bits a second with headers.
+    pub received_bits_per_s: f64,
+    /// Messages that did not arrive.
+    pub lost: u64,
+    /// Segments that TCP sent again.
+    pub retransmitted: u64,
 }
 
 impl CellResult {

@@ -13,7 +13,7 @@ use tungstenite::{Message, WebSocket};
 
 use super::talk::{Said, Talk, Way, left, text};
 use super::{Browser, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
-use crate::study::program::{command, find};
+use crate::program::{command, find};
 
 /// What it says before the address that it listens on.
 const LISTENS: &str = "WebDriver BiDi listening on ws://";

@@ -9,7 +9,6 @@ mod chromium;
 mod firefox;
 mod hand;
 mod talk;
-mod usage;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +17,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sixmark_core::study::client::{Client, Job, Load};
 
+use crate::usage;
 pub(crate) use hand::Browsers;
 
 /// The longest that a browser may take for what is no load: to start, say, on a full machine.

@@ -9,6 +9,7 @@ use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::{self, MountNs};
 use sixmark_sys::netns::NetNs;
 
+use super::cable::Cable;
 use super::host::Host;
 use super::netlink::Netlink;
 use super::{TEMPORARY, ends, settings};
@@ -33,22 +34,10 @@ pub(super) fn nodes(lab: &Lab, rights: Rights) -> Result<Vec<Host>, Error> {
     Ok(found)
 }
 
-/// Lays every cable, and gives the ends what they have.
-pub(super) fn links(lab: &Lab, nodes: &[Host]) -> Result<(), Error> {
-    for link in &lab.links {
-        let [here, there] = [0, 1].map(|end| at(lab, nodes, link.ends[end].node));
-        let (here, there) = (here?, there?);
-        let lay = || {
-            let [first, second] = &link.ends;
-            Netlink::open()?.veth(&first.interface, &second.interface, there.net())
-        };
-        here.net().within(lay).map_err(of(&link.name))?;
-        for end in &link.ends {
-            let node = at(lab, nodes, end.node)?;
-            node.net().within(|| ends::furnish(lab, end)).map_err(of(&link.name))?;
-        }
-    }
-    Ok(())
+/// Lays every link, in the file's order.
+pub(super) fn links(lab: &Lab, nodes: &[Host]) -> Result<Vec<Cable>, Error> {
+    let lay = |(number, link)| Cable::lay(lab, link, nodes, lab.seed.wrapping_add(number));
+    (0..).zip(&lab.links).map(lay).collect()
 }
 
 /// Gives every host its routes.

@@ -4,6 +4,7 @@
 //! that: namespaces are held by descriptors, programs are its children, temporary files are on a tmpfs.
 
 mod build;
+mod cable;
 pub mod door;
 pub mod emulator;
 mod ends;

@@ -4,10 +4,12 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use sixmark_core::emulator::report::Report;
 use sixmark_core::plan::lab::Lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::build;
+use super::cable::Cable;
 use super::door::{self, Answer};
 use super::host::Hosts;
 use crate::Error;
@@ -18,6 +20,7 @@ use crate::service::{self, Services};
 pub struct Up {
     // In the order in which they go.
     services: Services,
+    cables: Vec<Cable>,
     hosts: Hosts,
     lab: Lab,
 }
@@ -42,7 +45,7 @@ impl Up {
     /// What the kernel refuses, or the service that does not start.
     pub fn build(lab: Lab, ground: &Ground<'_>) -> Result<Option<Up>, Error> {
         let nodes = build::nodes(&lab, ground.rights)?;
-        build::links(&lab, &nodes)?;
+        let cables = build::links(&lab, &nodes)?;
         build::routes(&lab, &nodes)?;
         let hosts = Hosts::new(&lab, nodes, ground.rights);
         let of_services = service::Ground {
@@ -53,7 +56,7 @@ impl Up {
             stop: ground.stop,
         };
         let services = Services::start(&lab.services, &of_services)?;
-        Ok(services.map(|services| Up { services, hosts, lab }))
+        Ok(services.map(|services| Up { services, cables, hosts, lab }))
     }
 
     /// What it was built from.
@@ -89,6 +92,19 @@ impl Up {
     /// Where a service answers.
     pub fn urls(&self, service: &str) -> Option<Vec<String>> {
         self.services.urls(service)
+    }
+
+    /// What happened on each link so far, and who did it.
+    ///
+    /// # Errors
+    /// An emulator has ended.
+    pub fn links(&self) -> Result<Vec<Report>, Error> {
+        self.cables.iter().map(Cable::report).collect()
+    }
+
+    /// Processor seconds that a service's processes used so far.
+    pub fn cpu_of(&self, service: &str) -> Option<f64> {
+        self.services.cpu_of(service)
     }
 
     /// Fails where a service has ended.

@@ -17,6 +17,7 @@ use sixmark_sys::process::Running;
 use crate::Error;
 use crate::lab::Hosts;
 use crate::program::{command, find};
+use crate::usage;
 use ready::Look;
 
 /// Between two looks whether a service is ready.
@@ -74,6 +75,12 @@ impl Services {
     /// The URLs of one.
     pub(crate) fn urls(&self, name: &str) -> Option<Vec<String>> {
         self.started.iter().find(|service| service.name == name).map(|service| service.urls.clone())
+    }
+
+    /// Processor seconds that the processes of one used so far; none of one that was there before.
+    pub(crate) fn cpu_of(&self, name: &str) -> Option<f64> {
+        let service = self.started.iter().find(|service| service.name == name)?;
+        Some(usage::of_group(service.running.as_ref()?.id()))
     }
 
     /// Fails where one has ended.

@@ -4,23 +4,29 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 
+use sixmark_core::emulator::report::Report as Link;
 use sixmark_core::family::Family;
 use sixmark_core::pace::Random;
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::Cell;
 use sixmark_core::plan::study::words::{Place, words};
+use sixmark_core::plan::url::Url;
 use sixmark_core::result::{Ended, Families};
 use sixmark_core::study::client::{Client, Job};
 use sixmark_core::study::figures::figures;
+use sixmark_core::study::measure::{Measure, Plain};
 use sixmark_core::study::result::CellResult;
 
 use super::Commands;
+use super::background::{self, Background};
+use super::captured;
 use super::doubts;
 use super::external;
 use super::folder::Kept;
 use super::stage::Stage;
 use super::work::Work;
 use crate::browser::Browsers;
+use crate::capture::Capture;
 use crate::{Error, find, run};
 
 /// What cells are measured with.
@@ -53,19 +59,60 @@ impl Bench<'_> {
         let place = Place::new(self.study, cell, |name| stage.urls(name));
         let place = place.map_err(Error::Usage)?;
         let (started, began) = (SystemTime::now(), Instant::now());
+        let around = match self.begin(cell, repetition, stage, &place)? {
+            Some(around) => around,
+            None => return Ok(None),
+        };
+        let server = self.server(cell);
+        let used = || stage.up().and_then(|up| up.cpu_of(server?));
+        let before = used();
         let here = || match cell.client() {
             Client::Sixmark => self.own(cell, repetition, &place),
             client => self.other(client, cell, repetition, &place),
         };
-        let kept = match stage.host(cell)? {
+        let mut kept = match stage.host(cell)? {
             Some(host) => host.within(here)?,
             None => here()?,
         };
+        if let Some(kept) = &mut kept {
+            served(&mut kept.cell, before.zip(used()).map(|(before, after)| after - before));
+            around.end(stage, &place, &mut kept.cell)?;
+        }
         Ok(kept.map(|mut kept| {
             kept.cell.started = humantime::format_rfc3339_micros(started).to_string();
             kept.cell.took_s = began.elapsed().as_secs_f64();
             kept
         }))
+    }
+
+    /// What a cell has around it, begun. None where the study was to stop.
+    fn begin<'s>(
+        &'s self,
+        cell: &Cell<'s>,
+        repetition: u32,
+        stage: &Stage<'_>,
+        place: &Place,
+    ) -> Result<Option<Around<'s>>, Error> {
+        let mut around = Around::default();
+        let Some(up) = stage.up() else { return Ok(Some(around)) };
+        if let (Some(traffic), Some(mix)) = (&self.study.traffic, mix(cell)) {
+            let seed = self.seed_of(cell, repetition);
+            around.traffic = Some(Background::begin(up, traffic, mix, seed)?);
+            if !background::go_on(traffic.before, self.stop) {
+                return Ok(None);
+            }
+        }
+        if let Some(at) = self.study.lab.as_ref().and_then(|lab| lab.capture.as_ref()) {
+            let capture = captured::begin(up, &at.at, &at.interface, &place.urls)?;
+            around.capture = Some(capture);
+        }
+        Ok(Some(around))
+    }
+
+    /// The service that a cell loads.
+    fn server<'s>(&'s self, cell: &Cell<'s>) -> Option<&'s str> {
+        let only = || Some(self.study.services.first()?.name.as_str());
+        cell.text("server").or_else(only)
     }
 
     fn own(&self, cell: &Cell<'_>, repetition: u32, place: &Place) -> Result<Option<Kept>, Error> {
@@ -131,6 +178,8 @@ impl Bench<'_> {
             took_s: 0.0,
             ended: Ended::Complete,
             families: Families { ipv6: None, ipv4: None },
+            traffic: None,
+            links: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -148,5 +197,49 @@ impl Bench<'_> {
     fn seed_of(&self, cell: &Cell<'_>, repetition: u32) -> u64 {
         let stream = u64::from(cell.number) << 32 | u64::from(repetition);
         Random::new(self.seed, stream).bits() >> 11
+    }
+}
+
+/// What goes on around a cell while it is measured.
+#[derive(Default)]
+struct Around<'a> {
+    traffic: Option<Background<'a>>,
+    capture: Option<Capture>,
+}
+
+impl Around<'_> {
+    /// Ends it, and puts what it tells into the cell.
+    fn end(self, stage: &Stage<'_>, place: &Place, cell: &mut CellResult) -> Result<(), Error> {
+        if let Some(capture) = self.capture {
+            captured::end(capture, &path(place), cell)?;
+        }
+        cell.traffic = self.traffic.map(Background::end);
+        let links = stage.up().map_or(Ok(Vec::new()), |up| up.links())?;
+        let is_impaired =
+            |link: &Link| link.a_to_b.mechanism.is_some() || link.b_to_a.mechanism.is_some();
+        cell.links = links.into_iter().filter(is_impaired).collect();
+        Ok(())
+    }
+}
+
+/// The mix of traffic around a cell.
+fn mix<'a>(cell: &Cell<'a>) -> Option<&'a str> {
+    cell.text("traffic").filter(|mix| !mix.is_empty())
+}
+
+/// What is asked for, with its query.
+fn path(place: &Place) -> String {
+    let url = place.urls.first().and_then(|url| url.parse::<Url>().ok());
+    url.map_or(String::new(), |url| url.path)
+}
+
+/// Puts in what the service used, where one family alone was loaded.
+fn served(cell: &mut CellResult, seconds: Option<f64>) {
+    let Some(seconds) = seconds else { return };
+    if cell.families.iter().count() == 1 {
+        let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
+        for figures in figures.into_iter().flatten() {
+            figures.insert(Measure::Plain(Plain::ServerCpu).to_string(), seconds);
+        }
     }
 }

@@ -9,7 +9,7 @@ use sixmark_core::study::result::{Order, Resumed};
 /// Fewer repetitions give no interval worth the name.
 const FEWEST: u32 = 3;
 
-fn doubt(code: &str, message: String) -> Warning {
+pub(super) fn doubt(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
 }
 

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::{Cell, cells, schedule};
+use sixmark_core::plan::study::lab::InLab;
 use sixmark_core::result::{Ended, Tool};
 use sixmark_core::study::analyse::published;
 use sixmark_core::study::outputs::outputs;
 use sixmark_core::study::result::{
-    CellResult, FactorResult, Resumed, SCHEMA, StudyComparison, StudyFile, StudyResult,
+    CellResult, FactorResult, LabUsed, Resumed, SCHEMA, StudyComparison, StudyFile, StudyResult,
 };
 use sixmark_sys::enclosure::Rights;
 
@@ -26,6 +27,7 @@ use super::source::Source;
 use super::stage::{Stage, temporary};
 use super::work::Work;
 use super::{Commands, doubts};
+use crate::browser::Browsers;
 use crate::{Error, environment};
 
 /// Open files that services are let have.
@@ -163,7 +165,7 @@ fn begin(
         folder.write(name, &text)?;
     }
     let seed = options.seed.unwrap_or_else(random_seed);
-    Ok((folder, document(source, study, seed, programs)))
+    Ok((folder, document(source, study, seed, options, programs)))
 }
 
 /// `anma-2026-11-21T173000`, where one is.
@@ -179,6 +181,7 @@ fn document(
     source: &Source,
     study: &Study,
     seed: u64,
+    options: &Options,
     programs: BTreeMap<String, String>,
 ) -> StudyResult {
     let factors = study.factors.iter().map(|factor| FactorResult {
@@ -210,9 +213,15 @@ fn document(
         published: study.published.as_ref().map(published),
         environment: environment::environment(Vec::new()),
         programs,
+        lab: study.lab.as_ref().map(|lab| lab_used(lab, options.rights)),
         resumed: Vec::new(),
         warnings: doubts::of_study(study, &[]),
     }
+}
+
+fn lab_used(lab: &InLab, rights: Option<Rights>) -> LabUsed {
+    let (file, name) = (lab.file.clone(), lab.lab.name.clone());
+    LabUsed { file, name, root: rights == Some(Rights::Root) }
 }
 
 /// The folder and the document of a study that is to go on, with all cells that were kept.
@@ -353,9 +362,10 @@ impl<'a> Course<'a> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
             self.tell_of(cell, tell);
-            let kept =
-                stage.prepare(cell).map_err(|error| of(&id(cell.number, repetition), error))?
-                    && self.one(bench, stage, cell, repetition)?;
+            let kept = stage
+                .prepare(cell, bench.browsers)
+                .map_err(|error| of(&id(cell.number, repetition), error))?
+                && self.one(bench, stage, cell, repetition)?;
             if !kept || bench.stop.load(Ordering::Relaxed) {
                 return Ok(self.ended());
             }

@@ -12,8 +12,8 @@ use super::folder::Output;
 use super::program::client_program;
 use super::work::Work;
 use crate::Error;
-use crate::program::command;
 use crate::browser::Browsers;
+use crate::program::command;
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);

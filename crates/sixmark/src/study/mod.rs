@@ -3,7 +3,9 @@
 //! A study's folder holds `study.json` (`sixmark.study/1`, whole after every cell), `cells/` with a
 //! document for each cell, `logs/` with what services said, and a copy of what was read.
 
+mod background;
 mod builtin;
+mod captured;
 mod cell;
 mod changes;
 mod check;

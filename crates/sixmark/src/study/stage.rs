@@ -13,6 +13,7 @@ use sixmark_sys::enclosure::Rights;
 use super::folder::Folder;
 use super::work::Work;
 use crate::Error;
+use crate::browser::Browsers;
 use crate::lab::{self, Host, Up};
 use crate::service::{Ground, Services};
 
@@ -62,7 +63,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Has everything as a cell wants it. False where the study is to stop.
-    pub(super) fn prepare(&mut self, cell: &Cell<'_>) -> Result<bool, Error> {
+    pub(super) fn prepare(&mut self, cell: &Cell<'_>, browsers: &Browsers) -> Result<bool, Error> {
         self.services.check()?;
         let Some(lab) = &self.study.lab else { return Ok(true) };
         let wanted = chosen(&cell.settings());
@@ -72,7 +73,8 @@ impl<'a> Stage<'a> {
         {
             return up.check().map(|()| true);
         }
-        // One goes before the next comes: addresses and memory are theirs.
+        // One goes before the next comes, and browsers in its hosts with it.
+        browsers.end();
         self.up = None;
         let up = self.build(lab, &wanted)?;
         self.up = up.map(|up| (wanted, up));

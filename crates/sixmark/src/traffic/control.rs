@@ -21,10 +21,10 @@ const LONGEST: u64 = 256 << 20;
 
 /// A port of a protocol and family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Door {
-    pub(super) protocol: Protocol,
-    pub(super) family: Family,
-    pub(super) port: u16,
+pub(crate) struct Door {
+    pub(crate) protocol: Protocol,
+    pub(crate) family: Family,
+    pub(crate) port: u16,
 }
 
 /// What the near side says.

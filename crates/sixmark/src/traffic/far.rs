@@ -193,7 +193,7 @@ impl Talk {
 }
 
 /// A free port for each protocol and family that `from` sends.
-pub(super) fn ports(flows: &[Flow], from: Side) -> Vec<Port> {
+pub(crate) fn ports(flows: &[Flow], from: Side) -> Vec<Port> {
     let mut kinds: Vec<_> =
         flows.iter().filter(|f| f.from == from).map(|f| (f.protocol, f.family)).collect();
     kinds.sort_unstable();

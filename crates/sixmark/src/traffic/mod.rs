@@ -15,6 +15,8 @@ pub mod script;
 mod sender;
 
 pub use assemble::{Ends, Half, assemble};
+pub(crate) use far::ports;
+pub(crate) use near::{doors, outgoing};
 pub use receiver::{Ears, Port, Receiver};
 pub use sender::{Ready, Sender};
 

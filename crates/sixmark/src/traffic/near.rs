@@ -173,7 +173,7 @@ fn out_of_turn() -> Error {
 }
 
 /// Where a receiver listens.
-pub(super) fn doors(receiver: &Receiver) -> Vec<Door> {
+pub(crate) fn doors(receiver: &Receiver) -> Vec<Door> {
     let door = |(protocol, at): &(Protocol, SocketAddr)| {
         let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
         Door { protocol, family, port }
@@ -182,7 +182,7 @@ pub(super) fn doors(receiver: &Receiver) -> Vec<Door> {
 }
 
 /// The flows that `from` sends, to the other side's addresses and ports.
-pub(super) fn outgoing(
+pub(crate) fn outgoing(
     flows: &[Flow],
     from: Side,
     hosts: &PerFamily<Option<SocketAddr>>,

@@ -21,6 +21,7 @@ pub mod lab;
 mod outputs;
 pub(crate) mod published;
 mod read;
+pub mod traffic;
 pub mod words;
 
 use std::num::NonZeroU32;
@@ -66,6 +67,8 @@ pub struct Study {
     pub targets: Vec<String>,
     /// The lab that it is carried out in; its services are the study's.
     pub lab: Option<lab::InLab>,
+    /// Its background traffic.
+    pub traffic: Option<traffic::Traffic>,
     /// What is the same for all cells.
     pub options: Vec<Setting>,
     /// What is varied.

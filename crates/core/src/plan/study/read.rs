@@ -8,6 +8,7 @@ use super::factors::{Known, factors, settings};
 use super::lab::{InLab, in_lab};
 use super::outputs::{Names, Where, name, outputs};
 use super::published::{self, PublishedFigures};
+use super::traffic::{self, Traffic};
 use super::{FAMILY, Factor, Given, Setting, Study, cells};
 use crate::plan::braces::names;
 use crate::plan::fields::{Book, Field, Fields, Wrong};
@@ -68,10 +69,12 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
         fields.wrong("the services of a study in a lab are in the lab's file, each in its host");
     }
     let services = lab.as_ref().map_or(of_file, |lab| lab.lab.services.clone());
+    let traffic = fields.table("traffic");
+    let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
     let forms = Forms { quick, lab: lab_form };
     let (takes, repetitions) = amount(book, &head, &forms, context);
     let Varied { texts, options, factors } =
-        varied(book, &mut fields, forms, &services, lab.as_ref(), context);
+        varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
     let names = Names { factors: &factors, published: published.as_ref() };
     let exclude = exclude(fields.tables("exclude"), &names);
@@ -90,6 +93,7 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
         has_quick,
         has_lab_form,
         lab,
+        traffic,
         texts,
         order,
         repetitions,
@@ -200,14 +204,14 @@ fn varied(
     fields: &mut Fields<'_>,
     forms: Forms<'_>,
     services: &[Service],
-    lab: Option<&InLab>,
+    (lab, traffic): (Option<&InLab>, Option<&Traffic>),
     context: &Context<'_>,
 ) -> Varied {
     let placeholders = placeholders(fields.text_of_file());
     let only_text = |name: &&String| !(context.has_option)(name);
     let texts = placeholders.iter().filter(only_text).cloned().collect();
     let services = services.iter().map(|service| service.name.clone()).collect();
-    let traffic = Vec::new();
+    let traffic = traffic.map_or(Vec::new(), |t| t.mixes.keys().cloned().collect());
     let known = Known { has_option: context.has_option, services, placeholders, lab, traffic };
     let mut options = settings(fields.table("options"), &known);
     let mut all = factors(fields.table("factors"), &known);

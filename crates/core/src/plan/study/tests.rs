@@ -204,7 +204,11 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ("[options]\njson = 'x'", 4, &["options.json", "kept as a document"]),
     ("[options]\nipv6 = true", 4, &["options.ipv6", "family = \"ipv6\""]),
     ("[options]\nfamily = 'ipx'", 4, &["options.family", "'ipx'", "ipv6, ipv4, both"]),
-    ("[options]\nclient = 'siege'", 4, &["'siege'", "sixmark, curl, wget, ab, wrk, h2load, fio, chromium, firefox"]),
+    (
+        "[options]\nclient = 'siege'",
+        4,
+        &["'siege'", "sixmark, curl, wget, ab, wrk, h2load, fio, chromium, firefox"],
+    ),
     ("[options]\nprotocol = 'http/9'", 4, &["protocol", "http/1.0, http/1.1, http/2, h2c"]),
     ("[options]\nserver = 'web'", 4, &["server", "there are none"]),
     ("[options]\nconcurrency = 0", 4, &["concurrency", "from 1 up"]),

@@ -6,7 +6,7 @@ use std::fs;
 const TICKS: f64 = 100.0;
 
 /// Seconds that the processes of a group used, and those of their children that they waited for.
-pub(super) fn of_group(group: u32) -> f64 {
+pub(crate) fn of_group(group: u32) -> f64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 0.0 };
     let stats =
         processes.flatten().filter_map(|found| fs::read_to_string(found.path().join("stat")).ok());

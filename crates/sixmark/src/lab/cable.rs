@@ -1,0 +1,113 @@
+//! A link that is laid: a cable of the kernel's, or sixmark's emulator, with what happens on it.
+
+use std::io;
+use std::process::{Command, Stdio};
+
+use sixmark_core::emulator::report::{Mechanism, Report};
+use sixmark_core::plan::lab::impair::Impairment;
+use sixmark_core::plan::lab::tc::{self, Port};
+use sixmark_core::plan::lab::{End, Lab, Link, Mechanism as Wanted};
+use sixmark_sys::tap::Tap;
+
+use super::build::{at, of};
+use super::emulator::Emulator;
+use super::host::Host;
+use super::netlink::Netlink;
+use super::{ends, netem};
+use crate::Error;
+use crate::program::{command, find};
+
+/// A link that is laid.
+#[derive(Debug)]
+pub(super) enum Cable {
+    /// By the kernel.
+    Kernel(Report),
+    /// By the emulator, which ends with this.
+    Emulated(Emulator),
+}
+
+/// Who does what on a link, in each direction.
+type Mechanisms = [Option<Mechanism>; 2];
+
+impl Cable {
+    /// Lays a link and gives its ends what they have. Emulated links draw from `seed`.
+    pub(super) fn lay(lab: &Lab, link: &Link, nodes: &[Host], seed: u64) -> Result<Cable, Error> {
+        let mechanisms = mechanisms(link)?;
+        let hosts = [at(lab, nodes, link.ends[0].node)?, at(lab, nodes, link.ends[1].node)?];
+        let emulated = mechanisms.contains(&Some(Mechanism::Emulator));
+        let cable = match emulated {
+            true => Cable::Emulated(emulate(link, hosts, seed).map_err(of(&link.name))?),
+            false => {
+                join(link, hosts).map_err(of(&link.name))?;
+                Cable::Kernel(Report::of_kernel(&link.name, mechanisms))
+            }
+        };
+        for (end, host) in link.ends.iter().zip(hosts) {
+            host.net().within(|| ends::furnish(lab, end)).map_err(of(&link.name))?;
+        }
+        if !emulated {
+            for ((end, host), way) in link.ends.iter().zip(hosts).zip(&link.toward) {
+                shape(end, host, way).map_err(of(&link.name))?;
+            }
+        }
+        Ok(cable)
+    }
+
+    /// What happened on it so far.
+    pub(super) fn report(&self) -> Result<Report, Error> {
+        match self {
+            Cable::Kernel(report) => Ok(report.clone()),
+            Cable::Emulated(emulator) => {
+                emulator.report().map_err(|error| Error::Measure(error.to_string()))
+            }
+        }
+    }
+}
+
+/// What the file asks for, as far as this kernel has it.
+fn mechanisms(link: &Link) -> Result<Mechanisms, Error> {
+    let ways = [&link.toward[0], &link.toward[1]];
+    let wrong = |why: String| Error::Measure(format!("can't build the lab: {}: {why}", link.name));
+    match link.mechanism {
+        Wanted::Emulator if ways.iter().any(|way| !way.is_nothing()) => {
+            Ok([Some(Mechanism::Emulator); 2])
+        }
+        Wanted::Emulator => Ok([None, None]),
+        // A rate alone needs neither of the two.
+        _ if ways.iter().all(|way| !way.needs_delay_line()) => Ok(tc::of_link(ways, false)),
+        Wanted::Auto => Ok(tc::of_link(ways, netem::is_there().map_err(wrong)?)),
+        Wanted::Netem => {
+            let found = tc::of_link(ways, netem::is_there().map_err(wrong)?);
+            match found.contains(&Some(Mechanism::Emulator)) {
+                true => {
+                    Err(wrong("this kernel's netem can't do it: mechanism = \"auto\"".to_owned()))
+                }
+                false => Ok(found),
+            }
+        }
+    }
+}
+
+fn join(link: &Link, [here, there]: [&Host; 2]) -> io::Result<()> {
+    let [first, second] = &link.ends;
+    let lay = || Netlink::open()?.veth(&first.interface, &second.interface, there.net());
+    here.net().within(lay)
+}
+
+fn emulate(link: &Link, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator> {
+    let tap = |at: usize| hosts[at].net().within(|| Tap::create(&link.ends[at].interface));
+    let [there, back] = &link.toward;
+    Emulator::start(&link.name, tap(0)?, tap(1)?, there, back, seed)
+}
+
+/// Has the kernel do what happens to what leaves at an end.
+fn shape(end: &End, host: &Host, way: &Impairment) -> io::Result<()> {
+    let port = Port { name: &end.interface, mtu: end.mtu };
+    for words in tc::commands(way, port).unwrap_or_default() {
+        let absent = || io::Error::other("tc is not there: install the Debian package iproute2");
+        let mut tc: Command = command(&find("tc").ok_or_else(absent)?);
+        tc.args(&words).stdin(Stdio::null());
+        host.run(&mut tc)?;
+    }
+    Ok(())
+}

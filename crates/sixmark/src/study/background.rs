@@ -1,0 +1,170 @@
+//! The background traffic of a cell.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::plan::study::traffic::Traffic;
+use sixmark_core::study::result::CellTraffic;
+use sixmark_core::traffic::result::FlowResult;
+use sixmark_core::traffic::{Flow, Side};
+
+use crate::Error;
+use crate::lab::{Host, Up};
+use crate::traffic::{Ends, Half, Ready, Receiver, Sender, assemble, doors, outgoing, ports};
+
+/// How long connections may take to be there, and first messages to arrive.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// When traffic is over: nothing has come for so long, or it has been waited for so long.
+const QUIET: Duration = Duration::from_millis(20);
+const LONGEST: Duration = Duration::from_millis(300);
+/// Between two looks whether the study is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Traffic that goes on.
+pub(super) struct Background<'a> {
+    mix: &'a str,
+    flows: usize,
+    ends: Vec<End>,
+}
+
+/// One host's part: what it sends and hears.
+struct End {
+    side: Side,
+    sender: Sender,
+    receiver: Receiver,
+}
+
+/// A host of one side, in one family.
+struct Place<'a> {
+    side: Side,
+    host: &'a Host,
+    address: IpAddr,
+    flows: Vec<Flow>,
+}
+
+impl<'a> Background<'a> {
+    /// Begins a mix between the hosts of a lab. When it returns all connections are there and each flow
+    /// has been heard of.
+    pub(super) fn begin(
+        up: &Up,
+        traffic: &Traffic,
+        mix: &'a str,
+        seed: u64,
+    ) -> Result<Background<'a>, Error> {
+        let known = traffic.mixes.get(mix);
+        let known = known.ok_or_else(|| Error::Usage(format!("there is no mix '{mix}'")))?;
+        let flows = known.flows(seed).map_err(Error::Usage)?;
+        let mut background = Background { mix, flows: flows.len(), ends: Vec::new() };
+        for family in known.families() {
+            let flows: Vec<Flow> = flows.iter().filter(|f| f.family == family).cloned().collect();
+            let near = place(up, &traffic.near[family], family, Side::Near, &flows)?;
+            let far = place(up, &traffic.far[family], family, Side::Far, &flows)?;
+            background.ends.extend(join(&near, &far, seed)?);
+        }
+        background.wait(&flows)?;
+        Ok(background)
+    }
+
+    /// Until each flow has been heard of where it goes to.
+    fn wait(&self, flows: &[Flow]) -> Result<(), Error> {
+        for end in &self.ends {
+            let heard: Vec<_> = end.receiver.addresses().to_vec();
+            let of_end = |flow: &&Flow| {
+                let here = |(protocol, at): &(_, SocketAddr)| {
+                    *protocol == flow.protocol && Family::of(at.ip()) == flow.family
+                };
+                flow.from != end.side && heard.iter().any(here)
+            };
+            let expected = flows.iter().filter(of_end).count() as u64;
+            if !end.receiver.wait_for(expected, PATIENCE) {
+                let line = format!(
+                    "the traffic {} does not arrive: not all flows were heard of",
+                    self.mix
+                );
+                return Err(Error::Measure(line));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends it, and tells what became of it.
+    pub(super) fn end(self) -> CellTraffic {
+        let (mut senders, mut receivers) = (Vec::new(), Vec::new());
+        for End { side, sender, receiver } in self.ends {
+            senders.push((side, sender.stop()));
+            receivers.push((side, receiver));
+        }
+        let mut ends =
+            Ends { near: Half::default(), far: Some(Half::default()), shared_clock: true };
+        for ((side, sent), (_, receiver)) in senders.into_iter().zip(receivers) {
+            receiver.settle(QUIET, LONGEST);
+            let half = Half::new(sent, receiver.stop());
+            let whole = match side {
+                Side::Near => &mut ends.near,
+                Side::Far => ends.far.get_or_insert_default(),
+            };
+            whole.sent.extend(half.sent);
+            whole.heard.extend(half.heard);
+        }
+        summary(self.mix, self.flows, &assemble(&ends))
+    }
+}
+
+fn place<'a>(
+    up: &'a Up,
+    name: &str,
+    family: Family,
+    side: Side,
+    flows: &[Flow],
+) -> Result<Place<'a>, Error> {
+    let lab = up.lab();
+    let address = lab.host(name).and_then(|host| lab.address(host, family));
+    let absent = || Error::Usage(format!("the host {name} has no {family} for traffic"));
+    let host = up.hosts().get(name)?;
+    Ok(Place { side, host, address: address.ok_or_else(absent)?, flows: flows.to_vec() })
+}
+
+/// Has two hosts listen, then connect, then send.
+fn join(near: &Place<'_>, far: &Place<'_>, seed: u64) -> Result<[End; 2], Error> {
+    let hear = |place: &Place<'_>, from: Side| {
+        place.host.within(|| Receiver::start(&ports(&place.flows, from)))
+    };
+    let (at_near, at_far) = (hear(near, Side::Far)?, hear(far, Side::Near)?);
+    let near_sends = send(near, far.address, &at_far, seed)?;
+    let far_sends = send(far, near.address, &at_near, seed)?;
+    Ok([
+        End { side: Side::Near, sender: near_sends, receiver: at_near },
+        End { side: Side::Far, sender: far_sends, receiver: at_far },
+    ])
+}
+
+fn send(from: &Place<'_>, to: IpAddr, there: &Receiver, seed: u64) -> Result<Sender, Error> {
+    let doors = doors(there);
+    let to = Some(SocketAddr::new(to, 0));
+    let hosts = PerFamily { ipv6: to, ipv4: to };
+    let flows = outgoing(&from.flows, from.side, &hosts, &doors).map_err(Error::Measure)?;
+    from.host.within(|| Ready::new(flows, seed, PATIENCE)?.go())
+}
+
+fn summary(mix: &str, flows: usize, found: &[FlowResult]) -> CellTraffic {
+    let rate = |of: &dyn Fn(&FlowResult) -> Option<f64>| found.iter().filter_map(of).sum::<f64>();
+    CellTraffic {
+        mix: mix.to_owned(),
+        flows: flows as u32,
+        offered_bits_per_s: rate(&|flow| Some(flow.figures.offered?.wire_bits_per_s)),
+        received_bits_per_s: rate(&|flow| Some(flow.figures.received?.wire_bits_per_s)),
+        lost: found.iter().filter_map(|flow| flow.figures.lost).sum(),
+        retransmitted: found.iter().filter_map(|flow| flow.retransmitted).map(u64::from).sum(),
+    }
+}
+
+/// Lets traffic go on for a while; false where the study was to stop meanwhile.
+pub(super) fn go_on(time: Duration, stop: &AtomicBool) -> bool {
+    let end = Instant::now() + time;
+    while Instant::now() < end && !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK.min(end.saturating_duration_since(Instant::now())));
+    }
+    !stop.load(Ordering::Relaxed)
+}

@@ -1,0 +1,96 @@
+//! What a capture tells of a cell: study 2's delay and throughput.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use sixmark_core::family::Family;
+use sixmark_core::flow::{Transfer, Unmeasured};
+use sixmark_core::plan::url::Url;
+use sixmark_core::result::{Families, Warning};
+use sixmark_core::study::measure::{Measure, Phase, Plain, Point};
+use sixmark_core::study::result::CellResult;
+
+use super::doubts::doubt;
+use crate::Error;
+use crate::capture::{Capture, Captured, Settings};
+use crate::lab::Up;
+
+/// How long connections may take to come to rest.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Begins to capture where a study says, what goes to the servers of these URLs.
+pub(super) fn begin(up: &Up, at: &str, interface: &str, urls: &[String]) -> Result<Capture, Error> {
+    let port = |url: &String| url.parse::<Url>().ok().map(|url| url.port);
+    let mut ports: Vec<u16> = urls.iter().filter_map(port).collect();
+    ports.sort_unstable();
+    ports.dedup();
+    let interface = interface.to_owned();
+    Capture::start(up.hosts().get(at)?.net(), Settings { interface, ports, file: None })
+}
+
+/// Ends a capture, and puts what it tells of requests for `path` among a cell's figures.
+pub(super) fn end(capture: Capture, path: &str, cell: &mut CellResult) -> Result<(), Error> {
+    let captured = capture.stop(PATIENCE)?;
+    cell.warnings.extend(doubts(&captured, path));
+    for family in Family::BOTH {
+        let Some(figures) = of(&mut cell.families, family) else { continue };
+        let own = captured.transfers.iter();
+        let own: Vec<&Transfer> = own.filter(|t| t.family() == family && t.path == path).collect();
+        add(figures, &own);
+    }
+    Ok(())
+}
+
+fn of(
+    families: &mut Families<BTreeMap<String, f64>>,
+    family: Family,
+) -> Option<&mut BTreeMap<String, f64>> {
+    match family {
+        Family::Ipv6 => families.ipv6.as_mut(),
+        Family::Ipv4 => families.ipv4.as_mut(),
+    }
+}
+
+fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
+    let mut delays: Vec<f64> =
+        transfers.iter().filter_map(|t| t.delay_ns).map(|ns| ns as f64 / 1e3).collect();
+    delays.sort_by(f64::total_cmp);
+    let mut put = |measure: Measure, value: f64| figures.insert(measure.to_string(), value);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    if let (Some(min), Some(max)) = (delays.first(), delays.last()) {
+        put(Measure::Time(Phase::Delay, Point::Min), *min);
+        put(Measure::Time(Phase::Delay, Point::Max), *max);
+        put(Measure::Time(Phase::Delay, Point::Mean), mean(&delays));
+        put(Measure::Time(Phase::Delay, Point::P50), delays[delays.len() / 2]);
+    }
+    let rates: Vec<f64> =
+        transfers.iter().filter_map(|t| t.throughput_bits_per_s()).map(|bits| bits / 8.0).collect();
+    if !rates.is_empty() {
+        put(Measure::Plain(Plain::Throughput), mean(&rates));
+    }
+    let again: u64 = transfers.iter().map(|t| t.repeated.from_server.segments).sum();
+    put(Measure::Plain(Plain::Retransmitted), again as f64);
+}
+
+fn doubts(captured: &Captured, path: &str) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    if captured.dropped > 0 {
+        let line = format!("the kernel dropped {} packets of the capture", captured.dropped);
+        doubts.push(doubt("capture_drops", line));
+    }
+    let own = || captured.transfers.iter().filter(|transfer| transfer.path == path);
+    let mut reasons: Vec<Unmeasured> = own().filter_map(|transfer| transfer.unmeasured).collect();
+    reasons.dedup();
+    for reason in reasons {
+        let line = format!("a transfer was not measured by the capture: {}", reason.words());
+        doubts.push(doubt("capture_unmeasured", line));
+    }
+    if own().any(|transfer| transfer.coalesced > 0) {
+        let line = "the capture saw segments before they were cut up: switch offloads off";
+        doubts.push(doubt("capture_coalesced", line.to_owned()));
+    }
+    if own().next().is_none() {
+        doubts.push(doubt("capture_unmeasured", format!("the capture saw no GET of {path}")));
+    }
+    doubts
+}
