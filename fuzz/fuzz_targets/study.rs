@@ -12,7 +12,7 @@ use sixmark_core::family::Family;
 use sixmark_core::plan::study::cells::{cells, schedule};
 use sixmark_core::plan::study::words::{Place, words};
 use sixmark_core::plan::study::{Context, parse};
-use sixmark_core::study::client::{Client, Job, Said};
+use sixmark_core::study::client::{Blocks, Client, Job, Said};
 use sixmark_core::study::outputs::outputs;
 
 fuzz_target!(|input: &[u8]| {
@@ -74,6 +74,7 @@ fn answer(client: Client, text: &str) {
         protocol: None,
         headers: Vec::new(),
         insecure: false,
+        blocks: Blocks::default(),
     };
     if let Ok(answer) = client.read(&job, &Said { out, err, wall_s: 1.0, cpu_s: 1.0 }) {
         assert!(answer.figures.values().all(|value| !value.is_nan()), "{answer:?}");

@@ -85,15 +85,9 @@ fn run_to_end(
     let cannot = |why: &dyn std::fmt::Display| Error::Measure(format!("{name}: {why}"));
     let mut arguments = client.arguments(job).map_err(Error::Usage)?;
     let program = client_program(client).ok_or_else(|| cannot(&"is not there any more"))?;
-    let mut files = ["stdout", "stderr"].map(|name| work.file(name));
+    let files = ["stdout", "stderr"].map(|name| work.file(name));
     let [out, err] = [File::create(&files[0]), File::create(&files[1])];
-    // What it says of itself may be apart from what it says else.
-    let own = work.file("said");
-    if let Some(option) = client.output_option(&own.display().to_string()) {
-        arguments.push(option);
-        let _ = fs::remove_file(&own);
-        files[0] = own;
-    }
+    arguments.extend(client.output_option(&files[0].display().to_string()));
     let mut command = command(&program);
     command.args(&arguments).stdout(out.map_err(|e| cannot(&e))?);
     command.stderr(err.map_err(|e| cannot(&e))?);
@@ -118,16 +112,21 @@ fn run_to_end(
     });
     let said = Said { out: &out, err: &err, wall_s, cpu_s: exit.user_s + exit.system_s };
     let answer = client.read(job, &said).map_err(|why| {
-        let last = [&err, &out].into_iter().find_map(|text| {
-            text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
-        });
-        let last = last.map_or(String::new(), |line| format!("; its last line: {line}"));
-        let status = exit.status;
+        let (status, last) = (exit.status, last_line([&err, &out]));
         Error::Measure(format!("{name} ({version}) can't be understood: {why} ({status}){last}"))
     })?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
     let output = Output { stdout: out, stderr: err, status: exit.status.to_string() };
     Ok(Some(Done { answer, output, command }))
+}
+
+/// The last line of the first that has one.
+fn last_line(texts: [&str; 2]) -> String {
+    let last = |text: &str| {
+        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+        Some(format!("; its last line: {line}"))
+    };
+    texts.into_iter().find_map(last).unwrap_or_default()
 }
 
 /// The longest that it may take: its time, or all its requests one after the other.

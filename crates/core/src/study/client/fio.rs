@@ -247,7 +247,7 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
 
 fn figures(side: &Side) -> Result<Figures, String> {
     let mut figures = Figures::default();
-    let bad = side.short_ios + side.drop_ios;
+    let bad = side.short_ios.saturating_add(side.drop_ios);
     figures.counts(side.total_ios, side.total_ios.saturating_sub(bad), side.runtime / 1e3);
     figures.plain(Plain::Iops, side.iops);
     figures.plain(Plain::Goodput, side.bw_bytes);

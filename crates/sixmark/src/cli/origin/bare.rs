@@ -137,11 +137,12 @@ fn line(counted: &Statistics) -> String {
 
 fn mac(text: &str) -> Result<[u8; 6], String> {
     const FORM: &str = "six bytes in hexadecimal, such as 02:00:00:00:00:01";
-    let bytes: Vec<u8> = text
-        .split(':')
-        .map(|one| u8::from_str_radix(one, 16).ok().filter(|_| one.len() == 2))
-        .collect::<Option<_>>()
-        .ok_or(FORM)?;
+    // from_str_radix would take a sign.
+    let byte = |one: &str| {
+        let digits = one.len() == 2 && one.bytes().all(|digit| digit.is_ascii_hexdigit());
+        u8::from_str_radix(one, 16).ok().filter(|_| digits)
+    };
+    let bytes: Vec<u8> = text.split(':').map(byte).collect::<Option<_>>().ok_or(FORM)?;
     bytes.try_into().map_err(|_| FORM.to_owned())
 }
 

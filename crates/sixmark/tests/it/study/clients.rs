@@ -120,13 +120,7 @@ fn h2load_loads() {
 }
 
 /// Blocks, from and to a file behind qemu's NBD server, which listens to both families.
-#[test]
-fn fio_loads() {
-    if skipped("fio") {
-        return;
-    }
-    let bench = Bench::alone(
-        r#"
+const BLOCKS: &str = r#"
 name = "blocks"
 path = "/disk"
 
@@ -151,8 +145,14 @@ command = ["qemu-nbd", "--bind", "::", "--port", "{port}", "--persistent", "--sh
            "--export-name", "disk", "{www}/disk"]
 package = "qemu-utils"
 urls = ["nbd://[::1]:{port}", "nbd://127.0.0.1:{port}"]
-"#,
-    );
+"#;
+
+#[test]
+fn fio_loads() {
+    if skipped("fio") {
+        return;
+    }
+    let bench = Bench::alone(BLOCKS);
     fine(&bench.run(&["--quiet"]));
     let document = bench.document();
     assert_complete(&document);
@@ -179,7 +179,7 @@ fn blocks_are_for_fio_alone_and_fio_for_blocks() {
             "client = 'fio'\noperation = 'read'\nblock = '64k'\nsize = '1m'",
             "nbd://, nfs:// or iscsi://",
         ),
-        ("client = 'fio'\nratio = '1:1'", "ratio: is an option of sixmark run"),
+        ("client = 'fio'\nrate = '5/s'", "rate: is an option of sixmark run"),
     ] {
         let text = format!("name = \"x\"\n[options]\n{options}\n[factors]\nfamily = [\"ipv6\"]\n");
         let bench = Bench::new(&text);
