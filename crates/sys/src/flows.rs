@@ -103,10 +103,8 @@ impl Outlet {
         let mut headers: [libc::mmsghdr; BATCH] = unsafe { std::mem::zeroed() };
         let mut count = 0;
         for piece in bytes.chunks(size.max(1)).take(BATCH) {
-            parts[count] = libc::iovec {
-                iov_base: piece.as_ptr().cast_mut().cast(),
-                iov_len: piece.len(),
-            };
+            parts[count] =
+                libc::iovec { iov_base: piece.as_ptr().cast_mut().cast(), iov_len: piece.len() };
             headers[count].msg_hdr.msg_iov = &raw mut parts[count];
             headers[count].msg_hdr.msg_iovlen = 1;
             count += 1;
@@ -255,7 +253,11 @@ impl Sink {
     ///
     /// # Errors
     /// As recvmmsg has them; WouldBlock where there is nothing.
-    pub fn receive_each(&self, inbox: &mut Inbox, each: impl FnMut(Arrived<'_>)) -> io::Result<usize> {
+    pub fn receive_each(
+        &self,
+        inbox: &mut Inbox,
+        each: impl FnMut(Arrived<'_>),
+    ) -> io::Result<usize> {
         inbox.receive(&self.0, each)
     }
 

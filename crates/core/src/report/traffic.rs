@@ -30,7 +30,8 @@ pub fn table(result: &TrafficResult) -> String {
     if result.flows.len() <= MOST_ROWS {
         for flow in &result.flows {
             let kind = format!("{} {}", flow.protocol, flow.family);
-            let name = format!("{:>3} {}", flow.id, flow.from.map_or("-".to_owned(), |s| s.to_string()));
+            let name =
+                format!("{:>3} {}", flow.id, flow.from.map_or("-".to_owned(), |s| s.to_string()));
             let again = flow.retransmitted.map(u64::from);
             row(&mut text, cells(name, kind, &flow.figures, basis, flow.delay.as_ref(), again));
         }
@@ -72,7 +73,11 @@ fn headline(result: &TrafficResult, basis: Basis) -> String {
     let messages = result.total.sent.map_or(0, |sent| sent.messages);
     let heard = result.total.received.map_or(0, |received| received.messages);
     let (messages, heard) = (count(messages), count(heard));
-    let _ = writeln!(text, "{messages} messages sent, {heard} received in {seconds:.2} s{ended}; rates count {}", what(basis));
+    let _ = writeln!(
+        text,
+        "{messages} messages sent, {heard} received in {seconds:.2} s{ended}; rates count {}",
+        what(basis)
+    );
     text.push('\n');
     text
 }
@@ -94,7 +99,8 @@ fn cells(
 ) -> [String; 9] {
     let none = || "-".to_owned();
     let of = |amount: Option<Amount>| amount.map_or_else(none, |a| rate(a.bits_per_s(basis)));
-    let variation = |q: fn(&Delay) -> Option<f64>| delay.and_then(q).map_or_else(String::new, duration_us);
+    let variation =
+        |q: fn(&Delay) -> Option<f64>| delay.and_then(q).map_or_else(String::new, duration_us);
     [
         name,
         kind,

@@ -185,7 +185,10 @@ mod tests {
             hearing.record(sequence, 1, 1_000_000, 1_000_000 + delay);
         }
         let consecutive = &hearing.consecutive;
-        assert_eq!((consecutive.count(), consecutive.min(), consecutive.quantile(1.0)), (2, Some(30), Some(50)));
+        assert_eq!(
+            (consecutive.count(), consecutive.min(), consecutive.quantile(1.0)),
+            (2, Some(30), Some(50))
+        );
         let variation = hearing.variation.timing();
         assert_eq!((variation.min(), variation.quantile(1.0)), (Some(0), Some(150)));
     }

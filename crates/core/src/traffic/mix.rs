@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::split::{seats, split};
-use super::{Basis, Burst, Flow, Gap, LARGEST, Length, Pattern, Phase, Protocol, Side, Steady, least};
+use super::{
+    Basis, Burst, Flow, Gap, LARGEST, Length, Pattern, Phase, Protocol, Side, Steady, least,
+};
 use crate::family::{Family, PerFamily};
 use crate::pace::Random;
 use crate::report::count;
@@ -166,7 +168,8 @@ impl Mix {
 
     /// The families that have a share.
     pub fn families(&self) -> impl Iterator<Item = Family> {
-        let used = |family: &Family| self.kinds().iter().any(|k| k.family == *family && k.share > 0);
+        let used =
+            |family: &Family| self.kinds().iter().any(|k| k.family == *family && k.share > 0);
         Family::BOTH.into_iter().filter(used).collect::<Vec<_>>().into_iter()
     }
 
@@ -175,7 +178,11 @@ impl Mix {
             return Err("a rate of 0 sends nothing; give one above 0".into());
         }
         if !(1..=MOST_FLOWS).contains(&self.flows) {
-            return Err(format!("there are 1 to {} flows, not {}", count(MOST_FLOWS.into()), self.flows));
+            return Err(format!(
+                "there are 1 to {} flows, not {}",
+                count(MOST_FLOWS.into()),
+                self.flows
+            ));
         }
         for (family, payload) in self.payload.iter() {
             for (protocol, bytes, most) in
@@ -184,7 +191,9 @@ impl Mix {
                 if !(least(family)..=most).contains(&bytes) {
                     let (least, most) = (least(family), count(most.into()));
                     let what = format!("messages of {bytes} bytes");
-                    return Err(format!("{what}: over {family} and {protocol} {least} to {most} bytes go"));
+                    return Err(format!(
+                        "{what}: over {family} and {protocol} {least} to {most} bytes go"
+                    ));
                 }
             }
         }
@@ -207,7 +216,12 @@ impl Mix {
                 let share =
                     of(self.tcp, protocol == Protocol::Tcp) * of(self.ipv6, family == Family::Ipv6);
                 let sides = self.direction.sides(protocol);
-                let part = |&from: &Side| Kind { protocol, family, from, share: share * 2 / sides.len() as u64 };
+                let part = |&from: &Side| Kind {
+                    protocol,
+                    family,
+                    from,
+                    share: share * 2 / sides.len() as u64,
+                };
                 kinds.extend(sides.iter().map(part));
             }
         }
@@ -311,7 +325,9 @@ impl FromStr for Percent {
         let number = text.strip_suffix('%').unwrap_or(text);
         let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         let value = number.parse::<f64>().ok().filter(|_| plain);
-        value.ok_or_else(|| format!("'{text}' is not a percentage, as in 90 or 22.5")).and_then(Percent::new)
+        value
+            .ok_or_else(|| format!("'{text}' is not a percentage, as in 90 or 22.5"))
+            .and_then(Percent::new)
     }
 }
 
@@ -340,7 +356,8 @@ impl FromStr for BitRate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<BitRate, String> {
-        let wrong = || format!("'{text}' is not a rate in bits a second, as in 75M, 1G or 500kbit/s");
+        let wrong =
+            || format!("'{text}' is not a rate in bits a second, as in 75M, 1G or 500kbit/s");
         let bare = text.strip_suffix("/s").unwrap_or(text);
         let bare = bare.strip_suffix("bit").unwrap_or(bare);
         let scale = |unit| match unit {
@@ -412,8 +429,12 @@ mod tests {
         for rate in [1, 7, 1_000_003, 999_999_999_989] {
             for flows in [4, 10, 97] {
                 let mix = Mix { rate: BitRate(rate), ..mix(33.333, 61.803, flows) };
-                let sum: f64 =
-                    mix.flows(0).unwrap().iter().map(|f| f.bits_per_s(Basis::Payload).round()).sum();
+                let sum: f64 = mix
+                    .flows(0)
+                    .unwrap()
+                    .iter()
+                    .map(|f| f.bits_per_s(Basis::Payload).round())
+                    .sum();
                 assert_eq!(sum, rate as f64, "{flows} flows");
             }
         }

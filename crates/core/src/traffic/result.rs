@@ -291,7 +291,8 @@ impl FlowResult {
             sent.map(|s| Amount::new(kind, messages(s), bytes(s), on_s.unwrap_or(0.0)))
         };
         let none = || listened.then(Amount::default);
-        let received = heard.map(|h| Amount::new(kind, h.received, h.received_bytes, heard_s)).or_else(none);
+        let received =
+            heard.map(|h| Amount::new(kind, h.received, h.received_bytes, heard_s)).or_else(none);
         let lost = match (sent, heard) {
             (Some(sent), _) => received.map(|r| sent.sent.saturating_sub(r.messages)),
             (None, heard) => heard.map(|h| h.missing),
@@ -374,9 +375,10 @@ impl Figures {
 
     /// The part of what was sent that did not arrive; none where that is not known.
     pub fn loss(&self) -> Option<f64> {
-        let sent = self.sent.map(|sent| sent.messages).or_else(|| {
-            Some(self.received?.messages + self.lost?)
-        })?;
+        let sent = self
+            .sent
+            .map(|sent| sent.messages)
+            .or_else(|| Some(self.received?.messages + self.lost?))?;
         self.lost.filter(|_| sent > 0).map(|lost| lost as f64 / sent as f64)
     }
 }
@@ -391,8 +393,10 @@ pub fn kinds(flows: &[FlowResult]) -> Vec<KindResult> {
         }
     }
     let of = |(protocol, family, from)| {
-        let these: Vec<&FlowResult> =
-            flows.iter().filter(|f| (f.protocol, f.family, f.from) == (protocol, family, from)).collect();
+        let these: Vec<&FlowResult> = flows
+            .iter()
+            .filter(|f| (f.protocol, f.family, f.from) == (protocol, family, from))
+            .collect();
         let again = these.iter().filter_map(|flow| flow.retransmitted).map(u64::from);
         KindResult {
             protocol,
@@ -438,7 +442,9 @@ mod tests {
 
     fn heard(sequences: impl Iterator<Item = u32>) -> Heard {
         let mut hearing = Hearing::default();
-        sequences.for_each(|s| hearing.record(s, 1_440, u64::from(s) * 1_000, u64::from(s) * 1_000 + 70));
+        sequences.for_each(|s| {
+            hearing.record(s, 1_440, u64::from(s) * 1_000, u64::from(s) * 1_000 + 70)
+        });
         Heard::new((4, Protocol::Udp), "[::1]:8".parse().unwrap(), None, hearing)
     }
 
@@ -446,7 +452,8 @@ mod tests {
     fn what_both_sides_say_is_joined() {
         let sent = sent(Protocol::Udp);
         let heard = heard((0..980).chain([5]));
-        let flow = FlowResult::new(Some(Side::Near), Some(&sent), Some(&heard), true, true).unwrap();
+        let flow =
+            FlowResult::new(Some(Side::Near), Some(&sent), Some(&heard), true, true).unwrap();
         let figures = &flow.figures;
         assert_eq!((figures.lost, figures.duplicates), (Some(10), Some(1)));
         assert_eq!(figures.received.unwrap().bytes, 980 * 1_440);

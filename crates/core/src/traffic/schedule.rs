@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn regular_messages_do_not_drift_however_odd_the_rate() {
-        let found = dues(&flow(Pattern::Steady(steady(30_000.0 / 7.0, Gap::Regular)), 70 * SECOND), 0);
+        let found =
+            dues(&flow(Pattern::Steady(steady(30_000.0 / 7.0, Gap::Regular)), 70 * SECOND), 0);
         assert_eq!(found.len(), 300_000);
         assert_eq!((found[0], found[30_000], found[299_970]), (0, 7 * SECOND, 69_993_000_000));
     }

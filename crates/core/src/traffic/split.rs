@@ -40,7 +40,10 @@ mod tests {
     #[test]
     fn parts_add_up_to_the_whole() {
         assert_eq!(split(10, &[1, 1, 1]), [4, 3, 3]);
-        assert_eq!(split(75_000_000, &[225, 675, 25, 75]), [16_875_000, 50_625_000, 1_875_000, 5_625_000]);
+        assert_eq!(
+            split(75_000_000, &[225, 675, 25, 75]),
+            [16_875_000, 50_625_000, 1_875_000, 5_625_000]
+        );
         assert_eq!(split(u64::MAX, &[u64::MAX, u64::MAX]).iter().sum::<u64>(), u64::MAX);
         assert_eq!(split(7, &[0, 0]), [0, 0]);
         for total in 0..200 {

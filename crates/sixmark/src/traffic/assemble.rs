@@ -103,7 +103,8 @@ fn find(sent: &Sent, heard: &[Heard], taken: &[bool], ours: bool) -> Option<usiz
     };
     let same = |at: &usize| {
         let port = sent.source.map(|source| source.port());
-        Some(heard[*at].source.port()) == port && family(&heard[*at].source) == family(&sent.destination)
+        Some(heard[*at].source.port()) == port
+            && family(&heard[*at].source) == family(&sent.destination)
     };
     let all = || (0..heard.len()).filter(like);
     all().find(same).or_else(|| all().next().filter(|_| ours))

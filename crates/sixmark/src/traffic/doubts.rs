@@ -16,7 +16,10 @@ fn doubt(code: &str, message: String) -> Warning {
 pub(super) fn doubts(result: &TrafficResult) -> Vec<Warning> {
     let mut doubts = Vec::new();
     if result.ended == Ended::Interrupted {
-        doubts.push(doubt("interrupted", "interrupted: the figures are of the time until then".into()));
+        doubts.push(doubt(
+            "interrupted",
+            "interrupted: the figures are of the time until then".into(),
+        ));
     }
     doubts.extend(late(result));
     doubts.extend(behind(result));

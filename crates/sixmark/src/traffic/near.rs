@@ -133,7 +133,11 @@ fn end(line: &mut Line, sender: Sender, receiver: Receiver) -> Result<(Half, Hal
 }
 
 /// Waits until `duration` has passed and `see` says that all is done, or `stop` is set.
-pub(super) fn watch(duration: Option<Duration>, stop: &AtomicBool, mut see: impl FnMut(bool) -> bool) {
+pub(super) fn watch(
+    duration: Option<Duration>,
+    stop: &AtomicBool,
+    mut see: impl FnMut(bool) -> bool,
+) {
     let began = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         let left = duration.map(|duration| duration.saturating_sub(began.elapsed()));
@@ -186,9 +190,12 @@ pub(super) fn outgoing(
 ) -> Result<Vec<Outgoing>, String> {
     let one = |flow: &Flow| {
         let (family, protocol) = (flow.family, flow.protocol);
-        let mut to = hosts[family].ok_or_else(|| format!("the other side has no {family} address"))?;
+        let mut to =
+            hosts[family].ok_or_else(|| format!("the other side has no {family} address"))?;
         let door = doors.iter().find(|door| (door.family, door.protocol) == (family, protocol));
-        let door = door.ok_or_else(|| format!("the other side listens on no port of {protocol} over {family}"))?;
+        let door = door.ok_or_else(|| {
+            format!("the other side listens on no port of {protocol} over {family}")
+        })?;
         to.set_port(door.port);
         Ok(Outgoing {
             flow: flow.clone(),

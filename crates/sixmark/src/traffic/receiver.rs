@@ -72,8 +72,11 @@ impl Port {
     /// What a script listens on, in both families.
     pub fn of_script(listening: &Listening) -> [Port; 2] {
         let Listening { protocol, port, from_ns, until_ns } = *listening;
-        Family::BOTH.map(|family| {
-            Port { protocol, at: SocketAddr::new(unspecified(family), port), from_ns, until_ns }
+        Family::BOTH.map(|family| Port {
+            protocol,
+            at: SocketAddr::new(unspecified(family), port),
+            from_ns,
+            until_ns,
         })
     }
 
@@ -125,7 +128,8 @@ impl Receiver {
 
     /// The port of a protocol and family; the first one of several.
     pub fn port(&self, protocol: Protocol, family: Family) -> Option<u16> {
-        let is = |(p, at): &&(Protocol, SocketAddr)| *p == protocol && Family::of(at.ip()) == family;
+        let is =
+            |(p, at): &&(Protocol, SocketAddr)| *p == protocol && Family::of(at.ip()) == family;
         self.addresses.iter().find(is).map(|(_, at)| at.port())
     }
 
@@ -244,7 +248,8 @@ impl Loop {
 
     /// Opens and closes what it is time for.
     fn keep_time(&mut self, ns: u64) {
-        let (now, later) = std::mem::take(&mut self.later).into_iter().partition(|p| p.from_ns <= ns);
+        let (now, later) =
+            std::mem::take(&mut self.later).into_iter().partition(|p| p.from_ns <= ns);
         self.later = later;
         let now: Vec<Port> = now;
         for port in &now {
@@ -262,7 +267,8 @@ impl Loop {
         let before = self.open.len();
         let drops = &mut self.drops;
         self.open.retain(|open| {
-            *drops += if open.done && open.protocol == Protocol::Udp { open.sink.drops() } else { 0 };
+            *drops +=
+                if open.done && open.protocol == Protocol::Udp { open.sink.drops() } else { 0 };
             !open.done
         });
         self.changed |= self.open.len() != before;
@@ -300,7 +306,8 @@ impl Loop {
     fn tell(mut self) -> Ears {
         self.open.iter_mut().for_each(|open| open.done = true);
         self.close();
-        let heard = |((protocol, id, from), (to, hearing))| Heard::new((id, protocol), from, to, hearing);
+        let heard =
+            |((protocol, id, from), (to, hearing))| Heard::new((id, protocol), from, to, hearing);
         let mut flows: Vec<Heard> = self.books.flows.into_iter().map(heard).collect();
         flows.sort_by_key(|flow| (flow.id, flow.protocol, flow.source));
         Ears { flows, drops: self.drops, foreign: self.books.foreign, problems: self.problems }
@@ -366,7 +373,9 @@ fn stream(
         let (count, at_ns) = match sink.receive(buffer) {
             Ok((0, _)) => return true,
             Ok(came) => came,
-            Err(error) => return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+            Err(error) => {
+                return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted);
+            }
         };
         let way = (Protocol::Tcp, talk.from, local);
         let each = |header: Header, bytes| books.message(way, &header, bytes, at_ns);

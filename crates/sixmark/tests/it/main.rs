@@ -11,3 +11,4 @@ mod sim;
 mod store;
 mod study;
 mod support;
+mod traffic;

@@ -90,7 +90,9 @@ fn setting(name: &str, words: &mut Words<'_>) -> Result<Said, String> {
         "TOS" => byte(words, "a type of service").map(Said::Class),
         "TXBUFFER" => buffer(words).map(Said::Buffer),
         // Larger than what anybody wrote into a script; said, since it is not done as written.
-        "RXBUFFER" => buffer(words).map(|_| Said::Nothing("RXBUFFER: buffers are as large as the system lets them be".into())),
+        "RXBUFFER" => buffer(words).map(|_| {
+            Said::Nothing("RXBUFFER: buffers are as large as the system lets them be".into())
+        }),
         _ => {
             let known = HARMLESS.iter().find(|(harmless, _)| *harmless == upper);
             let Some((_, follow)) = known else {
@@ -133,7 +135,8 @@ fn on(at_ns: u64, words: &mut Words<'_>) -> Result<Outgoing, String> {
     let mut port = None;
     let mut to = None;
     let mut what = None;
-    let (mut hops, mut class, mut buffer_size, mut count, mut sequence) = (None, None, None, None, 0);
+    let (mut hops, mut class, mut buffer_size, mut count, mut sequence) =
+        (None, None, None, None, 0);
     while let Some(word) = words.next() {
         match &*word.to_ascii_uppercase() {
             "SRC" => port = Some(words.whole("a port", 65_535)? as u16),
@@ -194,7 +197,8 @@ fn ports(words: &mut Words<'_>) -> Result<Vec<u16>, String> {
     let mut all = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let port = |text: &str| text.parse::<u16>().ok().filter(|&p| p > 0).ok_or_else(|| wrong(part));
+        let port =
+            |text: &str| text.parse::<u16>().ok().filter(|&p| p > 0).ok_or_else(|| wrong(part));
         let (first, last) = (port(first)?, port(last)?);
         if first > last {
             return Err(wrong(part));
@@ -215,7 +219,9 @@ pub(super) fn check_size(flow: &Flow, bytes: u32) -> Result<(), String> {
         (Protocol::Udp, Family::Ipv6) => DATAGRAMS[1],
     };
     match bytes > most {
-        true => Err(format!("a message of {bytes} bytes is too large for a datagram: at most {most}")),
+        true => {
+            Err(format!("a message of {bytes} bytes is too large for a datagram: at most {most}"))
+        }
         false => at_least(flow, bytes),
     }
 }
@@ -223,7 +229,9 @@ pub(super) fn check_size(flow: &Flow, bytes: u32) -> Result<(), String> {
 fn at_least(flow: &Flow, bytes: u32) -> Result<(), String> {
     let (family, least) = (flow.family, least(flow.family));
     match bytes < least {
-        true => Err(format!("a message of {bytes} bytes has no room for its header: at least {least} over {family}")),
+        true => Err(format!(
+            "a message of {bytes} bytes has no room for its header: at least {least} over {family}"
+        )),
         false => Ok(()),
     }
 }

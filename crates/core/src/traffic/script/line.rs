@@ -77,7 +77,9 @@ impl<'a> Words<'a> {
             None => text.parse().ok(),
         };
         let found = value.filter(|&value| value <= most);
-        found.ok_or_else(|| format!("'{}' is not {what}, a whole number from 0 to {most}", shown(text)))
+        found.ok_or_else(|| {
+            format!("'{}' is not {what}, a whole number from 0 to {most}", shown(text))
+        })
     }
 
     /// A number from 0 to 10^9.

@@ -23,14 +23,20 @@ TTL 64
 4 ON 1 UDP DST ::1/7 PERIODIC [1 40] TTL 3";
     let script = parse(text).unwrap();
     let [one, two, again] = &script.flows[..] else { panic!("{script:?}") };
-    assert_eq!((one.flow.id, one.to, one.port), (1, "192.0.2.1:5000".parse().unwrap(), Some(5_001)));
+    assert_eq!(
+        (one.flow.id, one.to, one.port),
+        (1, "192.0.2.1:5000".parse().unwrap(), Some(5_001))
+    );
     assert_eq!((one.hops, one.class, one.flow.family), (Some(64), Some(16), Family::Ipv4));
     assert_eq!((one.flow.start_ns(), one.flow.stop_ns), (SECOND / 2, Some(3 * SECOND)));
     let steady = |per_s, gap| Pattern::Steady(Steady { per_s, gap, offset: 0.0 });
     let phases: Vec<_> = one.flow.phases.iter().map(|p| (p.from_ns, p.pattern, p.bytes)).collect();
     let (first, second) = (steady(10.0, Gap::Regular), steady(20.0, Gap::Regular));
     assert_eq!(phases, [(SECOND / 2, first, 1_460), (2 * SECOND, second, 100)]);
-    assert_eq!((two.flow.protocol, two.flow.family, two.flow.count), (Protocol::Tcp, Family::Ipv6, Some(20)));
+    assert_eq!(
+        (two.flow.protocol, two.flow.family, two.flow.count),
+        (Protocol::Tcp, Family::Ipv6, Some(20))
+    );
     assert_eq!(two.flow.phases[0].pattern, steady(2.5, Gap::Random));
     assert_eq!((again.flow.id, again.hops, again.flow.stop_ns), (1, Some(3), None));
     assert_eq!(script.end_ns(), None);
@@ -38,7 +44,8 @@ TTL 64
 
 #[test]
 fn bursts_are_read_with_what_is_within() {
-    let text = "0 ON 3 UDP DST 127.0.0.1/5000 BURST [RANDOM 10.0 POISSON [10.0 256] EXP 5.0]\n9 OFF 3";
+    let text =
+        "0 ON 3 UDP DST 127.0.0.1/5000 BURST [RANDOM 10.0 POISSON [10.0 256] EXP 5.0]\n9 OFF 3";
     let script = parse(text).unwrap();
     let within = Steady { per_s: 10.0, gap: Gap::Random, offset: 0.0 };
     let (every_ns, length_ns) = (10 * SECOND, 5 * SECOND);
@@ -50,12 +57,16 @@ fn bursts_are_read_with_what_is_within() {
 
 #[test]
 fn ports_are_listened_on_and_ignored() {
-    let script = parse("0.0 LISTEN UDP 5000-5001,6000\n1 LISTEN TCP 5000\n6 IGNORE UDP 5000").unwrap();
+    let script =
+        parse("0.0 LISTEN UDP 5000-5001,6000\n1 LISTEN TCP 5000\n6 IGNORE UDP 5000").unwrap();
     let found: Vec<_> =
         script.listening.iter().map(|l| (l.protocol, l.port, l.from_ns, l.until_ns)).collect();
     let (udp, tcp) = (Protocol::Udp, Protocol::Tcp);
     let first = (udp, 5_000, 0, Some(6 * SECOND));
-    assert_eq!(found, [first, (udp, 5_001, 0, None), (udp, 6_000, 0, None), (tcp, 5_000, SECOND, None)]);
+    assert_eq!(
+        found,
+        [first, (udp, 5_001, 0, None), (udp, 6_000, 0, None), (tcp, 5_000, SECOND, None)]
+    );
 }
 
 #[test]
@@ -84,7 +95,10 @@ fn what_is_wrong_is_told_with_its_line() {
         ("0 ON 1 UDP DST ::1/5 BURST [REGULAR 0 PERIODIC [1 100] FIXED 1]", "above 0"),
         ("0 OFF 1", "flow 1 is not on at this time"),
         ("1 ON 1 UDP DST ::1/5 PERIODIC [1 100]\n0 OFF 1", "line 2: flow 1 is not on"),
-        ("0 ON 1 UDP DST ::1/5 PERIODIC [1 100]\n1 ON 1 UDP DST ::1/5 PERIODIC [1 100]", "on already"),
+        (
+            "0 ON 1 UDP DST ::1/5 PERIODIC [1 100]\n1 ON 1 UDP DST ::1/5 PERIODIC [1 100]",
+            "on already",
+        ),
         ("0 ON 1 UDP DST ::1/5 PERIODIC [1 100]\n1 MOD 1 PERIODIC [1 3]", "line 2: a message of 3"),
         ("0 LISTEN UDP 0", "'0' is not a port"),
         ("0 LISTEN UDP 7-5", "'7-5' is not a port"),

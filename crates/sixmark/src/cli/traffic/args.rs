@@ -116,7 +116,8 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Size, String> {
-        let wrong = || format!("'{text}' is not a size, as in 512, ipv6=1440, udp=200 or ipv4-udp=1460");
+        let wrong =
+            || format!("'{text}' is not a size, as in 512, ipv6=1440, udp=200 or ipv4-udp=1460");
         let (kind, bytes) = text.split_once('=').map_or(("", text), |(kind, bytes)| (kind, bytes));
         let mut size = Size { family: None, tcp: None, bytes: bytes.parse().map_err(|_| wrong())? };
         for word in kind.split('-').filter(|_| !kind.is_empty()) {
@@ -173,7 +174,8 @@ impl Args {
             ..plain
         };
         for size in &self.payload {
-            for family in Family::BOTH.into_iter().filter(|&f| size.family.is_none_or(|of| of == f)) {
+            for family in Family::BOTH.into_iter().filter(|&f| size.family.is_none_or(|of| of == f))
+            {
                 let payload = &mut mix.payload[family];
                 if size.tcp != Some(false) {
                     payload.tcp = size.bytes;
@@ -202,7 +204,8 @@ impl Args {
 fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
     let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
     if port.is_none_or(|port| port == 0) {
-        let line = format!("'{text}' is not HOST:PORT, as in far.example:5777 or [2001:db8::1]:5777");
+        let line =
+            format!("'{text}' is not HOST:PORT, as in far.example:5777 or [2001:db8::1]:5777");
         return Err(Error::Usage(line));
     }
     let found = text.to_socket_addrs().map_err(|error| {
