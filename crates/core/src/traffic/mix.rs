@@ -151,7 +151,7 @@ impl Mix {
         let shares: Vec<u64> = kinds.iter().map(|kind| kind.share).collect();
         let used = shares.iter().filter(|&&share| share > 0).count();
         let seats = seats(self.flows, &shares).ok_or_else(|| {
-            format!("{} flows are too few for {used} kinds of traffic; ask for {used}", self.flows)
+            format!("{} is too few flows for {used} kinds of traffic; ask for {used}", self.flows)
         })?;
         let mut flows = Vec::with_capacity(self.flows as usize);
         for ((kind, rate), seats) in kinds.iter().zip(split(self.rate.0, &shares)).zip(seats) {
@@ -514,7 +514,7 @@ mod tests {
     fn what_can_not_be_is_refused_in_a_line() {
         let small = PerFamily { ipv6: Payload { tcp: 1_440, udp: 39 }, ..Mix::default().payload };
         for (mix, why) in [
-            (mix(90.0, 50.0, 3), "3 flows are too few for 4 kinds of traffic; ask for 4"),
+            (mix(90.0, 50.0, 3), "3 is too few flows for 4 kinds of traffic; ask for 4"),
             (mix(90.0, 50.0, 0), "1 to 10,000 flows"),
             (Mix { rate: BitRate(0), ..Mix::default() }, "sends nothing"),
             (Mix { payload: small, ..Mix::default() }, "over IPv6 and UDP 40 to 65,527"),

@@ -10,7 +10,7 @@ fn wrong_usage_is_told_in_a_line() {
         (&["--to", "[::1]", "--rate", "1M"], "not HOST:PORT"),
         (&["--to", "[::1]:5777", "--rate", "1MB"], "'1MB' is not a rate"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--ipv6", "50"], "no IPv4 address"),
-        (&["--to", "[::1]:5777", "--rate", "1M", "--flows", "1"], "1 flows are too few"),
+        (&["--to", "[::1]:5777", "--rate", "1M", "--flows", "1"], "1 is too few flows"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--payload", "ipv6-udp=39"], "40 to 65,527"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--payload", "udp-tcp=99"], "is not a size"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--arrivals", "burst=2s/1s"], "no longer than"),
