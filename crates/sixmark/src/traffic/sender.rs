@@ -145,7 +145,7 @@ impl Loop {
             self.put(at, waits);
         }
         let mut told = begin;
-        while !stop.load(Ordering::Relaxed) && !(self.dues.is_empty() && self.blocked.is_empty()) {
+        while !stop.load(Ordering::Relaxed) && self.has_more() {
             let now = clock::now();
             self.serve(now);
             if now - told > GLANCE {
@@ -159,6 +159,10 @@ impl Loop {
         self.serve(end);
         self.tell(counters);
         self.lines.into_iter().map(|line| line.finish(end)).collect()
+    }
+
+    fn has_more(&self) -> bool {
+        !self.dues.is_empty() || !self.blocked.is_empty()
     }
 
     fn serve(&mut self, now: u64) {
