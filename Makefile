@@ -10,7 +10,7 @@ SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-oha \
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck fuzz bench emulator instructions calibrate verdicts
+.PHONY: help demo build test lint shellcheck fuzz bench emulator instructions calibrate verdicts traffic
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,9 @@ emulator: ## the lab's link emulator as root: lateness at 100 Mbit/s, Gbit/s on 
 
 verdicts: build ## real comparisons whose answer is known: how often is it wrong?
 	benches/verdicts --sixmark $(SIXMARK) $(VERDICTS)
+
+traffic: build ## is the rate of traffic the one asked for? 1 to 1000 Mbit/s, 100 flows, one core
+	benches/traffic --sixmark $(SIXMARK) $(TRAFFIC)
 
 calibrate: ## how often verdicts are wrong, into docs/statistics.md; CALIBRATE="4000 whole" for a part
 	$(CARGO) run --release -p sixmark-core --example calibrate -- docs/statistics.md $(CALIBRATE)

@@ -327,6 +327,8 @@ impl Inbox {
             let slot = &self.0[at];
             let length = headers[at].msg_len as usize;
             let Some(from) = socket::address(&names[at]) else { continue };
+            // Of another width with another C library.
+            #[allow(clippy::unnecessary_cast)]
             let told = (headers[at].msg_hdr.msg_controllen as usize).min(CONTROL);
             let at_ns = stamped(&slot.control[..told]).unwrap_or_else(clock::real);
             each(Arrived { look: &slot.look[..length.min(LOOK)], length, from, at_ns });

@@ -2,10 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Protocol, Side};
+use super::{Basis, LARGEST, Protocol, Side, least};
 use crate::family::Family;
 
 const NS_PER_S: f64 = 1e9;
+/// Messages a second of one flow.
+const MOST_PER_S: f64 = 1e9;
+
+/// Messages of a burst on average.
+const FEWEST: f64 = 0.001;
+
+/// The largest message, bytes: of a datagram what 65,535 leave beside the headers that count.
+pub(super) fn largest(family: Family, protocol: Protocol) -> u32 {
+    match (protocol, family) {
+        (Protocol::Tcp, _) => LARGEST,
+        (Protocol::Udp, Family::Ipv6) => 65_527,
+        (Protocol::Udp, Family::Ipv4) => 65_507,
+    }
+}
 
 /// Messages from one side to the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,6 +99,9 @@ pub struct Burst {
     pub length: Length,
     /// How long on average, nanoseconds.
     pub length_ns: u64,
+    /// A burst goes on where the one before ended, as if there were no time between them; else its first
+    /// message is due as it begins.
+    pub carry: bool,
 }
 
 /// How long bursts are.
@@ -98,6 +115,19 @@ pub enum Length {
 }
 
 impl Flow {
+    /// Whether this is a flow that can be sent: one that another host describes need not be.
+    ///
+    /// # Errors
+    /// In one line: what can't be.
+    pub fn check(&self) -> Result<(), String> {
+        let sizes = least(self.family)..=largest(self.family, self.protocol);
+        let fits = |phase: &Phase| sizes.contains(&phase.bytes) && phase.pattern.is_possible();
+        match !self.phases.is_empty() && self.phases.iter().all(fits) {
+            true => Ok(()),
+            false => Err(format!("flow {} has sizes or rates that can't be", self.id)),
+        }
+    }
+
     /// When it begins, nanoseconds from the beginning of all traffic.
     pub fn start_ns(&self) -> u64 {
         self.phases.first().map_or(0, |phase| phase.from_ns)
@@ -117,6 +147,19 @@ impl Flow {
 }
 
 impl Pattern {
+    fn is_possible(&self) -> bool {
+        let steady = |steady: &Steady| {
+            (0.0..=MOST_PER_S).contains(&steady.per_s) && (0.0..=1.0).contains(&steady.offset)
+        };
+        match self {
+            Pattern::Steady(one) => steady(one),
+            Pattern::Burst(burst) => {
+                let times = burst.every_ns > 0 && burst.length_ns > 0;
+                steady(&burst.within) && times && burst.has_messages()
+            }
+        }
+    }
+
     /// The mean rate, messages a second; of bursts that don't overlap.
     pub fn per_s(&self) -> f64 {
         match self {
@@ -126,6 +169,14 @@ impl Pattern {
                 burst.within.per_s * part.min(1.0)
             }
         }
+    }
+}
+
+impl Burst {
+    /// Whether enough bursts have a message that the next one of them is soon found.
+    pub(super) fn has_messages(&self) -> bool {
+        let each = self.within.per_s * self.length_ns as f64 / NS_PER_S;
+        each >= FEWEST || self.within.per_s == 0.0
     }
 }
 

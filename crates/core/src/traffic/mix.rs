@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::flow::largest;
 use super::split::{seats, split};
-use super::{
-    Basis, Burst, Flow, Gap, LARGEST, Length, Pattern, Phase, Protocol, Side, Steady, least,
-};
+use super::{Basis, Burst, Flow, Gap, Length, Pattern, Phase, Protocol, Side, Steady, least};
 use crate::family::{Family, PerFamily};
 use crate::pace::Random;
 use crate::report::count;
@@ -17,9 +16,9 @@ use crate::report::count;
 /// Shares are whole thousandths of a percent.
 const WHOLE: u32 = 100_000;
 /// More flows than this need more ports and memory than one host should spend on them.
-const MOST_FLOWS: u32 = 10_000;
-/// The largest datagram: 65,535 less the headers of IPv4 and UDP.
-const DATAGRAM: u32 = 65_507;
+pub const MOST_FLOWS: usize = 10_000;
+/// The golden ratio, less one.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// What traffic there is to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,7 +151,7 @@ impl Mix {
         let shares: Vec<u64> = kinds.iter().map(|kind| kind.share).collect();
         let used = shares.iter().filter(|&&share| share > 0).count();
         let seats = seats(self.flows, &shares).ok_or_else(|| {
-            format!("{} flows are too few for {used} kinds of traffic; ask for {used}", self.flows)
+            format!("{} is too few flows for {used} kinds of traffic; ask for {used}", self.flows)
         })?;
         let mut flows = Vec::with_capacity(self.flows as usize);
         for ((kind, rate), seats) in kinds.iter().zip(split(self.rate.0, &shares)).zip(seats) {
@@ -177,19 +176,18 @@ impl Mix {
         if self.rate.0 == 0 {
             return Err("a rate of 0 sends nothing; give one above 0".into());
         }
-        if !(1..=MOST_FLOWS).contains(&self.flows) {
+        if !(1..=MOST_FLOWS).contains(&(self.flows as usize)) {
             return Err(format!(
                 "there are 1 to {} flows, not {}",
-                count(MOST_FLOWS.into()),
+                count(MOST_FLOWS as u64),
                 self.flows
             ));
         }
         for (family, payload) in self.payload.iter() {
-            for (protocol, bytes, most) in
-                [("TCP", payload.tcp, LARGEST), ("UDP", payload.udp, DATAGRAM)]
-            {
-                if !(least(family)..=most).contains(&bytes) {
-                    let (least, most) = (least(family), count(most.into()));
+            for (protocol, bytes) in [(Protocol::Tcp, payload.tcp), (Protocol::Udp, payload.udp)] {
+                let (least, most) = (least(family), largest(family, protocol));
+                if !(least..=most).contains(&bytes) {
+                    let most = count(most.into());
                     let what = format!("messages of {bytes} bytes");
                     return Err(format!(
                         "{what}: over {family} and {protocol} {least} to {most} bytes go"
@@ -242,9 +240,11 @@ impl Mix {
 
 impl Arrivals {
     fn pattern(self, per_s: f64, id: u32, seed: u64) -> Pattern {
-        // A stream of its own, not that of the flow's gaps.
-        let part = Random::new(!seed, id.into()).bits() >> 11;
-        let offset = part as f64 / (1_u64 << 53) as f64;
+        // A stream of its own, not that of any flow's gaps. From one flow to the next it goes on by the
+        // golden ratio, which spreads them evenly: drawn one by one, as many of a hundred slow flows
+        // might begin early that a short time had a percent too many messages.
+        let part = (Random::new(!seed, 0).bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        let offset = (part + f64::from(id) * GOLDEN).fract();
         match self {
             Arrivals::Periodic => Pattern::Steady(Steady { per_s, gap: Gap::Regular, offset }),
             Arrivals::Poisson => Pattern::Steady(Steady { per_s, gap: Gap::Random, offset: 0.0 }),
@@ -252,7 +252,7 @@ impl Arrivals {
                 let per_s = per_s * every_ns as f64 / length_ns as f64;
                 let within = Steady { per_s, gap: Gap::Regular, offset };
                 let (every, length) = (Gap::Regular, Length::Fixed);
-                Pattern::Burst(Burst { within, every, every_ns, length, length_ns })
+                Pattern::Burst(Burst { within, every, every_ns, length, length_ns, carry: true })
             }
         }
     }
@@ -472,13 +472,52 @@ mod tests {
     }
 
     #[test]
+    fn slow_flows_keep_their_rate_in_bursts_that_few_of_their_messages_are_in() {
+        let arrivals = Arrivals::Burst { length_ns: 100_000_000, every_ns: 500_000_000 };
+        let slow = Mix { rate: BitRate(1_000_000), arrivals, ..mix(90.0, 50.0, 100) };
+        for mut flow in slow.flows(2).unwrap() {
+            let asked = 100.0 * flow.phases[0].pattern.per_s();
+            flow.stop_ns = Some(100_000_000_000);
+            let mut schedule = super::super::Schedule::new(&flow, 2);
+            let mut found = 0.0;
+            while let Some((due, _)) = schedule.next() {
+                assert!(due % 500_000_000 <= 100_000_000, "{due}");
+                found += 1.0;
+                schedule.advance();
+            }
+            assert!((found - asked).abs() < 2.0 + asked / 100.0, "{found} for {asked}");
+        }
+    }
+
+    /// Whole messages can't be nearer than some of them.
+    #[test]
+    fn even_a_short_time_of_slow_flows_has_about_as_many_messages_as_asked_for() {
+        for seed in 0..50 {
+            let mix = Mix { rate: BitRate(1_000_000), ..mix(90.0, 50.0, 100) };
+            let mut flows = mix.flows(seed).unwrap();
+            flows.iter_mut().for_each(|flow| flow.stop_ns = Some(5_000_000_000));
+            let bytes = |flow: &Flow| {
+                let mut schedule = super::super::Schedule::new(flow, seed);
+                let next = || {
+                    let next = schedule.next();
+                    schedule.advance();
+                    next.map(|(_, bytes)| u64::from(bytes))
+                };
+                std::iter::from_fn(next).sum::<u64>()
+            };
+            let bits = 8.0 * flows.iter().map(bytes).sum::<u64>() as f64;
+            assert!((bits / 5e6 - 1.0).abs() < 0.015, "seed {seed}: {bits}");
+        }
+    }
+
+    #[test]
     fn what_can_not_be_is_refused_in_a_line() {
         let small = PerFamily { ipv6: Payload { tcp: 1_440, udp: 39 }, ..Mix::default().payload };
         for (mix, why) in [
-            (mix(90.0, 50.0, 3), "3 flows are too few for 4 kinds of traffic; ask for 4"),
+            (mix(90.0, 50.0, 3), "3 is too few flows for 4 kinds of traffic; ask for 4"),
             (mix(90.0, 50.0, 0), "1 to 10,000 flows"),
             (Mix { rate: BitRate(0), ..Mix::default() }, "sends nothing"),
-            (Mix { payload: small, ..Mix::default() }, "over IPv6 and UDP 40 to 65,507"),
+            (Mix { payload: small, ..Mix::default() }, "over IPv6 and UDP 40 to 65,527"),
             (
                 Mix { arrivals: Arrivals::Burst { length_ns: 2, every_ns: 1 }, ..Mix::default() },
                 "no longer than",

@@ -16,7 +16,7 @@ mod wire;
 pub use flow::{Burst, Flow, Gap, Length, Pattern, Phase, Steady};
 pub use heard::Hearing;
 pub use message::{Foreign, Header, LARGEST, least, put_message};
-pub use mix::{Arrivals, BitRate, Direction, Mix, Payload, Percent, Spread};
+pub use mix::{Arrivals, BitRate, Direction, MOST_FLOWS, Mix, Payload, Percent, Spread};
 pub use schedule::Schedule;
 pub use script::{Listening, Note, Outgoing, Script, Wrong, parse};
 pub use stream::Stream;

@@ -269,8 +269,8 @@ impl Heard {
 }
 
 impl FlowResult {
-    /// Joins what is known of a flow, of which at least one side says something. `elapsed_s` is for how
-    /// long there was traffic.
+    /// Joins what is known of a flow, of which at least one side says something; none where neither does.
+    /// Nothing heard of it means that all is lost only where somebody `listened`.
     pub fn new(
         from: Option<Side>,
         sent: Option<&Sent>,
@@ -283,29 +283,7 @@ impl FlowResult {
         let destination = sent.map(|s| s.destination).or(heard.and_then(|h| h.destination));
         let source = heard.map(|h| h.source).or(sent.and_then(|s| s.source));
         let family = Family::of(destination.or(source)?.ip());
-        let kind = (family, protocol);
-        let on_s = sent.map(|s| s.on_ns as f64 / 1e9);
-        // A stream's last bytes arrive long after it was turned off where the way is slow.
-        let heard_s = heard.map_or(0.0, |h| h.heard_ns as f64 / 1e9).max(on_s.unwrap_or(0.0));
-        let of_sent = |messages: fn(&Sent) -> u64, bytes: fn(&Sent) -> u64| {
-            sent.map(|s| Amount::new(kind, messages(s), bytes(s), on_s.unwrap_or(0.0)))
-        };
-        let none = || listened.then(Amount::default);
-        let received =
-            heard.map(|h| Amount::new(kind, h.received, h.received_bytes, heard_s)).or_else(none);
-        let lost = match (sent, heard) {
-            (Some(sent), _) => received.map(|r| sent.sent.saturating_sub(r.messages)),
-            (None, heard) => heard.map(|h| h.missing),
-        };
-        let figures = Figures {
-            offered: of_sent(|s| s.offered, |s| s.offered_bytes),
-            sent: of_sent(|s| s.sent, |s| s.sent_bytes),
-            received,
-            lost,
-            duplicates: received.map(|_| heard.map_or(0, |h| h.duplicates)),
-            reordered: received.map(|_| heard.map_or(0, |h| h.reordered)),
-            late: sent.map(|s| s.late),
-        };
+        let figures = figures((family, protocol), sent, heard, listened);
         let delay = |heard: &Heard| Delay {
             least_us: heard.least_ns.filter(|_| shared_clock).map(|ns| ns as f64 / 1e3),
             variation_us: heard.variation_us.clone(),
@@ -324,6 +302,37 @@ impl FlowResult {
             retransmitted: sent.and_then(|s| s.retransmitted),
             problem: sent.and_then(|s| s.problem.clone()),
         })
+    }
+}
+
+/// What a flow's two sides come to.
+fn figures(
+    kind: (Family, Protocol),
+    sent: Option<&Sent>,
+    heard: Option<&Heard>,
+    listened: bool,
+) -> Figures {
+    let on_s = sent.map(|s| s.on_ns as f64 / 1e9);
+    // A stream's last bytes arrive long after it was turned off where the way is slow.
+    let heard_s = heard.map_or(0.0, |h| h.heard_ns as f64 / 1e9).max(on_s.unwrap_or(0.0));
+    let of_sent = |messages: fn(&Sent) -> u64, bytes: fn(&Sent) -> u64| {
+        sent.map(|s| Amount::new(kind, messages(s), bytes(s), on_s.unwrap_or(0.0)))
+    };
+    let none = || listened.then(Amount::default);
+    let received =
+        heard.map(|h| Amount::new(kind, h.received, h.received_bytes, heard_s)).or_else(none);
+    let lost = match (sent, heard) {
+        (Some(sent), _) => received.map(|r| sent.sent.saturating_sub(r.messages)),
+        (None, heard) => heard.map(|h| h.missing),
+    };
+    Figures {
+        offered: of_sent(|s| s.offered, |s| s.offered_bytes),
+        sent: of_sent(|s| s.sent, |s| s.sent_bytes),
+        received,
+        lost,
+        duplicates: received.map(|_| heard.map_or(0, |h| h.duplicates)),
+        reordered: received.map(|_| heard.map_or(0, |h| h.reordered)),
+        late: sent.map(|s| s.late),
     }
 }
 

@@ -3,6 +3,10 @@
 use super::{Burst, Flow, Gap, Length, Pattern, Phase, Steady};
 use crate::pace::Random;
 
+/// Bursts without a message, one after the other, after which there is none: a thousand times what may
+/// be expected ([`Flow::check`]).
+const MOST_EMPTY: u32 = 1_000_000;
+
 /// The due times of one flow, in ascending order. They come from the number of a message or from
 /// variates that are summed without rounding, never from when something was sent, so that they don't
 /// drift.
@@ -96,12 +100,15 @@ impl Schedule {
         }
         let mut due = self.step(&within);
         if let Pattern::Burst(burst) = pattern {
+            let mut empty = 0;
             while due >= self.state.ends {
+                let beyond = due - self.state.ends;
                 self.begin_burst(burst);
-                if self.state.began >= until as f64 {
+                empty += 1;
+                if self.state.began >= until as f64 || empty > MOST_EMPTY {
                     return None;
                 }
-                due = self.step(&within);
+                due = if burst.carry { self.carry(beyond) } else { self.step(&within) };
             }
         }
         Some(due.round() as u64)
@@ -132,6 +139,13 @@ impl Schedule {
         let ends = began + self.length(burst);
         let base = began + burst.within.offset * finite(burst.within.gap_ns());
         self.state = State { base, number: 0, began, ends };
+    }
+
+    /// The next due time where a burst goes on as if it were part of the one before.
+    fn carry(&mut self, beyond: f64) -> f64 {
+        self.state.base = self.state.began + beyond;
+        self.state.number = 1;
+        self.state.base
     }
 
     fn length(&mut self, burst: &Burst) -> f64 {
@@ -214,7 +228,7 @@ mod tests {
         let every_ns = SECOND;
         let within = steady(1_000.0, Gap::Regular);
         let burst = |every, length, length_ns| {
-            let burst = Burst { within, every, every_ns, length, length_ns };
+            let burst = Burst { within, every, every_ns, length, length_ns, carry: false };
             dues(&flow(Pattern::Burst(burst), 100 * SECOND), 3)
         };
         let regular = burst(Gap::Regular, Length::Fixed, SECOND / 4);

@@ -51,7 +51,9 @@ fn behind(result: &TrafficResult) -> Option<Warning> {
     let short = |flow: &&FlowResult| {
         let figures = &flow.figures;
         let (offered, sent) = (figures.offered, figures.sent);
-        offered.zip(sent).is_some_and(|(o, s)| ((o.bytes - s.bytes) as f64) > MANY * o.bytes as f64)
+        offered
+            .zip(sent)
+            .is_some_and(|(o, s)| (o.bytes.saturating_sub(s.bytes) as f64) > MANY * o.bytes as f64)
     };
     let flows: Vec<&FlowResult> = result.flows.iter().filter(short).collect();
     let rate = |of: fn(&FlowResult) -> Option<f64>| -> f64 {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::traffic::{Flow, Side};
+use sixmark_core::traffic::{Flow, MOST_FLOWS, Side};
 
 use super::control::{Answers, Asks, Door, Line, PATIENCE, VERSION, clock};
 use super::near::{doors, outgoing};
@@ -143,6 +143,9 @@ impl Talk {
     }
 
     fn prepare(&mut self, flows: Vec<Flow>, seed: u64, near: Vec<Door>) -> Answers {
+        if let Some(why) = wrong(&flows) {
+            return Answers::Failed { why };
+        }
         let made = Receiver::start(&ports(&flows, Side::Near));
         self.asked = Some((flows, seed, near));
         match made {
@@ -189,6 +192,14 @@ impl Talk {
     fn end(mut self) {
         self.stop();
         drop(self.receiver.take().map(Receiver::stop));
+    }
+}
+
+/// What is wrong with flows that somebody else made.
+fn wrong(flows: &[Flow]) -> Option<String> {
+    match flows.len() > MOST_FLOWS {
+        true => Some(format!("more than {MOST_FLOWS} flows")),
+        false => flows.iter().find_map(|flow| flow.check().err()),
     }
 }
 

@@ -111,7 +111,7 @@ impl Line {
         self.begin = at;
         // A stream that is not there yet is made when the flow begins, not at its first message.
         match self.outlet {
-            None => Waits::Until(at + self.out.flow.start_ns()),
+            None => Waits::Until(at.saturating_add(self.out.flow.start_ns())),
             Some(_) => self.next(),
         }
     }
@@ -146,7 +146,8 @@ impl Line {
 
     /// Counts what is due and unsent at `now`, the end, and tells how the flow did.
     pub(super) fn finish(mut self, now: u64) -> Sent {
-        let stop = self.out.flow.stop_ns.map_or(now, |stop| now.min(self.begin + stop));
+        let stop =
+            self.out.flow.stop_ns.map_or(now, |stop| now.min(self.begin.saturating_add(stop)));
         if !self.broken && self.connected {
             // Whatever there is room for at once.
             let _ = self.hand();
@@ -158,7 +159,7 @@ impl Line {
             self.sent.retransmitted = outlet.path().map(|path| path.retransmitted);
             outlet.finish();
         }
-        self.sent.on_ns = stop.saturating_sub(self.begin + self.out.flow.start_ns());
+        self.sent.on_ns = stop.saturating_sub(self.begin.saturating_add(self.out.flow.start_ns()));
         self.sent
     }
 
@@ -205,7 +206,7 @@ impl Line {
     /// The next message that is due by `now`: when, and its size.
     fn due(&self, now: u64) -> Option<(u64, u32)> {
         let (due, bytes) = self.schedule.next()?;
-        let due = self.begin + due;
+        let due = self.begin.saturating_add(due);
         (due <= now).then_some((due, bytes))
     }
 
@@ -308,6 +309,8 @@ impl Line {
     }
 
     fn next(&self) -> Waits {
-        self.schedule.next().map_or(Waits::Over, |(due, _)| Waits::Until(self.begin + due))
+        self.schedule
+            .next()
+            .map_or(Waits::Over, |(due, _)| Waits::Until(self.begin.saturating_add(due)))
     }
 }

@@ -87,15 +87,7 @@ fn connect(job: &Job, flows: &[Flow]) -> Result<(Vec<Line>, String), Error> {
     // Who guesses another's session could have traffic sent there.
     let session = RandomState::new().hash_one(std::process::id());
     let (mut lines, mut theirs) = (Vec::new(), String::new());
-    for family in Family::BOTH.into_iter().filter(|&f| flows.iter().any(|flow| flow.family == f)) {
-        let to = job.to[family].ok_or_else(|| {
-            let other = family.other();
-            let share = if family == Family::Ipv6 { 0 } else { 100 };
-            Error::Usage(format!(
-                "{family} has a share of the traffic, but --to has no {family} address; give one \
-                 more --to, or --ipv6 {share} for {other} alone"
-            ))
-        })?;
+    for to in addresses(job, flows)? {
         let failed = |what: &str| Error::Measure(format!("the far side at {to}: {what}"));
         let stream =
             TcpStream::connect_timeout(&to, CONNECT).map_err(|error| failed(&error.to_string()))?;
@@ -108,6 +100,21 @@ fn connect(job: &Job, flows: &[Flow]) -> Result<(Vec<Line>, String), Error> {
         lines.push(line);
     }
     Ok((lines, theirs))
+}
+
+/// The far side's address in each family that is used.
+fn addresses(job: &Job, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
+    let used = |family: &Family| flows.iter().any(|flow| flow.family == *family);
+    let address = |family: Family| {
+        let share = if family == Family::Ipv6 { 0 } else { 100 };
+        let other = family.other();
+        let line = format!(
+            "{family} has a share of the traffic, but --to has no {family} address; give one more \
+             --to, or --ipv6 {share} for {other} alone"
+        );
+        job.to[family].ok_or(Error::Usage(line))
+    };
+    Family::BOTH.into_iter().filter(used).map(address).collect()
 }
 
 /// Has both sides listen, connect and begin.

@@ -47,7 +47,7 @@ pub struct Receiver {
     counters: Arc<Counters>,
     streams: Arc<AtomicU64>,
     addresses: Vec<(Protocol, SocketAddr)>,
-    thread: JoinHandle<Ears>,
+    thread: Option<JoinHandle<Ears>>,
 }
 
 /// What was heard.
@@ -118,7 +118,7 @@ impl Receiver {
         let thread = thread
             .spawn(move || work.run(&seen, &told, &many))
             .map_err(|error| Error::Measure(format!("can't begin a thread: {error}")))?;
-        Ok(Receiver { stop, counters, streams, addresses, thread })
+        Ok(Receiver { stop, counters, streams, addresses, thread: Some(thread) })
     }
 
     /// Where it listens since the beginning.
@@ -170,9 +170,20 @@ impl Receiver {
     }
 
     /// Stops listening and tells what was heard.
-    pub fn stop(self) -> Ears {
+    pub fn stop(mut self) -> Ears {
+        self.end().unwrap_or_default()
+    }
+
+    fn end(&mut self) -> Option<Ears> {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap_or_default()
+        self.thread.take().and_then(|thread| thread.join().ok())
+    }
+}
+
+/// Whoever gives up half-way leaves no thread that listens.
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Ready {
 pub struct Sender {
     stop: Arc<AtomicBool>,
     counters: Arc<Counters>,
-    thread: JoinHandle<Vec<Sent>>,
+    thread: Option<JoinHandle<Vec<Sent>>>,
 }
 
 impl Ready {
@@ -65,7 +65,7 @@ impl Ready {
         let thread = thread
             .spawn(move || Loop::new(self.lines).run(&seen, &told))
             .map_err(|error| Error::Measure(format!("can't begin a thread: {error}")))?;
-        Ok(Sender { stop, counters, thread })
+        Ok(Sender { stop, counters, thread: Some(thread) })
     }
 
     fn connect(&mut self, until: u64) -> Result<(), Error> {
@@ -101,13 +101,24 @@ impl Sender {
 
     /// True once no flow has another message.
     pub fn over(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Stops sending and tells what was sent of each flow, in the order in which they were given.
-    pub fn stop(self) -> Vec<Sent> {
+    pub fn stop(mut self) -> Vec<Sent> {
+        self.end().unwrap_or_default()
+    }
+
+    fn end(&mut self) -> Option<Vec<Sent>> {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap_or_default()
+        self.thread.take().and_then(|thread| thread.join().ok())
+    }
+}
+
+/// Whoever gives up half-way leaves no thread that sends.
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -134,7 +145,7 @@ impl Loop {
             self.put(at, waits);
         }
         let mut told = begin;
-        while !stop.load(Ordering::Relaxed) && !(self.dues.is_empty() && self.blocked.is_empty()) {
+        while !stop.load(Ordering::Relaxed) && self.has_more() {
             let now = clock::now();
             self.serve(now);
             if now - told > GLANCE {
@@ -148,6 +159,10 @@ impl Loop {
         self.serve(end);
         self.tell(counters);
         self.lines.into_iter().map(|line| line.finish(end)).collect()
+    }
+
+    fn has_more(&self) -> bool {
+        !self.dues.is_empty() || !self.blocked.is_empty()
     }
 
     fn serve(&mut self, now: u64) {

@@ -12,3 +12,4 @@ mod sim;
 mod store;
 mod study;
 mod support;
+mod traffic;

@@ -2,14 +2,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use super::super::flow::largest;
 use super::super::{Flow, Phase, Protocol, Side, least};
 use super::Outgoing;
 use super::line::{Words, shown};
 use super::pattern::pattern;
 use crate::family::Family;
 
-/// The largest datagram's payload: over IPv4, and over IPv6.
-const DATAGRAMS: [u32; 2] = [65_507, 65_527];
 /// Ports that one line may name.
 const MOST_PORTS: usize = 4_096;
 
@@ -213,11 +212,7 @@ fn ports(words: &mut Words<'_>) -> Result<Vec<u16>, String> {
 
 /// What is wrong with the size of a message of a flow; only known once its destination is.
 pub(super) fn check_size(flow: &Flow, bytes: u32) -> Result<(), String> {
-    let most = match (flow.protocol, flow.family) {
-        (Protocol::Tcp, _) => return at_least(flow, bytes),
-        (Protocol::Udp, Family::Ipv4) => DATAGRAMS[0],
-        (Protocol::Udp, Family::Ipv6) => DATAGRAMS[1],
-    };
+    let most = largest(flow.family, flow.protocol);
     match bytes > most {
         true => {
             Err(format!("a message of {bytes} bytes is too large for a datagram: at most {most}"))

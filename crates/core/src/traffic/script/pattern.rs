@@ -31,7 +31,11 @@ pub(super) fn pattern(name: &str, words: &mut Words<'_>) -> Result<(Pattern, u32
     if every_ns == 0 || length_ns == 0 {
         return Err("bursts have a length and a time between them above 0".into());
     }
-    Ok((Pattern::Burst(Burst { within, every, every_ns, length, length_ns }), bytes))
+    let burst = Burst { within, every, every_ns, length, length_ns, carry: false };
+    match burst.has_messages() {
+        true => Ok((Pattern::Burst(burst), bytes)),
+        false => Err("bursts are too short for their rate: hardly one has a message".into()),
+    }
 }
 
 fn steady(name: &str, words: &mut Words<'_>) -> Result<(Steady, u32), String> {

@@ -50,7 +50,7 @@ fn bursts_are_read_with_what_is_within() {
     let within = Steady { per_s: 10.0, gap: Gap::Random, offset: 0.0 };
     let (every_ns, length_ns) = (10 * SECOND, 5 * SECOND);
     let (every, length) = (Gap::Random, Length::Exponential);
-    let burst = Burst { within, every, every_ns, length, length_ns };
+    let burst = Burst { within, every, every_ns, length, length_ns, carry: false };
     assert_eq!(script.flows[0].flow.phases[0].pattern, Pattern::Burst(burst));
     assert_eq!(script.end_ns(), Some(9 * SECOND));
 }

@@ -5,10 +5,13 @@ mod args;
 pub(super) use args::Args;
 
 use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::report::traffic::{rate, table};
+use sixmark_core::result::Warning;
 use sixmark_core::traffic::result::TrafficResult;
 
 use super::out::{self, Place, complain, encoded, print, warn};
@@ -73,7 +76,17 @@ fn of_mix(args: &Args, live: &mut Live) -> Result<TrafficResult, Error> {
     let duration = Some(args.duration.unwrap_or(DURATION));
     let job = near::Job { mix, duration, seed: args.seed, to };
     let stop = stop_flag()?;
-    near::run(&job, &stop, |sent, heard| live.see(sent, heard))
+    let mut result = near::run(&job, &stop, |sent, heard| live.see(sent, heard))?;
+    result.warnings.extend(alone(args, &to));
+    Ok(result)
+}
+
+/// One family got all, though nobody asked for that.
+fn alone(args: &Args, to: &PerFamily<Option<SocketAddr>>) -> Option<Warning> {
+    let missing = Family::BOTH.into_iter().find(|&family| to[family].is_none())?;
+    let code = "single_family".to_owned();
+    let message = format!("--to has no {missing} address: all traffic goes over the other family");
+    args.ipv6.is_none().then_some(Warning { code, message })
 }
 
 fn of_script(args: &Args, path: &Path, live: &mut Live) -> Result<TrafficResult, Error> {

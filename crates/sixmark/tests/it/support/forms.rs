@@ -13,6 +13,9 @@ pub(crate) const COMPARISON: Form =
 pub(crate) const STUDY: Form =
     Form("urn:sixmark:study:1", include_str!("../../../../../docs/study.schema.json"));
 
+pub(crate) const TRAFFIC: Form =
+    Form("urn:sixmark:traffic:1", include_str!("../../../../../docs/traffic.schema.json"));
+
 impl Form {
     /// As it is written.
     pub(crate) fn schema(&self) -> Value {
@@ -21,7 +24,7 @@ impl Form {
 
     /// What checks it. The forms refer to one another.
     pub(crate) fn validator(&self) -> Validator {
-        let parsed = [RESULT, COMPARISON, STUDY].map(|form| (form.0, form.schema()));
+        let parsed = [RESULT, COMPARISON, STUDY, TRAFFIC].map(|form| (form.0, form.schema()));
         let known = Registry::new();
         let known =
             parsed.iter().fold(known, |known, (name, schema)| known.add(*name, schema).unwrap());

@@ -1,0 +1,58 @@
+//! Background traffic, from outside and against MGEN.
+#![cfg(test)]
+
+mod document;
+mod library;
+mod mgen;
+mod mixes;
+mod refusals;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Output};
+
+use serde_json::Value;
+
+use crate::support::{command, finish, signal};
+
+/// A side that listens on free ports of loopback.
+struct Far {
+    child: Child,
+    /// IPv6 first.
+    addresses: Vec<String>,
+}
+
+impl Far {
+    fn start() -> Far {
+        let listen = ["traffic", "--listen", "[::1]:0", "--listen", "127.0.0.1:0"];
+        let mut child = command(&listen).spawn().unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        let addresses = said.lines().take(2).map(Result::unwrap).collect();
+        Far { child, addresses }
+    }
+
+    /// The document of traffic with it.
+    fn traffic(&self, arguments: &[&str]) -> Value {
+        let to = self.addresses.iter().flat_map(|address| ["--to", address]);
+        let all: Vec<&str> = ["traffic", "--json", "-"].into_iter().chain(to).collect();
+        document(&finish(command(&[&all[..], arguments].concat()).spawn().unwrap()))
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        signal(self.child.id(), "TERM");
+        let _ = self.child.wait();
+    }
+}
+
+fn document(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let document = serde_json::from_slice(&output.stdout).unwrap();
+    crate::support::forms::TRAFFIC.check(&document);
+    document
+}
+
+fn messages(figures: &Value, what: &str) -> u64 {
+    figures[what]["messages"].as_u64().unwrap()
+}
