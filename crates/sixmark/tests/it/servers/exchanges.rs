@@ -157,8 +157,10 @@ fn assert_as_on_the_wire(found: &Transfer, all: &[Segment]) {
     let answered = || of(ends[1], ends[0]);
     let get = asked().find(|segment| segment.payload.starts_with(b"GET ")).unwrap().at;
     let syn = asked().find(|segment| segment.syn()).unwrap();
-    let last = answered().filter(|segment| segment.carries > 0).last().unwrap();
-    let end = last.sequence.wrapping_add(last.carries as u32);
+    let syn_ack = answered().find(|segment| segment.syn()).unwrap();
+    let ends = answered().filter(|s| s.carries > 0);
+    let ends = ends.map(|s| s.sequence.wrapping_add(s.carries as u32));
+    let end = ends.max_by_key(|end| end.wrapping_sub(syn_ack.sequence)).unwrap();
     let fin = asked().position(|segment| segment.fin()).unwrap_or(usize::MAX);
     let before_fin = || asked().take(fin);
     // Those up to the first one that acknowledges the most before FIN; the server's FIN is no content.
@@ -177,8 +179,7 @@ fn assert_as_on_the_wire(found: &Transfer, all: &[Segment]) {
     assert_eq!(found.delay_ns, Some(ack - get));
     assert_eq!(found.bytes.from_client, bytes(asked().filter(counted).collect()));
     assert_eq!(found.bytes.from_server, bytes(answered().filter(counted).collect()));
-    let syn_ack = answered().find(|segment| segment.syn()).unwrap().at;
-    assert_eq!(found.answered_ns, Some(syn_ack - syn.at));
+    assert_eq!(found.answered_ns, Some(syn_ack.at - syn.at));
     assert!(found.established_ns > found.answered_ns);
     assert_eq!(found.coalesced, 0);
 }
