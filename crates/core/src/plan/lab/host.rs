@@ -1,7 +1,7 @@
 //! A host of a lab, as its file describes it.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use super::net::Net;
 use crate::family::Family;
@@ -131,6 +131,8 @@ pub struct Dns64 {
 const PREFIX64: &str = "fd64::/96";
 /// The addresses that IPv6 hosts are seen as without a word.
 const POOL64: &str = "192.168.255.0/24";
+
+const WELL_KNOWN: IpAddr = IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0));
 
 /// The host of a table.
 pub(super) fn host(field: &Field<'_>) -> Option<Host> {
@@ -297,6 +299,11 @@ fn forward(mut fields: Fields<'_>) -> Option<Forward> {
 fn nat64(mut fields: Fields<'_>) -> Option<Nat64> {
     let prefix = net(&mut fields, "prefix", PREFIX64, Family::Ipv6);
     let pool = net(&mut fields, "pool", POOL64, Family::Ipv4);
+    if prefix.is_some_and(|net| net.address == WELL_KNOWN) {
+        fields.wrong(
+            "64:ff9b::/96 must not stand for private addresses (RFC 6052, 3.1): use another prefix",
+        );
+    }
     fields.end();
     Some(Nat64 { prefix: prefix?, pool: pool? })
 }
