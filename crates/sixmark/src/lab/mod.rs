@@ -4,7 +4,10 @@
 //! that: namespaces are held by descriptors, programs are its children, temporary files are on a tmpfs.
 
 mod build;
+mod converge;
+mod duties;
 mod ends;
+mod errand;
 mod host;
 mod netlink;
 mod settings;

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use sixmark_core::plan::lab::Lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::build;
+use super::duties::{self, Duties};
 use super::host::Hosts;
 use crate::Error;
 use crate::service::{self, Services};
@@ -16,6 +18,7 @@ use crate::service::{self, Services};
 pub struct Up {
     // In the order in which they go.
     services: Services,
+    duties: Duties,
     hosts: Hosts,
     lab: Lab,
 }
@@ -50,8 +53,9 @@ impl Up {
             hosts: Some(&hosts),
             stop: ground.stop,
         };
+        let Some(duties) = duties::take_up(&lab, &hosts, &of_services)? else { return Ok(None) };
         let services = Services::start(&lab.services, &of_services)?;
-        Ok(services.map(|services| Up { services, hosts, lab }))
+        Ok(services.map(|services| Up { services, duties, hosts, lab }))
     }
 
     /// What it was built from.
@@ -64,6 +68,12 @@ impl Up {
         &self.hosts
     }
 
+    /// How long BGP took, from when all its speakers ran until each knew a way to every network. None
+    /// where nobody speaks it.
+    pub fn converged(&self) -> Option<Duration> {
+        self.duties.converged
+    }
+
     /// Where a service answers.
     pub fn urls(&self, service: &str) -> Option<Vec<String>> {
         self.services.urls(service)
@@ -74,6 +84,7 @@ impl Up {
     /// # Errors
     /// Which, and what it said last.
     pub fn check(&mut self) -> Result<(), Error> {
+        self.duties.programs.check()?;
         self.services.check()
     }
 }
