@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::check;
-pub use place::{Account, Place};
+pub use place::{Account, Place, lead_among};
 
 mod place;
 
@@ -130,6 +130,20 @@ impl Drop for Running {
         // There is nobody to tell where even this fails.
         let _ = self.stop(PATIENCE);
     }
+}
+
+/// Starts a program in a session of its own: it goes on when this process and its terminal are gone.
+///
+/// # Errors
+/// It can't be started.
+pub fn start_apart(command: &mut Command) -> io::Result<std::process::Child> {
+    let apart = || {
+        // SAFETY: setsid takes nothing.
+        check(unsafe { libc::setsid() }).map(drop)
+    };
+    // SAFETY: the closure makes one system call, which is safe in a signal handler.
+    unsafe { command.pre_exec(apart) };
+    command.spawn()
 }
 
 /// Has the kernel send SIGTERM when the thread that starts it ends.

@@ -5,6 +5,7 @@ mod demo;
 mod gates;
 mod history;
 mod keep;
+mod lab;
 mod origin;
 mod out;
 mod report;
@@ -45,6 +46,8 @@ enum Command {
     Origin(origin::Args),
     /// Carry out an experiment from a file, or one that comes with sixmark
     Study(study::Args),
+    /// Build a network of hosts and links on this machine, run programs in it, take it down
+    Lab(lab::Args),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -63,6 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Report(args) => report::main(&args),
         Command::Origin(args) => origin::main(&args),
         Command::Study(args) => study::main(args),
+        Command::Lab(args) => lab::main(args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -123,6 +127,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("report") => "sixmark report --help",
         Some("origin") => "sixmark origin --help",
         Some("study") => "sixmark study --help",
+        Some("lab") => "sixmark lab --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

@@ -102,7 +102,7 @@ type Own = Vec<(PathBuf, PathBuf)>;
 
 /// Writes the files that a host has of its own.
 fn own_files(lab: &Lab, host: &Plan) -> io::Result<Own> {
-    let folder = Path::new(TEMPORARY).join("hosts").join(&host.name);
+    let folder = own_folder(&host.name);
     fs::create_dir_all(&folder)?;
     let texts = [lab.hosts_file(host), lab.resolv_conf(host)];
     let mut own = Own::new();
@@ -114,6 +114,20 @@ fn own_files(lab: &Lab, host: &Plan) -> io::Result<Own> {
         own.push((place, file));
     }
     Ok(own)
+}
+
+fn own_folder(host: &str) -> PathBuf {
+    Path::new(TEMPORARY).join("hosts").join(host)
+}
+
+/// What a host's own files say, in the order of [`OWN`].
+pub(super) fn own_texts(host: &str) -> io::Result<[String; 2]> {
+    let read = |place: &str| {
+        let name = place.rsplit('/').next().unwrap_or_default();
+        fs::read_to_string(own_folder(host).join(name))
+    };
+    let [hosts, resolv_conf] = OWN.map(read);
+    Ok([hosts?, resolv_conf?])
 }
 
 /// Mounts of its own: what /sys shows is its network, /run is nobody else's.

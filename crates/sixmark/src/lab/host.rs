@@ -46,6 +46,11 @@ impl Host {
         &self.net
     }
 
+    /// True where its rights are those of a user namespace.
+    pub(super) fn is_in_user_namespace(&self) -> bool {
+        self.rights == Rights::User
+    }
+
     /// Its mounts.
     pub fn mounts(&self) -> &MountNs {
         &self.mounts

@@ -5,8 +5,10 @@
 
 mod build;
 mod converge;
+pub mod door;
 mod duties;
 mod ends;
+pub mod enter;
 mod errand;
 mod host;
 mod netlink;

@@ -1,5 +1,6 @@
 //! A lab that is up.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use sixmark_core::plan::lab::Lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::build;
+use super::door::{self, Answer};
 use super::duties::{self, Duties};
 use super::host::Hosts;
 use crate::Error;
@@ -72,6 +74,30 @@ impl Up {
     /// where nobody speaks it.
     pub fn converged(&self) -> Option<Duration> {
         self.duties.converged
+    }
+
+    /// The way into a host, for a command outside.
+    pub fn way(&self, host: &str) -> (Answer, Vec<OwnedFd>) {
+        door::open_way(&self.hosts, host)
+    }
+
+    /// What it is, for people.
+    pub fn status(&self, name: &str) -> String {
+        let mut text = format!("{name}: {}\n", self.lab.title);
+        for (number, host) in self.lab.hosts.iter().enumerate() {
+            let all = self.lab.ends(number).flat_map(|end| &end.addresses);
+            let all: Vec<String> = all.map(|net| net.address.to_string()).collect();
+            text += &format!("  {:<15} {}\n", host.name, all.join(" "));
+        }
+        for service in &self.lab.services {
+            let urls = self.urls(&service.name).unwrap_or_default();
+            text += &format!("  service {}: {}\n", service.name, urls.join(" "));
+        }
+        if let Some(took) = self.converged() {
+            let took = took.as_secs_f64();
+            text += &format!("  BGP: all ways were known after {took:.2} s\n");
+        }
+        text
     }
 
     /// Where a service answers.

@@ -2,7 +2,8 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
@@ -56,13 +57,31 @@ impl Account {
 impl Place<'_> {
     /// Has the program go there before it begins.
     pub(super) fn lead(&self, command: &mut Command) -> io::Result<()> {
-        let way = Way::to(self)?;
-        let go = move || way.go();
-        // SAFETY: between fork and exec the closure makes system calls alone that are safe in a signal
-        // handler; it allocates nothing and takes no lock.
-        unsafe { command.pre_exec(go) };
+        let way = Way::to(self.net.as_fd(), self.mounts.as_fd(), self.account, command)?;
+        way.before(command);
         Ok(())
     }
+}
+
+/// Has a program go into a network and mounts of another process before it begins, and end when the
+/// calling thread does. It stays in the process group of the caller, with its terminal.
+///
+/// # Errors
+/// The working folder is gone.
+pub fn lead_among(
+    command: &mut Command,
+    net: BorrowedFd<'_>,
+    mounts: BorrowedFd<'_>,
+) -> io::Result<()> {
+    Way::to(net, mounts, None, command)?.before(command);
+    let ask = || {
+        let term: libc::c_ulong = libc::SIGTERM as libc::c_ulong;
+        // SAFETY: this prctl takes a number and no pointers.
+        check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, term) }).map(drop)
+    };
+    // SAFETY: the closure makes one system call, which is safe in a signal handler.
+    unsafe { command.pre_exec(ask) };
+    Ok(())
 }
 
 /// All that is needed between fork and exec, where nothing may be allocated.
@@ -72,27 +91,47 @@ struct Way {
     account: Option<Account>,
     user_map: CString,
     group_map: CString,
+    folder: CString,
 }
 
 impl Way {
-    fn to(place: &Place<'_>) -> io::Result<Way> {
-        let account = place.account;
+    fn to(
+        net: BorrowedFd<'_>,
+        mounts: BorrowedFd<'_>,
+        account: Option<Account>,
+        command: &Command,
+    ) -> io::Result<Way> {
         let map = |id: Option<u32>| CString::new(format!("{} 0 1\n", id.unwrap_or(0)));
+        let folder = match command.get_current_dir() {
+            Some(folder) => folder.to_owned(),
+            None => std::env::current_dir()?,
+        };
         Ok(Way {
-            net: place.net.as_fd().as_raw_fd(),
-            mounts: place.mounts.as_fd().as_raw_fd(),
+            net: net.as_raw_fd(),
+            mounts: mounts.as_raw_fd(),
             account,
             user_map: map(account.map(|a| a.user)).map_err(io::Error::other)?,
             group_map: map(account.map(|a| a.group)).map_err(io::Error::other)?,
+            folder: CString::new(folder.as_os_str().as_bytes()).map_err(io::Error::other)?,
         })
     }
 
+    /// The descriptors must stay open until the program has begun.
+    fn before(self, command: &mut Command) {
+        let go = move || self.go();
+        // SAFETY: between fork and exec the closure makes system calls alone that are safe in a signal
+        // handler; it allocates nothing and takes no lock.
+        unsafe { command.pre_exec(go) };
+    }
+
     fn go(&self) -> io::Result<()> {
-        // The folder is kept: /proc/self/cwd leads into the old mounts, a path into the new.
         // SAFETY: setns takes a descriptor that the starter holds open, and a number.
         check(unsafe { libc::setns(self.net, libc::CLONE_NEWNET) })?;
         // SAFETY: as above; after fork there is one thread, so that no folder is shared.
         check(unsafe { libc::setns(self.mounts, libc::CLONE_NEWNS) })?;
+        // Other mounts, another folder: the same path leads to it.
+        // SAFETY: the folder is a C string.
+        check(unsafe { libc::chdir(self.folder.as_ptr()) })?;
         match self.account {
             None => Ok(()),
             Some(account) if account.nested => self.nest(),

@@ -1,0 +1,161 @@
+//! `sixmark lab`.
+
+mod up;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command as Program;
+
+use clap::Subcommand;
+use sixmark_core::plan::lab::{Lab, parse};
+
+use super::out::{complain, print};
+use super::stop_flag;
+use crate::Error;
+use crate::lab::door::{self, Answer, Question};
+use crate::lab::enter;
+
+/// Build a network of hosts, routers and links on this machine, from a file.
+///
+/// Everything is made of namespaces that belong to this command: when it ends, however it ends, nothing
+/// is left. Nothing of a lab reaches the outside. docs/lab.md describes the file.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Build a lab, start its services, and keep it up until Ctrl-C or `sixmark lab down`
+    Up(up::Args),
+    /// Run a program in a host
+    Exec(ExecArgs),
+    /// Show the labs that are up: hosts, addresses, links, services
+    Status(NameArgs),
+    /// Take a lab down
+    Down(NameArgs),
+    /// Look for what is wrong in a lab's file: each with its line, key and what is allowed
+    Check(FileArgs),
+}
+
+/// Which lab.
+#[derive(Debug, clap::Args)]
+struct NameArgs {
+    /// The lab; need not be named where one alone is up
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct ExecArgs {
+    /// The lab; need not be named where one alone is up
+    #[arg(long, value_name = "NAME")]
+    lab: Option<String>,
+
+    /// The host
+    #[arg(value_name = "HOST")]
+    host: String,
+
+    /// The program and its arguments
+    #[arg(
+        value_name = "CMD",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    command: Vec<std::ffi::OsString>,
+}
+
+/// A lab's file, and what is chosen of its variants.
+#[derive(Debug, clap::Args)]
+struct FileArgs {
+    /// The lab's file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Choose one of the file's variants; may be given for each
+    #[arg(long, value_name = "VARIANT=VALUE", value_parser = choice)]
+    set: Vec<(String, String)>,
+}
+
+fn choice(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| "expected VARIANT=VALUE, as in offload=off".to_owned())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+pub(super) fn main(args: Args) -> Result<u8, Error> {
+    match args.command {
+        Command::Up(args) => up::main(&args),
+        Command::Exec(args) => exec(&args),
+        Command::Status(args) => status(args.name),
+        Command::Down(args) => down(args.name.as_deref()),
+        Command::Check(args) => check(&args),
+    }
+}
+
+fn exec(args: &ExecArgs) -> Result<u8, Error> {
+    let way = door::way(&door::choose(args.lab.as_deref())?, &args.host)?;
+    let [program, arguments @ ..] = args.command.as_slice() else {
+        return Err(Error::Usage("say what to run".to_owned()));
+    };
+    let mut command = Program::new(program);
+    command.args(arguments);
+    // What the terminal sends goes to the program, whose end this waits for.
+    let _stop = stop_flag()?;
+    enter::run(&way, &mut command)
+}
+
+fn status(name: Option<String>) -> Result<u8, Error> {
+    let names = name.map_or_else(door::names, |name| Ok(vec![name]))?;
+    if names.is_empty() {
+        print("No lab is up.\n")?;
+    }
+    for name in names {
+        if let Answer::Status(text) = door::ask(&name, &Question::Status)? {
+            print(&text)?;
+        }
+    }
+    Ok(0)
+}
+
+fn down(name: Option<&str>) -> Result<u8, Error> {
+    let name = door::choose(name)?;
+    door::ask(&name, &Question::Down)?;
+    // It goes when its last process has: then nobody has its name any more.
+    while door::names()?.contains(&name) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    print(&format!("{name} is down.\n"))?;
+    Ok(0)
+}
+
+fn check(args: &FileArgs) -> Result<u8, Error> {
+    match args.read()? {
+        Some(lab) => {
+            print(&format!("{}: nothing wrong with it.\n", lab.name))?;
+            Ok(0)
+        }
+        None => Ok(2),
+    }
+}
+
+impl FileArgs {
+    /// The lab; none where its mistakes have been told.
+    fn read(&self) -> Result<Option<Lab>, Error> {
+        let shown = self.file.display().to_string();
+        let text = std::fs::read_to_string(&self.file).map_err(|error| {
+            Error::Usage(format!("can't read the lab's file '{shown}': {error}"))
+        })?;
+        let chosen: BTreeMap<String, String> = self.set.iter().cloned().collect();
+        match parse(&text, None, &chosen) {
+            Ok(lab) => Ok(Some(lab)),
+            Err(wrongs) => {
+                wrongs.iter().for_each(|wrong| complain(&wrong.of_file(&shown)));
+                Ok(None)
+            }
+        }
+    }
+}

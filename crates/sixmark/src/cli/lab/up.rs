@@ -1,0 +1,113 @@
+//! `sixmark lab up`.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use sixmark_core::plan::lab::Lab;
+use sixmark_sys::enclosure::Rights;
+
+use super::FileArgs;
+use crate::Error;
+use crate::cli::out::print;
+use crate::cli::stop_flag;
+use crate::lab::door::{self, Answer, Door, Question};
+use crate::lab::{self, Ground, TEMPORARY, Up};
+
+/// Between two looks whether a lab in the background is up.
+const LOOK: Duration = Duration::from_millis(20);
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+
+    /// The name by which other commands find it [default: that of the file]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// The folder of files that services give out, `{www}` [default: one of its own]
+    #[arg(long, value_name = "FOLDER")]
+    www: Option<PathBuf>,
+
+    /// The folder for what services say [default: one of its own, which goes with the lab]
+    #[arg(long, value_name = "FOLDER")]
+    logs: Option<PathBuf>,
+
+    /// Return when it is up, and leave it in the background
+    #[arg(short, long)]
+    detach: bool,
+}
+
+pub(super) fn main(args: &Args) -> Result<u8, Error> {
+    let Some(plan) = args.file.read()? else { return Ok(2) };
+    let name = args.name.clone().unwrap_or_else(|| plan.name.clone());
+    if args.detach {
+        return detach(&name);
+    }
+    // Outside, where other commands are.
+    let door = Door::open(&name)?;
+    let rights = match lab::enclose()? {
+        Ok(rights) => rights,
+        Err(status) => return Ok(status),
+    };
+    inside(args, &name, plan, &door, rights)
+}
+
+fn inside(args: &Args, name: &str, plan: Lab, door: &Door, rights: Rights) -> Result<u8, Error> {
+    let stop = stop_flag()?;
+    let began = Instant::now();
+    let own = |name: &str, given: &Option<PathBuf>| folder(name, given.as_deref());
+    let (www, logs) = (own("www", &args.www)?, own("logs", &args.logs)?);
+    let ground = Ground { rights, logs: &logs, www: &www, stop: &stop };
+    let Some(up) = Up::build(plan, &ground)? else { return Ok(3) };
+    let took = began.elapsed().as_secs_f64();
+    let text = format!(
+        "{}up after {took:.2} s; `sixmark lab exec HOST CMD` runs a program in it\n",
+        up.status(name)
+    );
+    print(&(text + "Ctrl-C ends it.\n"))?;
+    door.answer(|| stop.load(Ordering::Relaxed), |question| answer(&up, name, question))?;
+    Ok(0)
+}
+
+fn answer(up: &Up, name: &str, question: &Question) -> (Answer, Vec<OwnedFd>) {
+    match question {
+        Question::Status => (Answer::Status(up.status(name)), Vec::new()),
+        Question::Enter(host) => up.way(host),
+        Question::Down => (Answer::Down, Vec::new()),
+    }
+}
+
+/// The folder given, or one of the lab's own.
+fn folder(name: &str, given: Option<&Path>) -> Result<PathBuf, Error> {
+    let path = given.map_or_else(|| Path::new(TEMPORARY).join(name), Path::to_owned);
+    let made = fs::create_dir_all(&path).and_then(|()| fs::canonicalize(&path));
+    made.map_err(|error| {
+        Error::Measure(format!("can't make the folder '{}': {error}", path.display()))
+    })
+}
+
+/// Starts the same without `--detach` in a session of its own, and waits until it is up.
+fn detach(name: &str) -> Result<u8, Error> {
+    let cannot = |error| Error::Measure(format!("can't start the lab in the background: {error}"));
+    let own = std::env::current_exe().map_err(cannot)?;
+    let same = std::env::args_os().skip(1).filter(|word| word != "--detach" && word != "-d");
+    let mut command = Command::new(own);
+    command.args(same).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = sixmark_sys::process::start_apart(&mut command).map_err(cannot)?;
+    loop {
+        if let Ok(Answer::Status(text)) = door::ask(name, &Question::Status) {
+            print(&text)?;
+            return Ok(0);
+        }
+        if let Some(status) = child.try_wait().map_err(cannot)? {
+            // It has said why.
+            return Ok(status.code().map_or(3, |code| code as u8));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
