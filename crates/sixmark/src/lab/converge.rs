@@ -1,8 +1,8 @@
 //! Waiting for BGP: until every speaker's kernel has a way to every network.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use sixmark_core::family::Family;
 use sixmark_core::plan::lab::{Lab, Net, routes};
@@ -10,13 +10,9 @@ use sixmark_core::plan::lab::{Lab, Net, routes};
 use super::build::of;
 use super::host::Hosts;
 use super::netlink::Netlink;
+use super::until::until;
 use crate::Error;
 use crate::service::Services;
-
-/// Four routers take one second.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks at the tables.
-const LOOK: Duration = Duration::from_millis(10);
 
 /// A BGP speaker, and what its table is to hold.
 struct Speaker<'a> {
@@ -35,26 +31,15 @@ pub(super) fn wait(
     programs: &mut Services,
     stop: &AtomicBool,
 ) -> Result<Option<Duration>, Error> {
-    let begin = Instant::now();
     let mut speakers = speakers(lab, hosts)?;
-    loop {
-        let mut lacking = None;
+    until(programs, stop, || {
         for speaker in &mut speakers {
-            let missing = speaker.lacks().map_err(of(speaker.name))?;
-            lacking = lacking.or(missing.map(|net| (speaker.name, net)));
+            if let Some(net) = speaker.lacks().map_err(of(speaker.name))? {
+                return Ok(Some(format!("{} knows no way to {net} by BGP", speaker.name)));
+            }
         }
-        let Some((name, net)) = lacking else { return Ok(Some(begin.elapsed())) };
-        if stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        programs.check()?;
-        if begin.elapsed() > PATIENCE {
-            let after = PATIENCE.as_secs();
-            let line = format!("BGP: after {after} s {name} still knows no way to {net}");
-            return Err(Error::Measure(format!("can't build the lab: {line}")));
-        }
-        std::thread::sleep(LOOK);
-    }
+        Ok(None)
+    })
 }
 
 fn speakers<'a>(lab: &'a Lab, hosts: &Hosts) -> Result<Vec<Speaker<'a>>, Error> {

@@ -13,6 +13,7 @@ mod errand;
 mod host;
 mod netlink;
 mod settings;
+mod until;
 mod up;
 
 pub use host::{Host, Hosts};

@@ -14,7 +14,7 @@ struct Program {
     name: &'static str,
     package: &'static str,
     version: Option<&'static str>,
-    ready: &'static str,
+    ready: Ready,
     command: Vec<String>,
     files: BTreeMap<String, String>,
 }
@@ -31,29 +31,34 @@ impl Lab {
 fn of(lab: &Lab, number: usize, host: &Host) -> impl Iterator<Item = Service> {
     let tayga = host.nat64.map(|nat| {
         let files = [("tayga.conf", tayga::configuration(&nat))];
-        program("tayga", None, tayga::READY, tayga::command("tayga.conf"), files)
+        // It says nothing in time; its interface tells.
+        program("tayga", None, Ready::Connect, tayga::command("tayga.conf"), files)
     });
     let unbound = host.dns64.map(|dns| {
         let text = unbound::configuration(lab, number, &dns);
         let files = [("unbound.conf", text), (unbound::ZONE, unbound::zone(lab))];
         let command = unbound::command("unbound.conf");
-        program("unbound", Some("-V"), unbound::READY, command, files)
+        program("unbound", Some("-V"), said(unbound::READY), command, files)
     });
     let bird = bird::configuration(lab, number).map(|text| {
         let files = [("bird.conf", text)];
         let command = bird::command("bird.conf");
         Program {
             package: "bird2",
-            ..program("bird", Some("--version"), bird::READY, command, files)
+            ..program("bird", Some("--version"), said(bird::READY), command, files)
         }
     });
     [tayga, unbound, bird].into_iter().flatten().map(|program| program.service(&host.name))
 }
 
+fn said(line: &str) -> Ready {
+    Ready::Line(line.to_owned())
+}
+
 fn program<const N: usize>(
     name: &'static str,
     version: Option<&'static str>,
-    ready: &'static str,
+    ready: Ready,
     command: Vec<String>,
     files: [(&str, String); N],
 ) -> Program {
@@ -72,7 +77,7 @@ impl Program {
             version: self.version.map(str::to_owned),
             urls: Vec::new(),
             files: self.files,
-            ready: Ready::Line(self.ready.to_owned()),
+            ready: self.ready,
             patience: PATIENCE,
         }
     }

@@ -5,10 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use super::{Nat64, Net};
 use crate::family::Family;
 
-/// The interface through which packets get to it.
+/// The interface through which packets get to it. It is there when tayga is ready, and goes with it.
 pub const INTERFACE: &str = "nat64";
-/// What it says when it has its interface, last of all.
-pub(super) const READY: &str = "Dynamic pool:";
 
 /// A NAT64's configuration.
 pub(super) fn configuration(nat: &Nat64) -> String {
