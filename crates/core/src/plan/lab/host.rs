@@ -164,7 +164,7 @@ pub(super) fn host(field: &Field<'_>) -> Option<Host> {
         clamp_mss: flag(&mut fields, "clamp-mss").unwrap_or(false),
         forwards: forwards.unwrap_or(translates),
     };
-    if host.nat44.is_some() && !host.forwards {
+    if (host.nat44.is_some() || host.nat64.is_some()) && !host.forwards {
         fields.wrong("a host that translates addresses passes packets on: add forwards = true");
     }
     fields.end();

@@ -24,6 +24,7 @@
 
 pub mod bird;
 mod daemons;
+pub mod diagram;
 mod host;
 pub mod impair;
 mod link;
