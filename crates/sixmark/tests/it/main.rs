@@ -3,6 +3,7 @@
 
 mod browser;
 mod cli;
+mod lab;
 mod origin;
 mod readme;
 mod result;
