@@ -22,7 +22,7 @@ build: ## the release binary
 	$(CARGO) build --release -p sixmark
 
 test: ## all tests, after installing the servers that some of them talk to
-	scripts/install-test-packages test
+	scripts/install-test-packages test lab
 	$(CARGO) test --workspace --doc
 	$(CARGO) test --workspace --lib --tests
 

@@ -5,14 +5,18 @@
 
 mod build;
 mod cable;
+mod converge;
 pub mod door;
+mod duties;
 pub mod emulator;
 mod ends;
 pub mod enter;
+mod errand;
 mod host;
 pub mod netem;
 mod netlink;
 mod settings;
+mod until;
 mod up;
 
 pub use host::{Host, Hosts};

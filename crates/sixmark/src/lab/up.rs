@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use sixmark_core::emulator::report::Report;
 use sixmark_core::plan::lab::Lab;
@@ -11,6 +12,7 @@ use sixmark_sys::enclosure::Rights;
 use super::build;
 use super::cable::Cable;
 use super::door::{self, Answer};
+use super::duties::{self, Duties};
 use super::host::Hosts;
 use crate::Error;
 use crate::service::{self, Services};
@@ -21,6 +23,7 @@ pub struct Up {
     // In the order in which they go.
     services: Services,
     cables: Vec<Cable>,
+    duties: Duties,
     hosts: Hosts,
     lab: Lab,
 }
@@ -55,8 +58,9 @@ impl Up {
             hosts: Some(&hosts),
             stop: ground.stop,
         };
+        let Some(duties) = duties::take_up(&lab, &hosts, &of_services)? else { return Ok(None) };
         let services = Services::start(&lab.services, &of_services)?;
-        Ok(services.map(|services| Up { services, cables, hosts, lab }))
+        Ok(services.map(|services| Up { services, cables, duties, hosts, lab }))
     }
 
     /// What it was built from.
@@ -67,6 +71,12 @@ impl Up {
     /// Its hosts.
     pub fn hosts(&self) -> &Hosts {
         &self.hosts
+    }
+
+    /// How long BGP took, from when all its speakers ran until each knew a way to every network. None
+    /// where nobody speaks it.
+    pub fn converged(&self) -> Option<Duration> {
+        self.duties.converged
     }
 
     /// The way into a host, for a command outside.
@@ -85,6 +95,10 @@ impl Up {
         for service in &self.lab.services {
             let urls = self.urls(&service.name).unwrap_or_default();
             text += &format!("  service {}: {}\n", service.name, urls.join(" "));
+        }
+        if let Some(took) = self.converged() {
+            let took = took.as_secs_f64();
+            text += &format!("  BGP: all ways were known after {took:.2} s\n");
         }
         text
     }
@@ -112,6 +126,7 @@ impl Up {
     /// # Errors
     /// Which, and what it said last.
     pub fn check(&mut self) -> Result<(), Error> {
+        self.duties.programs.check()?;
         self.services.check()
     }
 }

@@ -1,7 +1,7 @@
 //! A host of a lab, as its file describes it.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use super::net::Net;
 use crate::family::Family;
@@ -132,6 +132,8 @@ const PREFIX64: &str = "fd64::/96";
 /// The addresses that IPv6 hosts are seen as without a word.
 const POOL64: &str = "192.168.255.0/24";
 
+const WELL_KNOWN: IpAddr = IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0));
+
 /// The host of a table.
 pub(super) fn host(field: &Field<'_>) -> Option<Host> {
     super::names::check(field, "a host");
@@ -162,7 +164,7 @@ pub(super) fn host(field: &Field<'_>) -> Option<Host> {
         clamp_mss: flag(&mut fields, "clamp-mss").unwrap_or(false),
         forwards: forwards.unwrap_or(translates),
     };
-    if host.nat44.is_some() && !host.forwards {
+    if (host.nat44.is_some() || host.nat64.is_some()) && !host.forwards {
         fields.wrong("a host that translates addresses passes packets on: add forwards = true");
     }
     fields.end();
@@ -297,6 +299,11 @@ fn forward(mut fields: Fields<'_>) -> Option<Forward> {
 fn nat64(mut fields: Fields<'_>) -> Option<Nat64> {
     let prefix = net(&mut fields, "prefix", PREFIX64, Family::Ipv6);
     let pool = net(&mut fields, "pool", POOL64, Family::Ipv4);
+    if prefix.is_some_and(|net| net.address == WELL_KNOWN) {
+        fields.wrong(
+            "64:ff9b::/96 must not stand for private addresses (RFC 6052, 3.1): use another prefix",
+        );
+    }
     fields.end();
     Some(Nat64 { prefix: prefix?, pool: pool? })
 }

@@ -22,17 +22,23 @@
 //! the file's order, N from 1, and have the prefixes 10.0.N.0/24 and fd00:0:0:N::/64, unless ends say
 //! their addresses. Hosts without BGP have the static routes of the shortest ways.
 
+pub mod bird;
+mod daemons;
+pub mod diagram;
 mod host;
 pub mod impair;
 mod link;
 mod names;
 pub mod net;
+pub mod nft;
 mod number;
 mod read;
 pub mod routes;
 pub mod segment;
+pub mod tayga;
 pub mod tc;
 mod texts;
+mod unbound;
 mod variants;
 
 use std::collections::BTreeMap;

@@ -192,6 +192,14 @@ fn around(fields: &mut Fields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) 
 
 /// What each part alone can't tell.
 fn possible(book: &Book<'_>, lab: &Lab) {
+    speakers(book, lab);
+    black_holes(book, lab);
+    let daemons = lab.daemons();
+    let taken = |service: &&Service| daemons.iter().any(|daemon| daemon.name == service.name);
+    for service in lab.services.iter().filter(taken) {
+        let place = format!("services.{}", service.name);
+        book.wrong_line(0, &place, "the lab starts a program that it calls so: use another name");
+    }
     for (number, host) in lab.hosts.iter().enumerate() {
         let wrong = |key: &str, line: &str| {
             book.wrong_line(0, &format!("hosts.{}.{key}", host.name), line);
@@ -212,6 +220,47 @@ fn possible(book: &Book<'_>, lab: &Lab) {
     }
 }
 
+/// BGP speakers that would not understand each other.
+fn speakers(book: &Book<'_>, lab: &Lab) {
+    let mut seen = BTreeMap::new();
+    for host in &lab.hosts {
+        let Some(bgp) = host.bgp else { continue };
+        let wrong = |key: &str, line: &str| {
+            book.wrong_line(0, &format!("hosts.{}.{key}", host.name), line);
+        };
+        if let Some(first) = seen.insert(bgp.asn, &host.name) {
+            let line = "each BGP speaker is an autonomous system of its own: this number is also";
+            wrong("bgp.asn", &format!("{line} {first}'s"));
+        }
+        if !host.forwards {
+            wrong("forwards", "a BGP speaker passes packets on: it announces ways by itself");
+        }
+        if host.congestion.is_some() {
+            wrong("congestion", "bird makes a BGP speaker's routes, and can't say this of them");
+        }
+    }
+}
+
+/// Messages that a packet was too big are dropped by hosts that send them: a bridge looks at none.
+fn black_holes(book: &Book<'_>, lab: &Lab) {
+    for link in &lab.links {
+        for (end, toward) in link.ends.iter().zip(&link.toward) {
+            let at_bridge = matches!(end.node, Node::Bridge(_));
+            let Some((family, _)) = toward.drops_too_big.iter().find(|(_, d)| at_bridge && **d)
+            else {
+                continue;
+            };
+            let line = format!(
+                "only hosts drop such messages, when they send them, and {} is a bridge: say it of \
+                 the way toward it, or of another link",
+                lab.node_name(end.node)
+            );
+            let place = format!("links.{}.{}.packet_too_big", link.name, family.word());
+            book.wrong_line(0, &place, &line);
+        }
+    }
+}
+
 fn is_name_server(lab: &Lab, name: &str) -> bool {
     lab.host(name).and_then(|at| lab.hosts.get(at)).is_some_and(|host| host.dns64.is_some())
 }
@@ -221,7 +270,11 @@ fn translation(lab: &Lab, host: usize, nat: &Nat44, wrong: &dyn Fn(&str, &str)) 
     if let Some(name) = nat.masquerade.iter().find(|name| !interface(name)) {
         wrong("nat44.masquerade", &format!("it has no interface '{name}'"));
     }
-    if let Some(to) = nat.forward.iter().find(|forward| lab.host(&forward.to).is_none()) {
-        wrong("nat44.forward", &format!("'{}' is no host", to.to));
+    let address = |name: &str| lab.address(lab.host(name)?, Family::Ipv4);
+    if let Some(forward) = nat.forward.iter().find(|forward| address(&forward.to).is_none()) {
+        wrong("nat44.forward", &format!("'{}' is no host with an IPv4 address", forward.to));
+    }
+    if !nat.forward.is_empty() && lab.address(host, Family::Ipv4).is_none() {
+        wrong("nat44.forward", "it has no IPv4 address that could be asked");
     }
 }

@@ -28,7 +28,7 @@ host = "server"
 command = ["{sixmark}", "origin", "--listen", "[{server.ipv6}]:80"]
 "#;
 
-fn lab(text: &str) -> Lab {
+pub(super) fn lab(text: &str) -> Lab {
     parse(text, None, &BTreeMap::new()).unwrap_or_else(|wrongs| panic!("{wrongs:#?}"))
 }
 
@@ -109,6 +109,21 @@ fn whatever_is_wrong_is_told_with_its_place() {
         (
             "name = \"a\"\n[hosts.x]\n[services.w]\nhost = \"y\"\ncommand = [\"true\"]\nurls = [\"http://a\"]",
             "4: services.w.host: 'y' is no host; there are: x",
+        ),
+        (
+            "name = \"a\"\n[hosts.x]\nbgp.asn = 7\n[hosts.y]\nbgp.asn = 7",
+            "hosts.y.bgp.asn: each BGP speaker is an autonomous system of its own",
+        ),
+        (
+            "name = \"a\"\n[hosts.x]\n[bridges.b]\n[links]\nl = { between = [\"x\", \"b\"], \
+             ipv6.packet_too_big = \"drop\" }",
+            "links.l.ipv6.packet_too_big: only hosts drop such messages",
+        ),
+        ("name = \"a\"\n[hosts.x]\nnat64.prefix = \"64:ff9b::/96\"", "RFC 6052"),
+        (
+            "name = \"a\"\n[hosts.x]\nbgp.asn = 7\n[services.bird-x]\nhost = \"x\"\n\
+             command = [\"true\"]",
+            "services.bird-x: the lab starts a program that it calls so",
         ),
         (
             "name = \"a\"\n[hosts.x]\n[variants.v.w.hosts.x]\ncolour = 1",

@@ -1,0 +1,102 @@
+//! The programs that do a host's work beside forwarding.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{Host, Lab, bird, tayga, unbound};
+use crate::plan::services::{Ready, Service};
+
+/// How long one may take to be ready.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A program with what it is started with.
+struct Program {
+    name: &'static str,
+    package: &'static str,
+    version: Option<&'static str>,
+    ready: Ready,
+    command: Vec<String>,
+    files: BTreeMap<String, String>,
+}
+
+impl Lab {
+    /// The programs that speak BGP, translate and answer for names in its hosts, as services called
+    /// after program and host: `bird-r1`. They run before the file's own.
+    pub fn daemons(&self) -> Vec<Service> {
+        let all = self.hosts.iter().enumerate();
+        all.flat_map(|(number, host)| of(self, number, host)).collect()
+    }
+}
+
+fn of(lab: &Lab, number: usize, host: &Host) -> impl Iterator<Item = Service> {
+    let tayga = host.nat64.map(|nat| {
+        let files = [("tayga.conf", tayga::configuration(&nat))];
+        // It says nothing in time; its interface tells.
+        program("tayga", None, Ready::Connect, tayga::command("tayga.conf"), files)
+    });
+    let unbound = host.dns64.map(|dns| {
+        let text = unbound::configuration(lab, number, &dns);
+        let files = [("unbound.conf", text), (unbound::ZONE, unbound::zone(lab))];
+        let command = unbound::command("unbound.conf");
+        program("unbound", Some("-V"), said(unbound::READY), command, files)
+    });
+    let bird = bird::configuration(lab, number).map(|text| {
+        let files = [("bird.conf", text)];
+        let command = bird::command("bird.conf");
+        Program {
+            package: "bird2",
+            ..program("bird", Some("--version"), said(bird::READY), command, files)
+        }
+    });
+    [tayga, unbound, bird].into_iter().flatten().map(|program| program.service(&host.name))
+}
+
+fn said(line: &str) -> Ready {
+    Ready::Line(line.to_owned())
+}
+
+fn program<const N: usize>(
+    name: &'static str,
+    version: Option<&'static str>,
+    ready: Ready,
+    command: Vec<String>,
+    files: [(&str, String); N],
+) -> Program {
+    let files = files.map(|(name, text)| (name.to_owned(), text)).into();
+    Program { name, package: name, version, ready, command, files }
+}
+
+impl Program {
+    fn service(self, host: &str) -> Service {
+        Service {
+            name: format!("{}-{host}", self.name),
+            host: Some(host.to_owned()),
+            account: None,
+            command: self.command,
+            package: Some(self.package.to_owned()),
+            version: self.version.map(str::to_owned),
+            urls: Vec::new(),
+            files: self.files,
+            ready: self.ready,
+            patience: PATIENCE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::lab;
+
+    #[test]
+    fn daemons_are_called_after_program_and_host() {
+        let lab =
+            lab("name = \"x\"\n[hosts.plain]\n[hosts.edge]\nbgp.asn = 1\nnat64 = {}\ndns64 = {}\n\
+             [links]\na = [\"plain\", \"edge\"]\n");
+        let daemons = lab.daemons();
+        let names: Vec<&str> = daemons.iter().map(|service| service.name.as_str()).collect();
+        assert_eq!(names, ["tayga-edge", "unbound-edge", "bird-edge"]);
+        assert!(daemons.iter().all(|service| service.host.as_deref() == Some("edge")));
+        let packages: Vec<_> = daemons.iter().filter_map(|s| s.package.as_deref()).collect();
+        assert_eq!(packages, ["tayga", "unbound", "bird2"]);
+    }
+}

@@ -1,0 +1,15 @@
+//! A lab, drawn: as a tree of text, and as a picture.
+//!
+//! Both begin at the file's first host and go on to whoever is next to what has been drawn.
+
+mod layers;
+mod place;
+mod svg;
+mod text;
+mod words;
+
+pub use svg::svg;
+pub use text::text;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! A lab as a tree of text.
+
+use std::fmt::Write as _;
+
+use super::super::{Lab, Link, Node};
+use super::layers::{Found, layers};
+use super::words;
+
+/// A lab as text: a tree that begins at its first host, with every interface's addresses and largest
+/// packet, what happens on links in each direction, and what hosts do. Links that close a circle
+/// come last.
+pub fn text(lab: &Lab) -> String {
+    let all = layers(lab);
+    let mut text = format!("{}: {}\n", lab.name, lab.title);
+    for root in all.iter().filter(|found| found.by.is_none()) {
+        text.push('\n');
+        branch(lab, &all, root, &Indent::default(), &mut text);
+    }
+    let mut others = others(lab, &all).peekable();
+    if others.peek().is_some() {
+        text += "\nand\n";
+    }
+    for link in others {
+        let [first, second] = [0, 1].map(|end| lab.node_name(link.ends[end].node));
+        let _ = writeln!(text, "  {first} to {second}");
+        for line in of_link(lab, link, 0) {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    text
+}
+
+/// What stands before a node's name, and before what is below it.
+#[derive(Clone, Debug, Default)]
+struct Indent {
+    name: String,
+    below: String,
+}
+
+fn branch(lab: &Lab, all: &[Found], found: &Found, indent: &Indent, text: &mut String) {
+    let below: Vec<&Found> = all.iter().filter(|next| is_below(lab, found, next)).collect();
+    let _ = writeln!(text, "{}{}", indent.name, name(lab, found.node));
+    let bar = if below.is_empty() { "   " } else { "│  " };
+    let link = found.by.and_then(|link| lab.links.get(link));
+    let near = |link: &Link| usize::from(link.ends[0].node == found.node);
+    let of_link = link.map_or(Vec::new(), |link| of_link(lab, link, near(link)));
+    for line in of_host(lab, found.node).into_iter().chain(of_link) {
+        let _ = writeln!(text, "{}{bar}{line}", indent.below);
+    }
+    for (number, next) in below.iter().enumerate() {
+        let last = number + 1 == below.len();
+        let (name, rest) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let indent = Indent {
+            name: format!("{}{name}", indent.below),
+            below: format!("{}{rest}", indent.below),
+        };
+        branch(lab, all, next, &indent, text);
+    }
+}
+
+/// True of a node that was found from another.
+fn is_below(lab: &Lab, above: &Found, found: &Found) -> bool {
+    let link = found.by.and_then(|link| lab.links.get(link));
+    link.is_some_and(|link| {
+        found.depth == above.depth + 1 && link.ends.iter().any(|end| end.node == above.node)
+    })
+}
+
+fn name(lab: &Lab, node: Node) -> String {
+    let (name, title) = (lab.node_name(node), words::title(lab, node));
+    let kind = match node {
+        Node::Bridge(_) => " (bridge)",
+        Node::Host(at) if lab.hosts.get(at).is_some_and(|host| host.forwards) => " (router)",
+        Node::Host(_) => "",
+    };
+    let title = if title == name { String::new() } else { format!(": {title}") };
+    format!("{name}{kind}{title}")
+}
+
+fn of_host(lab: &Lab, node: Node) -> Vec<String> {
+    let Node::Host(at) = node else { return Vec::new() };
+    let Some(host) = lab.hosts.get(at) else { return Vec::new() };
+    let mut found = Vec::new();
+    let marks = words::marks(host);
+    if !marks.is_empty() {
+        found.push(marks.join("; "));
+    }
+    let services = words::services(lab, host);
+    if !services.is_empty() {
+        found.push(format!("runs {}", services.join(", ")));
+    }
+    found
+}
+
+/// What a link is, beginning at one of its ends.
+fn of_link(lab: &Lab, link: &Link, first: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for end in [first, 1 - first] {
+        let end = &link.ends[end];
+        let all = words::addresses(end);
+        let gap = if all.is_empty() { "" } else { ", " };
+        let name = lab.node_name(end.node);
+        let (interface, all) = (&end.interface, all.join(" "));
+        found.push(format!("{name}/{interface}: {all}{gap}MTU {}", end.mtu));
+    }
+    for from in [first, 1 - first] {
+        let parts = words::impairment(&link.toward[from]);
+        if !parts.is_empty() {
+            let [from, to] = [from, 1 - from].map(|end| lab.node_name(link.ends[end].node));
+            found.push(format!("{from} → {to}: {}", parts.join("; ")));
+        }
+    }
+    found
+}
+
+/// The links that no node was found by.
+fn others<'a>(lab: &'a Lab, all: &'a [Found]) -> impl Iterator<Item = &'a Link> {
+    let is_used = |number: usize| all.iter().any(|found| found.by == Some(number));
+    lab.links.iter().enumerate().filter(move |(number, _)| !is_used(*number)).map(|(_, link)| link)
+}

@@ -1,0 +1,102 @@
+//! The configuration of a DNS64, for unbound.
+//!
+//! It has the root zone itself, with the lab's names in it and nothing else: whatever else is asked is
+//! not there, and nobody has to be asked to know that.
+
+use std::fmt::Write as _;
+
+use super::{Dns64, Lab};
+
+/// What it says when it answers.
+pub(super) const READY: &str = "start of service";
+/// The file of the lab's names, beside the configuration.
+pub(super) const ZONE: &str = "lab.zone";
+/// How long an answer holds, seconds.
+const HOLDS_S: u32 = 60;
+
+/// Names that it would say without asking are not there (RFC 6761 and others): a lab may use them.
+const RESERVED: [&str; 6] = ["test", "invalid", "onion", "home.arpa", "localhost", "resolver.arpa"];
+
+/// A name server's configuration.
+pub(super) fn configuration(lab: &Lab, host: usize, dns: &Dns64) -> String {
+    let mut text = "server:\n\
+        \x20 directory: \"{dir}\"\n  pidfile: \"{dir}/unbound.pid\"\n\
+        \x20 chroot: \"\"\n  username: \"\"\n  do-daemonize: no\n  use-syslog: no\n\
+        \x20 logfile: \"\"\n  verbosity: 1\n  num-threads: 1\n\
+        \x20 access-control: ::/0 allow\n  access-control: 0.0.0.0/0 allow\n\
+        \x20 qname-minimisation: no\n  module-config: \"dns64 iterator\"\n"
+        .to_owned();
+    // Nothing fails where a text grows.
+    let _ = writeln!(text, "  dns64-prefix: {}", dns.prefix);
+    for net in lab.ends(host).flat_map(|end| &end.addresses) {
+        let _ = writeln!(text, "  interface: {}", net.address);
+    }
+    for name in RESERVED {
+        let _ = writeln!(text, "  local-zone: \"{name}.\" nodefault");
+    }
+    text + "remote-control:\n  control-enable: no\n\
+            auth-zone:\n  name: \".\"\n  zonefile: \"{dir}/lab.zone\"\n\
+            \x20 for-downstream: no\n  for-upstream: yes\n"
+}
+
+/// The zone of all names.
+pub(super) fn zone(lab: &Lab) -> String {
+    let mut text = format!(
+        ". {HOLDS_S} IN SOA lab. nobody.lab. 1 3600 600 86400 {HOLDS_S}\n. {HOLDS_S} IN NS lab.\n"
+    );
+    let all = lab.names.iter().flat_map(|(name, all)| all.iter().map(move |a| (name, a)));
+    for (name, address) in all {
+        let kind = if address.is_ipv6() { "AAAA" } else { "A" };
+        let name = name.trim_end_matches('.');
+        let _ = writeln!(text, "{name}. {HOLDS_S} IN {kind} {address}");
+    }
+    text
+}
+
+/// The words that start it, in front.
+pub(super) fn command(file: &str) -> Vec<String> {
+    ["unbound", "-d", "-c", &format!("{{dir}}/{file}")].map(str::to_owned).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::lab;
+    use super::*;
+
+    const LAB: &str = r#"
+name = "names"
+[hosts.client]
+resolver = "ns"
+[hosts.ns]
+dns64 = {}
+[links]
+a = ["client", "ns"]
+[names]
+"www.test" = "client"
+old = "192.0.2.1"
+"#;
+
+    #[test]
+    fn it_answers_at_the_hosts_addresses_alone() {
+        let lab = lab(LAB);
+        let text = configuration(&lab, 1, &lab.hosts[1].dns64.unwrap());
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains(" interface:")).collect();
+        assert_eq!(lines, ["  interface: fd00:0:0:1::2", "  interface: 10.0.1.2"]);
+        assert!(text.contains("  dns64-prefix: fd64::/96\n"), "{text}");
+        assert!(text.contains("  local-zone: \"test.\" nodefault\n"), "{text}");
+    }
+
+    #[test]
+    fn the_zone_has_all_names() {
+        let text = zone(&lab(LAB));
+        let names: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(
+            names,
+            [
+                "old. 60 IN A 192.0.2.1",
+                "www.test. 60 IN AAAA fd00:0:0:1::1",
+                "www.test. 60 IN A 10.0.1.1"
+            ]
+        );
+    }
+}
