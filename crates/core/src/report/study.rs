@@ -25,6 +25,8 @@ pub fn report(study: &StudyResult, style: Style) -> String {
     for comparison in &study.comparisons {
         text.push_str(&self::comparison(comparison, style));
     }
+    let tested = study.findings.iter().map(|found| format!("{}: {}", found.text, found.sentence()));
+    list(&mut text, "Findings, tested", &tested.collect::<Vec<_>>(), style);
     if let Some(published) = &study.published {
         text.push_str(&source(published, style));
     }

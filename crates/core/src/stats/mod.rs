@@ -12,7 +12,7 @@ mod proportions;
 mod quantile;
 #[cfg(test)]
 mod reference;
-mod special;
+pub(crate) mod special;
 mod swaps;
 mod walsh;
 mod wilcoxon;

@@ -7,6 +7,7 @@ pub mod analyse;
 pub mod average;
 pub mod client;
 pub mod figures;
+mod findings;
 pub mod measure;
 pub mod outputs;
 pub mod result;

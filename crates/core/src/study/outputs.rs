@@ -2,10 +2,11 @@
 
 use super::analyse::{self, Figure};
 use super::average::{Average, average, entry};
+use super::findings::finding;
 use super::measure::Measure;
 use super::result::{
-    At, Axis, CellResult, Chart, Column, Dot, Entry, Published, Row, Series, Statistic,
-    StudyComparison, Table, Value,
+    At, Axis, CellResult, Chart, Column, Dot, Entry, FindingResult, Published, Row, Series,
+    Statistic, StudyComparison, Table, Value,
 };
 use crate::family::Family;
 use crate::plan::study::published::at_family;
@@ -63,6 +64,11 @@ pub fn outputs(
         outputs.tables.iter().flat_map(|spec| tables(study, spec, &seen, published)).collect();
     let charts = outputs.charts.iter().map(|spec| chart(study, spec, &seen, published)).collect();
     (tables, charts, comparisons(study, cells))
+}
+
+/// The findings, tested.
+pub fn findings(study: &Study, cells: &[CellResult]) -> Vec<FindingResult> {
+    study.outputs.findings.iter().map(|spec| finding(spec, cells)).collect()
 }
 
 /// The comparisons alone.

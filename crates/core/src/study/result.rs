@@ -57,6 +57,9 @@ pub struct StudyResult {
     pub figures: Vec<Chart>,
     /// The comparisons that it asks for; the first is the one that matters most.
     pub comparisons: Vec<StudyComparison>,
+    /// Claims, tested.
+    #[serde(default)]
+    pub findings: Vec<FindingResult>,
     /// What was published of the study that this one repeats.
     pub published: Option<Published>,
     /// The machine that the load came from.
@@ -313,6 +316,52 @@ pub struct Dot {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
+}
+
+/// A claim, tested.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindingResult {
+    /// What was claimed.
+    pub text: String,
+    /// In what.
+    pub measure: Measure,
+    /// What is said of A against B.
+    pub claim: Claim,
+    /// Repetitions that have figures of both.
+    pub blocks: u32,
+    /// A's over B's, with its interval.
+    pub ratio: Option<Ratio>,
+    /// Two-sided, that the ratio is 1.
+    pub p: Option<f64>,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+/// What is said of A against B.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claim {
+    /// A is higher.
+    Higher,
+    /// A is lower.
+    Lower,
+    /// They are not further apart than this, percent.
+    Equal {
+        /// The margin.
+        margin_percent: f64,
+    },
+}
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval is where the claim has it.
+    BorneOut,
+    /// The whole interval is elsewhere.
+    NotBorneOut,
+    /// Neither.
+    CannotTell,
 }
 
 /// Two levels of a factor compared in one measure, pair by pair.

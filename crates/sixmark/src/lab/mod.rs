@@ -14,7 +14,7 @@ pub mod enter;
 mod errand;
 mod host;
 pub mod netem;
-mod netlink;
+pub(crate) mod netlink;
 mod settings;
 mod until;
 mod up;

@@ -25,7 +25,7 @@ use sixmark_sys::interface;
 use sixmark_sys::netns::NetNs;
 
 /// A conversation with the kernel about one network namespace.
-pub(super) struct Netlink {
+pub(crate) struct Netlink {
     socket: Socket,
     sequence: u32,
 }
@@ -45,7 +45,7 @@ const PUT: u16 = NLM_F_CREATE | NLM_F_REPLACE;
 
 impl Netlink {
     /// With the namespace that the calling thread is in; it stays that one's wherever the thread goes.
-    pub(super) fn open() -> io::Result<Netlink> {
+    pub(crate) fn open() -> io::Result<Netlink> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
@@ -81,13 +81,13 @@ impl Netlink {
     }
 
     /// Makes an interface a port of a bridge.
-    pub(super) fn enslave(&mut self, name: &str, bridge: &str) -> io::Result<()> {
+    pub(crate) fn enslave(&mut self, name: &str, bridge: &str) -> io::Result<()> {
         let index = index(bridge)?;
         self.change(name, |link| link.attributes.push(LinkAttribute::Controller(index)))
     }
 
     /// Has an interface send and receive.
-    pub(super) fn up(&mut self, name: &str) -> io::Result<()> {
+    pub(crate) fn up(&mut self, name: &str) -> io::Result<()> {
         self.change(name, |link| {
             link.header.flags |= LinkFlags::Up;
             link.header.change_mask |= LinkFlags::Up;

@@ -51,6 +51,7 @@ impl Up {
         let cables = build::links(&lab, &nodes)?;
         build::routes(&lab, &nodes)?;
         let hosts = Hosts::new(&lab, nodes, ground.rights);
+        crate::study::files::make_of_lab(&lab.files, ground.www)?;
         let of_services = service::Ground {
             logs: ground.logs,
             dirs: Path::new(super::TEMPORARY),

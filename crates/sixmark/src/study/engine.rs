@@ -11,7 +11,7 @@ use sixmark_core::plan::study::cells::{Cell, cells, schedule};
 use sixmark_core::plan::study::lab::InLab;
 use sixmark_core::result::{Ended, Tool};
 use sixmark_core::study::analyse::published;
-use sixmark_core::study::outputs::outputs;
+use sixmark_core::study::outputs::{findings, outputs};
 use sixmark_core::study::result::{
     CellResult, FactorResult, LabUsed, Resumed, SCHEMA, StudyComparison, StudyFile, StudyResult,
 };
@@ -210,6 +210,7 @@ fn document(
         tables: Vec::new(),
         figures: Vec::new(),
         comparisons: Vec::new(),
+        findings: Vec::new(),
         published: study.published.as_ref().map(published),
         environment: environment::environment(Vec::new()),
         programs,
@@ -485,6 +486,7 @@ fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
     document.tables = tables;
     document.figures = figures;
     document.comparisons = comparisons;
+    document.findings = findings(study, &document.cells);
     document.ended = ended;
     document.updated = now();
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use sixmark_core::pace::Random;
 use sixmark_core::plan::braces::fill;
 use sixmark_core::plan::study::cells::Cell;
-use sixmark_core::plan::study::{Study, bytes};
+use sixmark_core::plan::study::{Generated, Study, bytes};
 
 use super::work::Work;
 use crate::Error;
@@ -40,6 +40,23 @@ fn wanted(study: &Study, cells: &[Cell<'_>]) -> Result<BTreeMap<String, (u64, bo
         }
     }
     Ok(wanted)
+}
+
+/// Makes the files of a lab, but for those that are there.
+pub(crate) fn make_of_lab(files: &[Generated], www: &Path) -> Result<(), Error> {
+    for file in files {
+        let path = www.join(&file.path);
+        let cannot = |why: &dyn std::fmt::Display| {
+            Error::Measure(format!("can't make '{}' of {} B: {why}", file.path, file.size))
+        };
+        let size = bytes(&file.size).map_err(|why| cannot(&why))?;
+        if !path.exists() {
+            let folder = path.parent().unwrap_or(&path).to_owned();
+            let made = std::fs::create_dir_all(folder);
+            made.and_then(|()| fill_file(&path, size, file.random)).map_err(|e| cannot(&e))?;
+        }
+    }
+    Ok(())
 }
 
 /// A hole takes no room on the disk, whatever its size.

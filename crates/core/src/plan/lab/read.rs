@@ -185,7 +185,10 @@ fn around(fields: &mut Fields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) 
     let hosts: Vec<String> = lab.hosts.iter().map(|host| host.name.clone()).collect();
     let all = hosts.iter().flat_map(|host| ["ipv6", "ipv4"].map(|f| format!("{host}.{f}")));
     let known = all.filter(|name| lab.value(name).is_some());
-    let surroundings = Surroundings { names: known.collect(), hosts: Some(hosts.clone()) };
+    // A program may be at a bridge: one with an Ethernet of its own, say.
+    let bridges = lab.bridges.iter().map(|bridge| bridge.name.clone());
+    let places = hosts.iter().cloned().chain(bridges).collect();
+    let surroundings = Surroundings { names: known.collect(), hosts: Some(places) };
     let services = services(fields.table("services"), &surroundings);
     (services, generated(fields.tables("files"), &[]))
 }

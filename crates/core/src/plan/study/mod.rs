@@ -17,6 +17,7 @@
 mod around;
 pub mod cells;
 mod factors;
+mod findings;
 pub mod lab;
 mod outputs;
 pub(crate) mod published;
@@ -30,6 +31,7 @@ use std::time::Duration;
 pub use crate::plan::services::{Ready, Service};
 pub(crate) use around::generated;
 pub use around::{Generated, Hooks, bytes};
+pub use findings::FindingSpec;
 pub use outputs::{ChartSpec, ColumnSpec, ComparisonSpec, Outputs, PublishedOf, TableSpec, Where};
 pub use published::{AnalysisSpec, PublishedFigures, ShareOf, SharesSpec, What};
 pub use read::{Context, parse};

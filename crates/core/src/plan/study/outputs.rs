@@ -1,5 +1,6 @@
 //! What is made of the cells: tables, figures, comparisons.
 
+use super::findings::{FindingSpec, findings};
 use super::published::PublishedFigures;
 use super::{FAMILY, Factor};
 use crate::plan::braces::is_name;
@@ -19,6 +20,8 @@ pub struct Outputs {
     pub charts: Vec<ChartSpec>,
     /// The comparisons.
     pub comparisons: Vec<ComparisonSpec>,
+    /// Claims that are tested.
+    pub findings: Vec<FindingSpec>,
 }
 
 /// A table, or one for each combination of the factors that it does not name.
@@ -113,8 +116,11 @@ pub struct ComparisonSpec {
 }
 
 /// What names are known.
+#[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     pub(super) factors: &'a [Factor],
+    /// The same with all levels, where the short form leaves some out.
+    pub(super) all: &'a [Factor],
     pub(super) published: Option<&'a PublishedFigures>,
 }
 
@@ -126,6 +132,21 @@ impl Names<'_> {
             all.push(FAMILY);
         }
         all
+    }
+
+    /// True of the name of a factor; else that is told.
+    pub(super) fn is_factor(&self, field: &Field<'_>) -> bool {
+        let known = self.all();
+        let found = known.contains(&field.name.as_str());
+        if !found {
+            field.wrong(&format!("is no factor; there are: {}", known.join(", ")));
+        }
+        found
+    }
+
+    /// A level of a factor, of the long form where the short one has not got it.
+    pub(super) fn level_of(&self, factor: &str, field: &Field<'_>) -> Option<String> {
+        Names { factors: self.all, ..*self }.level(factor, field)
     }
 
     fn levels(&self, factor: &str) -> Vec<&str> {
@@ -164,9 +185,7 @@ impl Names<'_> {
     pub(super) fn only(&self, fields: Option<Fields<'_>>) -> Where {
         let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
         let at = |field: &Field<'_>| {
-            let known = self.all();
-            if !known.contains(&field.name.as_str()) {
-                field.wrong(&format!("is no factor; there are: {}", known.join(", ")));
+            if !self.is_factor(field) {
                 return None;
             }
             let level = self.level(&field.name, field)?;
@@ -219,7 +238,8 @@ pub(super) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>) -> Outputs {
     let comparisons = fields.tables("comparisons");
     let comparisons =
         comparisons.into_iter().filter_map(|fields| comparison(fields, names)).collect();
-    Outputs { tables, charts, comparisons }
+    let findings = findings(fields.tables("findings"), names);
+    Outputs { tables, charts, comparisons, findings }
 }
 
 fn named(fields: &mut Fields<'_>) -> Option<String> {

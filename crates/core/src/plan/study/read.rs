@@ -73,11 +73,13 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
     let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
     let forms = Forms { quick, lab: lab_form };
     let (takes, repetitions) = amount(book, &head, &forms, context);
-    let Varied { texts, options, factors } =
+    let Varied { texts, options, factors, full } =
         varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
-    let names = Names { factors: &factors, published: published.as_ref() };
-    let exclude = exclude(fields.tables("exclude"), &names);
+    let names = Names { factors: &factors, all: &full, published: published.as_ref() };
+    // What the long form leaves out, the short one may not even have.
+    let long = Names { factors: &full, ..names };
+    let exclude = exclude(fields.tables("exclude"), &long);
     let outputs = outputs(&mut fields, &names);
     end(fields, services.is_empty() == targets.is_empty());
     let (name, repetitions, path) = (head.name?, repetitions?, path?);
@@ -197,6 +199,8 @@ struct Varied {
     texts: Vec<String>,
     options: Vec<Setting>,
     factors: Vec<Factor>,
+    /// The factors of the long form.
+    full: Vec<Factor>,
 }
 
 fn varied(
@@ -223,13 +227,14 @@ fn varied(
             all.push(factor);
         }
     }
+    let full = all.clone();
     // Read also where the long form is wanted: what is wrong in it is wrong.
     let shorter = (settings(forms.quick.options, &known), factors(forms.quick.factors, &known));
     if context.quick {
         shorten(&mut options, shorter.0);
         shorten_factors(book, &mut all, shorter.1);
     }
-    Varied { texts, options, factors: all }
+    Varied { texts, options, factors: all, full }
 }
 
 /// What the cells need around them.

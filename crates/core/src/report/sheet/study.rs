@@ -3,8 +3,8 @@
 use crate::comparison::Estimate;
 use crate::family::Family;
 use crate::study::result::{
-    Analysis, CellResult, Entry, Finding, Order, Published, PublishedTable, Ratio, Share,
-    StudyComparison, StudyResult, Table as Asked, Value,
+    Analysis, CellResult, Entry, Finding, FindingResult, Order, Published, PublishedTable, Ratio,
+    Share, StudyComparison, StudyResult, Table as Asked, Value,
 };
 
 use super::side::shown;
@@ -18,6 +18,7 @@ const FURTHEST: f64 = 1.0;
 /// What is shown of a study.
 pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
     let parts = [
+        Part::new("Findings, tested", findings(result)),
         Part::new("Comparisons", result.comparisons.iter().map(comparison).collect()),
         Part::new("Tables", result.tables.iter().flat_map(table).collect()),
         lines::part(&result.figures),
@@ -92,6 +93,22 @@ fn said(entries: &[Entry]) -> String {
     let one =
         |(sentence, labels): &(&str, Vec<&str>)| format!("{sentence} ({})", labels.join("; "));
     all.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// What was claimed, and what came of it.
+fn findings(result: &StudyResult) -> Vec<Block> {
+    let row = |found: &FindingResult| Row {
+        label: found.text.clone().into(),
+        cells: vec![found.sentence().into()],
+    };
+    let rows: Vec<Row> = result.findings.iter().map(row).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let caption = "Borne out where the whole 95 % interval of the ratio is where the claim has it";
+    let columns = vec![Column::words("Claim"), Column::words("Tested")];
+    let groups = vec![Group { name: None, rows }];
+    vec![Block::Table(Table { caption: caption.to_owned(), columns, groups, scale: None })]
 }
 
 /// What was measured, and what was published of the same.

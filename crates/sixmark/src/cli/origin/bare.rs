@@ -19,6 +19,10 @@ pub(super) struct BareArgs {
     #[arg(long, value_name = "NAME")]
     tap: Option<String>,
 
+    /// bare: a bridge of this namespace to make the device a port of, and up
+    #[arg(long, value_name = "NAME")]
+    bridge: Option<String>,
+
     /// bare: its address and the length of its network, repeatable
     #[arg(long, value_name = "ADDR/LENGTH")]
     address: Vec<Prefix>,
@@ -78,6 +82,7 @@ impl BareArgs {
     fn given(&self) -> Vec<&'static str> {
         let given = [
             ("--tap", self.tap.is_some()),
+            ("--bridge", self.bridge.is_some()),
             ("--address", !self.address.is_empty()),
             ("--gateway", !self.gateway.is_empty()),
             ("--mac", self.mac.is_some()),
@@ -98,6 +103,7 @@ impl BareArgs {
         let own = BareOptions::default();
         Ok(BareOptions {
             tap,
+            bridge: self.bridge.clone(),
             addresses: self.address.clone(),
             gateways: self.gateway.clone(),
             mac: self.mac,

@@ -29,6 +29,7 @@ use serde_json::Value;
 use sixmark_sys::readable;
 use sixmark_sys::tap::Tap;
 
+use crate::lab::netlink::Netlink;
 use stack::Stack;
 
 /// Addresses that it can have, beside a link-local one.
@@ -39,6 +40,9 @@ const MOST_ADDRESSES: usize = 7;
 pub struct Options {
     /// The name of the TAP device, made in the calling thread's network namespace; 1 to 15 bytes.
     pub tap: String,
+    /// The bridge that the kernel's end of the device becomes a port of, and is up then; without one
+    /// it stays down, and whoever starts this sees to it.
+    pub bridge: Option<String>,
     /// Its addresses, 1 to 7.
     pub addresses: Vec<Prefix>,
     /// The routers to everywhere else, one a family at the most, each in one of its networks.
@@ -72,6 +76,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             tap: String::new(),
+            bridge: None,
             addresses: Vec::new(),
             gateways: Vec::new(),
             mac: None,
@@ -142,9 +147,17 @@ pub struct Bare {
     thread: Option<JoinHandle<io::Result<Statistics>>>,
 }
 
+/// Makes a device a port of a bridge, and up.
+fn join(tap: &str, bridge: &str) -> io::Result<()> {
+    let cannot = |error: io::Error| {
+        io::Error::new(error.kind(), format!("can't make {tap} a port of {bridge}: {error}"))
+    };
+    let mut netlink = Netlink::open().map_err(cannot)?;
+    netlink.enslave(tap, bridge).and_then(|()| netlink.up(tap)).map_err(cannot)
+}
+
 impl Bare {
-    /// Makes the TAP device, then serves in the background. The kernel's end of it is down and in
-    /// no bridge at first; whoever starts this one sees to that.
+    /// Makes the TAP device, then serves in the background.
     ///
     /// # Errors
     /// When the options can't be (`InvalidInput`), when the device can't be made, or when a thread
@@ -152,6 +165,9 @@ impl Bare {
     pub fn start(options: &Options) -> io::Result<Bare> {
         options.check().map_err(|line| io::Error::new(io::ErrorKind::InvalidInput, line))?;
         let tap = Tap::create(&options.tap).map_err(|error| explain(&options.tap, &error))?;
+        if let Some(bridge) = &options.bridge {
+            join(&options.tap, bridge)?;
+        }
         let stack = Stack::new(options, tap)?;
         let (reader, writer) = io::pipe()?;
         let run = move || run(stack, &reader);
