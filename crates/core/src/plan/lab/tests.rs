@@ -111,6 +111,25 @@ fn whatever_is_wrong_is_told_with_its_place() {
             "4: services.w.host: 'y' is no host; there are: x",
         ),
         (
+            "name = \"a\"\n[hosts.x]\n[variants.v.w.hosts.x]\ncolour = 1",
+            "4: hosts.x.colour: unknown key",
+        ),
+    ];
+    told(&cases);
+}
+
+/// Each text has this wrong, among others perhaps.
+fn told(cases: &[(&str, &str)]) {
+    for (text, line) in cases {
+        let found = wrongs(text);
+        assert!(found.iter().any(|wrong| wrong.contains(line)), "{text}\n{found:#?}");
+    }
+}
+
+#[test]
+fn what_hosts_could_not_do_is_refused() {
+    told(&[
+        (
             "name = \"a\"\n[hosts.x]\nbgp.asn = 7\n[hosts.y]\nbgp.asn = 7",
             "hosts.y.bgp.asn: each BGP speaker is an autonomous system of its own",
         ),
@@ -126,12 +145,8 @@ fn whatever_is_wrong_is_told_with_its_place() {
             "services.bird-x: the lab starts a program that it calls so",
         ),
         (
-            "name = \"a\"\n[hosts.x]\n[variants.v.w.hosts.x]\ncolour = 1",
-            "4: hosts.x.colour: unknown key",
+            "name = \"a\"\n[hosts.x]\nforwards = false\nnat64 = {}",
+            "a host that translates addresses passes packets on",
         ),
-    ];
-    for (text, line) in cases {
-        let found = wrongs(text);
-        assert!(found.iter().any(|wrong| wrong.contains(line)), "{text}\n{found:#?}");
-    }
+    ]);
 }
