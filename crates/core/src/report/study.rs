@@ -268,8 +268,11 @@ fn published_table(table: &PublishedTable, style: Style) -> String {
     let mut text = style.heading(2, &format!("Published: {}", table.title));
     let mut grid = Grid::new(head(&table.factors, &table.columns), table.factors.len());
     for row in &table.rows {
-        let values = row.values.iter().zip(&table.columns);
-        let values = values.map(|(value, column)| written(*value, column));
+        let values = row.values.iter().zip(&table.columns).enumerate();
+        let values = values.map(|(at, (value, column))| match row.ranges.get(at) {
+            Some(Some(ends)) => ends.map(|end| written(Some(end), column)).join(" to "),
+            _ => written(*value, column),
+        });
         grid.row(row.levels.iter().cloned().chain(values).collect());
     }
     text.push_str(&grid.render(style));

@@ -22,6 +22,8 @@ pub struct Figure {
     pub measure: Measure,
     /// How much, in the unit that its measure is kept in.
     pub value: f64,
+    /// The ends of the range that was printed in its place.
+    pub range: Option<[f64; 2]>,
 }
 
 /// Everything that was published, with what it says when it is worked out anew.
@@ -43,11 +45,13 @@ pub fn published(figures: &PublishedFigures) -> Published {
 pub fn figures(table: &PublishedTable) -> Vec<Figure> {
     let of_row = |row: &super::result::PublishedRow| -> Vec<Figure> {
         let at: Vec<At> = table.factors.iter().zip(&row.levels).map(at).collect();
-        let columns = table.columns.iter().zip(&row.values);
-        let figure = |(column, value): (&Column, &Option<f64>)| {
+        let columns = table.columns.iter().zip(&row.values).enumerate();
+        let figure = |(number, (column, value)): (usize, (&Column, &Option<f64>))| {
             let at = at.iter().chain(&column.at).cloned().collect();
             let (family, measure) = (column.family, column.measure);
-            Some(Figure { at, family, measure, value: (*value)? * scale(column) })
+            let range = row.ranges.get(number).copied().flatten();
+            let range = range.map(|ends| ends.map(|end| end * scale(column)));
+            Some(Figure { at, family, measure, value: (*value)? * scale(column), range })
         };
         columns.filter_map(figure).collect()
     };

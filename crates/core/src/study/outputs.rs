@@ -146,13 +146,17 @@ impl Beside {
     /// The figure whose levels are all among these; factors that were not varied in the published
     /// study hold for all levels.
     fn figure(&self, at: &[At], measure: Measure) -> Option<f64> {
+        self.found(at, measure).map(|figure| figure.value)
+    }
+
+    fn found(&self, at: &[At], measure: Measure) -> Option<&Figure> {
         let is = |figure: &&Figure| {
             let here = |wanted: &At| at.contains(wanted) || self.fixed.contains(wanted);
             figure.measure == measure
                 && figure.at.iter().all(here)
                 && self.fixed.iter().all(|fixed| figure.at.contains(fixed))
         };
-        self.figures.iter().find(is).map(|figure| figure.value)
+        self.figures.iter().find(is)
     }
 }
 
@@ -282,7 +286,9 @@ fn chart(
                 series.iter().any(|series: &Series| series.published && series.at == families);
             if !known {
                 let line = line(study, spec, &here, &families, |at| {
-                    Some((beside.figure(at, spec.y.measure)? / spec.y.unit.scale, None))
+                    let (found, scale) = (beside.found(at, spec.y.measure)?, spec.y.unit.scale);
+                    let range = found.range.map(|[low, high]| (low / scale, high / scale));
+                    Some((found.value / scale, range))
                 });
                 let label = format!("published: {label} {}", levels_of(&families));
                 series.push(Series { label, published: true, ..line });

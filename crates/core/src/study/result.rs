@@ -467,8 +467,11 @@ pub struct PublishedTable {
 pub struct PublishedRow {
     /// A level of each factor.
     pub levels: Vec<String>,
-    /// One entry a column, in its unit; none where none was printed.
+    /// One entry a column, in its unit; none where none was printed. Of a range its middle.
     pub values: Vec<Option<f64>>,
+    /// The ends of what was printed as a range, an entry a column; empty where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<Option<[f64; 2]>>,
     /// What is to be known of it.
     pub remark: Option<String>,
 }

@@ -178,8 +178,28 @@ fn row(field: &Field<'_>, factors: usize, columns: usize) -> Option<PublishedRow
     }
     let (levels, values) = items.split_at(factors);
     let levels = levels.iter().map(text_of).collect::<Option<_>>()?;
-    let values = values.iter().map(value).collect::<Option<_>>()?;
-    Some(PublishedRow { levels, values, remark: None })
+    let found = values.iter().map(value_or_range).collect::<Option<Vec<_>>>()?;
+    let values = found.iter().map(|(value, _)| *value).collect();
+    let mut ranges: Vec<Option<[f64; 2]>> = found.into_iter().map(|(_, range)| range).collect();
+    if ranges.iter().all(Option::is_none) {
+        ranges.clear();
+    }
+    Some(PublishedRow { levels, values, ranges, remark: None })
+}
+
+/// A figure, or the two ends of a range, whose middle is the figure.
+fn value_or_range(field: &Field<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
+    if !field.is_list() {
+        return value(field).map(|value| (value, None));
+    }
+    let ends: Vec<f64> = field.items().iter().filter_map(Field::number).collect();
+    match ends[..] {
+        [low, high] if low <= high => Some((Some(low.midpoint(high)), Some([low, high]))),
+        _ => {
+            field.wrong("a range has two ends, the lower one first: [84, 103]");
+            None
+        }
+    }
 }
 
 fn value(field: &Field<'_>) -> Option<Option<f64>> {
