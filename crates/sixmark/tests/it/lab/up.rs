@@ -1,6 +1,6 @@
 //! A lab for one test, by way of the command line.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, Output, Stdio};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -86,5 +86,5 @@ fn read(mut out: impl BufRead, sender: &mpsc::Sender<String>) {
         }
     }
     let _ = sender.send(said);
-    let _ = out.read_to_end(&mut Vec::new());
+    let _ = std::io::copy(&mut out, &mut std::io::sink());
 }
