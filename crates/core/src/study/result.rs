@@ -64,8 +64,8 @@ pub struct StudyResult {
     pub published: Option<Published>,
     /// The machine that the load came from.
     pub environment: Environment,
-    /// The lab that it was carried out in; absent where there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The lab that it was carried out in; none where it needs none.
+    #[serde(default)]
     pub lab: Option<LabUsed>,
     /// The programs used beside sixmark: what each says of its version.
     pub programs: BTreeMap<String, String>,
@@ -148,11 +148,11 @@ pub struct CellResult {
     pub ended: Ended,
     /// Its figures, by the names of [`Measure`]: those that the client gives.
     pub families: Families<BTreeMap<String, f64>>,
-    /// The background traffic around it; absent of a cell without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The background traffic around it; none of a cell without.
+    #[serde(default)]
     pub traffic: Option<CellTraffic>,
     /// What happened on the lab's impaired links since it was up; empty where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub links: Vec<Link>,
     /// What makes them doubtful.
     pub warnings: Vec<Warning>,

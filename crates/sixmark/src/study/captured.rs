@@ -61,7 +61,7 @@ fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
         put(Measure::Time(Phase::Delay, Point::Min), *min);
         put(Measure::Time(Phase::Delay, Point::Max), *max);
         put(Measure::Time(Phase::Delay, Point::Mean), mean(&delays));
-        put(Measure::Time(Phase::Delay, Point::P50), delays[delays.len() / 2]);
+        put(Measure::Time(Phase::Delay, Point::P50), delays[(delays.len() - 1) / 2]);
     }
     let rates: Vec<f64> =
         transfers.iter().filter_map(|t| t.throughput_bits_per_s()).map(|bits| bits / 8.0).collect();
@@ -79,9 +79,12 @@ fn doubts(captured: &Captured, path: &str) -> Vec<Warning> {
         doubts.push(doubt("capture_drops", line));
     }
     let own = || captured.transfers.iter().filter(|transfer| transfer.path == path);
-    let mut reasons: Vec<Unmeasured> = own().filter_map(|transfer| transfer.unmeasured).collect();
-    reasons.dedup();
-    for reason in reasons {
+    let mut told: Vec<Unmeasured> = Vec::new();
+    for reason in own().filter_map(|transfer| transfer.unmeasured) {
+        if told.contains(&reason) {
+            continue;
+        }
+        told.push(reason);
         let line = format!("a transfer was not measured by the capture: {}", reason.words());
         doubts.push(doubt("capture_unmeasured", line));
     }

@@ -54,6 +54,8 @@ fn measured(study: &Study, figure: impl Fn(Family, &[At], u32) -> Option<f64>) -
                 took_s: 1.0,
                 ended: Ended::Complete,
                 families: Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
+                traffic: None,
+                links: Vec::new(),
                 warnings: Vec::new(),
             });
         }
