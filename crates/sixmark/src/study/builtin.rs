@@ -30,8 +30,10 @@ macro_rules! study {
 }
 
 /// Every one of them.
-pub(super) const BUILTIN: [Builtin; 3] = [
-    study!("anma", "published.toml"),
+pub(super) const BUILTIN: [Builtin; 5] = [
+    study!("anma", "published.toml", "lab.toml"),
     study!("apache", "published.toml"),
-    study!("regensburg", "published.toml"),
+    study!("blackhole", "lab.toml"),
+    study!("nat64", "lab.toml"),
+    study!("regensburg", "published.toml", "lab.toml"),
 ];
