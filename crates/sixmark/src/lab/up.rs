@@ -15,7 +15,7 @@ use super::door::{self, Answer};
 use super::duties::{self, Duties};
 use super::host::Hosts;
 use crate::Error;
-use crate::service::{self, Services};
+use crate::service::{self, Services, generated};
 
 /// A lab that is up: hosts, links, and services that run. It goes when dropped.
 #[derive(Debug)]
@@ -51,7 +51,6 @@ impl Up {
         let cables = build::links(&lab, &nodes)?;
         build::routes(&lab, &nodes)?;
         let hosts = Hosts::new(&lab, nodes, ground.rights);
-        crate::study::files::make_of_lab(&lab.files, ground.www)?;
         let of_services = service::Ground {
             logs: ground.logs,
             dirs: Path::new(super::TEMPORARY),
@@ -60,6 +59,7 @@ impl Up {
             stop: ground.stop,
         };
         let Some(duties) = duties::take_up(&lab, &hosts, &of_services)? else { return Ok(None) };
+        generated::of_lab(&lab.files, ground.www)?;
         let services = Services::start(&lab.services, &of_services)?;
         Ok(services.map(|services| Up { services, cables, duties, hosts, lab }))
     }

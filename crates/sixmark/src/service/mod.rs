@@ -1,5 +1,6 @@
 //! The programs that run while a study or a lab does.
 
+pub(crate) mod generated;
 mod ready;
 
 use std::collections::BTreeMap;

@@ -30,9 +30,11 @@ macro_rules! study {
 }
 
 /// Every one of them.
-pub(super) const BUILTIN: [Builtin; 4] = [
-    study!("anma", "published.toml"),
+pub(super) const BUILTIN: [Builtin; 6] = [
+    study!("anma", "published.toml", "lab.toml"),
     study!("apache", "published.toml"),
-    study!("regensburg", "published.toml"),
+    study!("blackhole", "lab.toml"),
+    study!("nat64", "lab.toml"),
+    study!("regensburg", "published.toml", "lab.toml"),
     study!("towson", "published.toml", "lab.toml"),
 ];

@@ -12,7 +12,7 @@ mod check;
 mod doubts;
 mod engine;
 mod external;
-pub(crate) mod files;
+mod files;
 mod folder;
 mod hooks;
 mod program;

@@ -79,6 +79,12 @@ impl Source {
         self.folder.is_none()
     }
 
+    /// The lab beside a study that comes with sixmark: its file's name, and what it says.
+    pub fn lab(&self) -> Option<(&'static str, &'static str)> {
+        let of = |name: &&'static str| Some((*name, self.builtin?.file(name)?));
+        LABS.iter().find_map(of)
+    }
+
     /// The study.
     ///
     /// # Errors

@@ -24,6 +24,24 @@ pub struct Outputs {
     pub findings: Vec<FindingSpec>,
 }
 
+impl Outputs {
+    /// Puts others in, in the place of those that have the same name.
+    pub(super) fn put(&mut self, others: Outputs) {
+        put(&mut self.tables, others.tables, |table| &table.name);
+        put(&mut self.charts, others.charts, |chart| &chart.name);
+        put(&mut self.comparisons, others.comparisons, |comparison| &comparison.name);
+    }
+}
+
+fn put<T>(all: &mut Vec<T>, others: Vec<T>, name: fn(&T) -> &String) {
+    for other in others {
+        match all.iter_mut().find(|known| name(known) == name(&other)) {
+            Some(known) => *known = other,
+            None => all.push(other),
+        }
+    }
+}
+
 /// A table, or one for each combination of the factors that it does not name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSpec {

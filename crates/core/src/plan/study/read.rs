@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::around::{Generated, Hooks, generated, hooks};
 use super::factors::{Known, factors, settings};
 use super::lab::{InLab, in_lab};
-use super::outputs::{Names, Where, name, outputs};
+use super::outputs::{Names, Outputs, Where, name, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
 use super::{FAMILY, Factor, Given, Setting, Study, cells};
@@ -60,8 +60,9 @@ struct Form<'a> {
 
 fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> Option<Study> {
     let head = head(&mut fields);
-    let (lab, lab_form) = labs(book, &mut fields, context);
-    let quick = form(fields.table("quick"));
+    let (lab, OfLab { form: lab_form, quick: lab_quick, made }) = labs(book, &mut fields, context);
+    let usual = form(fields.table("quick"));
+    let quick = if context.in_lab && lab_quick.there { lab_quick } else { usual };
     let (has_quick, has_lab_form) = (quick.there, lab_form.there);
     let published = published(book, &mut fields, context);
     let of_file = services(fields.table("services"), &Surroundings::default());
@@ -80,7 +81,10 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
     // What the long form leaves out, the short one may not even have.
     let long = Names { factors: &full, ..names };
     let exclude = exclude(fields.tables("exclude"), &long);
-    let outputs = outputs(&mut fields, &names);
+    let mut outputs = outputs(&mut fields, &names);
+    if let Some(made) = made {
+        outputs.put(made_in_lab(made, &names, context));
+    }
     end(fields, services.is_empty() == targets.is_empty());
     let (name, repetitions, path) = (head.name?, repetitions?, path?);
     let title = head.title.unwrap_or_else(|| name.clone());
@@ -147,22 +151,49 @@ fn amount(
     (takes, repetitions)
 }
 
+/// What the form for a lab says.
+#[derive(Default)]
+struct OfLab<'a> {
+    form: Form<'a>,
+    /// Its own short form.
+    quick: Form<'a>,
+    /// Whose tables, figures and comparisons are made there.
+    made: Option<Fields<'a>>,
+}
+
 /// The lab that the study is carried out in, if any, and its form for one.
 fn labs<'a>(
     book: &Book<'_>,
     fields: &mut Fields<'a>,
     context: &mut Context<'_>,
-) -> (Option<InLab>, Form<'a>) {
+) -> (Option<InLab>, OfLab<'a>) {
     let mut always = fields.table("lab");
     let lab = always.as_mut().and_then(|fields| in_lab(book, fields, context.open));
     if let Some(fields) = always {
         fields.end();
     }
-    let Some(mut sometimes) = fields.table("in-lab") else { return (lab, Form::default()) };
+    let Some(mut sometimes) = fields.table("in-lab") else { return (lab, OfLab::default()) };
     // Read also where the other form is wanted: what is wrong in it is wrong.
     let other = in_lab(book, &mut sometimes, context.open);
-    let form = form(Some(sometimes));
-    (if context.in_lab { other } else { lab }, form)
+    let quick = form(sometimes.table("quick"));
+    let form = form_of(&mut sometimes);
+    let of_lab = OfLab { form, quick, made: Some(sometimes) };
+    (if context.in_lab { other } else { lab }, of_lab)
+}
+
+/// What is made of the cells in the form for a lab alone: elsewhere they lack its factors.
+fn made_in_lab(mut made: Fields<'_>, names: &Names<'_>, context: &Context<'_>) -> Outputs {
+    let found = match context.in_lab {
+        true => outputs(&mut made, names),
+        false => {
+            for name in ["tables", "figures", "comparisons"] {
+                made.take(name);
+            }
+            Outputs::default()
+        }
+    };
+    made.end();
+    found
 }
 
 fn end(fields: Fields<'_>, nowhere: bool) {
@@ -282,12 +313,17 @@ fn repetitions(fields: &mut Fields<'_>) -> Option<NonZeroU32> {
 
 fn form(fields: Option<Fields<'_>>) -> Form<'_> {
     let Some(mut fields) = fields else { return Form::default() };
+    let form = form_of(&mut fields);
+    fields.end();
+    form
+}
+
+fn form_of<'a>(fields: &mut Fields<'a>) -> Form<'a> {
     let there = fields.take("repetitions");
     let repetitions = there.and_then(|field| field.whole(1, MOST_REPETITIONS));
     let repetitions = repetitions.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
     let takes = fields.take("takes").and_then(|field| field.time());
     let [options, factors] = ["options", "factors"].map(|name| fields.table(name));
-    fields.end();
     Form { there: true, repetitions, takes, options, factors }
 }
 

@@ -1,5 +1,6 @@
 //! `sixmark lab`.
 
+mod diagram;
 mod up;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use super::stop_flag;
 use crate::Error;
 use crate::lab::door::{self, Answer, Question};
 use crate::lab::enter;
+use crate::study::{Source, builtin_names};
 
 /// Build a network of hosts, routers and links on this machine, from a file.
 ///
@@ -37,6 +39,8 @@ enum Command {
     Down(NameArgs),
     /// Look for what is wrong in a lab's file: each with its line, key and what is allowed
     Check(FileArgs),
+    /// Draw a lab, as text or as a picture, without building it
+    Diagram(diagram::Args),
 }
 
 /// Which lab.
@@ -70,7 +74,7 @@ struct ExecArgs {
 /// A lab's file, and what is chosen of its variants.
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// The lab's file
+    /// The lab's file, or the name of a study that comes with sixmark
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -93,6 +97,7 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
         Command::Status(args) => status(args.name),
         Command::Down(args) => down(args.name.as_deref()),
         Command::Check(args) => check(&args),
+        Command::Diagram(args) => diagram::main(&args),
     }
 }
 
@@ -146,9 +151,12 @@ impl FileArgs {
     /// The lab; none where its mistakes have been told.
     fn read(&self) -> Result<Option<Lab>, Error> {
         let shown = self.file.display().to_string();
-        let text = std::fs::read_to_string(&self.file).map_err(|error| {
-            Error::Usage(format!("can't read the lab's file '{shown}': {error}"))
-        })?;
+        let text = match built_in(&shown) {
+            Some(text) => text.to_owned(),
+            None => std::fs::read_to_string(&self.file).map_err(|error| {
+                Error::Usage(format!("can't read the lab's file '{shown}': {error}"))
+            })?,
+        };
         let chosen: BTreeMap<String, String> = self.set.iter().cloned().collect();
         match parse(&text, None, &chosen) {
             Ok(lab) => Ok(Some(lab)),
@@ -158,4 +166,11 @@ impl FileArgs {
             }
         }
     }
+}
+
+/// The lab of the study of this name that comes with sixmark.
+fn built_in(name: &str) -> Option<&'static str> {
+    let known = builtin_names().contains(&name);
+    let (_, text) = known.then(|| Source::find(name).ok())??.lab()?;
+    Some(text)
 }

@@ -1,0 +1,29 @@
+//! `sixmark lab diagram`.
+
+use sixmark_core::plan::lab::diagram::{svg, text};
+
+use super::FileArgs;
+use crate::Error;
+use crate::cli::out::{Place, print};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+
+    /// Write a picture to this file, `-` for standard output, instead of the text
+    #[arg(long, value_name = "FILE")]
+    svg: Option<Place>,
+}
+
+pub(super) fn main(args: &Args) -> Result<u8, Error> {
+    let Some(lab) = args.file.read()? else { return Ok(2) };
+    match &args.svg {
+        Some(place) => {
+            place.check()?;
+            place.write(&svg(&lab))?;
+        }
+        None => print(&text(&lab))?,
+    }
+    Ok(0)
+}
