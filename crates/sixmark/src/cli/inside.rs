@@ -5,6 +5,7 @@ use crate::lab::{door, enter};
 
 /// Where a command runs, if not here.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
 pub(super) struct Args {
     /// From this host of a lab that is up (`sixmark lab up`)
     #[arg(long = "in", value_name = "HOST", help_heading = "Where from")]
