@@ -30,8 +30,9 @@ macro_rules! study {
 }
 
 /// Every one of them.
-pub(super) const BUILTIN: [Builtin; 3] = [
+pub(super) const BUILTIN: [Builtin; 4] = [
     study!("anma", "published.toml"),
     study!("apache", "published.toml"),
+    study!("dell", "published.toml", "lab.toml"),
     study!("regensburg", "published.toml"),
 ];
