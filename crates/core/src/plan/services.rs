@@ -44,6 +44,8 @@ pub struct Service {
     pub ready: Ready,
     /// How long that may take.
     pub patience: Duration,
+    /// In a study it runs only for cells that load it.
+    pub on_demand: bool,
 }
 
 /// How it is told that a service is ready.
@@ -77,6 +79,7 @@ fn service(field: &Field<'_>, around: &Surroundings) -> Option<Service> {
     let files = fields.table("files").map_or(BTreeMap::new(), files);
     let ready = fields.take("ready").and_then(|field| ready(&field)).unwrap_or(Ready::Connect);
     let patience = fields.take("patience").and_then(|field| field.time()).unwrap_or(PATIENCE);
+    let on_demand = on_demand(&mut fields, around);
     if command.is_empty() && urls.iter().any(|url| !names(url).is_empty()) {
         fields.wrong("without a command it runs already: urls then says where, without braces");
     }
@@ -88,7 +91,24 @@ fn service(field: &Field<'_>, around: &Surroundings) -> Option<Service> {
     }
     fields.end();
     let name = field.name.clone();
-    Some(Service { name, host, account, command, package, version, urls, files, ready, patience })
+    Some(Service {
+        name,
+        host,
+        account,
+        command,
+        package,
+        version,
+        urls,
+        files,
+        ready,
+        patience,
+        on_demand,
+    })
+}
+
+/// True of a lab's service that a study starts for the cells that load it alone.
+fn on_demand(fields: &mut Fields<'_>, around: &Surroundings) -> bool {
+    around.hosts.is_some() && fields.take("on-demand").and_then(|f| f.flag()).unwrap_or(false)
 }
 
 /// The host and the account that it runs in and as.

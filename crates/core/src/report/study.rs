@@ -1,6 +1,7 @@
 //! A study as text and as Markdown: tables with the published figures beside, comparisons, doubts.
 
 mod grid;
+mod improvement;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -99,8 +100,14 @@ pub fn table(table: &Table, style: Style) -> String {
             let published = with(|value, column| written(value.published, column));
             grid.row(names.into_iter().chain(published).collect());
         }
+        if let Some(better) = table.improvement_below(row) {
+            improvement::rows(&mut grid, table, better);
+        }
     }
     text.push_str(&grid.render(style));
+    if let Some(note) = improvement::note(table) {
+        let _ = writeln!(text, "{}", style.note(&note));
+    }
     if let Some(published) = &table.published {
         let _ = writeln!(text, "{}", style.note(&format!("published: table {published}")));
     }
@@ -173,16 +180,25 @@ fn pretty(level: &str) -> &str {
 pub fn comparison(comparison: &StudyComparison, style: Style) -> String {
     let mut text = style.heading(2, &comparison.title);
     let (a, b) = (pretty(&comparison.a), pretty(&comparison.b));
+    let with = comparison.interaction.as_ref().map(|with| {
+        format!(
+            " with {} {} over the same with {}",
+            with.factor,
+            pretty(&with.of),
+            pretty(&with.over)
+        )
+    });
     let _ = writeln!(
         text,
         "{}",
         style.note(&format!(
-            "{}, {a} over {b}: geometric mean of pairs by {}, 95 % interval",
+            "{}, {a} over {b}{}: geometric mean of pairs by {}, 95 % interval",
             comparison.measure,
+            with.as_deref().unwrap_or_default(),
             comparison.paired_by.join(" and ")
         ))
     );
-    text.push_str(&entries(&comparison.entries, a, style));
+    text.push_str(&entries(&comparison.entries, if with.is_some() { "ratio" } else { a }, style));
     if !comparison.published.is_empty() {
         let _ = writeln!(text, "\npublished figures, worked out in the same way:");
         text.push_str(&entries(&comparison.published, a, style));

@@ -95,7 +95,8 @@ pub fn entry(label: &str, [a, b]: [&str; 2], pairs: &[(f64, f64)], better: Optio
     Entry { label: label.to_owned(), pairs: pairs.len() as u32, higher, ratio, finding, sentence }
 }
 
-fn finding(ratio: Option<Ratio>) -> Finding {
+/// What a ratio's interval lets one say.
+pub fn finding(ratio: Option<Ratio>) -> Finding {
     match ratio {
         Some(Ratio { low: Some(low), .. }) if low > 1.0 => Finding::Higher,
         Some(Ratio { high: Some(high), .. }) if high < 1.0 => Finding::Lower,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::measure::{Measure, Phase, Plain, Point};
 use crate::family::Family;
 use crate::outcome::{self, Outcome};
+use crate::plan::request::Body;
 use crate::result::{Families, FamilyResult, RunResult};
 use crate::timing::Summary;
 
@@ -16,16 +17,36 @@ pub fn figures(result: &RunResult) -> Families<BTreeMap<String, f64>> {
         let mut plain = |plain, value| figures.insert(Measure::Plain(plain).to_string(), value);
         plain(Plain::Elapsed, result.elapsed_s_of(family));
         // What both families cost together can't be told apart.
+        let cpu_s = result.generator.cpu_user_s + result.generator.cpu_sys_s;
         if alone {
-            plain(Plain::Cpu, result.generator.cpu_user_s + result.generator.cpu_sys_s);
+            plain(Plain::Cpu, cpu_s);
+            if result.elapsed_s > 0.0 {
+                plain(Plain::CpuShare, cpu_s / result.elapsed_s);
+            }
         }
         let received = result.families.of(family)?.bytes.received as f64;
         if result.elapsed_s_of(family) > 0.0 {
             plain(Plain::TransferRate, received / result.elapsed_s_of(family));
         }
+        if let Some(rate) = content_rate(result, family) {
+            plain(Plain::ContentRate, rate);
+        }
         Some(figures)
     };
     Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }
+}
+
+/// Content both ways, bytes a second; none where requests have contents of several lengths.
+fn content_rate(result: &RunResult, family: Family) -> Option<f64> {
+    let (of, elapsed_s) = (result.families.of(family)?, result.elapsed_s_of(family));
+    let mut lengths = result.plan.requests.iter().map(|request| match &request.body {
+        None => Some(0),
+        Some(Body::Constant(bytes)) => Some(bytes.len()),
+        Some(Body::Template(_)) => None,
+    });
+    let length = lengths.next().flatten().filter(|first| lengths.all(|l| l == Some(*first)))?;
+    let content = of.requests.completed as f64 * length as f64 + of.bytes.body as f64;
+    (elapsed_s > 0.0).then(|| content / elapsed_s)
 }
 
 fn of_family(result: &FamilyResult) -> BTreeMap<String, f64> {
@@ -48,7 +69,7 @@ fn of_family(result: &FamilyResult) -> BTreeMap<String, f64> {
     figures
 }
 
-fn counts(result: &FamilyResult) -> [(Plain, f64); 8] {
+fn counts(result: &FamilyResult) -> [(Plain, f64); 9] {
     let requests = &result.requests;
     let failed = requests.sent - requests.completed;
     let share = if requests.sent > 0 { failed as f64 / requests.sent as f64 } else { 0.0 };
@@ -56,6 +77,7 @@ fn counts(result: &FamilyResult) -> [(Plain, f64); 8] {
     let sending: u64 = sending.map(|failed| failed.count).sum();
     [
         (Plain::RequestsPerS, result.requests_per_s),
+        (Plain::Iops, result.requests_per_s),
         (Plain::Goodput, result.goodput_bytes_per_s),
         (Plain::Sent, requests.sent as f64),
         (Plain::Completed, requests.completed as f64),

@@ -24,8 +24,10 @@ pub enum Measure {
 pub enum Plain {
     /// Whole responses a second.
     RequestsPerS,
-    /// Blocks read or written a second, by a client of storage.
+    /// Blocks read or written a second; of sixmark's own cells whole responses, each a block.
     Iops,
+    /// Content of whole exchanges, of requests and of responses, bytes a second.
+    ContentRate,
     /// Their content, bytes a second.
     Goodput,
     /// All bytes received above TCP, heads included, a second: what ab calls its transfer rate.
@@ -48,8 +50,12 @@ pub enum Plain {
     Wall,
     /// Seconds of processor time that the client used.
     Cpu,
+    /// The same over the time it lasted: 1 is one processor all the time.
+    CpuShare,
     /// Seconds of processor time that the service used meanwhile.
     ServerCpu,
+    /// The same over the time it lasted: 1 is one processor all the time.
+    ServerCpuShare,
     /// Frames of both directions from the GET to the last ACK, each segment once, over that time, bytes
     /// a second; by a capture.
     Throughput,
@@ -127,10 +133,11 @@ pub struct Unit {
     pub scale: f64,
 }
 
-const PLAIN: [(&str, Plain, Kind); 16] = [
+const PLAIN: [(&str, Plain, Kind); 19] = [
     ("requests_per_s", Plain::RequestsPerS, Kind::Frequency),
     ("iops", Plain::Iops, Kind::Frequency),
     ("goodput", Plain::Goodput, Kind::Rate),
+    ("content_rate", Plain::ContentRate, Kind::Rate),
     ("transfer_rate", Plain::TransferRate, Kind::Rate),
     ("sent", Plain::Sent, Kind::Count),
     ("completed", Plain::Completed, Kind::Count),
@@ -141,7 +148,9 @@ const PLAIN: [(&str, Plain, Kind); 16] = [
     ("elapsed", Plain::Elapsed, Kind::Seconds),
     ("wall", Plain::Wall, Kind::Seconds),
     ("cpu", Plain::Cpu, Kind::Seconds),
+    ("cpu_share", Plain::CpuShare, Kind::Share),
     ("server_cpu", Plain::ServerCpu, Kind::Seconds),
+    ("server_cpu_share", Plain::ServerCpuShare, Kind::Share),
     ("throughput", Plain::Throughput, Kind::Rate),
     ("retransmitted", Plain::Retransmitted, Kind::Count),
 ];
@@ -169,7 +178,7 @@ const POINTS: [(&str, Point); 7] = [
 ];
 
 /// Every unit, the first of a kind being the one that its measures are kept in.
-const UNITS: [Unit; 12] = [
+const UNITS: [Unit; 13] = [
     Unit { name: "us", kind: Kind::Time, scale: 1.0 },
     Unit { name: "ms", kind: Kind::Time, scale: 1e3 },
     Unit { name: "s", kind: Kind::Time, scale: 1e6 },
@@ -177,6 +186,7 @@ const UNITS: [Unit; 12] = [
     Unit { name: "B/s", kind: Kind::Rate, scale: 1.0 },
     Unit { name: "kB/s", kind: Kind::Rate, scale: 1e3 },
     Unit { name: "MB/s", kind: Kind::Rate, scale: 1e6 },
+    Unit { name: "MiB/s", kind: Kind::Rate, scale: 1_048_576.0 },
     Unit { name: "Mbit/s", kind: Kind::Rate, scale: 125e3 },
     Unit { name: "1/s", kind: Kind::Frequency, scale: 1.0 },
     Unit { name: "", kind: Kind::Count, scale: 1.0 },
@@ -207,6 +217,7 @@ impl Measure {
                 Plain::RequestsPerS
                 | Plain::Iops
                 | Plain::Goodput
+                | Plain::ContentRate
                 | Plain::TransferRate
                 | Plain::Throughput
                 | Plain::Completed => Some(true),
@@ -217,7 +228,9 @@ impl Measure {
                 | Plain::Elapsed
                 | Plain::Wall
                 | Plain::Cpu
+                | Plain::CpuShare
                 | Plain::ServerCpu
+                | Plain::ServerCpuShare
                 | Plain::Retransmitted => Some(false),
             },
         }

@@ -1,5 +1,8 @@
 //! From cells to tables, charts and comparisons.
 
+mod improvement;
+mod interaction;
+
 use super::analyse::{self, Figure};
 use super::average::{Average, average, entry};
 use super::findings::finding;
@@ -203,11 +206,16 @@ fn table(
         let levels = levels.into_iter().map(|at| at.level).collect();
         values.iter().any(known).then_some(Row { levels, values })
     });
+    let rows: Vec<Row> = rows.collect();
+    let levels = spec.improvement.as_ref().filter(|_| !rows.is_empty());
+    let improvement = levels
+        .map(|levels| improvement::improvement(study, spec, seen, &at, &columns, (levels, beside)));
     Table {
+        improvement,
         name: spec.name.clone(),
         title: spec.title.clone(),
         factors: spec.rows.clone(),
-        rows: rows.collect(),
+        rows,
         at,
         columns,
         statistic: spec.statistic,
@@ -337,8 +345,15 @@ fn comparison(
     again: Option<&Published>,
 ) -> StudyComparison {
     let fixed = spec.only.iter().map(|at| &at.factor);
-    let named: Vec<&str> =
-        spec.by.iter().chain([&spec.factor]).chain(fixed).map(String::as_str).collect();
+    let other = spec.interaction.as_ref().map(|levels| &levels.factor);
+    let named: Vec<&str> = spec
+        .by
+        .iter()
+        .chain([&spec.factor])
+        .chain(other)
+        .chain(fixed)
+        .map(String::as_str)
+        .collect();
     let mut pairing = others(study, &named);
     // Without another factor the repetitions are the pairs, each a block of its own.
     let repeated = pairing.iter().all(|factor| factor == FAMILY && !declared(study));
@@ -348,11 +363,19 @@ fn comparison(
     let split = combinations(study, &spec.by).into_iter();
     let entries = split.filter_map(|at| {
         let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
+        let label = levels_of(&at);
+        if let Some(with) = &spec.interaction {
+            let pairs = match repeated {
+                true => interaction::by_repetition(spec, with, seen, &here),
+                false => interaction::by_factors(study, (spec, with), seen, &here, &pairing),
+            };
+            let entry = interaction::entry(&label, spec, with, &pairs);
+            return (entry.pairs > 0).then_some(entry);
+        }
         let pairs = match repeated {
             true => by_repetition(spec, seen, &here),
             false => by_factors(study, spec, seen, &here, &pairing),
         };
-        let label = levels_of(&at);
         let names = [pretty(&spec.a), pretty(&spec.b)];
         let entry = entry(&label, names, &pairs, spec.measure.higher_is_better());
         (entry.pairs > 0).then_some(entry)
@@ -365,6 +388,7 @@ fn comparison(
         a: spec.a.clone(),
         b: spec.b.clone(),
         entries: entries.collect(),
+        interaction: spec.interaction.as_ref().map(interaction::result),
         paired_by: pairing,
         published: published_entries(spec, again),
     }

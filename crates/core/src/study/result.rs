@@ -215,6 +215,10 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Row>,
+    /// How much better one level of a factor of the rows is than another; absent where the study does
+    /// not ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub improvement: Option<Improvement>,
     /// How repetitions became one figure.
     pub statistic: Statistic,
     /// Where the published figures beside are from; none where there are none.
@@ -245,6 +249,21 @@ pub struct Row {
     pub levels: Vec<String>,
     /// One entry a column.
     pub values: Vec<Value>,
+}
+
+/// What one level of a factor is better by than another, in the means of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Improvement {
+    /// The factor.
+    pub factor: String,
+    /// The level that is judged.
+    pub of: String,
+    /// The level that it is judged against.
+    pub over: String,
+    /// A row for each combination of the other factors of the table's rows: its levels are theirs, with
+    /// the level that is judged, its values percent. Where a lower figure is the better one, the
+    /// sign is turned: what is better is above zero.
+    pub rows: Vec<Row>,
 }
 
 /// A figure of a table, in its column's unit.
@@ -379,12 +398,27 @@ pub struct StudyComparison {
     pub a: String,
     /// The level that it is judged against.
     pub b: String,
+    /// Levels of another factor, where what is looked into is whether the ratio of A to B differs
+    /// between them: entries then are ratios of the ratio at the first to that at the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interaction: Option<Interaction>,
     /// What tells one pair from the next: factors, or `repetition`.
     pub paired_by: Vec<String>,
     /// One entry a combination of the levels that it is split by.
     pub entries: Vec<Entry>,
     /// What was published about the same, worked out anew in the same way.
     pub published: Vec<Entry>,
+}
+
+/// Two levels of a factor, between which an effect may differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interaction {
+    /// The factor.
+    pub factor: String,
+    /// The level whose ratio is judged.
+    pub of: String,
+    /// The level whose ratio it is judged against.
+    pub over: String,
 }
 
 /// What the pairs of one combination say.

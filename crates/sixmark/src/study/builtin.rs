@@ -30,10 +30,11 @@ macro_rules! study {
 }
 
 /// Every one of them.
-pub(super) const BUILTIN: [Builtin; 6] = [
+pub(super) const BUILTIN: [Builtin; 7] = [
     study!("anma", "published.toml", "lab.toml"),
     study!("apache", "published.toml"),
     study!("blackhole", "lab.toml"),
+    study!("dell", "published.toml", "lab.toml"),
     study!("nat64", "lab.toml"),
     study!("regensburg", "published.toml", "lab.toml"),
     study!("towson", "published.toml", "lab.toml"),

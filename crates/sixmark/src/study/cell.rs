@@ -64,7 +64,7 @@ impl Bench<'_> {
             None => return Ok(None),
         };
         let server = self.server(cell);
-        let used = || stage.up().and_then(|up| up.cpu_of(server?));
+        let used = || Some((stage.up()?.cpu_of(server?)?, Instant::now()));
         let before = used();
         let here = || match cell.client() {
             Client::Sixmark => self.own(cell, repetition, &place),
@@ -75,7 +75,7 @@ impl Bench<'_> {
             None => here()?,
         };
         if let Some(kept) = &mut kept {
-            served(&mut kept.cell, before.zip(used()).map(|(before, after)| after - before));
+            served(&mut kept.cell, before.zip(used()));
             around.end(stage, &place, &mut kept.cell)?;
         }
         Ok(kept.map(|mut kept| {
@@ -233,13 +233,21 @@ fn path(place: &Place) -> String {
     url.map_or(String::new(), |url| url.path)
 }
 
+/// Processor seconds of a service, and when it was asked.
+type Used = (f64, Instant);
+
 /// Puts in what the service used, where one family alone was loaded.
-fn served(cell: &mut CellResult, seconds: Option<f64>) {
-    let Some(seconds) = seconds else { return };
+fn served(cell: &mut CellResult, used: Option<(Used, Used)>) {
+    let Some(((before, began), (after, ended))) = used else { return };
+    let (seconds, took_s) = (after - before, ended.duration_since(began).as_secs_f64());
     if cell.families.iter().count() == 1 {
         let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
         for figures in figures.into_iter().flatten() {
             figures.insert(Measure::Plain(Plain::ServerCpu).to_string(), seconds);
+            if took_s > 0.0 {
+                let share = Measure::Plain(Plain::ServerCpuShare).to_string();
+                figures.insert(share, seconds / took_s);
+            }
         }
     }
 }

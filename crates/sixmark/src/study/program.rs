@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use sixmark_core::plan::braces::names;
-use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::cells;
-use sixmark_core::study::client::Client;
+use sixmark_core::plan::study::{Service, Study};
+use sixmark_core::study::client::{Client, engine_for};
 
 use crate::Error;
 use crate::program::{command, find};
@@ -36,7 +36,11 @@ pub fn needs(study: &Study) -> Vec<Need> {
             needs.push(need);
         }
     };
-    for service in &study.services {
+    let cells = cells(study);
+    let asked = |service: &&Service| {
+        !service.on_demand || cells.iter().any(|cell| cell.text("server") == Some(&service.name))
+    };
+    for service in study.services.iter().filter(asked) {
         // A name in braces is this program.
         let program = service.command.first().filter(|word| names(word).is_empty());
         if let Some(program) = program {
@@ -44,7 +48,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
             need(Need { program: program.clone(), package, version, found: find(program) });
         }
     }
-    for client in cells(study).iter().map(|cell| cell.client()) {
+    for client in cells.iter().map(|cell| cell.client()) {
         if client != Client::Sixmark {
             let version = Some(client.version_option().to_owned());
             let (program, found) = (client.name().to_owned(), client_program(client));
@@ -60,11 +64,46 @@ pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, Error>
     if let Some(missing) = needs.iter().find(|need| need.found.is_none()) {
         return Err(missing.error());
     }
+    engines(study, &needs)?;
     let told = needs.into_iter().map(|need| {
         let version = need.version().unwrap_or_else(|| "unknown".to_owned());
         (need.program, version)
     });
     Ok(told.collect())
+}
+
+/// Fails where fio lacks an engine that a cell needs, which Debian's does.
+fn engines(study: &Study, needs: &[Need]) -> Result<(), Error> {
+    let fio = needs.iter().find(|need| need.program == Client::Fio.name());
+    let Some(file) = fio.and_then(|fio| fio.found.as_ref()) else { return Ok(()) };
+    let output = command(file).arg("--enghelp").stdin(Stdio::null()).output();
+    let output = output
+        .map_err(|error| Error::Measure(format!("can't start '{}': {error}", file.display())))?;
+    let has = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lacks = |engine: &str| !has.lines().any(|line| line.trim() == engine);
+    match engines_of(study).into_iter().find(|engine| lacks(engine)) {
+        Some(engine) => Err(Error::Measure(format!(
+            "the study needs a fio with the engine {engine}, which {} lacks: scripts/install-fio builds one, \
+             {FIO}=FILE says which fio to use",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The engines of fio that a study's cells need.
+fn engines_of(study: &Study) -> Vec<&'static str> {
+    let cells = cells(study);
+    let of_fio = cells.iter().filter(|cell| cell.client() == Client::Fio);
+    let urls = of_fio.flat_map(|cell| {
+        let server = cell.text("server");
+        let server = server.or_else(|| study.services.first().map(|only| only.name.as_str()));
+        server.and_then(|name| study.likely_urls(name)).unwrap_or_else(|| study.targets.clone())
+    });
+    let mut engines: Vec<_> = urls.filter_map(|url| engine_for(&url)).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    engines
 }
 
 impl Need {

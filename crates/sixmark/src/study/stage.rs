@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sixmark_core::plan::lab::parse;
-use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::Cell;
 use sixmark_core::plan::study::lab::{InLab, chosen};
+use sixmark_core::plan::study::{Service, Study};
 use sixmark_sys::enclosure::Rights;
 
 use super::folder::Folder;
@@ -26,7 +26,14 @@ pub(super) struct Stage<'a> {
     rights: Option<Rights>,
     stop: &'a AtomicBool,
     services: Services,
-    up: Option<(BTreeMap<String, String>, Up)>,
+    up: Option<(Wanted, Up)>,
+}
+
+/// What a lab is built for: what is chosen of its variants, and the service on demand that runs.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    variants: BTreeMap<String, String>,
+    service: Option<String>,
 }
 
 impl<'a> Stage<'a> {
@@ -66,7 +73,7 @@ impl<'a> Stage<'a> {
     pub(super) fn prepare(&mut self, cell: &Cell<'_>, browsers: &Browsers) -> Result<bool, Error> {
         self.services.check()?;
         let Some(lab) = &self.study.lab else { return Ok(true) };
-        let wanted = chosen(&cell.settings());
+        let wanted = self.wanted(cell);
         if let Some((is, up)) = &mut self.up
             && *is == wanted
             && !lab.anew
@@ -81,13 +88,23 @@ impl<'a> Stage<'a> {
         Ok(self.up.is_some())
     }
 
-    fn build(&self, lab: &InLab, wanted: &BTreeMap<String, String>) -> Result<Option<Up>, Error> {
+    fn wanted(&self, cell: &Cell<'_>) -> Wanted {
+        let asked = |service: &&Service| {
+            service.on_demand && cell.text("server") == Some(service.name.as_str())
+        };
+        let service = self.study.services.iter().find(asked);
+        let variants = chosen(&cell.settings());
+        Wanted { variants, service: service.map(|service| service.name.clone()) }
+    }
+
+    fn build(&self, lab: &InLab, wanted: &Wanted) -> Result<Option<Up>, Error> {
         let Some(rights) = self.rights else {
             return Err(Error::Measure("a study in a lab is run inside an enclosure".to_owned()));
         };
-        let plan = parse(&lab.text, Some(&lab.file), wanted).map_err(|wrongs| {
+        let mut plan = parse(&lab.text, Some(&lab.file), &wanted.variants).map_err(|wrongs| {
             Error::Usage(wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)))
         })?;
+        plan.services.retain(|one| !one.on_demand || wanted.service.as_ref() == Some(&one.name));
         let (logs, www, stop) = (&self.logs, &self.www, self.stop);
         Up::build(plan, &lab::Ground { rights, logs, www, stop })
     }

@@ -79,6 +79,7 @@ impl Program {
             files: self.files,
             ready: self.ready,
             patience: PATIENCE,
+            on_demand: false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The cells of a study, and the order in which they are measured.
 
 use super::words::Place;
-use super::{Factor, Given, Level, Setting, Study};
+use super::{Factor, Given, Level, Setting, Study, Together};
 use crate::pace::Random;
 use crate::study::client::{Blocks, Client, Job};
 use crate::study::result::{At, Order};
@@ -17,6 +17,7 @@ pub struct Cell<'a> {
     pub number: u32,
     levels: Vec<(&'a str, &'a Level)>,
     options: &'a [Setting],
+    together: &'a [Together],
 }
 
 impl<'a> Cell<'a> {
@@ -29,13 +30,19 @@ impl<'a> Cell<'a> {
         self.levels.iter().map(at).collect()
     }
 
-    /// Everything that it sets: what a level says goes before the options of the study.
+    /// Everything that it sets: what a level says goes before the options of the study, and what
+    /// several say together before what each of them does.
     pub fn settings(&self) -> Vec<&'a Setting> {
-        let of_levels: Vec<&Setting> =
-            self.levels.iter().flat_map(|(_, level)| &level.settings).collect();
-        let own = |key: &str| of_levels.iter().any(|setting| setting.key == key);
-        let options = self.options.iter().filter(|option| !own(&option.key));
-        options.chain(of_levels.iter().copied()).collect()
+        let of_levels = self.levels.iter().flat_map(|(_, level)| &level.settings);
+        let together = self.together.iter().filter(|one| is_at(&self.levels, &one.at));
+        let mut all: Vec<&Setting> = Vec::new();
+        for setting in
+            self.options.iter().chain(of_levels).chain(together.flat_map(|t| &t.settings))
+        {
+            all.retain(|before| before.key != setting.key);
+            all.push(setting);
+        }
+        all
     }
 
     /// The last setting of a key.
@@ -94,7 +101,12 @@ pub fn cells(study: &Study) -> Vec<Cell<'_>> {
         all = all.iter().flat_map(|levels| with(levels, factor)).collect();
     }
     all.retain(|levels| !study.exclude.iter().any(|out| is_at(levels, out)));
-    let cell = |(number, levels)| Cell { number, levels, options: &study.options };
+    let cell = |(number, levels)| Cell {
+        number,
+        levels,
+        options: &study.options,
+        together: &study.together,
+    };
     (1..).zip(all).map(cell).collect()
 }
 

@@ -32,7 +32,9 @@ pub use crate::plan::services::{Ready, Service};
 pub(crate) use around::generated;
 pub use around::{Generated, Hooks, bytes};
 pub use findings::FindingSpec;
-pub use outputs::{ChartSpec, ColumnSpec, ComparisonSpec, Outputs, PublishedOf, TableSpec, Where};
+pub use outputs::{
+    ChartSpec, ColumnSpec, ComparisonSpec, Levels, Outputs, PublishedOf, TableSpec, Where,
+};
 pub use published::{AnalysisSpec, PublishedFigures, ShareOf, SharesSpec, What};
 pub use read::{Context, parse};
 
@@ -75,6 +77,8 @@ pub struct Study {
     pub options: Vec<Setting>,
     /// What is varied.
     pub factors: Vec<Factor>,
+    /// What combinations of levels set beside.
+    pub together: Vec<Together>,
     /// Combinations that are left out.
     pub exclude: Vec<Where>,
     /// Programs that run while the study does.
@@ -104,6 +108,15 @@ pub struct Level {
     /// Its name.
     pub name: String,
     /// What it sets.
+    pub settings: Vec<Setting>,
+}
+
+/// What a combination of levels sets, in the place of what each of them says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Together {
+    /// The levels.
+    pub at: Where,
+    /// What they set together.
     pub settings: Vec<Setting>,
 }
 

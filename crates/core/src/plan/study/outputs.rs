@@ -59,10 +59,30 @@ pub struct TableSpec {
     pub statistic: Statistic,
     /// Only cells of these levels.
     pub only: Where,
+    /// Two levels of a factor of the rows, whose difference has a row of its own.
+    pub improvement: Option<Levels>,
     /// The published figures beside.
     pub published: Option<PublishedOf>,
     /// Remarks below.
     pub remarks: Vec<String>,
+}
+
+/// Two levels of a factor, one judged against the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// The factor.
+    pub factor: String,
+    /// The level that is judged.
+    pub of: String,
+    /// The level that it is judged against.
+    pub over: String,
+}
+
+impl Levels {
+    /// The level that is judged, and the one that it is judged against.
+    pub fn sides(&self) -> [At; 2] {
+        [&self.of, &self.over].map(|level| At { factor: self.factor.clone(), level: level.clone() })
+    }
 }
 
 /// What a column has.
@@ -127,6 +147,8 @@ pub struct ComparisonSpec {
     pub measure: Measure,
     /// Factors, each combination of whose levels is judged apart.
     pub by: Vec<String>,
+    /// Levels of another factor: whether what is compared differs between them.
+    pub interaction: Option<Levels>,
     /// Only cells of these levels.
     pub only: Where,
     /// The title of an analysis of the published figures that is about the same.
@@ -137,8 +159,8 @@ pub struct ComparisonSpec {
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     pub(super) factors: &'a [Factor],
-    /// The same with all levels, where the short form leaves some out.
-    pub(super) all: &'a [Factor],
+    /// The same with the levels of every form.
+    pub(super) long: &'a [Factor],
     pub(super) published: Option<&'a PublishedFigures>,
 }
 
@@ -164,14 +186,11 @@ impl Names<'_> {
 
     /// A level of a factor, of the long form where the short one has not got it.
     pub(super) fn level_of(&self, factor: &str, field: &Field<'_>) -> Option<String> {
-        Names { factors: self.all, ..*self }.level(factor, field)
+        Names { factors: self.long, ..*self }.level(factor, field)
     }
 
     fn levels(&self, factor: &str) -> Vec<&str> {
-        match self.factors.iter().find(|known| known.name == factor) {
-            Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
-            None => super::FAMILIES.to_vec(),
-        }
+        levels(self.factors, factor)
     }
 
     fn factor(&self, field: &Field<'_>) -> Option<String> {
@@ -191,7 +210,7 @@ impl Names<'_> {
 
     fn level(&self, factor: &str, field: &Field<'_>) -> Option<String> {
         let name = scalar(field)?;
-        let known = self.levels(factor);
+        let known = levels(self.long, factor);
         if !known.contains(&name.as_str()) {
             field.wrong(&format!("'{name}' is no level of {factor}: {}", known.join(", ")));
             return None;
@@ -210,6 +229,22 @@ impl Names<'_> {
             Some(At { factor: field.name.clone(), level })
         };
         rest.iter().filter_map(at).collect()
+    }
+
+    /// `{ factor = "family", of = "ipv6", over = "ipv4" }`
+    fn two_levels(&self, field: Option<Field<'_>>) -> Option<Levels> {
+        let field = field?;
+        let mut fields = field.fields()?;
+        let factor = fields.need("factor").and_then(|field| self.factor(&field));
+        let sides = ["of", "over"].map(|name| fields.need(name));
+        fields.end();
+        let factor = factor?;
+        let [of, over] = sides.map(|side| self.level(&factor, &side?));
+        let (of, over) = (of?, over?);
+        if of == over {
+            field.wrong("of and over are two levels");
+        }
+        Some(Levels { factor, of, over })
     }
 
     fn published(&self, field: Option<Field<'_>>) -> Option<PublishedOf> {
@@ -235,6 +270,13 @@ impl Names<'_> {
             return None;
         }
         Some(PublishedOf { table: name, at })
+    }
+}
+
+fn levels<'a>(factors: &'a [Factor], name: &str) -> Vec<&'a str> {
+    match factors.iter().find(|known| known.name == name) {
+        Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
+        None => super::FAMILIES.to_vec(),
     }
 }
 
@@ -287,6 +329,7 @@ fn table(mut fields: Fields<'_>, names: &Names<'_>) -> Option<TableSpec> {
     let measures: Vec<_> = measures.iter().filter_map(column).collect();
     let statistic = statistic(&mut fields);
     let only = names.only(fields.table("where"));
+    let improvement = improvement(&mut fields, names, &rows, statistic);
     let published = names.published(fields.take("published"));
     let remarks = fields.texts("remarks");
     if let Some(twice) = rows.iter().find(|factor| columns.contains(factor)) {
@@ -302,7 +345,38 @@ fn table(mut fields: Fields<'_>, names: &Names<'_>) -> Option<TableSpec> {
     fields.end();
     let name = name?;
     let title = title.unwrap_or_else(|| name.clone());
-    Some(TableSpec { name, title, rows, columns, measures, statistic, only, published, remarks })
+    Some(TableSpec {
+        name,
+        title,
+        rows,
+        columns,
+        measures,
+        statistic,
+        only,
+        improvement,
+        published,
+        remarks,
+    })
+}
+
+/// A row that says how much better one level is than the other.
+fn improvement(
+    fields: &mut Fields<'_>,
+    names: &Names<'_>,
+    rows: &[String],
+    statistic: Statistic,
+) -> Option<Levels> {
+    let levels = names.two_levels(fields.take("improvement"))?;
+    if !rows.contains(&levels.factor) {
+        fields.wrong(&format!(
+            "improvement is of a factor of the rows, which {} is not",
+            levels.factor
+        ));
+    }
+    if statistic != Statistic::Mean {
+        fields.wrong("improvement is of means: leave statistic out");
+    }
+    Some(levels)
 }
 
 /// A measure, or a table with its unit and label.
@@ -362,6 +436,7 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
     let sides = [fields.take("a"), fields.take("b")];
     let by = names.several(fields.take("by"));
     let only = names.only(fields.table("where"));
+    let interaction = interaction(&mut fields, names, &factor, &by, &only);
     let published = fields.take("published").and_then(|field| {
         let title = field.text()?;
         let known = names.published.map_or(&[][..], |published| &published.analyses);
@@ -379,11 +454,29 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
         Some(field) => names.level(&factor, field),
         None => usual.get(side).map(|level| (*level).to_owned()),
     });
-    if a.is_some() && a == b || usual.len() < 2 {
+    if a.is_some() && a == b || sides.iter().any(Option::is_none) && usual.len() < 2 {
         fields.wrong(&format!("a and b are two levels of {factor}, which has {}", usual.len()));
     }
     fields.end();
     let (name, measure, a, b) = (name?, measure?, a?, b?);
     let title = title.unwrap_or_else(|| name.clone());
-    Some(ComparisonSpec { name, title, factor, a, b, measure, by, only, published })
+    Some(ComparisonSpec { name, title, factor, a, b, measure, by, interaction, only, published })
+}
+
+/// Another factor, between whose levels what is compared may differ.
+fn interaction(
+    fields: &mut Fields<'_>,
+    names: &Names<'_>,
+    factor: &str,
+    by: &[String],
+    only: &Where,
+) -> Option<Levels> {
+    let levels = names.two_levels(fields.take("interaction"))?;
+    let other = &levels.factor;
+    if other == factor || by.contains(other) || only.iter().any(|at| at.factor == *other) {
+        fields.wrong(&format!(
+            "interaction is with another factor: {other} is compared itself, or stands in by or where"
+        ));
+    }
+    Some(levels)
 }

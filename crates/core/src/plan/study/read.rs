@@ -9,7 +9,7 @@ use super::lab::{InLab, in_lab};
 use super::outputs::{Names, Outputs, Where, name, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
-use super::{FAMILY, Factor, Given, Setting, Study, cells};
+use super::{FAMILY, Factor, Given, Setting, Study, Together, cells};
 use crate::plan::braces::names;
 use crate::plan::fields::{Book, Field, Fields, Wrong};
 use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
@@ -74,13 +74,11 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
     let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
     let forms = Forms { quick, lab: lab_form };
     let (takes, repetitions) = amount(book, &head, &forms, context);
-    let Varied { texts, options, factors, full } =
+    let Varied { texts, options, factors, long, together } =
         varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
-    let names = Names { factors: &factors, all: &full, published: published.as_ref() };
-    // What the long form leaves out, the short one may not even have.
-    let long = Names { factors: &full, ..names };
-    let exclude = exclude(fields.tables("exclude"), &long);
+    let names = Names { factors: &factors, long: &long, published: published.as_ref() };
+    let exclude = exclude(fields.tables("exclude"), &names);
     let mut outputs = outputs(&mut fields, &names);
     if let Some(made) = made {
         outputs.put(made_in_lab(made, &names, context));
@@ -107,6 +105,7 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
         targets,
         options,
         factors,
+        together,
         exclude,
         services,
         files,
@@ -230,8 +229,9 @@ struct Varied {
     texts: Vec<String>,
     options: Vec<Setting>,
     factors: Vec<Factor>,
-    /// The factors of the long form.
-    full: Vec<Factor>,
+    /// The factors with the levels of every form.
+    long: Vec<Factor>,
+    together: Vec<Together>,
 }
 
 fn varied(
@@ -258,14 +258,41 @@ fn varied(
             all.push(factor);
         }
     }
-    let full = all.clone();
     // Read also where the long form is wanted: what is wrong in it is wrong.
     let shorter = (settings(forms.quick.options, &known), factors(forms.quick.factors, &known));
+    let mut long = all.clone();
+    lengthen(&mut long, &shorter.1);
+    let together = together(fields, &long, &known);
     if context.quick {
         shorten(&mut options, shorter.0);
         shorten_factors(book, &mut all, shorter.1);
     }
-    Varied { texts, options, factors: all, full }
+    Varied { texts, options, factors: all, long, together }
+}
+
+/// What combinations of levels set: `[[settings]]`.
+fn together(fields: &mut Fields<'_>, long: &[Factor], known: &Known<'_>) -> Vec<Together> {
+    let names = Names { factors: long, long, published: None };
+    let one = |mut fields: Fields<'_>| {
+        let at = fields.table("where");
+        if at.is_none() {
+            fields.wrong("say for which levels: where = { FACTOR = \"LEVEL\" }");
+        }
+        Together { at: names.only(at), settings: settings(Some(fields), known) }
+    };
+    fields.tables("settings").into_iter().map(one).collect()
+}
+
+/// What a form leaves out may be named all the same.
+fn lengthen(long: &mut [Factor], other: &[Factor]) {
+    for factor in long {
+        let others = other.iter().filter(|other| other.name == factor.name);
+        for level in others.flat_map(|other| &other.levels) {
+            if !factor.levels.iter().any(|known| known.name == level.name) {
+                factor.levels.push(level.clone());
+            }
+        }
+    }
 }
 
 /// What the cells need around them.

@@ -1,5 +1,7 @@
 //! A study's report.
 
+mod improvement;
+
 use crate::comparison::Estimate;
 use crate::family::Family;
 use crate::study::result::{
@@ -117,8 +119,11 @@ fn comparison(of: &StudyComparison) -> Block {
         true => String::new(),
         false => format!(", paired by {}", of.paired_by.join(" and ")),
     };
-    let caption =
-        format!("{}: {} of {} to {}{paired}", of.title, of.measure, shown(&of.a), shown(&of.b));
+    let with = of.interaction.as_ref().map_or(String::new(), |with| {
+        format!(" with {} {} to the same with {}", with.factor, shown(&with.of), shown(&with.over))
+    });
+    let (a, b) = (shown(&of.a), shown(&of.b));
+    let caption = format!("{}: {} of {a} to {b}{with}{paired}", of.title, of.measure);
     let mut groups = vec![Group { name: None, rows: entries(&of.entries) }];
     if !of.published.is_empty() {
         groups[0].name = Some("Measured".into());
@@ -196,9 +201,15 @@ fn table(of: &Asked) -> Vec<Block> {
     };
     let at: Vec<String> = of.at.iter().map(|at| format!("{} {}", at.factor, at.level)).collect();
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
-    let rows = of.rows.iter().map(row).collect();
+    let better = |row: &crate::study::result::Row| {
+        let better = of.improvement_below(row)?;
+        Some(improvement::row(of, better, &beside))
+    };
+    let rows =
+        of.rows.iter().flat_map(|one| std::iter::once(row(one)).chain(better(one))).collect();
     let mut blocks = vec![Block::Table(Table::new(format!("{}{at}", of.title), columns, rows))];
     blocks.extend(of.published.iter().map(|from| Block::Text(format!("Published: {from}."))));
+    blocks.extend(improvement::note(of).map(Block::Text));
     blocks.extend(of.remarks.iter().cloned().map(Block::Text));
     blocks
 }

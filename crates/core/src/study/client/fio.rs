@@ -11,6 +11,13 @@ use crate::plan::url::Host;
 const ENGINES: [(&str, Protocol); 3] =
     [("nbd", Protocol::Nbd), ("nfs", Protocol::Nfs), ("libiscsi", Protocol::Iscsi)];
 
+/// fio's engine for a URL of storage.
+pub fn engine_for(url: &str) -> Option<&'static str> {
+    let scheme = url.split_once("://")?.0;
+    let fits = |(_, protocol): &&(&str, Protocol)| protocol.to_string() == scheme;
+    ENGINES.iter().find(fits).map(|(name, _)| *name)
+}
+
 /// What may be done, in fio's own words.
 const OPERATIONS: [&str; 4] = ["read", "write", "randread", "randwrite"];
 
@@ -251,6 +258,7 @@ fn figures(side: &Side) -> Result<Figures, String> {
     figures.counts(side.total_ios, side.total_ios.saturating_sub(bad), side.runtime / 1e3);
     figures.plain(Plain::Iops, side.iops);
     figures.plain(Plain::Goodput, side.bw_bytes);
+    figures.plain(Plain::ContentRate, side.bw_bytes);
     let latency = &side.lat_ns;
     for (point, ns) in
         [(Point::Min, latency.min), (Point::Mean, latency.mean), (Point::Max, latency.max)]

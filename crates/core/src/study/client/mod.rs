@@ -10,7 +10,7 @@ mod read;
 mod wget;
 mod wrk;
 
-pub use fio::Blocks;
+pub use fio::{Blocks, engine_for};
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -377,6 +377,9 @@ impl Figures {
     fn answer(mut self, said: &Said<'_>, refused: u64) -> Answer {
         self.plain(Plain::Wall, said.wall_s);
         self.plain(Plain::Cpu, said.cpu_s);
+        if said.wall_s > 0.0 {
+            self.plain(Plain::CpuShare, said.cpu_s / said.wall_s);
+        }
         Answer { figures: self.0, refused }
     }
 }
