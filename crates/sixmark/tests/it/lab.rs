@@ -8,6 +8,7 @@ mod bgp;
 mod black_hole;
 mod nat;
 mod nat64;
+mod page;
 mod up;
 
 mod emulator;

@@ -5,6 +5,7 @@ mod built_in;
 mod clients;
 mod document;
 mod files;
+mod in_labs;
 mod interrupted;
 mod page;
 mod tiny;
