@@ -44,7 +44,7 @@ pub struct Service {
     pub ready: Ready,
     /// How long that may take.
     pub patience: Duration,
-    /// In a study it runs only for cells that load it.
+    /// In a lab it runs only for those cells of a study that load it.
     pub on_demand: bool,
 }
 

@@ -104,7 +104,7 @@ impl<'a> Stage<'a> {
         let mut plan = parse(&lab.text, Some(&lab.file), &wanted.variants).map_err(|wrongs| {
             Error::Usage(wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)))
         })?;
-        plan.services.retain(|one| !one.on_demand || wanted.service.as_ref() == Some(&one.name));
+        plan.demand(wanted.service.as_deref());
         let (logs, www, stop) = (&self.logs, &self.www, self.stop);
         Up::build(plan, &lab::Ground { rights, logs, www, stop })
     }

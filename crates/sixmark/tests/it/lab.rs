@@ -6,6 +6,7 @@
 
 mod bgp;
 mod black_hole;
+mod fragments;
 mod nat;
 mod nat64;
 mod page;

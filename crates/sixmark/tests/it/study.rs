@@ -3,6 +3,7 @@
 
 mod built_in;
 mod clients;
+mod dell;
 mod document;
 mod files;
 mod in_labs;

@@ -87,6 +87,11 @@ impl Lab {
         self.hosts.iter().position(|host| host.name == name)
     }
 
+    /// Leaves out the services that run on demand, but for this one.
+    pub fn demand(&mut self, service: Option<&str>) {
+        self.services.retain(|one| !one.on_demand || service == Some(one.name.as_str()));
+    }
+
     /// A node's name.
     pub fn node_name(&self, node: Node) -> &str {
         match node {

@@ -470,3 +470,64 @@ fn too_many_cells_are_refused_before_they_are_made() {
     let wrongs = read(&text, false).unwrap_err();
     assert!(wrongs[0].message.contains("64000000 combinations"), "{wrongs:?}");
 }
+
+#[test]
+fn levels_may_set_things_together() {
+    let text = with(
+        "[factors]\nclient = ['sixmark', 'curl']\nhow = [{ name = 'a', count = 1 }, { name = 'b' }]\n\
+         family = ['ipv6']\n[options]\ncount = 5\n\
+         [[settings]]\nwhere = { client = 'curl', how = 'a' }\ncount = 7\n",
+    );
+    let study = good(&text);
+    let cells = cells::cells(&study);
+    let counts: Vec<_> = cells.iter().map(|cell| cell.text("count").unwrap()).collect();
+    assert_eq!(counts, ["1", "5", "7", "5"], "before what each of them says");
+}
+
+#[test]
+fn the_short_form_may_lack_levels_that_outputs_name() {
+    let text = with(
+        "[factors]\nclient = ['sixmark', 'curl']\nfamily = ['ipv6']\n[options]\ncount = 5\n\
+         [quick.factors]\nclient = ['sixmark']\n\
+         [[settings]]\nwhere = { client = 'curl' }\ncount = 7\n\
+         [[tables]]\nname = 't'\nmeasures = ['sent']\nwhere = { client = 'curl' }\n",
+    );
+    assert_eq!(cells::cells(&read(&text, true).unwrap()).len(), 1);
+    let wrongs = read(&text.replace("'curl' }\nmeasures", "'x' }\nmeasures"), true);
+    assert!(wrongs.is_ok());
+    let wrongs = read(&text.replace("where = { client = 'curl' }\ncount", "count"), false);
+    assert!(wrongs.unwrap_err()[0].message.contains("for which levels"));
+}
+
+#[test]
+fn improvements_and_interactions_are_of_factors_that_are_free_for_it() {
+    let head = "[factors]\nclient = ['sixmark', 'curl']\nfamily = ['ipv6', 'ipv4']\n[options]\ncount = 5\n";
+    let levels = "{ factor = 'family', of = 'ipv6', over = 'ipv4' }";
+    for (more, part) in [
+        (
+            format!(
+                "[[tables]]\nname = 't'\nrows = ['client']\nmeasures = ['sent']\nimprovement = {levels}"
+            ),
+            "a factor of the rows",
+        ),
+        (
+            format!(
+                "[[tables]]\nname = 't'\nrows = ['family']\nmeasures = ['sent']\nstatistic = 'median'\nimprovement = {levels}"
+            ),
+            "is of means",
+        ),
+        (
+            format!("[[comparisons]]\nname = 'c'\nmeasure = 'sent'\ninteraction = {levels}"),
+            "with another factor",
+        ),
+        (
+            "[[comparisons]]\nname = 'c'\nmeasure = 'sent'\n\
+             interaction = { factor = 'client', of = 'curl', over = 'curl' }"
+                .to_owned(),
+            "two levels",
+        ),
+    ] {
+        let wrongs = read(&with(&format!("{head}{more}")), false).expect_err(&more);
+        assert!(wrongs.iter().any(|wrong| wrong.message.contains(part)), "{more}: {wrongs:?}");
+    }
+}

@@ -11,6 +11,8 @@ pub(crate) fn empty_study() -> StudyResult {
         title: "Nothing".into(),
         description: String::new(),
         file: StudyFile { name: "none.toml".into(), sha256: String::new() },
+        in_lab: false,
+        lab: None,
         quick: false,
         in_lab: false,
         seed: 1,

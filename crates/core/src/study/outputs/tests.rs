@@ -166,3 +166,89 @@ fn of_nothing_there_is_nothing() {
     let (tables, charts, comparisons) = outputs(&study, &[]);
     assert!(tables.is_empty() && charts[0].series.is_empty() && comparisons[0].entries.is_empty());
 }
+
+/// Two factors beside the family: offload doubles what IPv4 gives, and adds a tenth to IPv6's.
+const OFFLOAD: &str = "[factors]\noffload = [{ name = 'off' }, { name = 'on' }]\n\
+    block = [{ name = 'small' }, { name = 'large' }]\nfamily = ['ipv4', 'ipv6']\n";
+
+fn offloaded(family: Family, at: &[At], repetition: u32) -> Option<f64> {
+    let is = |name: &str| at.iter().any(|at| at.level == name);
+    let of_family = match family {
+        Family::Ipv6 => 2.0 * if is("on") { 1.1 } else { 1.0 },
+        Family::Ipv4 => 1.0 * if is("on") { 2.0 } else { 1.0 },
+    };
+    Some(of_family * if is("large") { 10.0 } else { 1.0 } * (1.0 + 0.1 * f64::from(repetition)))
+}
+
+#[test]
+fn improvement_stands_in_percent_for_each_combination_of_the_others() {
+    let text = format!(
+        "{OFFLOAD}[[tables]]\nname = 't'\nwhere = {{ offload = 'on' }}\nrows = ['block', 'family']\n\
+         measures = ['goodput']\nimprovement = {{ factor = 'family', of = 'ipv6', over = 'ipv4' }}\n"
+    );
+    let study = study(&text);
+    let (tables, ..) = outputs(&study, &measured(&study, offloaded));
+    let improvement = tables[0].improvement.as_ref().unwrap();
+    let levels: Vec<_> = improvement.rows.iter().map(|row| row.levels.join(" ")).collect();
+    assert_eq!(levels, ["small ipv6", "large ipv6"]);
+    for row in &improvement.rows {
+        let Value { measured, low, high, n, .. } = row.values[0];
+        // What drifts with the repetitions hits both: the interval is a point.
+        for percent in [measured, low, high] {
+            assert!((percent.unwrap() - 10.0).abs() < 1e-9, "{row:?}");
+        }
+        assert_eq!(n, 3);
+    }
+}
+
+#[test]
+fn what_is_better_when_lower_improves_when_it_falls() {
+    let text = format!(
+        "{OFFLOAD}[[tables]]\nname = 't'\nwhere = {{ block = 'small' }}\nrows = ['offload', 'family']\n\
+         measures = ['cpu_share']\nimprovement = {{ factor = 'offload', of = 'on', over = 'off' }}\n"
+    );
+    let study = study(&text);
+    let mut cells = measured(&study, offloaded);
+    for figures in cells.iter_mut().flat_map(|c| [&mut c.families.ipv6, &mut c.families.ipv4]) {
+        for figures in figures.iter_mut() {
+            let goodput = figures["goodput"];
+            figures.insert("cpu_share".into(), 1.0 / goodput);
+        }
+    }
+    let (tables, ..) = outputs(&study, &cells);
+    let rows = &tables[0].improvement.as_ref().unwrap().rows;
+    let percent = |row: &Row| row.values[0].measured.unwrap();
+    assert!((percent(&rows[0]) - 50.0).abs() < 1e-9, "half of it: {rows:?}");
+    let row = rows.iter().find(|row| row.levels[1] == "ipv6").unwrap();
+    assert!((percent(row) - (1.0 - 1.0 / 1.1) * 100.0).abs() < 1e-9, "{row:?}");
+}
+
+#[test]
+fn an_interaction_is_the_ratio_of_two_ratios() {
+    let of = |by: &str| {
+        let text = format!(
+            "{OFFLOAD}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\na = 'ipv6'\nb = 'ipv4'\n\
+             interaction = {{ factor = 'offload', of = 'off', over = 'on' }}\n{by}"
+        );
+        let study = study(&text);
+        // A little of its own in each, so that there is an interval.
+        let figure = |family: Family, at: &[At], repetition: u32| {
+            let own = f64::from(repetition) + at[1].level.len() as f64;
+            let own = if family == Family::Ipv6 { 1.0 + own / 1000.0 } else { 1.0 };
+            Some(offloaded(family, at, repetition)? * if at[0].level == "on" { own } else { 1.0 })
+        };
+        comparisons(&study, &measured(&study, figure))
+    };
+    for (by, entries, pairs, paired) in
+        [("by = ['block']\n", 2, 3, "repetition"), ("", 1, 2, "block")]
+    {
+        let all = of(by);
+        assert_eq!((all[0].entries.len(), &all[0].paired_by.join(" ")[..]), (entries, paired));
+        let entry = &all[0].entries[0];
+        // Off IPv6 has 2 times IPv4's, on 1.1 times.
+        assert!((entry.ratio.unwrap().value - 2.0 / 1.1).abs() < 0.02, "{entry:?}");
+        assert_eq!((entry.pairs, entry.finding), (pairs, Finding::Higher));
+        assert!(entry.sentence.contains("depends on offload"), "{}", entry.sentence);
+        assert_eq!(all[0].interaction.as_ref().unwrap().of, "off");
+    }
+}

@@ -43,7 +43,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn main(args: &Args) -> Result<u8, Error> {
-    let Some(plan) = args.file.read()? else { return Ok(2) };
+    let Some(mut plan) = args.file.read()? else { return Ok(2) };
+    plan.demand(None);
     let name = args.name.clone().unwrap_or_else(|| plan.name.clone());
     if args.detach {
         return detach(&name);

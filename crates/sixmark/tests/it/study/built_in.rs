@@ -71,7 +71,7 @@ fn apache_s_numbers_are_lost_and_that_is_said() {
 #[test]
 fn all_are_listed_shown_and_fine() {
     let list = fine(&sixmark(&["study", "list"]));
-    for name in ["anma", "apache", "blackhole", "nat64", "regensburg"] {
+    for name in ["anma", "apache", "blackhole", "dell", "nat64", "regensburg", "towson"] {
         assert!(list.contains(name));
         fine(&sixmark(&["study", "check", name]));
         let text = fine(&sixmark(&["study", "show", name, "--quick"]));

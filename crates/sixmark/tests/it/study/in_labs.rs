@@ -213,3 +213,57 @@ remedy = [
     let rows = table(&document, "answers")["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 8, "each hole with each remedy");
 }
+
+#[test]
+fn towson_s_delay_is_that_of_a_capture_and_grows_under_congestion() {
+    if without(&["apache"]) {
+        return;
+    }
+    let others = [
+        (", \"chromium\"]", "]"),
+        (
+            "    { name = \"C2B\", traffic = \"c2b\" },\n    { name = \"C3B\", traffic = \"c3b\" },\n    { name = \"C5B\", traffic = \"c5b\" },\n]\n\n[[tables]]",
+            "]\n\n[[tables]]",
+        ),
+    ];
+    let files = [
+        ("study.toml", file!("towson/study.toml")),
+        ("lab.toml", file!("towson/lab.toml")),
+        ("published.toml", file!("towson/published.toml")),
+    ];
+    let document = cut(&files, &others, &[]);
+    assert_eq!(document["lab"]["name"], "towson");
+    for server in ["apache", "bare"] {
+        for family in ["ipv6", "ipv4"] {
+            let mean = |level: &str| {
+                let cells =
+                    at(&document, &[("server", server), ("family", family), ("level", level)]);
+                let delays: Vec<f64> =
+                    cells.iter().map(|cell| figure(cell, "delay.mean").unwrap()).collect();
+                delays.iter().sum::<f64>() / delays.len() as f64
+            };
+            // What 320 KB take at 100 Mbit/s with their headers, and the way there and back.
+            assert!(mean("none") > 27_000.0 + 5_200.0, "{server} {family}");
+            assert!(mean("C1B") > mean("none"), "{server} {family}");
+        }
+    }
+    for cell in at(&document, &[("level", "C1B")]) {
+        let traffic = &cell["traffic"];
+        let of = |key: &str| traffic[key].as_f64().unwrap();
+        assert_eq!((&traffic["mix"], &traffic["flows"]), (&"c1b".into(), &10.into()));
+        assert!((of("offered_bits_per_s") / 75e6 - 1.0).abs() < 0.05, "{traffic}");
+        assert!(of("received_bits_per_s") > 0.0, "{traffic}");
+        assert_eq!(cell["links"].as_array().unwrap().len(), 5, "four shaped, one delayed");
+        assert!(figure(cell, "throughput").unwrap() > 0.0);
+    }
+    assert!(at(&document, &[("level", "none")]).iter().all(|cell| cell["traffic"].is_null()));
+    let findings = document["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 4);
+    assert_eq!(findings[1]["verdict"], "cannot_tell", "its levels were left out: {}", findings[1]);
+    // Two families, lines of the published ranges among them.
+    let figure = &document["figures"][0];
+    let published = figure["series"].as_array().unwrap().iter().filter(|s| s["published"] == true);
+    assert!(
+        published.flat_map(|s| s["points"].as_array().unwrap()).any(|dot| !dot["low"].is_null())
+    );
+}
