@@ -78,11 +78,20 @@ fn empty(piece: &mut libc::iovec) -> libc::msghdr {
     message
 }
 
-/// The account of the process at the other end (unix(7), SO_PEERCRED).
+/// A process at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its account.
+    pub account: libc::uid_t,
+    /// Its id; that of the one that began to listen, where this side connected.
+    pub process: u32,
+}
+
+/// Who is at the other end (unix(7), SO_PEERCRED).
 ///
 /// # Errors
 /// The socket is not connected.
-pub fn peer_account(stream: &UnixStream) -> io::Result<libc::uid_t> {
+pub fn peer(stream: &UnixStream) -> io::Result<Peer> {
     let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut size = size_of::<libc::ucred>() as libc::socklen_t;
     let to = (&raw mut found).cast();
@@ -90,7 +99,7 @@ pub fn peer_account(stream: &UnixStream) -> io::Result<libc::uid_t> {
     check(unsafe {
         libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, to, &mut size)
     })?;
-    Ok(found.uid)
+    Ok(Peer { account: found.uid, process: found.pid as u32 })
 }
 
 #[cfg(test)]
@@ -113,7 +122,8 @@ mod tests {
         kept.read_exact(&mut byte).unwrap();
         assert_eq!(&byte, b"a");
         given.write_all(b"b").unwrap();
-        assert_eq!(peer_account(&near).unwrap(), peer_account(&far).unwrap());
+        assert_eq!(peer(&near).unwrap(), peer(&far).unwrap());
+        assert_eq!(peer(&near).unwrap().process, std::process::id());
         drop(near);
         assert_eq!(receive(&far).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }

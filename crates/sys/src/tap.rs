@@ -23,7 +23,9 @@ impl Tap {
     /// has no TUN/TAP.
     pub fn create(name: &str) -> io::Result<Tap> {
         let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
-        let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(DEVICE)?;
+        let mut options = OpenOptions::new();
+        let file =
+            options.read(true).write(true).custom_flags(flags).open(DEVICE).map_err(denied)?;
         let mut request = interface::request(name)?;
         request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
         // SAFETY: the request is a valid ifreq, which the call reads and fills in.
@@ -46,6 +48,19 @@ impl Tap {
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
         socket::write(&self.0, frame).map(drop)
     }
+}
+
+/// Rights in a user namespace are none over a file of outside.
+fn denied(error: io::Error) -> io::Error {
+    let help = match error.raw_os_error() {
+        Some(libc::EACCES) => "; let everybody use it, as udev does (chmod 666), or be root",
+        Some(libc::ENOENT) => "; the kernel's module tun makes it",
+        _ => "",
+    };
+    io::Error::new(
+        error.kind(),
+        format!("can't open {DEVICE}, which emulated links need: {error}{help}"),
+    )
 }
 
 impl AsFd for Tap {

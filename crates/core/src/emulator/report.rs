@@ -54,13 +54,28 @@ pub struct Way {
     /// How much later than due the emulator handed frames on, microseconds; of those that had to wait.
     /// What a frame waited before the emulator saw it is not in it.
     pub lateness_us: Option<Summary>,
+    /// Frames that the emulator was too late to read from its device, which dropped them; absent of a
+    /// link without one.
+    #[serde(default)]
+    pub unread: Option<u64>,
 }
 
 impl Report {
+    /// Frames for which the emulator had no memory.
+    pub fn overflowed(&self) -> u64 {
+        let ways = [&self.a_to_b, &self.b_to_a].into_iter().filter_map(|way| way.frames);
+        ways.flat_map(|way| [way.ipv6, way.ipv4, way.other]).map(|frames| frames.overflowed).sum()
+    }
+
+    /// Frames that devices dropped since the emulator did not read them in time.
+    pub fn unread(&self) -> u64 {
+        [&self.a_to_b, &self.b_to_a].into_iter().filter_map(|way| way.unread).sum()
+    }
+
     /// Of a link without an emulator, whose directions have these.
     pub fn of_kernel(name: &str, ways: [Option<Mechanism>; 2]) -> Report {
         let [a_to_b, b_to_a] =
-            ways.map(|mechanism| Way { mechanism, frames: None, lateness_us: None });
+            ways.map(|mechanism| Way { mechanism, frames: None, lateness_us: None, unread: None });
         Report { name: name.into(), scheduling: None, seed: None, a_to_b, b_to_a, ended: None }
     }
 }

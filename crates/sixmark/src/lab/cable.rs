@@ -54,13 +54,18 @@ impl Cable {
     }
 
     /// What happened on it so far.
-    pub(super) fn report(&self) -> Result<Report, Error> {
-        match self {
-            Cable::Kernel(report) => Ok(report.clone()),
-            Cable::Emulated(emulator) => {
-                emulator.report().map_err(|error| Error::Measure(error.to_string()))
-            }
+    pub(super) fn report(&self, lab: &Lab, link: &Link, nodes: &[Host]) -> Result<Report, Error> {
+        let emulator = match self {
+            Cable::Kernel(report) => return Ok(report.clone()),
+            Cable::Emulated(emulator) => emulator,
+        };
+        let mut report = emulator.report().map_err(|error| Error::Measure(error.to_string()))?;
+        for (end, way) in link.ends.iter().zip([&mut report.a_to_b, &mut report.b_to_a]) {
+            let host = at(lab, nodes, end.node)?;
+            let dropped = host.net().within(|| ends::dropped(&end.interface));
+            way.unread = dropped.map_err(of(&link.name))?;
         }
+        Ok(report)
     }
 }
 

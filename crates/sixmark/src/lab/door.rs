@@ -133,11 +133,15 @@ impl Door {
     }
 }
 
-/// Answers one question; true where the lab is to go.
+/// Answers one question; true where the lab is to go. Others than its own user get no answer: a socket
+/// without a file has no permissions.
 fn one(
     stream: &UnixStream,
     look: &mut impl FnMut(&Question) -> (Answer, Vec<OwnedFd>),
 ) -> io::Result<bool> {
+    if handover::peer(stream)?.account != join::account() {
+        return Ok(false);
+    }
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut line = String::new();
@@ -218,7 +222,15 @@ pub fn choose(name: Option<&str>) -> Result<String, Error> {
 /// # Errors
 /// None of that name is up, or it can't.
 pub fn ask(name: &str, question: &Question) -> Result<Answer, Error> {
-    talk(name, question).map(|(answer, _)| answer)
+    talk(name, question, None).map(|(answer, _)| answer)
+}
+
+/// Asks a lab that a process of this number holds up, and no other of the same name.
+///
+/// # Errors
+/// It is not up yet, or can't.
+pub fn ask_process(name: &str, process: u32, question: &Question) -> Result<Answer, Error> {
+    talk(name, question, Some(process)).map(|(answer, _)| answer)
 }
 
 /// Asks a lab for the way into one of its hosts.
@@ -226,7 +238,7 @@ pub fn ask(name: &str, question: &Question) -> Result<Answer, Error> {
 /// # Errors
 /// None of that name is up, or it has no such host.
 pub fn way(name: &str, host: &str) -> Result<Way, Error> {
-    let (answer, stream) = talk(name, &Question::Enter(host.to_owned()))?;
+    let (answer, stream) = talk(name, &Question::Enter(host.to_owned()), None)?;
     let odd = || Error::Measure(format!("the lab '{name}' answers what can't be understood"));
     let Answer::Enter { hosts, resolv_conf, user } = answer else { return Err(odd()) };
     let mut files = handover::receive(&stream).map_err(|_| odd())?.into_iter();
@@ -235,7 +247,11 @@ pub fn way(name: &str, host: &str) -> Result<Way, Error> {
     Ok(Way { user, processes: next()?, network: next()?, mounts: next()?, hosts, resolv_conf })
 }
 
-fn talk(name: &str, question: &Question) -> Result<(Answer, UnixStream), Error> {
+fn talk(
+    name: &str,
+    question: &Question,
+    process: Option<u32>,
+) -> Result<(Answer, UnixStream), Error> {
     let absent = |error: io::Error| match error.kind() {
         io::ErrorKind::ConnectionRefused => Error::Usage(format!(
             "no lab '{name}' is up: `sixmark lab status` names those that are"
@@ -244,8 +260,12 @@ fn talk(name: &str, question: &Question) -> Result<(Answer, UnixStream), Error> 
     };
     let mut stream = address(name).and_then(|a| UnixStream::connect_addr(&a)).map_err(absent)?;
     // Anybody may have taken the name.
-    if handover::peer_account(&stream).map_err(absent)? != join::account() {
+    let peer = handover::peer(&stream).map_err(absent)?;
+    if peer.account != join::account() {
         return Err(Error::Measure(format!("the lab '{name}' is somebody else's")));
+    }
+    if process.is_some_and(|process| peer.process != process) {
+        return Err(Error::Measure(format!("another lab '{name}' is up")));
     }
     let question = serde_json::to_string(question).map_err(|error| absent(error.into()))? + "\n";
     stream.write_all(question.as_bytes()).map_err(absent)?;

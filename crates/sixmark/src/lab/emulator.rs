@@ -99,6 +99,8 @@ impl Emulator {
             mechanism: Some(Mechanism::Emulator),
             frames: Some(counts[at]),
             lateness_us: Some(lateness[at].summary()),
+            // Its devices' namespaces know.
+            unread: None,
         };
         Ok(Report {
             name: self.name.clone(),

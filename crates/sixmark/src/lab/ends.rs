@@ -28,6 +28,20 @@ pub(super) fn furnish(lab: &Lab, end: &End) -> io::Result<()> {
     netlink.up(name)
 }
 
+/// What an interface of the calling thread's namespace was to send and dropped; none of one that is not
+/// there any more.
+pub(super) fn dropped(interface: &str) -> io::Result<Option<u64>> {
+    let all = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    Ok(all.lines().find_map(|line| dropped_of(line, interface)))
+}
+
+/// The fourth of the figures of sending, which follow eight of receiving (proc_pid_net(5)).
+fn dropped_of(line: &str, interface: &str) -> Option<u64> {
+    let (name, figures) = line.split_once(':')?;
+    let own = name.trim() == interface;
+    own.then(|| figures.split_whitespace().nth(8 + 3)?.parse().ok())?
+}
+
 /// Switches features of an interface.
 fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
     let features = |(switch, on): &(Switch, bool)| {
@@ -87,5 +101,20 @@ fn route(host: &Host, to: Net) -> NewRoute<'_> {
         interface: None,
         congestion: host.congestion.as_deref(),
         initial_window: host.initial_window,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_interface_dropped_is_found_by_its_name() {
+        let line = "  eth1: 1 2 3 4 5 6 7 8 10 20 30 40 50 60 70 80";
+        assert_eq!(dropped_of(line, "eth1"), Some(40));
+        assert_eq!(dropped_of(line, "eth"), None);
+        assert_eq!(dropped_of(" face |bytes    packets errs drop", "face"), None);
+        assert_eq!(dropped("no-such").unwrap(), None);
+        assert_eq!(dropped("lo").unwrap(), Some(0));
     }
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use sixmark_sys::enclosure;
 use sixmark_sys::join::{self, Kind};
 use sixmark_sys::mount;
 use sixmark_sys::process::lead_among;
@@ -66,7 +66,5 @@ pub fn run(way: &Way, command: &mut Command) -> Result<u8, Error> {
     walk().map_err(cannot)?;
     command.env("TMPDIR", TEMPORARY);
     lead_among(command, way.network.as_fd(), way.mounts.as_fd()).map_err(cannot)?;
-    let status = command.status().map_err(cannot)?;
-    let signal = status.signal().map_or(1, |signal| 128 + signal);
-    Ok(status.code().unwrap_or(signal) as u8)
+    enclosure::attend(command).map_err(cannot)
 }

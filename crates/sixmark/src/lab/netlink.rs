@@ -40,6 +40,9 @@ pub(super) struct NewRoute<'a> {
     pub(super) initial_window: Option<u32>,
 }
 
+/// The metric of IPv6 routes to networks of an interface's own (IP6_RT_PRIO_ADDRCONF).
+const CONNECTED: u32 = 256;
+
 const MAKE: u16 = NLM_F_CREATE | NLM_F_EXCL;
 const PUT: u16 = NLM_F_CREATE | NLM_F_REPLACE;
 
@@ -197,6 +200,10 @@ impl NewRoute<'_> {
         found.extend(self.via.map(|via| RouteAttribute::Gateway(address(via))));
         if let Some(name) = self.interface {
             found.push(RouteAttribute::Oif(index(name)?));
+        }
+        // The kernel's own has this one; with the default of 1024 ours would stand beside it, unused.
+        if self.via.is_none() && self.to.family() == Family::Ipv6 {
+            found.push(RouteAttribute::Priority(CONNECTED));
         }
         let window = self.initial_window.map(RouteMetric::InitCwnd);
         let congestion = self.congestion.map(|name| RouteMetric::CcAlgo(name.to_owned()));

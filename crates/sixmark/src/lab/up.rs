@@ -114,7 +114,8 @@ impl Up {
     /// # Errors
     /// An emulator has ended.
     pub fn links(&self) -> Result<Vec<Report>, Error> {
-        self.cables.iter().map(Cable::report).collect()
+        let of_link = |(cable, link): (&Cable, _)| cable.report(&self.lab, link, self.hosts.all());
+        self.cables.iter().zip(&self.lab.links).map(of_link).collect()
     }
 
     /// Processor seconds that a service's processes used so far.

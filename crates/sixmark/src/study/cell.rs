@@ -95,6 +95,7 @@ impl Bench<'_> {
     ) -> Result<Option<Around<'s>>, Error> {
         let mut around = Around::default();
         let Some(up) = stage.up() else { return Ok(Some(around)) };
+        around.links = up.links()?;
         if let (Some(traffic), Some(mix)) = (&self.study.traffic, mix(cell)) {
             let seed = self.seed_of(cell, repetition);
             around.traffic = Some(Background::begin(up, traffic, mix, seed)?);
@@ -203,6 +204,8 @@ impl Bench<'_> {
 /// What goes on around a cell while it is measured.
 #[derive(Default)]
 struct Around<'a> {
+    /// What the lab's links had done before.
+    links: Vec<Link>,
     traffic: Option<Background<'a>>,
     capture: Option<Capture>,
 }
@@ -215,6 +218,7 @@ impl Around<'_> {
         }
         cell.traffic = self.traffic.map(Background::end);
         let links = stage.up().map_or(Ok(Vec::new()), |up| up.links())?;
+        cell.warnings.extend(doubts::of_links(&self.links, &links));
         let is_impaired =
             |link: &Link| link.a_to_b.mechanism.is_some() || link.b_to_a.mechanism.is_some();
         cell.links = links.into_iter().filter(is_impaired).collect();

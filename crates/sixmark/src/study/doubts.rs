@@ -1,5 +1,6 @@
 //! What makes a study's figures doubtful.
 
+use sixmark_core::emulator::report::Report as Link;
 use sixmark_core::plan::study::Study;
 use sixmark_core::result::{RunResult, Warning};
 use sixmark_core::study::client::{Answer, Client};
@@ -65,4 +66,66 @@ pub(super) fn of_answer(client: Client, answer: &Answer) -> Vec<Warning> {
         doubts.push(doubt("client_statuses", line));
     }
     doubts
+}
+
+/// Of a lab's links, by what they had done before a cell and after it.
+pub(super) fn of_links(before: &[Link], after: &[Link]) -> Vec<Warning> {
+    after
+        .iter()
+        .flat_map(|link| of_link(before.iter().find(|b| b.name == link.name), link))
+        .collect()
+}
+
+fn of_link(before: Option<&Link>, after: &Link) -> Vec<Warning> {
+    let name = &after.name;
+    let more = |count: fn(&Link) -> u64| count(after).saturating_sub(before.map_or(0, count));
+    let mut doubts = Vec::new();
+    if let Some(why) = &after.ended {
+        doubts
+            .push(doubt("link_ended", format!("the emulator of the link {name} has ended: {why}")));
+    }
+    let overflowed = more(Link::overflowed);
+    if overflowed > 0 {
+        let line = format!(
+            "the emulator of the link {name} had no memory for {overflowed} frames: what was asked was \
+             not kept up"
+        );
+        doubts.push(doubt("link_overflow", line));
+    }
+    let unread = more(Link::unread);
+    if unread > 0 {
+        let line = format!(
+            "the link {name} lost {unread} frames that nobody asked for: the emulator was too late to \
+             read them"
+        );
+        doubts.push(doubt("link_unread", line));
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use sixmark_core::emulator::report::{Counts, Direction, Mechanism};
+
+    use super::*;
+
+    fn link(overflowed: u64, unread: u64) -> Link {
+        let mut link = Link::of_kernel("far", [Some(Mechanism::Emulator); 2]);
+        let ipv6 = Counts { overflowed, ..Counts::default() };
+        link.b_to_a.frames = Some(Direction { ipv6, ..Direction::default() });
+        link.a_to_b.unread = Some(unread);
+        link
+    }
+
+    #[test]
+    fn what_a_link_lost_against_its_word_is_told_of_the_cell_that_it_happened_in() {
+        let codes = |before: &[Link], after: Link| -> Vec<String> {
+            of_links(before, &[after]).into_iter().map(|doubt| doubt.code).collect()
+        };
+        assert_eq!(codes(&[], link(3, 2)), ["link_overflow", "link_unread"]);
+        assert_eq!(codes(&[link(1, 2)], link(3, 2)), ["link_overflow"]);
+        assert!(codes(&[link(3, 2)], link(3, 2)).is_empty());
+        let ended = Link { ended: Some("gone".into()), ..link(0, 0) };
+        assert_eq!(codes(&[], ended), ["link_ended"]);
+    }
 }

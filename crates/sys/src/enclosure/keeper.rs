@@ -1,18 +1,38 @@
 //! A process that waits for another, hands signals on to it, and reaps whatever comes.
 
 use std::io;
+use std::process::Command;
 
-use super::signals::{Came, Held};
+use super::signals::{self, Came, Held};
 use crate::check;
+
+/// Runs a program to its end, hands it the signals that come for this process, which has one thread,
+/// and tells its exit status, 128 and its number after a signal. The two share a terminal.
+///
+/// # Errors
+/// It can't be started.
+pub fn attend(command: &mut Command) -> io::Result<u8> {
+    let held = signals::hold()?;
+    // What is held back here is not there: std gives a new program no mask.
+    let ended = command.spawn().and_then(|child| {
+        let keeper = Keeper { child: child.id() as libc::pid_t, shares_terminal: true };
+        keeper.wait(&held)
+    });
+    held.release();
+    ended
+}
 
 /// Waits for one child.
 pub(super) struct Keeper {
     child: libc::pid_t,
+    /// What the terminal sends comes to the child as well.
+    shares_terminal: bool,
 }
 
 impl Keeper {
+    /// Of a child in another process group.
     pub(super) fn of(child: libc::pid_t) -> Keeper {
-        Keeper { child }
+        Keeper { child, shares_terminal: false }
     }
 
     /// Until the child has ended; its exit status, 128 and its number after a signal.
@@ -25,8 +45,8 @@ impl Keeper {
                     }
                 }
                 Came::Sent(signal) => self.send(signal),
-                // The terminal has sent it to the child as well.
-                Came::FromTerminal => {}
+                Came::FromTerminal(_) if self.shares_terminal => {}
+                Came::FromTerminal(signal) => self.send(signal),
             }
         }
     }

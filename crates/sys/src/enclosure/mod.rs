@@ -21,6 +21,7 @@ use std::path::Path;
 
 use crate::{check, mount};
 use keeper::Keeper;
+pub use keeper::attend;
 
 /// Where temporary files of an enclosure go: a tmpfs of its own.
 pub const TEMPORARY: &str = "/dev/shm";
@@ -93,6 +94,7 @@ fn inside(
     waiting: signals::Held,
 ) -> Result<Side, Refused> {
     die_with(parent).map_err(Refused::at("end with the caller"))?;
+    apart().map_err(Refused::at("make a process group"))?;
     if rights == Rights::User {
         ids.map().map_err(Refused::at("name accounts in a user namespace"))?;
     }
@@ -126,15 +128,22 @@ fn single() -> io::Result<()> {
     }
 }
 
-/// With the rights of root where the kernel allows that, else in a user namespace.
+/// With the rights of root where the kernel allows that and there are other accounts, else in a user
+/// namespace.
 fn fork_apart(ids: &Ids) -> io::Result<(Option<libc::pid_t>, Rights)> {
-    if ids.user == 0 {
+    if ids.user == 0 && !is_alone() {
         match clone(SPACES) {
             Err(error) if error.raw_os_error() == Some(libc::EPERM) => {}
             done => return Ok((done?, Rights::Root)),
         }
     }
     Ok((clone(SPACES | libc::CLONE_NEWUSER)?, Rights::User))
+}
+
+/// True in a user namespace where one account is all there is: its root has the rights of [`Rights::User`].
+fn is_alone() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().skip(2).collect::<Vec<_>>() == ["1"]
 }
 
 /// The namespaces of an enclosure.
@@ -178,6 +187,13 @@ impl Ids {
         fs::write("/proc/self/uid_map", format!("0 {} 1\n", self.user))?;
         fs::write("/proc/self/gid_map", format!("0 {} 1\n", self.group))
     }
+}
+
+/// A process group of its own for what is inside: a signal to the caller's group then comes there once,
+/// by way of the caller, and not three times, of which the second would be taken for impatience.
+fn apart() -> io::Result<()> {
+    // SAFETY: setpgid takes two numbers.
+    check(unsafe { libc::setpgid(0, 0) }).map(drop)
 }
 
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {

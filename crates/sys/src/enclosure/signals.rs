@@ -23,7 +23,7 @@ pub(super) enum Came {
     /// From a process, by its number.
     Sent(libc::c_int),
     /// From the terminal, which sends it to all processes in its foreground.
-    FromTerminal,
+    FromTerminal(libc::c_int),
 }
 
 /// Holds them back from now on.
@@ -33,6 +33,9 @@ pub(super) fn hold() -> io::Result<Held> {
         // SAFETY: `wanted` is a valid set, the number that of a signal.
         check(unsafe { libc::sigaddset(&mut wanted, signal) })?;
     }
+    // Whoever started this may have chosen not to hear of children; then the kernel tells of none.
+    // SAFETY: the default action is no handler of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     let mut before = empty();
     // SAFETY: both sets are valid; the old mask is written to the second.
     check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &wanted, &mut before) })?;
@@ -48,7 +51,9 @@ impl Held {
             // SAFETY: the set is valid, and `about` may be written.
             match check(unsafe { libc::sigwaitinfo(&self.wanted, &mut about) }) {
                 Ok(libc::SIGCHLD) => return Ok(Came::Child),
-                Ok(_) if about.si_code == libc::SI_KERNEL => return Ok(Came::FromTerminal),
+                Ok(signal) if about.si_code == libc::SI_KERNEL => {
+                    return Ok(Came::FromTerminal(signal));
+                }
                 Ok(signal) => return Ok(Came::Sent(signal)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -11,7 +11,6 @@ use clap::Subcommand;
 use sixmark_core::plan::lab::{Lab, parse};
 
 use super::out::{complain, print};
-use super::stop_flag;
 use crate::Error;
 use crate::lab::door::{self, Answer, Question};
 use crate::lab::enter;
@@ -108,8 +107,6 @@ fn exec(args: &ExecArgs) -> Result<u8, Error> {
     };
     let mut command = Program::new(program);
     command.args(arguments);
-    // What the terminal sends goes to the program, whose end this waits for.
-    let _stop = stop_flag()?;
     enter::run(&way, &mut command)
 }
 

@@ -1,6 +1,7 @@
 //! `sixmark lab up`.
 
 use std::fs;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -64,7 +65,9 @@ fn inside(args: &Args, name: &str, plan: Lab, door: &Door, rights: Rights) -> Re
     let own = |name: &str, given: &Option<PathBuf>| folder(name, given.as_deref());
     let (www, logs) = (own("www", &args.www)?, own("logs", &args.logs)?);
     let ground = Ground { rights, logs: &logs, www: &www, stop: &stop };
-    let Some(up) = Up::build(plan, &ground)? else { return Ok(3) };
+    let Some(up) = Up::build(plan, &ground)? else {
+        return Err(Error::Measure(format!("stopped before the lab '{name}' was up")));
+    };
     let took = began.elapsed().as_secs_f64();
     let text = format!(
         "{}up after {took:.2} s; `sixmark lab exec HOST CMD` runs a program in it\n",
@@ -92,21 +95,26 @@ fn folder(name: &str, given: Option<&Path>) -> Result<PathBuf, Error> {
     })
 }
 
-/// Starts the same without `--detach` in a session of its own, and waits until it is up.
+/// Starts the same without `--detach` in a session of its own, and waits until it is up. It keeps no
+/// stream of this process: whoever waits for their ends would wait as long as the lab is up.
 fn detach(name: &str) -> Result<u8, Error> {
     let cannot = |error| Error::Measure(format!("can't start the lab in the background: {error}"));
     let own = std::env::current_exe().map_err(cannot)?;
     let same = std::env::args_os().skip(1).filter(|word| word != "--detach" && word != "-d");
     let mut command = Command::new(own);
-    command.args(same).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(same).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = sixmark_sys::process::start_apart(&mut command).map_err(cannot)?;
     loop {
-        if let Ok(Answer::Status(text)) = door::ask(name, &Question::Status) {
+        let up = door::ask_process(name, child.id(), &Question::Status);
+        if let Ok(Answer::Status(text)) = up {
             print(&text)?;
             return Ok(0);
         }
         if let Some(status) = child.try_wait().map_err(cannot)? {
-            // It has said why.
+            // It says why.
+            if let Some(mut why) = child.stderr.take() {
+                io::copy(&mut why, &mut io::stderr().lock()).map_err(cannot)?;
+            }
             return Ok(status.code().map_or(3, |code| code as u8));
         }
         std::thread::sleep(LOOK);

@@ -49,6 +49,11 @@ impl Lab {
         lab
     }
 
+    /// By which other commands find it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Runs a program in a host to its end.
     pub(super) fn exec(&self, host: &str, words: &[&str]) -> Output {
         let all = [&["lab", "exec", "--lab", &self.name, host], words].concat();
