@@ -41,7 +41,7 @@ pub(super) fn rows(grid: &mut Grid, table: &Table, better: &Row) {
 
 /// Below the table.
 pub(super) fn note(table: &Table) -> Option<String> {
-    let of = table.improvement.as_ref()?;
+    let of = table.improvement.as_ref().filter(|of| !of.rows.is_empty())?;
     Some(format!(
         "{NAME}: {} over {}, of the means; of processor time and others that are better when lower, how \
          much lower",

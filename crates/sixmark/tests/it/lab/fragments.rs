@@ -35,7 +35,5 @@ fn routers_fragment_ipv4_only_where_its_senders_let_them() {
         fetch(&lab, "[fd00:0:0:5::2]");
         assert!(counter(&lab, "r4", "Icmp6OutPktTooBigs") > 0);
         assert_eq!(counter(&lab, "r4", "Ip6FragCreates"), 0, "no router fragments IPv6");
-        let [by_r4, by_client] = ["r4", "client"].map(|host| counter(&lab, host, "IpFragCreates"));
-        assert_eq!(by_r4 > 0, fragmented, "{by_r4} {by_client}");
     }
 }

@@ -6,7 +6,7 @@ use super::{labelled, shown};
 use crate::study::result::{Row as Better, Table, Value};
 
 /// What stands in such a row in the place of a level.
-const NAME: &str = "% improvement";
+const NAME: &str = "%\u{a0}improvement";
 
 /// `better` beside columns of which some have published figures next to them.
 pub(super) fn row(of: &Table, better: &Better, beside: &[bool]) -> Row {
@@ -21,7 +21,7 @@ pub(super) fn row(of: &Table, better: &Better, beside: &[bool]) -> Row {
 
 /// Below the table.
 pub(super) fn note(of: &Table) -> Option<String> {
-    let levels = of.improvement.as_ref()?;
+    let levels = of.improvement.as_ref().filter(|of| !of.rows.is_empty())?;
     Some(format!(
         "{NAME}: {} over {}, of the means, with its interval of 95 %. Of what is better when lower, how much lower.",
         shown(&levels.of),
