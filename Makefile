@@ -4,7 +4,7 @@ CARGO ?= cargo
 SECONDS ?= 60
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
-SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-oha \
+SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-fio scripts/install-oha \
 	scripts/install-test-packages
 
 export CARGO

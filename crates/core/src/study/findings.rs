@@ -94,14 +94,21 @@ fn verdict(claim: Claim, interval: Option<(f64, f64)>) -> Verdict {
     }
 }
 
-impl FindingResult {
-    /// The verdict with its figures, for people.
-    pub fn sentence(&self) -> String {
-        let verdict = match self.verdict {
+impl Verdict {
+    /// As people say it.
+    pub fn words(self) -> &'static str {
+        match self {
             Verdict::BorneOut => "borne out",
             Verdict::NotBorneOut => "not borne out",
             Verdict::CannotTell => "can't tell",
-        };
+        }
+    }
+}
+
+impl FindingResult {
+    /// The verdict with its figures, for people.
+    pub fn sentence(&self) -> String {
+        let verdict = self.verdict.words();
         let Some(ratio) = self.ratio else { return format!("{verdict}: nothing to compare") };
         let interval = match (ratio.low, ratio.high) {
             (Some(low), Some(high)) => format!(" ({low:.3} to {high:.3})"),

@@ -361,25 +361,8 @@ fn comparison(
         pairing.push("repetition".to_owned());
     }
     let split = combinations(study, &spec.by).into_iter();
-    let entries = split.filter_map(|at| {
-        let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
-        let label = levels_of(&at);
-        if let Some(with) = &spec.interaction {
-            let pairs = match repeated {
-                true => interaction::by_repetition(spec, with, seen, &here),
-                false => interaction::by_factors(study, (spec, with), seen, &here, &pairing),
-            };
-            let entry = interaction::entry(&label, spec, with, &pairs);
-            return (entry.pairs > 0).then_some(entry);
-        }
-        let pairs = match repeated {
-            true => by_repetition(spec, seen, &here),
-            false => by_factors(study, spec, seen, &here, &pairing),
-        };
-        let names = [pretty(&spec.a), pretty(&spec.b)];
-        let entry = entry(&label, names, &pairs, spec.measure.higher_is_better());
-        (entry.pairs > 0).then_some(entry)
-    });
+    let entries = split.map(|at| one_entry(study, spec, seen, &at, (&pairing, repeated)));
+    let entries = entries.filter(|entry| entry.pairs > 0).collect();
     StudyComparison {
         name: spec.name.clone(),
         title: spec.title.clone(),
@@ -387,11 +370,36 @@ fn comparison(
         factor: spec.factor.clone(),
         a: spec.a.clone(),
         b: spec.b.clone(),
-        entries: entries.collect(),
+        entries,
         interaction: spec.interaction.as_ref().map(interaction::result),
         paired_by: pairing,
         published: published_entries(spec, again),
     }
+}
+
+/// What the pairs of one combination say.
+fn one_entry(
+    study: &Study,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    at: &[At],
+    (pairing, repeated): (&[String], bool),
+) -> Entry {
+    let here: Vec<At> = spec.only.iter().chain(at).cloned().collect();
+    let label = levels_of(at);
+    if let Some(with) = &spec.interaction {
+        let pairs = match repeated {
+            true => interaction::by_repetition(spec, with, seen, &here),
+            false => interaction::by_factors(study, (spec, with), seen, &here, pairing),
+        };
+        return interaction::entry(&label, spec, with, &pairs);
+    }
+    let pairs = match repeated {
+        true => by_repetition(spec, seen, &here),
+        false => by_factors(study, spec, seen, &here, pairing),
+    };
+    let names = [pretty(&spec.a), pretty(&spec.b)];
+    entry(&label, names, &pairs, spec.measure.higher_is_better())
 }
 
 fn declared(study: &Study) -> bool {

@@ -4,6 +4,7 @@
 //! own. So there is a thread for each network, which has its browsers and lasts.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -68,10 +69,10 @@ impl Browsers {
         };
         {
             let mut hands = self.0.lock().map_err(|_| lost())?;
-            if !hands.contains_key(&network) {
-                hands.insert(network, hand().map_err(unable)?);
-            }
-            let hand = hands.get(&network).ok_or_else(lost)?;
+            let hand = match hands.entry(network) {
+                Entry::Occupied(there) => there.into_mut(),
+                Entry::Vacant(free) => free.insert(hand().map_err(unable)?),
+            };
             hand.orders.send(order).map_err(|_| lost())?;
         }
         told.recv().map_err(|_| lost())?.map_err(unable)
@@ -114,11 +115,11 @@ fn work(orders: &Receiver<Order>) {
 fn one(own: &mut Own, order: &Order) -> Result<Option<Loads>, String> {
     let Order { client, words, job, folder, stop, .. } = order;
     let key = (client.name(), job.insecure);
-    if !own.contains_key(&key) {
-        let folder = folder.join(format!("{}-{}", client.name(), own.len()));
-        own.insert(key, start(*client, words, job.insecure, &folder)?);
-    }
-    let Some(browser) = own.get_mut(&key) else { return Ok(None) };
+    let folder = folder.join(format!("{}-{}", client.name(), own.len()));
+    let browser = match own.entry(key) {
+        Entry::Occupied(there) => there.into_mut(),
+        Entry::Vacant(free) => free.insert(start(*client, words, job.insecure, &folder)?),
+    };
     let done = all(browser.as_mut(), job, stop);
     if done.is_err() {
         // Nobody knows what state it is in.

@@ -60,48 +60,32 @@ struct Form<'a> {
 
 fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> Option<Study> {
     let head = head(&mut fields);
-    let (lab, OfLab { form: lab_form, quick: lab_quick, made }) = labs(book, &mut fields, context);
-    let usual = form(fields.table("quick"));
-    let quick = if context.in_lab && lab_quick.there { lab_quick } else { usual };
-    let (has_quick, has_lab_form) = (quick.there, lab_form.there);
+    let Stage { lab, made, forms, services, traffic } = stage(book, &mut fields, context);
+    let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
     let published = published(book, &mut fields, context);
-    let of_file = services(fields.table("services"), &Surroundings::default());
-    if lab.is_some() && !of_file.is_empty() && !context.in_lab {
-        fields.wrong("the services of a study in a lab are in the lab's file, each in its host");
-    }
-    let services = lab.as_ref().map_or(of_file, |lab| lab.lab.services.clone());
-    let traffic = fields.table("traffic");
-    let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
-    let forms = Forms { quick, lab: lab_form };
     let (takes, repetitions) = amount(book, &head, &forms, context);
     let Varied { texts, options, factors, long, together } =
         varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
     let names = Names { factors: &factors, long: &long, published: published.as_ref() };
     let exclude = exclude(fields.tables("exclude"), &names);
-    let mut outputs = outputs(&mut fields, &names);
-    if let Some(made) = made {
-        outputs.put(made_in_lab(made, &names, context));
-    }
+    let outputs = outputs_of(&mut fields, made, &names, context);
     end(fields, services.is_empty() == targets.is_empty());
-    let (name, repetitions, path) = (head.name?, repetitions?, path?);
-    let title = head.title.unwrap_or_else(|| name.clone());
-    let Head { description, order, .. } = head;
     let study = Study {
-        name,
-        title,
-        description,
-        takes,
         quick: context.quick,
         in_lab: context.in_lab,
+        title: head.title.or_else(|| head.name.clone()).unwrap_or_default(),
+        name: head.name?,
+        description: head.description,
+        order: head.order,
+        repetitions: repetitions?,
+        path: path?,
+        takes,
         has_quick,
         has_lab_form,
         lab,
         traffic,
         texts,
-        order,
-        repetitions,
-        path,
         targets,
         options,
         factors,
@@ -113,10 +97,53 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
         outputs,
         published,
     };
-    if book.is_clean() {
-        possible(book, &study);
-    }
+    possible_if_clean(book, &study);
     Some(study)
+}
+
+/// Only where nothing else is wrong can the whole be judged.
+fn possible_if_clean(book: &Book<'_>, study: &Study) {
+    if book.is_clean() {
+        possible(book, study);
+    }
+}
+
+/// What is made of the cells; in a lab what its form says in that one's place.
+fn outputs_of(
+    fields: &mut Fields<'_>,
+    made: Option<Fields<'_>>,
+    names: &Names<'_>,
+    context: &Context<'_>,
+) -> Outputs {
+    let mut outputs = outputs(fields, names);
+    if let Some(made) = made {
+        outputs.put(made_in_lab(made, names, context));
+    }
+    outputs
+}
+
+/// Where a study is carried out: its lab or its own services, and the forms that it has.
+struct Stage<'a> {
+    lab: Option<InLab>,
+    /// What is made of the cells in a lab, where that is something else.
+    made: Option<Fields<'a>>,
+    forms: Forms<'a>,
+    services: Vec<Service>,
+    traffic: Option<Traffic>,
+}
+
+fn stage<'a>(book: &Book<'_>, fields: &mut Fields<'a>, context: &mut Context<'_>) -> Stage<'a> {
+    let (lab, OfLab { form: lab_form, quick: lab_quick, made }) = labs(book, fields, context);
+    let usual = form(fields.table("quick"));
+    let quick = if context.in_lab && lab_quick.there { lab_quick } else { usual };
+    let of_file = services(fields.table("services"), &Surroundings::default());
+    if lab.is_some() && !of_file.is_empty() && !context.in_lab {
+        fields.wrong("the services of a study in a lab are in the lab's file, each in its host");
+    }
+    let services = lab.as_ref().map_or(of_file, |lab| lab.lab.services.clone());
+    let traffic = fields.table("traffic");
+    let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
+    Stage { lab, made, forms: Forms { quick, lab: lab_form }, services, traffic }
 }
 
 fn exclude(tables: Vec<Fields<'_>>, names: &Names<'_>) -> Vec<Where> {

@@ -99,16 +99,37 @@ fn said(entries: &[Entry]) -> String {
 
 /// What was claimed, and what came of it.
 fn findings(result: &StudyResult) -> Vec<Block> {
-    let row = |found: &FindingResult| Row {
-        label: found.text.clone().into(),
-        cells: vec![found.sentence().into()],
+    let number = |value: Option<f64>| {
+        value.map_or_else(Cell::none, |value| Cell::Number(figure(value), value))
+    };
+    let row = |found: &FindingResult| {
+        let interval = found.ratio.and_then(|ratio| Some((ratio.low?, ratio.high?)));
+        let interval = interval
+            .map_or(String::new(), |(low, high)| format!("{} to {}", figure(low), figure(high)));
+        Row {
+            label: found.text.clone().into(),
+            cells: vec![
+                found.verdict.words().into(),
+                number(found.ratio.map(|ratio| ratio.value)),
+                interval.into(),
+                number(found.p),
+                number(Some(f64::from(found.blocks))),
+            ],
+        }
     };
     let rows: Vec<Row> = result.findings.iter().map(row).collect();
     if rows.is_empty() {
         return Vec::new();
     }
     let caption = "Borne out where the whole 95 % interval of the ratio is where the claim has it";
-    let columns = vec![Column::words("Claim"), Column::words("Tested")];
+    let columns = vec![
+        Column::words("Claim"),
+        Column::words("Tested"),
+        Column::number("Ratio"),
+        Column::number("Interval"),
+        Column::number("p"),
+        Column::number("Repetitions"),
+    ];
     let groups = vec![Group { name: None, rows }];
     vec![Block::Table(Table { caption: caption.to_owned(), columns, groups, scale: None })]
 }
