@@ -103,12 +103,12 @@ fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
     let sent = &table(&document, "closures")["rows"][0]["values"][0];
     assert_eq!((&sent["measured"], &sent["published"]), (&20.0.into(), &5_000.0.into()));
     for family in ["ipv6", "ipv4"] {
-        for (delay, least_us) in [("5", 10_000.0), ("20", 40_000.0)] {
+        // No frame is early, so that a round trip is the least that connecting takes.
+        for (delay, least_us) in [("5", 5_000.0), ("20", 20_000.0)] {
             for cell in at(&document, &[("delay", delay)]) {
                 let figures = &cell["families"][family];
                 assert_eq!(figures["NORMAL"], 20.0, "{cell}");
-                let lived = figures["lifetime.mean"].as_f64().unwrap();
-                assert!(lived >= least_us, "two round trips, one to connect: {cell}");
+                assert!(figures["connect.mean"].as_f64().unwrap() >= least_us, "{cell}");
                 assert_eq!(cell["links"].as_array().unwrap().len(), 1, "who delays is told");
             }
         }
@@ -133,11 +133,11 @@ fn regensburg_in_a_lab_is_as_slow_as_its_network() {
     assert_eq!(labels(&document, "families"), ["sixmark", "curl", "wget"]);
     let values = table(&document, "throughput")["rows"][0]["values"].as_array().unwrap();
     assert!(values.iter().all(|value| value["published"].is_number()), "{values:?}");
-    // What Ethernet leaves of 100 Mbit/s, with what is in flight when the first byte arrives.
+    // What Ethernet leaves of 100 Mbit/s; wget begins to count when something has come, and rounds.
     for (family, most) in [("ipv6", 11.606e6), ("ipv4", 11.769e6)] {
         for cell in at(&document, &[("family", family)]) {
             let goodput = figure(cell, "goodput").unwrap();
-            assert!(goodput > 0.0 && goodput < most * 1.02, "{cell}");
+            assert!(goodput > 0.0 && goodput < most * 1.05, "{cell}");
         }
     }
 }
