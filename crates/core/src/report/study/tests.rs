@@ -1,7 +1,7 @@
 #![cfg(test)]
 
 use super::*;
-use crate::study::result::{Row, Statistic};
+use crate::study::result::{Improvement, Row, Statistic};
 
 fn column(label: &str, measure: &str, unit: &str) -> Column {
     let measure = measure.parse().unwrap();
@@ -43,6 +43,34 @@ fn published_figures_stand_below_the_measured_ones() {
     assert!(rows.iter().all(|row| text.contains(row)), "{text}");
     assert!(text.starts_with("\nA table (nginx)\nratio "), "{text}");
     assert!(text.ends_with("published: table p\nA remark | with a bar\n"), "{text}");
+}
+
+#[test]
+fn improvement_stands_below_the_rows_that_it_is_about() {
+    let mut all = sample();
+    let row = |levels: [&str; 2], values| Row { levels: levels.map(str::to_owned).into(), values };
+    let two = |of: f64| vec![value(of, None, None), value(of, None, None)];
+    all.factors = vec!["block".into(), "family".into()];
+    all.rows = [("64K", "ipv4"), ("64K", "ipv6"), ("256K", "ipv4"), ("256K", "ipv6")]
+        .map(|(block, family)| row([block, family], two(1.0)))
+        .into();
+    let better = |block, percent| {
+        row(
+            [block, "ipv6"],
+            vec![value(percent, Some(2.0), Some(13.8)), value(percent, None, None)],
+        )
+    };
+    let rows = vec![better("64K", 5.0), better("256K", -7.0)];
+    let [factor, of, over] = ["family", "ipv6", "ipv4"].map(str::to_owned);
+    all.improvement = Some(Improvement { factor, of, over, rows });
+    let text = table(&all, Style::Text);
+    let lines: Vec<Vec<&str>> =
+        text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let rows = &lines[3..];
+    assert_eq!(rows[2].join(" "), "64K % improvement +5.0 [+3.0, +7.0] +5.0", "{text}");
+    assert_eq!(rows[3].join(" "), "published +13.8 -", "{text}");
+    assert_eq!(rows[6].join(" "), "256K % improvement -7.0 [-9.0, -5.0] -7.0", "{text}");
+    assert!(text.contains("IPv6 over IPv4, of the means"), "{text}");
 }
 
 #[test]

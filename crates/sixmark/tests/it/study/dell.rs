@@ -60,7 +60,8 @@ fn assert_cell(cell: &Value) {
     assert_eq!(families.len(), 1);
     let figures = families.values().next().unwrap();
     let of = |name: &str| figures[name].as_f64().unwrap_or_else(|| panic!("{name}: {cell}"));
-    assert!(of("completed") > 0.0 && of("failed") == 0.0, "{cell}");
+    // What is under way at the end of its time is given up.
+    assert!(of("completed") > 0.0 && of("failed") == of("ABANDONED"), "{cell}");
     assert_eq!(of("iops"), of("requests_per_s"));
     let block = of("content_rate") / of("iops");
     assert!((block / 262_144.0 - 1.0).abs() < 0.001, "{block} bytes a block: {cell}");
