@@ -21,7 +21,7 @@ use crate::program::{command, find};
 #[derive(Debug)]
 pub(super) enum Cable {
     /// By the kernel.
-    Kernel(Report),
+    Kernel(Box<Report>),
     /// By the emulator, which ends with this.
     Emulated(Emulator),
 }
@@ -39,7 +39,7 @@ impl Cable {
             true => Cable::Emulated(emulate(link, hosts, seed).map_err(of(&link.name))?),
             false => {
                 join(link, hosts).map_err(of(&link.name))?;
-                Cable::Kernel(Report::of_kernel(&link.name, mechanisms))
+                Cable::Kernel(Box::new(Report::of_kernel(&link.name, mechanisms)))
             }
         };
         for (end, host) in link.ends.iter().zip(hosts) {
@@ -56,7 +56,7 @@ impl Cable {
     /// What happened on it so far.
     pub(super) fn report(&self, lab: &Lab, link: &Link, nodes: &[Host]) -> Result<Report, Error> {
         let emulator = match self {
-            Cable::Kernel(report) => return Ok(report.clone()),
+            Cable::Kernel(report) => return Ok(report.as_ref().clone()),
             Cable::Emulated(emulator) => emulator,
         };
         let mut report = emulator.report().map_err(|error| Error::Measure(error.to_string()))?;
