@@ -19,6 +19,7 @@ pub mod netns;
 pub mod packets;
 mod path;
 pub mod poll;
+pub mod port;
 pub mod process;
 pub mod readable;
 mod realtime;

@@ -7,13 +7,15 @@ use sixmark_core::emulator::report::{Mechanism, Report};
 use sixmark_core::plan::lab::impair::Impairment;
 use sixmark_core::plan::lab::tc::{self, Port};
 use sixmark_core::plan::lab::{End, Lab, Link, Mechanism as Wanted};
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::port::{Port as Own, Raw};
 use sixmark_sys::tap::Tap;
 
 use super::build::{at, of};
 use super::emulator::Emulator;
 use super::host::Host;
 use super::netlink::Netlink;
-use super::{ends, netem};
+use super::{ends, netem, settings};
 use crate::Error;
 use crate::program::{command, find};
 
@@ -99,11 +101,50 @@ fn join(link: &Link, [here, there]: [&Host; 2]) -> io::Result<()> {
     here.net().within(lay)
 }
 
+/// Between two TAP devices; where these are not allowed, in the middle of a cable.
 fn emulate(link: &Link, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator> {
     let tap = |at: usize| hosts[at].net().within(|| Tap::create(&link.ends[at].interface));
     let [there, back] = &link.toward;
-    Emulator::start(&link.name, tap(0)?, tap(1)?, there, back, seed)
+    match tap(0) {
+        Ok(first) => Emulator::start(&link.name, first, tap(1)?, there, back, seed),
+        Err(error) if is_forbidden(&error) => {
+            let [first, second] = middle(link, hosts)?;
+            Emulator::start(&link.name, first, second, there, back, seed)
+        }
+        Err(error) => Err(error),
+    }
 }
+
+/// True where the device that gives TAP devices out is not this user's, or not there.
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound)
+        || error.raw_os_error() == Some(libc::ENODEV)
+}
+
+/// A cable from each host to a namespace in the middle, where frames are read and written as they are:
+/// so hosts must cut up and sum up what they send by themselves.
+fn middle(link: &Link, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
+    let middle = NetNs::create()?;
+    middle.within(settings::of_bridge)?;
+    let port = |at: usize| {
+        let (end, host, name) = (&link.ends[at], hosts[at], MIDDLE[at]);
+        let lay = || {
+            Netlink::open()?.veth(&end.interface, name, &middle)?;
+            ends::leave_nothing(&end.interface)
+        };
+        host.net().within(lay)?;
+        middle.within(|| {
+            let mut netlink = Netlink::open()?;
+            netlink.mtu(name, end.mtu)?;
+            netlink.up(name)?;
+            Raw::open(name).map(Own::Raw)
+        })
+    };
+    Ok([port(0)?, port(1)?])
+}
+
+/// The interfaces in the middle of a cable.
+const MIDDLE: [&str; 2] = ["first", "second"];
 
 /// Has the kernel do what happens to what leaves at an end.
 fn shape(end: &End, host: &Host, way: &Impairment) -> io::Result<()> {

@@ -15,7 +15,7 @@ use sixmark_core::emulator::Line;
 use sixmark_core::emulator::report::{Direction, Mechanism, Report, Scheduling, Way};
 use sixmark_core::plan::lab::impair::Impairment;
 use sixmark_core::timing::Timing;
-use sixmark_sys::tap::Tap;
+use sixmark_sys::port::Port;
 
 use forwarder::Forwarder;
 
@@ -60,8 +60,8 @@ impl Emulator {
     /// The kernel has no thread or descriptor to spare.
     pub fn start(
         name: &str,
-        a: Tap,
-        b: Tap,
+        a: impl Into<Port>,
+        b: impl Into<Port>,
         a_to_b: &Impairment,
         b_to_a: &Impairment,
         seed: u64,
@@ -75,7 +75,7 @@ impl Emulator {
         let forwarder = Forwarder {
             timed: !a_to_b.is_nothing() || !b_to_a.is_nothing(),
             lines: [Line::new(a_to_b, seed), Line::new(b_to_a, seed ^ OTHER_DIRECTION)],
-            ends: [a, b],
+            ends: [a.into(), b.into()],
             orders: Arc::clone(&orders),
             woken,
             sender,

@@ -42,6 +42,12 @@ fn dropped_of(line: &str, interface: &str) -> Option<u64> {
     own.then(|| figures.split_whitespace().nth(8 + 3)?.parse().ok())?
 }
 
+/// Has a host do by itself what it could leave to an interface: what it sends is whole frames.
+pub(super) fn leave_nothing(name: &str) -> io::Result<()> {
+    let all = [Switch::TsoIpv6, Switch::TsoIpv4, Switch::Gso, Switch::Checksum];
+    switch(name, &all.map(|switch| (switch, false)))
+}
+
 /// Switches features of an interface.
 fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
     let features = |(switch, on): &(Switch, bool)| {

@@ -12,6 +12,8 @@ pub(crate) fn empty_study() -> StudyResult {
         description: String::new(),
         file: StudyFile { name: "none.toml".into(), sha256: String::new() },
         quick: false,
+        in_lab: false,
+        lab: None,
         seed: 1,
         order: Order::Random,
         repetitions: 1,

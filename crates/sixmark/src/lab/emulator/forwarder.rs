@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use sixmark_core::emulator::report::Scheduling;
 use sixmark_core::emulator::{Fate, Line, Traffic};
-use sixmark_sys::{clock, poll, schedule, tap::Tap};
+use sixmark_sys::{clock, poll, port::Port, schedule};
 
 use super::nap::{Nap, Rest};
 use super::{Orders, Snapshot};
 
 /// Frames from one end to the other and back.
 pub(super) struct Forwarder {
-    pub(super) ends: [Tap; 2],
+    pub(super) ends: [Port; 2],
     /// From the first end, and from the second.
     pub(super) lines: [Line; 2],
     /// Whether anything ever has to be in time.
@@ -134,7 +134,7 @@ impl Forwarder {
 
     /// Whether something came.
     fn sleep(&mut self, most: Option<Duration>) -> io::Result<bool> {
-        let [a, b] = self.ends.each_ref().map(Tap::as_fd);
+        let [a, b] = self.ends.each_ref().map(Port::as_fd);
         let found = poll::readable([a, b, self.woken.as_fd()], most)?;
         if found[2] {
             self.drain();
@@ -167,7 +167,7 @@ fn is_none(error: &io::Error) -> bool {
 }
 
 /// Whether the device took the frame. One that has gone for good is an error.
-fn write(to: &Tap, frame: &[u8]) -> io::Result<bool> {
+fn write(to: &Port, frame: &[u8]) -> io::Result<bool> {
     match to.write(frame) {
         Ok(()) => Ok(true),
         Err(error) if error.raw_os_error() == Some(libc::EBADFD) => Err(error),

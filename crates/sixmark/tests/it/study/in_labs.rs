@@ -247,16 +247,7 @@ fn towson_s_delay_is_that_of_a_capture_and_grows_under_congestion() {
             assert!(mean("C1B") > mean("none"), "{server} {family}");
         }
     }
-    for cell in at(&document, &[("level", "C1B")]) {
-        let traffic = &cell["traffic"];
-        let of = |key: &str| traffic[key].as_f64().unwrap();
-        assert_eq!((&traffic["mix"], &traffic["flows"]), (&"c1b".into(), &10.into()));
-        assert!((of("offered_bits_per_s") / 75e6 - 1.0).abs() < 0.05, "{traffic}");
-        assert!(of("received_bits_per_s") > 0.0, "{traffic}");
-        assert_eq!(cell["links"].as_array().unwrap().len(), 5, "four shaped, one delayed");
-        assert!(figure(cell, "throughput").unwrap() > 0.0);
-    }
-    assert!(at(&document, &[("level", "none")]).iter().all(|cell| cell["traffic"].is_null()));
+    congested(&document);
     let findings = document["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 4);
     assert_eq!(findings[1]["verdict"], "cannot_tell", "its levels were left out: {}", findings[1]);
@@ -266,4 +257,18 @@ fn towson_s_delay_is_that_of_a_capture_and_grows_under_congestion() {
     assert!(
         published.flat_map(|s| s["points"].as_array().unwrap()).any(|dot| !dot["low"].is_null())
     );
+}
+
+/// What is around the cells with traffic, and not around the others.
+fn congested(document: &Value) {
+    for cell in at(document, &[("level", "C1B")]) {
+        let traffic = &cell["traffic"];
+        let of = |key: &str| traffic[key].as_f64().unwrap();
+        assert_eq!((&traffic["mix"], &traffic["flows"]), (&"c1b".into(), &10.into()));
+        assert!((of("offered_bits_per_s") / 75e6 - 1.0).abs() < 0.05, "{traffic}");
+        assert!(of("received_bits_per_s") > 0.0, "{traffic}");
+        assert_eq!(cell["links"].as_array().unwrap().len(), 5, "four shaped, one delayed");
+        assert!(figure(cell, "throughput").unwrap() > 0.0);
+    }
+    assert!(at(document, &[("level", "none")]).iter().all(|cell| cell["traffic"].is_null()));
 }

@@ -1,0 +1,102 @@
+//! The end of a link that is this process's: frames go in and out of it.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+
+use crate::tap::Tap;
+use crate::{check, interface, socket};
+
+/// Whatever frames go in and out of.
+#[derive(Debug)]
+pub enum Port {
+    /// A device whose other end is a host's interface.
+    Tap(Tap),
+    /// An interface of our own, with a cable to a host's, read and written below the network layer.
+    Raw(Raw),
+}
+
+/// An interface that is read and written below the network layer (packet(7)). Frames come as they were
+/// sent: whoever sends must leave neither cutting up nor checksums to the interface.
+#[derive(Debug)]
+pub struct Raw(OwnedFd);
+
+impl Port {
+    /// The next frame that came; how long it is. What is longer than `frame` is cut.
+    ///
+    /// # Errors
+    /// `WouldBlock` where there is none; EIO while the interface is down.
+    pub fn read(&self, frame: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Port::Tap(tap) => tap.read(frame),
+            Port::Raw(raw) => socket::receive(&raw.0, frame).map_err(down),
+        }
+    }
+
+    /// Sends a frame.
+    ///
+    /// # Errors
+    /// EIO while the interface is down.
+    pub fn write(&self, frame: &[u8]) -> io::Result<()> {
+        match self {
+            Port::Tap(tap) => tap.write(frame),
+            Port::Raw(raw) => socket::send(&raw.0, frame).map(drop).map_err(down),
+        }
+    }
+}
+
+impl From<Tap> for Port {
+    fn from(tap: Tap) -> Port {
+        Port::Tap(tap)
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Port::Tap(tap) => tap.as_fd(),
+            Port::Raw(raw) => raw.0.as_fd(),
+        }
+    }
+}
+
+impl Raw {
+    /// The interface of this name in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// There is none, or the right is missing (CAP_NET_RAW).
+    pub fn open(name: &str) -> io::Result<Raw> {
+        let absent = || io::Error::from_raw_os_error(libc::ENODEV);
+        let index = interface::index(name).ok_or_else(absent)?;
+        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        // SAFETY: socket takes no pointers. Of protocol 0 it receives nothing until it is bound.
+        let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+        // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // What goes out would come back as if it had come in.
+        socket::set(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
+        bind(&fd, index)?;
+        Ok(Raw(fd))
+    }
+}
+
+/// linux/if_packet.h; the libc crate lacks it.
+const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+
+fn bind(fd: &OwnedFd, index: u32) -> io::Result<()> {
+    // SAFETY: sockaddr_ll is a struct of integers, for which all zeros is a valid value.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as libc::c_ushort;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = index as libc::c_int;
+    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: `address` is an initialised address of `length` bytes.
+    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) }).map(drop)
+}
+
+/// What a TAP device says of an interface that is down.
+fn down(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ENETDOWN) => io::Error::from_raw_os_error(libc::EIO),
+        _ => error,
+    }
+}
