@@ -52,7 +52,8 @@ urls = ["http://[fd00:0:0:1::2]:80", "http://10.0.1.2:80"]
 /// A study with a form for a lab, which has a short form and outputs of its own.
 const IN_LAB: &str = r#"
 name = "x"
-targets = ["http://[::1]:80", "http://127.0.0.1:80"]
+[services.web]
+urls = ["http://[::1]:80", "http://127.0.0.1:80"]
 [factors]
 size = [1, 2]
 family = ["ipv6", "ipv4"]
