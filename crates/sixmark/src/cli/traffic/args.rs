@@ -36,42 +36,42 @@ pub(in crate::cli) struct Args {
     pub(super) to: Vec<String>,
 
     /// The rate of all flows together, bits a second: 75M, 1G, 500k
-    #[arg(long, value_name = "BITS", requires = "to", help_heading = "Mix")]
+    #[arg(long, value_name = "BITS", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) rate: Option<BitRate>,
 
     /// The rate counts headers of UDP or TCP (32 bytes), IP and Ethernet (14) too, not payload alone
-    #[arg(long, requires = "to", help_heading = "Mix")]
+    #[arg(long, requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) wire: bool,
 
     /// TCP's share of the rate; the rest is UDP's [default: 90]
-    #[arg(long, value_name = "PERCENT", requires = "to", help_heading = "Mix")]
+    #[arg(long, value_name = "PERCENT", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) tcp: Option<Percent>,
 
     /// IPv6's share of the rate; the rest is IPv4's [default: 50 where --to has both]
-    #[arg(long, value_name = "PERCENT", requires = "to", help_heading = "Mix")]
+    #[arg(long, value_name = "PERCENT", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) ipv6: Option<Percent>,
 
     /// How many flows; those of a kind have rates as 1 : 2 : 3 and so on [default: 10]
-    #[arg(long, value_name = "N", requires = "to", help_heading = "Mix")]
+    #[arg(long, value_name = "N", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) flows: Option<u32>,
 
     /// Flows of a kind have equal rates
-    #[arg(long, requires = "to", help_heading = "Mix")]
+    #[arg(long, requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) equal: bool,
 
     /// Bytes of a message, of all or of some: 512, ipv6=1440, udp=200, ipv4-udp=1460; repeatable, the
     /// last one counts [default: 1440 over IPv6, 1460 over IPv4]
-    #[arg(long, value_name = "[KIND=]BYTES", requires = "to", help_heading = "Mix")]
+    #[arg(long, value_name = "[KIND=]BYTES", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) payload: Vec<Size>,
 
     /// When messages are due: periodic, poisson, burst or burst=LENGTH/EVERY [default: periodic; bursts
     /// 100ms/500ms]
-    #[arg(long, value_name = "PROCESS", value_parser = arrivals, requires = "to", help_heading = "Mix")]
+    #[arg(long, value_name = "PROCESS", value_parser = arrivals, requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) arrivals: Option<Arrivals>,
 
     /// Who sends: up (this side), down, both (half each), tcp-up (TCP this side, UDP the other),
     /// tcp-down [default: up]
-    #[arg(long, value_name = "WHO", requires = "to", help_heading = "Mix")]
+    #[arg(long, value_name = "WHO", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) direction: Option<Direction>,
 
     /// End after this time [default: 10s with --to, the script's end]

@@ -59,7 +59,10 @@ fn a_study_that_is_fine_is_said_to_be() {
 fn what_is_not_there_is_named() {
     let output = sixmark(&["study", "run", "no-such-study"]);
     let line = complaint(&output, 2);
-    assert!(line.contains("no-such-study") && line.contains("anma, apache, blackhole, dell"), "{line}");
+    assert!(
+        line.contains("no-such-study") && line.contains("anma, apache, blackhole, dell"),
+        "{line}"
+    );
     for (text, parts) in [
         (
             "name = 'x'\n[services.a]\ncommand = ['no-such-program']\npackage = 'such'\n",

@@ -15,7 +15,7 @@ fn wrong_usage_is_told_in_a_line() {
         (&["--to", "[::1]:5777", "--rate", "1M", "--payload", "udp-tcp=99"], "is not a size"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--arrivals", "burst=2s/1s"], "no longer than"),
         (&["--listen", "host"], "is not a port or ADDR:PORT"),
-        (&["--listen", "0", "--rate", "1M"], "--to"),
+        (&["--listen", "0", "--rate", "1M"], "cannot be used with"),
         (&["no-such-script"], "can't read 'no-such-script'"),
         (&[], "required"),
     ] {
