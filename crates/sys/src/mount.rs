@@ -31,16 +31,20 @@ impl MountNs {
         std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| lost()))
     }
 
-    /// Moves the calling **thread** there for good: paths that it opens are those of there.
+    /// Moves the calling **thread** there for good: paths that it opens are those of there. Its working
+    /// folder is then its own, the one of the same path.
     ///
     /// # Errors
-    /// The right is missing.
+    /// The right is missing, or there is no such folder there.
     pub fn enter(&self) -> io::Result<()> {
+        let folder = std::env::current_dir()?;
         // Threads share their root and working folder; this one must not.
         // SAFETY: unshare takes a number.
         check(unsafe { libc::unshare(libc::CLONE_FS) })?;
         // SAFETY: setns takes an open descriptor, which `self` holds, and a number.
-        check(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNS) }).map(drop)
+        check(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNS) })?;
+        // The kernel has put it at the root.
+        std::env::set_current_dir(folder)
     }
 }
 

@@ -45,7 +45,8 @@ async fn serve(incoming: Incoming, place: Arc<Place>) -> Result<(), Failure> {
     // They end with the connection: whoever has left waits for nothing, not even a stall.
     let mut exchanges = JoinSet::new();
     let mut going = false;
-    while !(going && exchanges.is_empty()) {
+    loop {
+        let idle = going && exchanges.is_empty();
         tokio::select! {
             next = http.accept() => match next? {
                 Some(request) => {
@@ -60,6 +61,9 @@ async fn serve(incoming: Incoming, place: Arc<Place>) -> Result<(), Failure> {
                 // h3 tells the last one accepted plus this many, which is the first refused.
                 http.shutdown(1).await?;
             }
+            // The one that may still come was under way when the client was told to go.
+            () = tokio::time::sleep(PATIENCE), if idle => break,
+            _ = connection.closed() => break,
         }
     }
     // Closing throws away what the client has not acknowledged, so it is left to the client.
