@@ -1,14 +1,19 @@
 //! `sixmark.study/1`: what `sixmark study run` leaves behind, whole after every cell.
 
+mod finding;
+mod published;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::measure::Measure;
-use crate::comparison::Estimate;
 use crate::emulator::report::Report as Link;
 use crate::family::Family;
 use crate::result::{Ended, Environment, Families, Tool, Warning};
+
+pub use finding::{Claim, FindingResult, Verdict};
+pub use published::{Analysis, Published, PublishedRow, PublishedTable, Share};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.study/1";
@@ -337,52 +342,6 @@ pub struct Dot {
     pub high: Option<f64>,
 }
 
-/// A claim, tested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FindingResult {
-    /// What was claimed.
-    pub text: String,
-    /// In what.
-    pub measure: Measure,
-    /// What is said of A against B.
-    pub claim: Claim,
-    /// Repetitions that have figures of both.
-    pub blocks: u32,
-    /// A's over B's, with its interval.
-    pub ratio: Option<Ratio>,
-    /// Two-sided, that the ratio is 1.
-    pub p: Option<f64>,
-    /// What it comes to.
-    pub verdict: Verdict,
-}
-
-/// What is said of A against B.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Claim {
-    /// A is higher.
-    Higher,
-    /// A is lower.
-    Lower,
-    /// They are not further apart than this, percent.
-    Equal {
-        /// The margin.
-        margin_percent: f64,
-    },
-}
-
-/// What came of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The whole interval is where the claim has it.
-    BorneOut,
-    /// The whole interval is elsewhere.
-    NotBorneOut,
-    /// Neither.
-    CannotTell,
-}
-
 /// Two levels of a factor compared in one measure, pair by pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyComparison {
@@ -460,86 +419,6 @@ pub enum Finding {
     Lower,
     /// The interval holds 1, or there is none: no difference is shown.
     Unshown,
-}
-
-/// What was published of a study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Published {
-    /// What it is called there.
-    pub title: String,
-    /// By whom and when.
-    pub source: String,
-    /// Under which conditions: machine, network, programs.
-    pub conditions: String,
-    /// What its authors concluded.
-    pub findings: Vec<String>,
-    /// What is to be known of it.
-    pub remarks: Vec<String>,
-    /// Its tables, as they were printed.
-    pub tables: Vec<PublishedTable>,
-    /// What its figures say when they are worked out anew.
-    pub analyses: Vec<Analysis>,
-}
-
-/// A published table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PublishedTable {
-    /// Its name: letters, digits, `-` and `_`.
-    pub name: String,
-    /// A line above it.
-    pub title: String,
-    /// The factors that its first columns name.
-    pub factors: Vec<String>,
-    /// The columns behind them.
-    pub columns: Vec<Column>,
-    /// Its rows.
-    pub rows: Vec<PublishedRow>,
-}
-
-/// A row of a published table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PublishedRow {
-    /// A level of each factor.
-    pub levels: Vec<String>,
-    /// One entry a column, in its unit; none where none was printed. Of a range its middle.
-    pub values: Vec<Option<f64>>,
-    /// The ends of what was printed as a range, an entry a column; empty where nothing was.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ranges: Vec<Option<[f64; 2]>>,
-    /// What is to be known of it.
-    pub remark: Option<String>,
-}
-
-/// Published figures worked out anew.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Analysis {
-    /// A line above it.
-    pub title: String,
-    /// How it was done, in words.
-    pub method: String,
-    /// The claim that is looked into; may be empty.
-    pub claim: String,
-    /// Ratios of A's figures to B's, where it is about such.
-    pub ratios: Vec<Entry>,
-    /// Differences of shares, where it is about such.
-    pub shares: Vec<Share>,
-    /// What it comes to, in words.
-    pub conclusion: String,
-}
-
-/// Two shares compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Share {
-    /// What is compared with what.
-    pub label: String,
-    /// The first share, 0 to 1.
-    pub a: f64,
-    /// The second share.
-    pub b: f64,
-    /// The first minus the second, with its interval of 95 % (normal approximation).
-    pub difference: Estimate,
-    /// True where the interval does not hold 0.
-    pub differs: bool,
 }
 
 /// A study that went on.

@@ -7,14 +7,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::flow::largest;
+use super::rate::{BitRate, Percent};
 use super::split::{seats, split};
 use super::{Basis, Burst, Flow, Gap, Length, Pattern, Phase, Protocol, Side, Steady, least};
 use crate::family::{Family, PerFamily};
 use crate::pace::Random;
 use crate::report::count;
 
-/// Shares are whole thousandths of a percent.
-const WHOLE: u32 = 100_000;
 /// More flows than this need more ports and memory than one host should spend on them.
 pub const MOST_FLOWS: usize = 10_000;
 /// The golden ratio, less one.
@@ -98,16 +97,6 @@ pub enum Direction {
     TcpDown,
 }
 
-/// Bits a second, 1 or more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct BitRate(pub u64);
-
-/// A share, 0 to 100 %, in whole thousandths of a percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Percent(u32);
-
 /// Flows of one protocol and family in one direction, and their share of the rate.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
@@ -124,8 +113,8 @@ impl Default for Mix {
         Mix {
             rate: BitRate(75_000_000),
             basis: Basis::Payload,
-            tcp: Percent(90_000),
-            ipv6: Percent(50_000),
+            tcp: Percent::of_thousandths(90_000),
+            ipv6: Percent::of_thousandths(50_000),
             flows: 10,
             spread: Spread::Rising,
             payload: PerFamily { ipv6: both(1_440), ipv4: both(1_460) },
@@ -209,7 +198,7 @@ impl Mix {
         for protocol in Protocol::BOTH {
             for family in Family::BOTH {
                 let of = |percent: Percent, first: bool| {
-                    u64::from(if first { percent.0 } else { WHOLE - percent.0 })
+                    u64::from(if first { percent.thousandths() } else { percent.rest() })
                 };
                 let share =
                     of(self.tcp, protocol == Protocol::Tcp) * of(self.ipv6, family == Family::Ipv6);
@@ -304,76 +293,6 @@ impl fmt::Display for Arrivals {
                 let time = |&ns: &u64| Duration::from_nanos(ns);
                 write!(f, "bursts of {:?} every {:?}", time(length_ns), time(every_ns))
             }
-        }
-    }
-}
-
-impl Percent {
-    /// So many; the error says what is wrong.
-    pub fn new(percent: f64) -> Result<Percent, String> {
-        match (0.0..=100.0).contains(&percent) {
-            true => Ok(Percent((percent * 1e3).round() as u32)),
-            false => Err(format!("{percent} is not a percentage from 0 to 100")),
-        }
-    }
-}
-
-impl FromStr for Percent {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Percent, String> {
-        let number = text.strip_suffix('%').unwrap_or(text);
-        let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        let value = number.parse::<f64>().ok().filter(|_| plain);
-        value
-            .ok_or_else(|| format!("'{text}' is not a percentage, as in 90 or 22.5"))
-            .and_then(Percent::new)
-    }
-}
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} %", f64::from(*self))
-    }
-}
-
-impl TryFrom<f64> for Percent {
-    type Error = String;
-
-    fn try_from(percent: f64) -> Result<Percent, String> {
-        Percent::new(percent)
-    }
-}
-
-impl From<Percent> for f64 {
-    fn from(percent: Percent) -> f64 {
-        f64::from(percent.0) / 1e3
-    }
-}
-
-/// `75M`, `1G`, `500k`, `1.5Mbit/s`, `9600`: bits a second, in powers of ten.
-impl FromStr for BitRate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<BitRate, String> {
-        let wrong =
-            || format!("'{text}' is not a rate in bits a second, as in 75M, 1G or 500kbit/s");
-        let bare = text.strip_suffix("/s").unwrap_or(text);
-        let bare = bare.strip_suffix("bit").unwrap_or(bare);
-        let scale = |unit| match unit {
-            'k' => Some(1e3),
-            'M' => Some(1e6),
-            'G' => Some(1e9),
-            _ => None,
-        };
-        let unit = bare.chars().last().and_then(scale);
-        let digits = if unit.is_some() { &bare[..bare.len() - 1] } else { bare };
-        let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        let value = digits.parse::<f64>().ok().filter(|_| plain).ok_or_else(wrong)?;
-        let bits = (value * unit.unwrap_or(1.0)).round();
-        match (1.0..=1e12).contains(&bits) {
-            true => Ok(BitRate(bits as u64)),
-            false => Err(format!("'{text}': a rate is from 1 bit/s to 1000 Gbit/s")),
         }
     }
 }
@@ -525,27 +444,6 @@ mod tests {
         ] {
             let error = mix.flows(0).unwrap_err();
             assert!(error.contains(why), "{error}");
-        }
-    }
-
-    #[test]
-    fn rates_and_shares_are_read_as_people_write_them() {
-        for (text, bits) in [
-            ("75M", 75_000_000),
-            ("1G", 1_000_000_000),
-            ("500kbit/s", 500_000),
-            ("1.5Mbit", 1_500_000),
-            ("9600", 9_600),
-        ] {
-            assert_eq!(text.parse(), Ok(BitRate(bits)), "{text}");
-        }
-        for text in ["", "M", "-1M", "1e6", "75MB", "0", "inf", "2000G", "75 M"] {
-            assert!(text.parse::<BitRate>().unwrap_err().contains(text), "{text}");
-        }
-        assert_eq!("22.5".parse(), Percent::new(22.5));
-        assert_eq!("90%".parse(), Percent::new(90.0));
-        for text in ["", "101", "-1", "a", "nan"] {
-            assert!(text.parse::<Percent>().is_err(), "{text}");
         }
     }
 }

@@ -8,27 +8,23 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::{Cell, cells, schedule};
-use sixmark_core::plan::study::lab::InLab;
-use sixmark_core::result::{Ended, Tool};
-use sixmark_core::study::analyse::published;
+use sixmark_core::result::Ended;
 use sixmark_core::study::outputs::{findings, outputs};
-use sixmark_core::study::result::{
-    CellResult, FactorResult, LabUsed, Resumed, SCHEMA, StudyComparison, StudyFile, StudyResult,
-};
+use sixmark_core::study::result::{CellResult, StudyComparison, StudyResult};
 use sixmark_sys::enclosure::Rights;
 
+use super::Commands;
 use super::cell::{Bench, id};
-use super::changes::{self, Now};
 use super::files;
 use super::folder::{Folder, Kept};
 use super::hooks::Hook;
 use super::program::versions;
 use super::source::Source;
 use super::stage::{Stage, temporary};
+use super::start::{begin, resume};
 use super::work::Work;
-use super::{Commands, doubts};
+use crate::Error;
 use crate::browser::Browsers;
-use crate::{Error, environment};
 
 /// Open files that services are let have.
 const OPEN_FILES: u64 = 1 << 16;
@@ -144,116 +140,6 @@ fn keep_hint(error: Error, folder: &Path, kept: bool) -> Error {
         Error::Measure(line) if kept => Error::Measure(line + &hint),
         other => other,
     }
-}
-
-/// A new study's folder and document.
-fn begin(
-    source: &Source,
-    study: &Study,
-    options: &Options,
-    programs: BTreeMap<String, String>,
-) -> Result<(Folder, StudyResult), Error> {
-    let path = options.out.clone().unwrap_or_else(|| usual_folder(study));
-    if Folder::is_taken(&path) {
-        let shown = path.display();
-        let line =
-            format!("'{shown}' is not empty: choose another --out, or go on with --resume {shown}");
-        return Err(Error::Usage(line));
-    }
-    let folder = Folder::create(&path)?;
-    for (name, text) in source.copies() {
-        folder.write(name, &text)?;
-    }
-    let seed = options.seed.unwrap_or_else(random_seed);
-    Ok((folder, document(source, study, seed, options, programs)))
-}
-
-/// `anma-2026-11-21T173000`, where one is.
-fn usual_folder(study: &Study) -> PathBuf {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let now: String = now.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
-    let quick = if study.quick { "-quick" } else { "" };
-    let lab = if study.in_lab { "-in-lab" } else { "" };
-    PathBuf::from(format!("{}{lab}{quick}-{now}", study.name))
-}
-
-fn document(
-    source: &Source,
-    study: &Study,
-    seed: u64,
-    options: &Options,
-    programs: BTreeMap<String, String>,
-) -> StudyResult {
-    let factors = study.factors.iter().map(|factor| FactorResult {
-        name: factor.name.clone(),
-        levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
-    });
-    let planned = cells(study).len() as u32 * study.repetitions.get();
-    StudyResult {
-        schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
-        name: study.name.clone(),
-        title: study.title.clone(),
-        description: study.description.clone(),
-        file: StudyFile { name: source.name.clone(), sha256: source.sha256() },
-        quick: study.quick,
-        in_lab: study.in_lab,
-        seed,
-        order: study.order,
-        repetitions: study.repetitions.get(),
-        started: now(),
-        updated: now(),
-        ended: None,
-        factors: factors.collect(),
-        cells_planned: planned,
-        cells: Vec::new(),
-        tables: Vec::new(),
-        figures: Vec::new(),
-        comparisons: Vec::new(),
-        findings: Vec::new(),
-        published: study.published.as_ref().map(published),
-        environment: environment::environment(Vec::new()),
-        programs,
-        lab: study.lab.as_ref().map(|lab| lab_used(lab, options.rights)),
-        resumed: Vec::new(),
-        warnings: doubts::of_study(study, &[]),
-    }
-}
-
-fn lab_used(lab: &InLab, rights: Option<Rights>) -> LabUsed {
-    let (file, name) = (lab.file.clone(), lab.lab.name.clone());
-    LabUsed { file, name, root: rights == Some(Rights::Root) }
-}
-
-/// The folder and the document of a study that is to go on, with all cells that were kept.
-fn resume(
-    path: &Path,
-    source: &Source,
-    study: &Study,
-    force: bool,
-    programs: &BTreeMap<String, String>,
-) -> Result<(Folder, StudyResult), Error> {
-    let folder = Folder::open(path)?;
-    let mut document = folder.document()?;
-    let environment = environment::environment(Vec::new());
-    let sha256 = source.sha256();
-    let version = env!("CARGO_PKG_VERSION");
-    let now_is = Now { environment: &environment, programs, sha256: &sha256, version };
-    let found = changes::changes(&document, &now_is);
-    if !found.is_empty() && !force {
-        return Err(Error::Usage(format!(
-            "since '{}' was begun something has changed: {}; --force goes on all the same",
-            path.display(),
-            changes::line(&found)
-        )));
-    }
-    // The folder's cells are the truth: the document may be a cell behind.
-    document.cells = folder.cells()?;
-    let cells = document.cells.len() as u32;
-    document.resumed.push(Resumed { at: now(), cells, changes: found });
-    document.ended = None;
-    document.warnings = doubts::of_study(study, &document.resumed);
-    Ok((folder, document))
 }
 
 /// What is still to be measured, in its order.
@@ -491,12 +377,7 @@ fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
     document.updated = now();
 }
 
-fn now() -> String {
+/// The time, as documents have it.
+pub(super) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
-}
-
-/// 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).
-fn random_seed() -> u64 {
-    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-    RandomState::new().build_hasher().finish() >> 11
 }

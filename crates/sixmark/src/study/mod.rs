@@ -18,6 +18,7 @@ mod hooks;
 mod program;
 mod source;
 mod stage;
+mod start;
 mod work;
 
 pub use check::wrongs;

@@ -129,7 +129,6 @@ impl Loss {
 }
 
 /// Takes the keys of an impairment from those of a link, and leaves the others.
-#[allow(dead_code, reason = "the reader of labs will")]
 pub(crate) fn impairment(fields: &mut Fields<'_>) -> Impairment {
     let rate = rate(fields);
     let common = effect(fields, Effect::default());

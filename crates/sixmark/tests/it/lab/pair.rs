@@ -25,7 +25,21 @@ impl Pair {
     pub(crate) fn up(there: &Impairment, back: &Impairment, seed: u64) -> Pair {
         let pair = Pair::down(there, back, seed);
         [0, 1].into_iter().for_each(|host| pair.set_up(host));
+        [0, 1].into_iter().for_each(|host| pair.introduce(host));
         pair
+    }
+
+    /// Tells one end where the other is: a link that loses the question for it would make the
+    /// kernel drop what waits for the answer, and what is offered would no longer be what was sent.
+    fn introduce(&self, host: usize) {
+        let other = 1 - host;
+        for family in Family::BOTH {
+            let (ip, mac) = (address(other, family), mac(other));
+            self.ip(
+                host,
+                &format!("neigh replace {ip} lladdr {mac} dev {INTERFACE} nud permanent"),
+            );
+        }
     }
 
     /// Both ends down, without addresses.
@@ -46,6 +60,7 @@ impl Pair {
             };
             self.ip(host, &format!("addr add {address} dev {INTERFACE}{flags}"));
         }
+        self.ip(host, &format!("link set {INTERFACE} address {}", mac(host)));
         self.ip(host, "link set lo up");
         self.ip(host, &format!("link set {INTERFACE} up"));
     }
@@ -80,6 +95,11 @@ pub(crate) fn address(host: usize, family: Family) -> IpAddr {
         Family::Ipv6 => Ipv6Addr::new(0xfd00, 0x6446, 0, 0, 0, 0, 0, last).into(),
         Family::Ipv4 => Ipv4Addr::new(10, 64, 46, last as u8).into(),
     }
+}
+
+/// A host's hardware address.
+fn mac(host: usize) -> String {
+    format!("02:00:00:00:64:{:02x}", host + 1)
 }
 
 /// Any port of it.

@@ -1,0 +1,52 @@
+//! Claims and what came of them, in a study's document.
+
+use serde::{Deserialize, Serialize};
+
+use super::Ratio;
+use crate::study::measure::Measure;
+
+/// A claim, tested.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindingResult {
+    /// What was claimed.
+    pub text: String,
+    /// In what.
+    pub measure: Measure,
+    /// What is said of A against B.
+    pub claim: Claim,
+    /// Repetitions that have figures of both.
+    pub blocks: u32,
+    /// A's over B's, with its interval.
+    pub ratio: Option<Ratio>,
+    /// Two-sided, that the ratio is 1.
+    pub p: Option<f64>,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+/// What is said of A against B.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claim {
+    /// A is higher.
+    Higher,
+    /// A is lower.
+    Lower,
+    /// They are not further apart than this, percent.
+    Equal {
+        /// The margin.
+        margin_percent: f64,
+    },
+}
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval is where the claim has it.
+    BorneOut,
+    /// The whole interval is elsewhere.
+    NotBorneOut,
+    /// Neither.
+    CannotTell,
+}

@@ -1,0 +1,136 @@
+//! A study's folder and document, new, or those of one that goes on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use sixmark_core::plan::study::Study;
+use sixmark_core::plan::study::cells::cells;
+use sixmark_core::plan::study::lab::InLab;
+use sixmark_core::result::Tool;
+use sixmark_core::study::analyse::published;
+use sixmark_core::study::result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
+use sixmark_sys::enclosure::Rights;
+
+use super::changes::{self, Now};
+use super::doubts;
+use super::engine::{Options, now};
+use super::folder::Folder;
+use super::source::Source;
+use crate::{Error, environment};
+
+/// A new study's folder and document.
+pub(super) fn begin(
+    source: &Source,
+    study: &Study,
+    options: &Options,
+    programs: BTreeMap<String, String>,
+) -> Result<(Folder, StudyResult), Error> {
+    let path = options.out.clone().unwrap_or_else(|| usual_folder(study));
+    if Folder::is_taken(&path) {
+        let shown = path.display();
+        let line =
+            format!("'{shown}' is not empty: choose another --out, or go on with --resume {shown}");
+        return Err(Error::Usage(line));
+    }
+    let folder = Folder::create(&path)?;
+    for (name, text) in source.copies() {
+        folder.write(name, &text)?;
+    }
+    let seed = options.seed.unwrap_or_else(random_seed);
+    Ok((folder, document(source, study, seed, options, programs)))
+}
+
+/// `anma-2026-11-21T173000`, where one is.
+fn usual_folder(study: &Study) -> PathBuf {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let now: String = now.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
+    let quick = if study.quick { "-quick" } else { "" };
+    let lab = if study.in_lab { "-in-lab" } else { "" };
+    PathBuf::from(format!("{}{lab}{quick}-{now}", study.name))
+}
+
+fn document(
+    source: &Source,
+    study: &Study,
+    seed: u64,
+    options: &Options,
+    programs: BTreeMap<String, String>,
+) -> StudyResult {
+    let factors = study.factors.iter().map(|factor| FactorResult {
+        name: factor.name.clone(),
+        levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
+    });
+    let planned = cells(study).len() as u32 * study.repetitions.get();
+    StudyResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        name: study.name.clone(),
+        title: study.title.clone(),
+        description: study.description.clone(),
+        file: StudyFile { name: source.name.clone(), sha256: source.sha256() },
+        quick: study.quick,
+        in_lab: study.in_lab,
+        seed,
+        order: study.order,
+        repetitions: study.repetitions.get(),
+        started: now(),
+        updated: now(),
+        ended: None,
+        factors: factors.collect(),
+        cells_planned: planned,
+        cells: Vec::new(),
+        tables: Vec::new(),
+        figures: Vec::new(),
+        comparisons: Vec::new(),
+        findings: Vec::new(),
+        published: study.published.as_ref().map(published),
+        environment: environment::environment(Vec::new()),
+        programs,
+        lab: study.lab.as_ref().map(|lab| lab_used(lab, options.rights)),
+        resumed: Vec::new(),
+        warnings: doubts::of_study(study, &[]),
+    }
+}
+
+fn lab_used(lab: &InLab, rights: Option<Rights>) -> LabUsed {
+    let (file, name) = (lab.file.clone(), lab.lab.name.clone());
+    LabUsed { file, name, root: rights == Some(Rights::Root) }
+}
+
+/// The folder and the document of a study that is to go on, with all cells that were kept.
+pub(super) fn resume(
+    path: &Path,
+    source: &Source,
+    study: &Study,
+    force: bool,
+    programs: &BTreeMap<String, String>,
+) -> Result<(Folder, StudyResult), Error> {
+    let folder = Folder::open(path)?;
+    let mut document = folder.document()?;
+    let environment = environment::environment(Vec::new());
+    let sha256 = source.sha256();
+    let version = env!("CARGO_PKG_VERSION");
+    let now_is = Now { environment: &environment, programs, sha256: &sha256, version };
+    let found = changes::changes(&document, &now_is);
+    if !found.is_empty() && !force {
+        return Err(Error::Usage(format!(
+            "since '{}' was begun something has changed: {}; --force goes on all the same",
+            path.display(),
+            changes::line(&found)
+        )));
+    }
+    // The folder's cells are the truth: the document may be a cell behind.
+    document.cells = folder.cells()?;
+    let cells = document.cells.len() as u32;
+    document.resumed.push(Resumed { at: now(), cells, changes: found });
+    document.ended = None;
+    document.warnings = doubts::of_study(study, &document.resumed);
+    Ok((folder, document))
+}
+
+/// 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    RandomState::new().build_hasher().finish() >> 11
+}
