@@ -2,6 +2,7 @@
 //! they say of each exchange: how long it took, and how many bytes went each way.
 
 mod connection;
+mod observed;
 mod seen;
 mod side;
 #[cfg(test)]
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use connection::Connection;
+pub use observed::{Closure, Doubts, Hello, Observed, Opening, RoundTrips, Sent, Sink, Spoken};
 pub use transfer::{Ends, Repeated, Transfer, Unmeasured, Way};
 
 use crate::wire::{self, Link, Skipped, Span, Tcp};
