@@ -1,12 +1,17 @@
 //! One connection of TCP.
 
 use super::Segment;
+use super::budget::Budget;
 use super::closing::Closing;
 use super::http::{About, Came, Hands, Http, is_request};
-use super::observed::{Closure, Doubts, Observed, Opening, Sink, Spoken};
+use super::observed::{Closure, Doubts, Hello, Observed, Opening, Sink, Spoken};
 use super::side::Side;
 use super::stream::{Brought, Stream};
+use super::tls::{Tls, is_record};
 use super::transfer::{Ends, Way};
+
+/// What HTTP/2 in plain text begins with (RFC 9113, 3.4), which is a request to nobody else.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0";
 
 /// A connection as far as it was seen.
 #[derive(Debug)]
@@ -29,6 +34,7 @@ pub(super) struct Connection {
     pub(super) in_pieces: u32,
     spoken: Spoken,
     http: Option<Box<Http>>,
+    tls: Option<Box<Tls>>,
 }
 
 impl Connection {
@@ -49,6 +55,7 @@ impl Connection {
             in_pieces: 0,
             spoken: Spoken::default(),
             http: None,
+            tls: None,
         }
     }
 
@@ -102,11 +109,39 @@ impl Connection {
             self.spoken = Spoken::Http1;
         }
         if self.spoken == Spoken::Nothing {
-            self.spoken = Spoken::Unknown;
+            self.spoken = self.tell(came);
         }
         if let Some(mut http) = self.http.take() {
             http.read(came, &self.about(), hands);
             self.http = Some(http);
+        }
+        self.read_tls(came, hands.budget);
+    }
+
+    /// What is spoken, by the first bytes that came.
+    fn tell(&mut self, came: &Came<'_>) -> Spoken {
+        let bytes = came.segment.tcp.payload.bytes;
+        match bytes {
+            _ if came.by_client && self.opening.seen && is_record(bytes, true) => {
+                let mut tls = Tls::new(came.brought.begin, came.segment.at_ns);
+                // Behind the server's SYN, if that was seen; else with its first bytes.
+                let server = self.sides.from_server.stream.as_ref();
+                tls.answer_at(server.map_or(0, Stream::end));
+                self.tls = Some(Box::new(tls));
+                Spoken::Tls(Hello::default())
+            }
+            _ if is_record(bytes, false) => Spoken::Tls(Hello::default()),
+            _ if came.by_client && bytes.starts_with(HTTP2) => Spoken::Http2,
+            _ => Spoken::Unknown,
+        }
+    }
+
+    fn read_tls(&mut self, came: &Came<'_>, budget: &mut Budget) {
+        let (Some(tls), Spoken::Tls(hello)) = (&mut self.tls, &mut self.spoken) else { return };
+        let segment = (came.brought.begin, came.segment.tcp.payload, came.segment.at_ns);
+        if tls.take(came.by_client, segment, budget, hello) {
+            tls.end(budget);
+            self.tls = None;
         }
     }
 
@@ -138,6 +173,9 @@ impl Connection {
             http.end(&self.about(), hands);
         }
         let unparsed = http.as_ref().is_some_and(|http| http.is_unparsed());
+        if let Some(tls) = &mut self.tls {
+            tls.end(hands.budget);
+        }
         let through = self.is_through();
         let gap = self.doubts.gap || self.lacks(true) || self.lacks(false);
         let exchanges = http.map_or(0, |http| http.exchanges());

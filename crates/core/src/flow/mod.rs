@@ -6,6 +6,7 @@ mod budget;
 mod closing;
 mod connection;
 mod counts;
+mod hello;
 mod http;
 mod key;
 mod observed;
@@ -18,6 +19,7 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod transfer;
 mod transfers;
 
