@@ -27,5 +27,6 @@ pub mod tls;
 pub mod traffic;
 mod usage;
 mod warning;
+pub mod watch;
 
 pub use error::Error;

@@ -23,9 +23,11 @@ mod comparison;
 mod search;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub(crate) use comparison::{cut_short, of_comparison};
 use search::of_search;
+pub(crate) use watch::of_watched;
 
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;

@@ -1,8 +1,9 @@
 //! What the packets on an interface say of each exchange, while others load: a thread that captures
 //! and follows.
 
+pub(crate) mod taker;
 mod thread;
-mod writer;
+pub(crate) mod writer;
 
 use std::io::{PipeWriter, pipe};
 use std::path::PathBuf;
@@ -11,10 +12,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixmark_core::flow::{Counts, Transfer};
+use sixmark_core::wire::Link;
 use sixmark_sys::netns::NetNs;
-use sixmark_sys::packets::Ring;
+use sixmark_sys::packets::{self, Begin, Ring};
 
 use crate::Error;
+use taker::Taker;
 use writer::Writer;
 
 /// So many bytes of each packet hold its headers, all options among them, and the beginning of a
@@ -63,12 +66,17 @@ impl Capture {
     /// The interface can't be captured on, or the file can't be written.
     pub fn start(namespace: &NetNs, settings: Settings) -> Result<Capture, Error> {
         let Settings { interface, ports, file } = settings;
-        let writer = file.map(|path| Writer::create(path, SNAP)).transpose()?;
-        let ring = namespace.within(|| Ring::open(&interface, SNAP));
+        let writer = file.map(|path| Writer::create(path, SNAP, Link::Ethernet)).transpose()?;
+        let how = packets::Settings { snap: SNAP, ..packets::Settings::default() };
+        let ring = namespace.within(|| Ring::open(&interface, &how));
         let ring = ring.map_err(|error| unable(&interface, &error))?;
+        if ring.begin() != Begin::Ethernet {
+            let line = "it is no Ethernet, and frames are what counts";
+            return Err(unable(&interface, &std::io::Error::other(line)));
+        }
         let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
         let (stop, stopped) = channel();
-        let watch = thread::Watch::new(ring, interface, ports, writer);
+        let watch = thread::Watch::new(Taker::new(ring, interface), ports, writer);
         let thread = std::thread::Builder::new()
             .name("capture".into())
             .spawn(move || watch.run(&reader, &stopped))
@@ -90,7 +98,7 @@ impl Capture {
     }
 }
 
-fn unable(interface: &str, error: &std::io::Error) -> Error {
+pub(crate) fn unable(interface: &str, error: &std::io::Error) -> Error {
     let how = match error.kind() {
         std::io::ErrorKind::PermissionDenied => ": it needs root, or the right CAP_NET_RAW",
         _ => "",
