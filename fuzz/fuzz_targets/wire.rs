@@ -32,7 +32,7 @@ fn follow_frames(follower: &mut Follower, mut rest: &[u8]) {
     let mut at_ns = 0;
     while let [kind, length, behind @ ..] = rest {
         let (frame, behind) = behind.split_at(behind.len().min(usize::from(*length)));
-        let link = [Link::Ethernet, Link::Ip, Link::Sll2][usize::from(*kind) % 3];
+        let link = [Link::Ethernet, Link::Ip, Link::Null, Link::Sll, Link::Sll2][usize::from(*kind) % 5];
         follower.packet(link, at_ns, Span::new(frame, usize::from(*kind) * 8));
         (rest, at_ns) = (behind, at_ns + 1);
     }

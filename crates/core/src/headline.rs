@@ -12,6 +12,7 @@ use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::result::{Ended, FamilyResult, RunResult};
 use crate::study::result::StudyResult;
+use crate::watch::Watched;
 
 /// What a list says of one document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ pub struct Headline {
     pub elapsed_s: f64,
     /// Why it ended; none of what is not over, or was killed before it was.
     pub ended: Option<Ended>,
-    /// The URLs that were loaded, each once.
+    /// The URLs that were loaded, each once; the interfaces or files that were watched.
     pub targets: Vec<String>,
     /// What is said of the primary metric, where two sides were compared.
     pub verdict: Option<Judged>,
@@ -44,6 +45,8 @@ pub enum Kind {
     Comparison,
     /// `sixmark study`.
     Study,
+    /// `sixmark watch`.
+    Watch,
 }
 
 /// A verdict on side A.
@@ -74,7 +77,7 @@ pub struct SideFigures {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::Run, Kind::Comparison, Kind::Study];
+    pub const ALL: [Kind; 4] = [Kind::Run, Kind::Comparison, Kind::Study, Kind::Watch];
 
     /// Its name in lists and filters.
     pub fn name(self) -> &'static str {
@@ -82,6 +85,7 @@ impl Kind {
             Kind::Run => "run",
             Kind::Comparison => "comparison",
             Kind::Study => "study",
+            Kind::Watch => "watch",
         }
     }
 }
@@ -102,12 +106,19 @@ impl Headline {
             SideFigures::new(&family.to_string().to_lowercase(), figures)
         };
         Headline {
-            kind: Kind::Run,
+            kind: if result.watched.is_some() && result.plan.is_none() {
+                Kind::Watch
+            } else {
+                Kind::Run
+            },
             schema: result.schema.clone(),
             started: result.started.clone(),
             elapsed_s: result.elapsed_s,
             ended: Some(result.ended),
-            targets: targets([&result.plan]),
+            targets: match &result.plan {
+                Some(plan) => targets([plan]),
+                None => result.watched.iter().flat_map(Watched::names).collect(),
+            },
             verdict: result.comparison.as_ref().and_then(judged),
             sides: result.families.iter().map(side).collect(),
         }

@@ -20,6 +20,7 @@ use crate::tally::{FamilyTally, SliceTally, Tally};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;
+use crate::watch::Watched;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";
@@ -38,8 +39,8 @@ pub struct RunResult {
     pub elapsed_s: f64,
     /// Why the run ended.
     pub ended: Ended,
-    /// What was to be run, resolved.
-    pub plan: Plan,
+    /// What was to be run, resolved; none where nothing was: others' traffic was watched.
+    pub plan: Option<Plan>,
     /// Decides where schedules over several addresses begin.
     pub seed: u64,
     /// What resolving names took, apart from everything else.
@@ -56,8 +57,11 @@ pub struct RunResult {
     pub total: FamilyResult,
     /// One entry a second.
     pub intervals: Vec<Interval>,
-    /// What the load generator itself did.
-    pub generator: Generator,
+    /// What the load generator itself did, where there was one.
+    pub generator: Option<Generator>,
+    /// What packets say of traffic that was only watched.
+    #[serde(default)]
+    pub watched: Option<Watched>,
     /// What it adds to the times, where that was measured before.
     pub calibration: Option<Calibration>,
     /// The search for the highest rate, where it was one: the figures are then of one trial of each
@@ -72,6 +76,22 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// The version of HTTP that was to be spoken; 1.1 is what can be read in traffic that was watched.
+    pub fn version(&self) -> Version {
+        self.plan.as_ref().map_or(Version::Http1, |plan| plan.http.version)
+    }
+
+    /// The URLs that were loaded; none where traffic was watched.
+    pub fn urls(&self) -> impl Iterator<Item = &str> {
+        let targets = self.plan.iter().flat_map(|plan| &plan.targets);
+        targets.map(|target| target.url.as_str())
+    }
+
+    /// True where the generator, not the server, may have been the bottleneck.
+    pub fn is_saturated(&self) -> bool {
+        self.generator.as_ref().is_some_and(|generator| generator.saturated)
+    }
+
     /// The seconds that a family's figures are of.
     pub fn elapsed_s_of(&self, family: Family) -> f64 {
         let found = self.find_max.as_ref().and_then(|found| found.families.of(family));
@@ -151,8 +171,8 @@ pub struct Warning {
 /// IPv6 : IPv4.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct RatioResult {
-    /// As in the plan.
-    pub asked: [u64; 2],
+    /// As in the plan; none where there was none.
+    pub asked: Option<[u64; 2]>,
     /// Requests sent.
     pub sent: [u64; 2],
 }

@@ -41,9 +41,11 @@ pub fn run(
         let sides = search(&plan, &conditions, load, watch)?;
         let mut result = assemble(plan, &conditions, sides);
         let after = usage();
-        result.generator.cpu_user_s = after.user_s - before.user_s;
-        result.generator.cpu_sys_s = after.system_s - before.system_s;
-        result.generator.peak_rss_bytes = after.peak_rss_bytes;
+        if let Some(generator) = &mut result.generator {
+            generator.cpu_user_s = after.user_s - before.user_s;
+            generator.cpu_sys_s = after.system_s - before.system_s;
+            generator.peak_rss_bytes = after.peak_rss_bytes;
+        }
         Ok(result)
     })
 }
@@ -187,11 +189,11 @@ fn assemble(plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>
     if interrupted {
         one.ended = Ended::Interrupted;
     }
+    let trial_s = trial_s(&plan);
     let mut result = run::assemble(plan, one);
     result.families.ipv6 = ipv6.or(result.families.ipv6);
     result.families.ipv4 = ipv4.or(result.families.ipv4);
     let PerFamily { ipv6, ipv4 } = sides.map(|side| side.map(|(found, _)| found));
-    let trial_s = trial_s(&result.plan);
     let found = FindMax::new(conditions.to_vec(), trial_s, Families { ipv6, ipv4 });
     result.find_max = Some(found);
     result

@@ -131,18 +131,19 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         environment: Default::default(),
         warnings: Vec::new(),
         ratio: RatioResult {
-            asked: [plan.ratio.v6(), plan.ratio.v4()],
+            asked: Some([plan.ratio.v6(), plan.ratio.v4()]),
             sent: [sent(Family::Ipv6), sent(Family::Ipv4)],
         },
         families,
         total,
-        generator: generator(&plan, &loaded),
+        generator: Some(generator(&plan, &loaded)),
+        watched: None,
         calibration: None,
         find_max: None,
         comparison: None,
         gates: Vec::new(),
         intervals: loaded.intervals,
-        plan,
+        plan: Some(plan),
     }
 }
 

@@ -163,7 +163,7 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
 }
 
 fn saturated(result: &RunResult) -> Option<Warning> {
-    let generator = &result.generator;
+    let generator = result.generator.as_ref()?;
     let sign = match generator.busiest > BUSY {
         true => format!("a worker was busy {:.0} % of a second", generator.busiest * 100.0),
         false => format!(
@@ -181,7 +181,7 @@ fn saturated(result: &RunResult) -> Option<Warning> {
 }
 
 fn linger(result: &RunResult) -> Option<Warning> {
-    let linger = result.plan.load.linger.filter(|linger| !linger.is_zero())?;
+    let linger = result.plan.as_ref()?.load.linger.filter(|linger| !linger.is_zero())?;
     let message = format!(
         "responses were left lying for up to {} to deal with more at once (--linger): times are late \
          by up to that",
@@ -205,8 +205,9 @@ fn ended(result: &RunResult) -> Option<Warning> {
 }
 
 fn resets(result: &RunResult) -> Option<Warning> {
-    (result.plan.connection.close == Close::Rst).then(|| {
-        let message = match result.plan.http.version {
+    let plan = result.plan.as_ref()?;
+    (plan.connection.close == Close::Rst).then(|| {
+        let message = match plan.http.version {
             Version::Http3 => {
                 "--close rst changes nothing over HTTP/3: QUIC has no reset, connections were \
                  closed with CONNECTION_CLOSE"
@@ -221,7 +222,7 @@ fn resets(result: &RunResult) -> Option<Warning> {
 }
 
 fn clock_stepped(result: &RunResult) -> Option<Warning> {
-    let steps = result.generator.timestamps.clock_steps;
+    let steps = result.generator.as_ref()?.timestamps.clock_steps;
     (steps > 0).then(|| {
         let message = "the system's clock was set during the run: times that the kernel took then \
                        are wrong; repeat the run, or use --timestamps user";
@@ -230,7 +231,7 @@ fn clock_stepped(result: &RunResult) -> Option<Warning> {
 }
 
 fn missing_stamps(result: &RunResult) -> Option<Warning> {
-    let missing = result.generator.timestamps.missing;
+    let missing = result.generator.as_ref()?.timestamps.missing;
     (missing > 0).then(|| {
         let message = format!(
             "{} by sixmark, since the kernel gave no stamp",
@@ -261,8 +262,9 @@ fn retransmissions(result: &RunResult) -> Option<Warning> {
 
 /// The families differ by less than they do over loopback, where they should not.
 fn below_noise_floor(result: &RunResult) -> Option<Warning> {
-    let leg = result.calibration.as_ref()?.at(result.plan.load.connections.get())?;
-    if !is_like_the_floor(&result.plan) {
+    let plan = result.plan.as_ref()?;
+    let leg = result.calibration.as_ref()?.at(plan.load.connections.get())?;
+    if !is_like_the_floor(plan) {
         return None;
     }
     let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
@@ -288,7 +290,7 @@ fn is_like_the_floor(plan: &Plan) -> bool {
 }
 
 fn insecure(result: &RunResult) -> Option<Warning> {
-    result.plan.tls.as_ref().is_some_and(|tls| tls.insecure).then(|| {
+    result.plan.as_ref()?.tls.as_ref().is_some_and(|tls| tls.insecure).then(|| {
         let message = "any certificate was accepted (--insecure): who answered is not known";
         warning("insecure", message.to_owned())
     })
@@ -354,7 +356,7 @@ fn of_family(result: &RunResult, family: Family, figures: &FamilyResult) -> Vec<
         unsent(family, figures),
         no_port(family, figures),
         local(family, figures),
-        bad_status(&result.plan, family, figures),
+        bad_status(result.plan.as_ref(), family, figures),
         content(family, figures),
         few_samples(family, figures),
         unsolicited(family, figures),
@@ -466,7 +468,7 @@ fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
 }
 
 /// Where each request has a check of the status, those that are counted are as they were to be.
-fn bad_status(plan: &Plan, family: Family, figures: &FamilyResult) -> Option<Warning> {
+fn bad_status(plan: Option<&Plan>, family: Family, figures: &FamilyResult) -> Option<Warning> {
     let errors = || figures.status.iter().filter(|(status, _)| **status >= 400);
     let (most, _) = errors().max_by_key(|&(_, times)| times)?;
     let kind = match errors().count() {
@@ -474,7 +476,8 @@ fn bad_status(plan: &Plan, family: Family, figures: &FamilyResult) -> Option<War
         _ => format!("400 or above, most of them {most}"),
     };
     let total = counted(errors().map(|(_, times)| times).sum(), "response", "responses");
-    let demanded = plan.requests.iter().all(|request| request.checks.look_at_status());
+    let looked_at = |plan: &Plan| plan.requests.iter().all(|of| of.checks.look_at_status());
+    let demanded = plan.is_some_and(looked_at);
     (!demanded).then(|| warning("status", format!("{total} over {family} had status {kind}")))
 }
 

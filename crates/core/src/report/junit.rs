@@ -8,7 +8,7 @@ use crate::result::{Ended, Environment, FamilyResult, RunResult, Tool, Warning};
 
 /// What became of the gates of `sixmark run`.
 pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
-    let urls: Vec<&str> = run.plan.targets.iter().map(|target| target.url.as_str()).collect();
+    let urls: Vec<&str> = run.urls().collect();
     let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
     Suite {
         name: format!("sixmark run {}", urls.join(" ")),
@@ -288,7 +288,7 @@ mod tests {
         for (text, expected) in [(hard, hard), (all.as_str(), kept.as_str())] {
             let mut run = run();
             run.warnings = vec![Warning { code: "x".into(), message: text.into() }];
-            run.plan.targets[0].url = text.to_owned();
+            run.plan.as_mut().unwrap().targets[0].url = text.to_owned();
             let xml = of_run(&run, &[gate(true, text)]);
             let document = Document::parse(&xml).unwrap();
             assert_eq!(failure(&cases(&document)[1]), Some((expected, expected)));

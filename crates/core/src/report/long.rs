@@ -9,8 +9,10 @@ use serde_json::Value;
 use crate::comparison::Comparison;
 use crate::comparison::result::{ComparisonResult, SideName};
 use crate::document::Document;
+use crate::headline::Headline;
 use crate::result::{FamilyResult, RunResult};
 use crate::study::result::StudyResult;
+use crate::watch::Watched;
 
 use super::sheet::Named;
 
@@ -41,14 +43,16 @@ struct Figures<'a> {
 type Place<'a> = (&'a str, Option<u64>, &'a str);
 
 fn run(text: &mut String, document: &str, result: &RunResult) {
-    let mut to = Figures { text, document, kind: "run", started: &result.started };
-    to.one(("run", None, ""), "elapsed_s", &result.elapsed_s.to_string());
+    let kind = Headline::of_run(result).kind.name();
+    let mut to = Figures { text, document, kind, started: &result.started };
+    to.one((kind, None, ""), "elapsed_s", &result.elapsed_s.to_string());
     for (family, figures) in result.families.iter() {
         let side = family.to_string().to_lowercase();
-        to.one(("run", None, &side), "elapsed_s", &result.elapsed_s_of(family).to_string());
-        to.family(("run", None, &side), figures);
+        to.one((kind, None, &side), "elapsed_s", &result.elapsed_s_of(family).to_string());
+        to.family((kind, None, &side), figures);
     }
-    to.family(("run", None, "total"), &result.total);
+    to.family((kind, None, "total"), &result.total);
+    result.watched.iter().for_each(|watched| to.watched(watched));
     result.comparison.iter().for_each(|compared| to.compared("compared", compared));
     for second in &result.intervals {
         let number = Some(second.second);
@@ -95,6 +99,17 @@ fn study(text: &mut String, document: &str, result: &StudyResult) {
 impl Figures<'_> {
     fn family(&mut self, place: Place<'_>, figures: &FamilyResult) {
         self.all(place, figures);
+    }
+
+    /// What packets say beyond that.
+    fn watched(&mut self, watched: &Watched) {
+        for (family, figures) in watched.families.iter() {
+            self.all(("packets", None, &family.to_string().to_lowercase()), figures);
+        }
+        for (at, server) in watched.servers.iter().enumerate() {
+            let place = ("server", Some(at as u64), server.address.to_string());
+            self.all((place.0, place.1, &place.2), &server.figures);
+        }
     }
 
     /// What was found for each metric, named `response.p50.ratio.value`.

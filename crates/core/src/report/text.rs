@@ -2,6 +2,7 @@
 
 mod agreed;
 mod path;
+mod watched;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -74,7 +75,7 @@ pub fn table(result: &RunResult) -> String {
     noise_floor(&mut text, result.calibration.as_ref());
     let sides = Family::BOTH.map(|family| result.families.of(family));
     // The trials of a search have rates of their own: a difference in time would say nothing.
-    let (comparable, version) = (result.find_max.is_none(), result.plan.http.version);
+    let (comparable, version) = (result.find_max.is_none(), result.version());
     let columns = Columns { sides, comparable, version };
     columns.head(&mut text);
     columns.counts(&mut text);
@@ -86,6 +87,9 @@ pub fn table(result: &RunResult) -> String {
     columns.quic(&mut text);
     columns.failures(&mut text);
     columns.content(&mut text);
+    if let Some(watched) = &result.watched {
+        watched::rows(&mut text, watched);
+    }
     text.push_str(&super::gates::lines(&result.gates));
     text
 }
@@ -93,16 +97,21 @@ pub fn table(result: &RunResult) -> String {
 /// What was run, how it ended, and whether to believe it.
 fn headline(result: &RunResult) -> String {
     let mut text = String::new();
-    if result.generator.saturated {
+    if result.is_saturated() {
         text.push_str(
             "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
         );
     }
-    targets(&mut text, &result.plan);
-    mix(&mut text, &result.plan);
+    if let Some(plan) = &result.plan {
+        targets(&mut text, plan);
+        mix(&mut text, plan);
+    }
     lookups(&mut text, &result.dns);
-    if let Some(found) = &result.find_max {
-        text.push_str(&find::summary(found, result.plan.in_flight()));
+    if let (Some(found), Some(plan)) = (&result.find_max, &result.plan) {
+        text.push_str(&find::summary(found, plan.in_flight()));
+    }
+    if let Some(watched) = &result.watched {
+        text.push_str(&watched::head(watched));
     }
     let _ = writeln!(
         text,
@@ -111,9 +120,11 @@ fn headline(result: &RunResult) -> String {
         result.elapsed_s,
         ended(result.ended),
     );
-    let _ = writeln!(text, "{}", setting(result));
+    if let Some(plan) = &result.plan {
+        let _ = writeln!(text, "{}", setting(result, plan));
+    }
     let sides = Family::BOTH.map(|family| result.families.of(family));
-    text.push_str(&agreed::lines(sides, result.plan.http.version));
+    text.push_str(&agreed::lines(sides, result.version()));
     text.push_str(&mixed(result.comparison.as_ref()));
     text.push('\n');
     text
@@ -126,10 +137,10 @@ fn mixed(comparison: Option<&Comparison>) -> String {
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
-fn setting(result: &RunResult) -> String {
-    let load = &result.plan.load;
-    let in_flight = count(result.plan.in_flight());
-    let ratio = result.plan.ratio;
+fn setting(result: &RunResult, plan: &Plan) -> String {
+    let load = &plan.load;
+    let in_flight = count(plan.in_flight());
+    let ratio = plan.ratio;
     let pace = match &load.pace {
         Pace::Open(open) if result.find_max.is_some() => {
             format!("open loop, {}, at most {in_flight} in flight", open.arrivals)
@@ -139,7 +150,8 @@ fn setting(result: &RunResult) -> String {
             format!("open loop, {open}, at most {in_flight} in flight\nIPv6:IPv4 {ratio}")
         }
     };
-    format!("{pace}, {}{}", spoken(&result.plan), generator(&result.generator))
+    let generator = result.generator.as_ref().map_or(String::new(), generator);
+    format!("{pace}, {}{generator}", spoken(plan))
 }
 
 /// The version of HTTP, where it is not the usual one, and over how many connections.

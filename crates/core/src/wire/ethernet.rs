@@ -13,7 +13,11 @@ const MOST_TAGS: usize = 4;
 /// What a frame carries and which kind of thing that is.
 pub(super) fn payload(frame: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
     let header: &[u8; 14] = frame.head()?;
-    let (mut ethertype, mut rest) = (half(header, 12), frame.behind(header.len())?);
+    untagged(half(header, 12), frame.behind(header.len())?)
+}
+
+/// The same behind all tags.
+pub(super) fn untagged(mut ethertype: u16, mut rest: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
     for _ in 0..MOST_TAGS {
         if !TAGS.contains(&ethertype) {
             break;

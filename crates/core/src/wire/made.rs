@@ -34,17 +34,30 @@ impl Segment {
 
     /// As an IP packet.
     pub(crate) fn ip(&self) -> Vec<u8> {
-        let tcp = self.tcp();
+        self.ip_with(super::TCP, &self.tcp())
+    }
+
+    /// As a datagram of UDP with the same ports and payload, in an IP packet.
+    pub(crate) fn udp_ip(&self) -> Vec<u8> {
+        let mut udp = [self.from.port().to_be_bytes(), self.to.port().to_be_bytes()].concat();
+        udp.extend((8 + self.payload.len() as u16).to_be_bytes());
+        udp.extend([0, 0]);
+        udp.extend(&self.payload);
+        self.ip_with(super::UDP, &udp)
+    }
+
+    /// An IP packet between the same that carries something else.
+    pub(crate) fn ip_with(&self, protocol: u8, payload: &[u8]) -> Vec<u8> {
         match (self.from.ip(), self.to.ip()) {
             (IpAddr::V4(from), IpAddr::V4(to)) => {
-                let length = ((20 + tcp.len()) as u16).to_be_bytes();
-                let head = [0x45, 0, length[0], length[1], 0, 7, 0x40, 0, 64, 6, 0, 0];
-                [&head[..], &from.octets(), &to.octets(), &tcp].concat()
+                let length = ((20 + payload.len()) as u16).to_be_bytes();
+                let head = [0x45, 0, length[0], length[1], 0, 7, 0x40, 0, 64, protocol, 0, 0];
+                [&head[..], &from.octets(), &to.octets(), payload].concat()
             }
             (IpAddr::V6(from), IpAddr::V6(to)) => {
-                let length = (tcp.len() as u16).to_be_bytes();
-                let head = [0x60, 0, 0, 0, length[0], length[1], 6, 64];
-                [&head[..], &from.octets(), &to.octets(), &tcp].concat()
+                let length = (payload.len() as u16).to_be_bytes();
+                let head = [0x60, 0, 0, 0, length[0], length[1], protocol, 64];
+                [&head[..], &from.octets(), &to.octets(), payload].concat()
             }
             _ => panic!("two families"),
         }

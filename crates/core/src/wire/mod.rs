@@ -2,31 +2,33 @@
 //! are no packet, or whose end was not kept, are told apart and never trusted.
 
 mod ethernet;
+mod icmp;
 mod ipv4;
 mod ipv6;
+mod link;
+mod null;
 pub mod pcap;
-mod sll2;
+mod sll;
 mod span;
 mod tcp;
+mod udp;
 
 use std::net::IpAddr;
 
+pub use icmp::{Icmp, TooBig};
+pub use link::Link;
 pub use span::Span;
 pub use tcp::{Flags, Options, Tcp};
+pub use udp::Udp;
 
 /// The number of TCP among IP's protocols.
 pub const TCP: u8 = 6;
-
-/// What a packet begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
-    /// An Ethernet header, with VLAN tags or without.
-    Ethernet,
-    /// An IP header, of either version.
-    Ip,
-    /// Linux's header of captures on all interfaces (LINKTYPE_LINUX_SLL2).
-    Sll2,
-}
+/// That of UDP.
+pub const UDP: u8 = 17;
+/// That of ICMP for IPv4.
+pub const ICMP: u8 = 1;
+/// That of ICMPv6.
+pub const ICMPV6: u8 = 58;
 
 /// Why a packet's insides can't be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +56,21 @@ pub struct Ip<'a> {
     pub payload: Span<'a>,
 }
 
+/// What an IP packet carries, as far as that is of use here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried<'a> {
+    /// A segment of TCP; of a packet's first fragment as much as that has.
+    Tcp(Tcp<'a>),
+    /// A datagram of UDP; of a packet's first fragment as much as that has.
+    Udp(Udp<'a>),
+    /// A message of ICMP or ICMPv6.
+    Icmp(Icmp),
+    /// The middle or the end of something: a fragment but the first.
+    Rest,
+    /// Something else.
+    Other,
+}
+
 /// A part of a packet that was too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
@@ -72,12 +89,19 @@ pub struct Fragment {
 pub fn ip(link: Link, frame: Span<'_>) -> Result<Ip<'_>, Skipped> {
     match link {
         Link::Ethernet => of_type(ethernet::payload(frame)?),
-        Link::Sll2 => of_type(sll2::payload(frame)?),
-        Link::Ip => match frame.bytes.first().ok_or(Skipped::Cut)? >> 4 {
-            4 => ipv4::read(frame),
-            6 => ipv6::read(frame),
-            _ => Err(Skipped::Malformed),
-        },
+        Link::Sll => of_type(sll::payload(frame)?),
+        Link::Sll2 => of_type(sll::payload2(frame)?),
+        Link::Null => of_type(null::payload(frame)?),
+        Link::Ip => of_version(frame),
+    }
+}
+
+/// By the version that it begins with.
+fn of_version(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
+    match packet.head::<1>()?[0] >> 4 {
+        4 => ipv4::read(packet),
+        6 => ipv6::read(packet),
+        _ => Err(Skipped::Malformed),
     }
 }
 
@@ -88,6 +112,23 @@ fn of_type((ethertype, payload): (u16, Span<'_>)) -> Result<Ip<'_>, Skipped> {
         ethernet::IPV6 => ipv6::read(payload),
         _ => Err(Skipped::Other),
     }
+}
+
+/// What a packet carries. Nothing is allocated or copied.
+///
+/// # Errors
+/// Its headers can't be read.
+pub fn carried<'a>(ip: &Ip<'a>) -> Result<Carried<'a>, Skipped> {
+    if ip.fragment.is_some_and(|fragment| fragment.offset > 0) {
+        return Ok(Carried::Rest);
+    }
+    let begins = ip.fragment.is_some();
+    Ok(match (ip.protocol, ip.source) {
+        (TCP, _) => Carried::Tcp(tcp::read(ip.payload)?),
+        (UDP, _) => Carried::Udp(udp::read(ip.payload, begins)?),
+        (ICMP, IpAddr::V4(_)) | (ICMPV6, IpAddr::V6(_)) => Carried::Icmp(icmp::read(ip)?),
+        _ => Carried::Other,
+    })
 }
 
 /// Where the TCP segment of a packet is whole, or begins.

@@ -69,12 +69,9 @@ impl Format {
             _ => return Err("is no capture (pcap)".into()),
         };
         // The upper half tells of checksums behind frames, which nobody keeps.
-        let link = match number(header, 20, big_endian) & 0xffff {
-            1 => Link::Ethernet,
-            12 | 14 | 101 | 228 | 229 => Link::Ip,
-            276 => Link::Sll2,
-            other => return Err(format!("has packets of link type {other}, which can't be read")),
-        };
+        let kind = number(header, 20, big_endian) & 0xffff;
+        let unread = || format!("has packets of link type {kind}, which can't be read");
+        let link = Link::of_number(kind).ok_or_else(unread)?;
         Ok(Format { big_endian, unit_ns, link, snap: number(header, 16, big_endian) })
     }
 

@@ -63,7 +63,44 @@ pub struct Options {
     pub timestamps: Option<(u32, u32)>,
 }
 
+/// As RFC 7323's appendix A advises: no operation twice, then timestamps, and nothing else.
+const TIMESTAMPS_ALONE: [u8; 4] = [1, 1, 8, 10];
+/// More blocks than four have no room among options.
+const MOST_BLOCKS: usize = 4;
+
 impl Tcp<'_> {
+    /// The first number and that behind the last of each block of bytes that its sender has beyond the
+    /// hole at `acknowledgement` (SACK, RFC 2018), the first being that which has just grown.
+    pub fn selective(&self) -> impl Iterator<Item = (u32, u32)> {
+        let blocks = if self.has_plain_options() { &[] } else { self.blocks() };
+        let pairs = blocks.chunks_exact(8).take(MOST_BLOCKS);
+        pairs.map(|block| (word(block, 0), word(block, 4)))
+    }
+
+    /// Nearly all segments have no options but timestamps.
+    fn has_plain_options(&self) -> bool {
+        self.options.is_empty()
+            || (self.options.len() == 12 && self.options.starts_with(&TIMESTAMPS_ALONE))
+    }
+
+    fn blocks(&self) -> &[u8] {
+        let mut rest = self.options;
+        loop {
+            rest = match rest {
+                [1, behind @ ..] => behind,
+                [0, ..] | [] | [_] => return &[],
+                [kind, length, values @ ..] => {
+                    let length = usize::from(*length).wrapping_sub(2);
+                    let Some((value, behind)) = values.split_at_checked(length) else { return &[] };
+                    if *kind == 5 {
+                        return value;
+                    }
+                    behind
+                }
+            }
+        }
+    }
+
     /// Its options.
     pub fn options(&self) -> Options {
         let (mut found, mut rest) = (Options::default(), self.options);

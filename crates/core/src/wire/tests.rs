@@ -165,8 +165,104 @@ fn random_bytes_never_panic() {
         }
         frame.truncate(random.below(frame.len() as u64 + 1) as usize);
         let span = Span::new(&frame, random.below(100) as usize);
-        for link in [Link::Ethernet, Link::Ip, Link::Sll2] {
-            let _ = ip(link, span).and_then(|ip| tcp(&ip).map(|tcp| tcp.options()));
+        for link in [Link::Ethernet, Link::Ip, Link::Null, Link::Sll, Link::Sll2] {
+            let Ok(ip) = ip(link, span) else { continue };
+            if let Ok(Carried::Tcp(tcp)) = carried(&ip) {
+                let _ = (tcp.options(), tcp.selective().count());
+            }
         }
+    }
+}
+
+#[test]
+fn loopbacks_of_other_systems_and_linux_older_header_are_read() {
+    for segment in segments() {
+        let ip = segment.ip();
+        let families: &[u32] = if ip[0] >> 4 == 6 { &[10, 24, 28, 30] } else { &[2] };
+        for family in families {
+            for header in [family.to_be_bytes(), family.to_le_bytes()] {
+                assert_holds(&segment, Link::Null, &[&header[..], &ip].concat());
+            }
+        }
+        let frame = segment.frame();
+        let sll = [&[0; 14], &frame[12..14], &ip[..]].concat();
+        assert_holds(&segment, Link::Sll, &sll);
+        let tagged = [&[0; 14][..], &[0x81, 0, 0, 5], &frame[12..14], &ip[..]].concat();
+        assert_holds(&segment, Link::Sll, &tagged);
+    }
+    let appletalk = [&[0, 0, 0, 16][..], &[0; 40]].concat();
+    assert_eq!(ip(Link::Null, whole(&appletalk)), Err(Skipped::Other));
+}
+
+#[test]
+fn link_types_have_the_numbers_that_files_have_for_them() {
+    let known = [0, 1, 12, 14, 101, 108, 113, 228, 229, 276];
+    let found: Vec<u32> = (0..400).filter(|n| Link::of_number(*n).is_some()).collect();
+    assert_eq!(found, known);
+}
+
+/// What a packet carries.
+fn carries(packet: &[u8]) -> Result<Carried<'_>, Skipped> {
+    carried(&ip(Link::Ip, whole(packet))?)
+}
+
+#[test]
+fn a_datagram_has_its_ports_and_what_it_carries() {
+    for segment in segments() {
+        let packet = segment.udp_ip();
+        let Ok(Carried::Udp(udp)) = carries(&packet) else { panic!("a datagram") };
+        assert_eq!((udp.source, udp.destination), (1000, 80));
+        assert_eq!(udp.payload, whole(b"abc"));
+        for length in [7, 12] {
+            let mut wrong = packet.clone();
+            let at = packet.len() - 3 - 8 + 5;
+            wrong[at] = length;
+            assert_eq!(carries(&wrong), Err(Skipped::Malformed), "{length}");
+        }
+    }
+}
+
+#[test]
+fn who_sent_what_is_too_big_is_told_as_far_as_it_came_back() {
+    for segment in segments() {
+        let inner = segment.ip();
+        let (kind, code, protocol) = match segment.from.ip() {
+            IpAddr::V6(_) => (2, 0, ICMPV6),
+            IpAddr::V4(_) => (3, 4, ICMP),
+        };
+        let head = [kind, code, 0, 0, 0, 0, 5, 0];
+        for kept in 0..inner.len() {
+            let message = [&head[..], &inner[..kept]].concat();
+            let packet = segment.ip_with(protocol, &message);
+            let Ok(Carried::Icmp(found)) = carries(&packet) else { panic!("a message") };
+            let too_big = found.too_big.unwrap();
+            assert_eq!((found.kind, too_big.mtu), (kind, 1_280));
+            let header = if protocol == ICMP { 20 } else { 40 };
+            let packet = (segment.from.ip(), segment.to.ip(), TCP);
+            assert_eq!(too_big.packet, (kept >= header).then_some(packet));
+            let ends = (segment.from, segment.to);
+            assert_eq!(too_big.ends(), (kept >= header + 4).then_some(ends));
+        }
+        let echo = segment.ip_with(protocol, &[8, 0, 0, 0, 0, 0, 0, 0]);
+        let Ok(Carried::Icmp(found)) = carries(&echo) else { panic!("a message") };
+        assert_eq!(found, Icmp { kind: 8, code: 0, too_big: None });
+    }
+}
+
+#[test]
+fn blocks_of_selective_acknowledgements_are_read() {
+    let [mut six, _] = segments();
+    let block = |from: u32, to: u32| [from.to_be_bytes(), to.to_be_bytes()].concat();
+    let blocks = [block(5, 9), block(11, u32::MAX)].concat();
+    six.options = [&[1, 1, 5, 18][..], &blocks].concat();
+    let packet = six.ip();
+    let Ok(Carried::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
+    assert_eq!(tcp.selective().collect::<Vec<_>>(), [(5, 9), (11, u32::MAX)]);
+    for none in [&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2][..], &[0; 4], &[5, 40, 1, 1], &[5, 0, 1, 1]]
+    {
+        six.options = none.to_vec();
+        let packet = six.ip();
+        let Ok(Carried::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
+        assert_eq!(tcp.selective().count(), 0, "{none:?}");
     }
 }

@@ -79,7 +79,7 @@ fn side(of: &Contender<Ready>, result: RunResult) -> Side {
     Side {
         name: of.name.clone(),
         options: of.options.clone(),
-        plan: result.plan,
+        plan: of.planned.plan().clone(),
         elapsed_s: result.elapsed_s,
         figures: result.total,
     }

@@ -225,7 +225,7 @@ fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
         assert_eq!(of.limited_by, Some(Limit::Generator));
     }
     assert_eq!(result.find_max.as_ref().unwrap().ratio, None);
-    assert!(!result.generator.saturated);
+    assert!(!result.is_saturated());
     let warnings = crate::warning::of_result(&result);
     let limited = warnings.iter().filter(|warning| warning.code == "generator_limited");
     assert_eq!(limited.count(), 2);

@@ -33,7 +33,7 @@ fn short_trials(found: &FindMax) -> Option<Warning> {
 }
 
 fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning> {
-    let in_flight = result.plan.in_flight();
+    let in_flight = result.plan.as_ref()?.in_flight();
     match found.limited_by? {
         Limit::Generator => Some(warning(
             "generator_limited",

@@ -110,7 +110,7 @@ fn answered(status: u16, checks: &[&str]) -> RunResult {
     figures.outcomes = [("NORMAL".into(), 1), ("CONTENT".into(), 1), ("TIMEOUT".into(), 1)].into();
     let checks = checks.iter().map(|check| check.parse().unwrap()).collect();
     let request = Request { checks: Checks::new(checks), ..Request::plain("GET") };
-    result.plan.requests = Requests::one(request);
+    result.plan.as_mut().unwrap().requests = Requests::one(request);
     result
 }
 
@@ -140,9 +140,9 @@ fn failures_are_those_without_a_warning_of_their_own() {
 #[test]
 fn a_reset_of_quic_is_none() {
     let mut result = result(Tls::default(), &[], &[]);
-    result.plan.connection.close = Close::Rst;
+    result.plan.as_mut().unwrap().connection.close = Close::Rst;
     assert!(warned(&result, "close_rst").unwrap().contains("TIME-WAIT"));
-    result.plan.http.version = Version::Http3;
+    result.plan.as_mut().unwrap().http.version = Version::Http3;
     assert!(warned(&result, "close_rst").unwrap().contains("CONNECTION_CLOSE"));
 }
 

@@ -120,7 +120,7 @@ fn measured(result: &ComparisonResult) -> Vec<Block> {
     }
     blocks.extend(setting::environment(
         &result.environment,
-        &result.generator,
+        Some(&result.generator),
         &result.dns,
         &result.tool,
     ));

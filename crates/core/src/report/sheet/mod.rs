@@ -18,6 +18,7 @@ mod side;
 mod study;
 pub mod table;
 mod verdict;
+mod watched;
 mod write;
 
 use crate::comparison::{Metric, Verdict};

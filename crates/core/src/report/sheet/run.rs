@@ -4,12 +4,13 @@ use crate::comparison::Comparison;
 use crate::find::{FindMax, Found};
 use crate::report::find;
 use crate::result::RunResult;
+use crate::watch::Watched;
 
 use super::side::Sides;
 use super::table::{Cell, Column, Group, Row, Table};
 use super::{
     Block, Headline, Part, Sheet, Tile, comparison, effects, figures, floor, gates, outcomes, path,
-    phases, seconds, setting, verdict, write,
+    phases, seconds, setting, verdict, watched, write,
 };
 
 /// What is shown of a run.
@@ -24,13 +25,14 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
         figures::part(&sides),
         outcomes::part(&sides),
         path::part(&sides),
+        result.watched.as_ref().and_then(watched::part),
         floor::part(result.calibration.as_ref()),
         setting::part(measured(result)),
     ];
     Sheet {
         name: name.to_owned(),
-        kind: if result.find_max.is_some() { "Search for the highest rate" } else { "Run" },
-        title: setting::title(&result.plan),
+        kind: kind(result),
+        title: title(result),
         about: about(result),
         headline: headline(result, &sides),
         tiles: tiles(result, &sides),
@@ -39,14 +41,28 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
     }
 }
 
+fn kind(result: &RunResult) -> &'static str {
+    match (&result.find_max, &result.plan) {
+        (Some(_), _) => "Search for the highest rate",
+        (None, Some(_)) => "Run",
+        (None, None) => "Watch",
+    }
+}
+
+fn title(result: &RunResult) -> String {
+    let watched = || result.watched.iter().flat_map(Watched::names).collect::<Vec<_>>().join(", ");
+    result.plan.as_ref().map_or_else(watched, setting::title)
+}
+
 fn about(result: &RunResult) -> Vec<String> {
+    let ratio = result.plan.as_ref().map(|plan| format!("IPv6 : IPv4 = {}", plan.ratio));
     let said = [
         setting::when(&result.started),
         format!("{:.1} s", result.elapsed_s),
         format!("{} requests", write::count(result.total.requests.sent)),
-        setting::pace(&result.plan),
-        format!("IPv6 : IPv4 = {}", result.plan.ratio),
-        setting::protocol(&result.plan),
+        result.plan.as_ref().map_or(String::new(), setting::pace),
+        ratio.unwrap_or_default(),
+        result.plan.as_ref().map_or(String::new(), setting::protocol),
         setting::ended(result.ended).to_owned(),
     ];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
@@ -54,7 +70,7 @@ fn about(result: &RunResult) -> Vec<String> {
 
 fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
     let mut notes = Vec::new();
-    if result.generator.saturated {
+    if result.is_saturated() {
         notes.push(verdict::SATURATED.to_owned());
     }
     if let Some(found) = &result.find_max {
@@ -84,10 +100,11 @@ fn tiles(result: &RunResult, sides: &Sides<'_>) -> Vec<Tile> {
 }
 
 fn measured(result: &RunResult) -> Vec<Block> {
-    let mut blocks = vec![setting::plan(&result.plan, "What was run")];
+    let plan = result.plan.iter().map(|plan| setting::plan(plan, "What was run"));
+    let mut blocks: Vec<Block> = plan.collect();
     blocks.extend(setting::environment(
         &result.environment,
-        &result.generator,
+        result.generator.as_ref(),
         &result.dns,
         &result.tool,
     ));
@@ -116,7 +133,7 @@ fn rate(per_s: f64) -> String {
 /// The trials of a search.
 fn search(result: &RunResult) -> Option<Part> {
     let found = result.find_max.as_ref()?;
-    let places = result.plan.in_flight();
+    let places = result.plan.as_ref()?.in_flight();
     let groups = found.families.iter().map(|(family, of)| Group {
         name: Some(family.to_string()),
         rows: of

@@ -38,11 +38,11 @@ pub(super) fn plan(plan: &Plan, caption: &str) -> Block {
 /// The machine, its routes, and the generator.
 pub(super) fn environment(
     environment: &Environment,
-    generator: &Generator,
+    generator: Option<&Generator>,
     dns: &[Lookup],
     tool: &Tool,
 ) -> Vec<Block> {
-    let mut blocks = machine(environment, generator_facts(generator), tool);
+    let mut blocks = machine(environment, generator.map(generator_facts).unwrap_or_default(), tool);
     blocks.extend(lookups(dns));
     blocks
 }

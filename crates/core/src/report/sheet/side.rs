@@ -31,7 +31,7 @@ pub(super) struct Sides<'a> {
 impl<'a> Sides<'a> {
     /// The families of a run.
     pub(super) fn of_run(result: &'a RunResult) -> Sides<'a> {
-        let version = result.plan.http.version;
+        let version = result.version();
         let side = |(family, figures): (Family, &'a FamilyResult)| Side {
             place: usize::from(family == Family::Ipv4),
             name: family.to_string(),

@@ -13,7 +13,7 @@ use crate::store::{Filter, Listed};
 #[group(skip)]
 pub(super) struct Args {
     /// Of this kind only
-    #[arg(long, value_name = "run|comparison|study", value_parser = kind)]
+    #[arg(long, value_name = "run|comparison|study|watch", value_parser = kind)]
     kind: Option<Kind>,
 
     /// Begun at this time or later: a day, a time (UTC), or how long ago (2d)
@@ -73,5 +73,5 @@ fn lines(entries: &[Listed]) -> Result<String, Error> {
 
 fn kind(text: &str) -> Result<Kind, String> {
     let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| "say run, comparison or study".to_owned())
+    found.ok_or_else(|| "say run, comparison, study or watch".to_owned())
 }

@@ -24,12 +24,13 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
     let without = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
     let (answered, silent): (Vec<_>, Vec<_>) =
         without.partition(|(_, figures)| !figures.content.is_empty());
-    let lines = [no_answer(&result.plan, &silent), all_failed(result, &answered)];
+    let lines = [no_answer(result.plan.as_ref(), &silent), all_failed(result, &answered)];
     let lines: Vec<_> = lines.into_iter().flatten().collect();
     (!lines.is_empty()).then(|| lines.join("; "))
 }
 
-fn no_answer(plan: &Plan, silent: &[(Family, &FamilyResult)]) -> Option<String> {
+fn no_answer(plan: Option<&Plan>, silent: &[(Family, &FamilyResult)]) -> Option<String> {
+    let plan = plan?;
     let (mut causes, mut advices) = (Vec::new(), Vec::new());
     for &(family, figures) in silent {
         let (cause, advice) = explain(plan, &family.to_string(), figures);

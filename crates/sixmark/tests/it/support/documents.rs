@@ -49,7 +49,7 @@ pub(crate) fn comparison() -> Value {
     let side = |name: &str, all: &[FamilyTally]| Side {
         name: name.into(),
         options: String::new(),
-        plan: run.plan.clone(),
+        plan: run.plan.clone().unwrap(),
         elapsed_s: f64::from(PAIRS),
         figures: figures(&run, &sum(&all[1..]), f64::from(PAIRS)),
     };
@@ -69,7 +69,7 @@ pub(crate) fn comparison() -> Value {
         dns: run.dns.clone(),
         environment: run.environment.clone(),
         warnings: vec![Warning { code: "few_samples".into(), message: "made by hand".into() }],
-        generator: run.generator.clone(),
+        generator: run.generator.clone().unwrap(),
     };
     serde_json::to_value(document).unwrap()
 }
@@ -110,7 +110,7 @@ fn figures(
     tally: &FamilyTally,
     elapsed_s: f64,
 ) -> sixmark_core::result::FamilyResult {
-    planned_result(&run.plan, tally, Vec::new(), elapsed_s, false)
+    planned_result(run.plan.as_ref().unwrap(), tally, Vec::new(), elapsed_s, false)
 }
 
 fn sum(all: &[FamilyTally]) -> FamilyTally {

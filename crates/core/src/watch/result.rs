@@ -1,0 +1,210 @@
+//! `watched` of a result document.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::Families;
+use crate::timing::{Summary, Timing};
+
+/// What packets said, beyond what the figures of a run hold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Watched {
+    /// Where packets came from.
+    pub sources: Vec<Source>,
+    /// The ports that servers had to have; empty: any.
+    pub ports: Vec<u16>,
+    /// Packets that came, of whatever they were.
+    pub packets: u64,
+    /// As long as they were on the wire, in bytes.
+    pub frame_bytes: u64,
+    /// Of those, segments and datagrams of connections that were followed.
+    pub followed: u64,
+    /// Packets that were lost before anybody looked at them; none where nobody counted.
+    pub dropped: Option<u64>,
+    /// Packets of which too little was kept to tell what they are.
+    pub cut: u64,
+    /// Packets whose headers contradict each other.
+    pub malformed: u64,
+    /// Packets of a kind of link that can't be read.
+    pub unreadable: u64,
+    /// How often a packet was older than the one before it by more than a millisecond.
+    pub clock_went_back: u64,
+    /// When the first packet was seen, RFC 3339 in UTC; none where there was none.
+    pub first: Option<String>,
+    /// When the last was.
+    pub last: Option<String>,
+    /// Connections that had to make room for others before they were over.
+    pub evicted: u64,
+    /// What was seen over each family.
+    pub families: Families<WatchedFamily>,
+    /// The same of each server, in the order in which they were first seen.
+    pub servers: Vec<WatchedServer>,
+    /// Servers for which there was no room in that list.
+    pub servers_left_out: u64,
+}
+
+impl Watched {
+    /// The interfaces or files, by name.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.sources.iter().map(|source| source.name.clone())
+    }
+}
+
+/// Where packets came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The interface's or the file's name.
+    pub name: String,
+    /// How they came: `interface`, `pcap` or `pcapng`.
+    pub kind: String,
+    /// What its packets begin with: `ethernet`, `ip` and so on.
+    pub link: String,
+    /// How many bytes of a packet were kept at most; 0: all.
+    pub snap: u32,
+    /// How many came from it.
+    pub packets: u64,
+    /// How many of them the kernel had to drop; none where nobody counted.
+    pub dropped: Option<u64>,
+    /// False where a file ends in the middle of a packet.
+    pub whole: bool,
+}
+
+/// What one family, or one server, was seen to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WatchedFamily {
+    /// Connections of which anything was seen.
+    pub connections: u64,
+    /// Of those, the ones whose beginning was not.
+    pub begun_before: u64,
+    /// How they ended, by name; they add up to `connections`.
+    pub closures: BTreeMap<String, u64>,
+    /// What was spoken on them, by name; they add up to `connections`.
+    pub spoken: BTreeMap<String, u64>,
+    /// Exchanges that could be read.
+    pub exchanges: u64,
+    /// SYNs that were sent again.
+    pub syns_repeated: u64,
+    /// From the first SYN to the first SYN-ACK.
+    pub answered_us: Summary,
+    /// From the first SYN to the ACK of the SYN-ACK.
+    pub established_us: Summary,
+    /// From the ClientHello to the client's first application data.
+    pub handshake_us: Summary,
+    /// Round trips, each from where packets were captured to one side and back.
+    pub round_trips: RoundTripResult,
+    /// From a GET to the last ACK of its response before FIN.
+    pub delay_us: Summary,
+    /// Bytes of both directions over that time.
+    pub throughput: Rates,
+    /// What clients sent.
+    pub from_client: SentResult,
+    /// What servers sent.
+    pub from_server: SentResult,
+    /// Connections of which packets are missing from the capture.
+    pub gaps: u64,
+    /// Connections whose segments came in fragments that were not put together.
+    pub fragmented: u64,
+    /// Packets that are several segments, put together for or by a network card.
+    pub coalesced: u64,
+    /// Connections whose HTTP could not be followed to its end.
+    pub unparsed: u64,
+    /// Messages that a packet is too big (ICMP, ICMPv6).
+    pub packet_too_big: u64,
+    /// Names that clients asked for (SNI), by connections.
+    pub server_names: BTreeMap<String, u64>,
+    /// Protocols that clients offered (ALPN), by connections.
+    pub alpn: BTreeMap<String, u64>,
+    /// Versions of TLS and QUIC, by connections.
+    pub versions: BTreeMap<String, u64>,
+}
+
+/// The same of one server.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WatchedServer {
+    /// Its address and port.
+    pub address: SocketAddr,
+    /// What was seen.
+    pub figures: WatchedFamily,
+    /// Status codes of whole responses.
+    pub status: BTreeMap<u16, u64>,
+    /// From the request's last packet to the response's first.
+    pub wait_us: Summary,
+    /// From the request's first packet to the response's last.
+    pub response_us: Summary,
+}
+
+/// Round trips between the capture and each side.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RoundTripResult {
+    /// From the server's segments to the client's ACKs of them.
+    pub client_us: Summary,
+    /// From the client's segments to the server's ACKs of them.
+    pub server_us: Summary,
+}
+
+/// What one side of all connections sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentResult {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of their frames, as long as they were on the wire.
+    pub frame_bytes: u64,
+    /// Bytes of payload, as often as they were sent.
+    pub payload_bytes: u64,
+    /// Bytes of the streams, each once.
+    pub stream_bytes: u64,
+    /// Segments that brought nothing that was not seen before.
+    pub retransmitted: u64,
+    /// Segments that filled a hole and were not sent before, as far as that can be told.
+    pub out_of_order: u64,
+    /// ACKs that repeat another while something is under way.
+    pub duplicate_acks: u64,
+    /// ACKs that tell of what came behind a hole (SACK).
+    pub selective_acks: u64,
+    /// How often a window of 0 was offered.
+    pub zero_windows: u64,
+    /// Segments that ask whether that still is so, or keep alive.
+    pub probes: u64,
+    /// Resets.
+    pub resets: u64,
+    /// Packets that were fragments.
+    pub fragments: u64,
+    /// The smallest and the largest MSS that was offered, in bytes.
+    pub mss: Option<[u16; 2]>,
+    /// The smallest and the largest shift of windows that was offered.
+    pub window_scale: Option<[u8; 2]>,
+    /// The largest window that was offered, in bytes.
+    pub largest_window: u64,
+}
+
+/// Rates of one kind, in bits a second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// How many there are.
+    pub count: u64,
+    /// The lowest, bits a second.
+    pub min_bits_per_s: Option<f64>,
+    /// The arithmetic mean.
+    pub mean_bits_per_s: Option<f64>,
+    /// The median.
+    pub p50_bits_per_s: Option<f64>,
+    /// The highest.
+    pub max_bits_per_s: Option<f64>,
+}
+
+#[allow(dead_code)]
+impl Rates {
+    /// Of rates that were recorded in bits a second.
+    pub(super) fn of(bits: &Timing) -> Rates {
+        let whole = |value: Option<u64>| value.map(|value| value as f64);
+        Rates {
+            count: bits.count(),
+            min_bits_per_s: whole(bits.min()),
+            mean_bits_per_s: bits.mean(),
+            p50_bits_per_s: whole(bits.quantile(0.5)),
+            max_bits_per_s: whole(bits.quantile(1.0)),
+        }
+    }
+}
