@@ -4,23 +4,24 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::flow::Follower;
+use sixmark_core::flow::{Follower, Settings, Transfers};
 use sixmark_core::wire::pcap::{self, Format, Next};
 use sixmark_core::wire::{Link, Span};
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut follower = Follower::new(vec![80]);
+    let settings = Settings { ports: vec![80], ..Settings::default() };
+    let mut follower = Follower::new(settings, Transfers::default());
     match Format::read(bytes) {
         Ok(format) => follow_file(&mut follower, format, &bytes[pcap::HEADER..]),
         Err(_) => follow_frames(&mut follower, bytes),
     }
     let _ = follower.is_settled();
-    for transfer in follower.finish(0) {
+    for transfer in follower.finish().0.finish(0) {
         assert_eq!(transfer.delay_ns.is_none(), transfer.unmeasured.is_some(), "{transfer:?}");
     }
 });
 
-fn follow_file(follower: &mut Follower, format: Format, mut rest: &[u8]) {
+fn follow_file(follower: &mut Follower<Transfers>, format: Format, mut rest: &[u8]) {
     while let Next::Record(record, behind) = format.next(rest) {
         let frame = Span::new(record.bytes, record.length as usize);
         follower.packet(format.link, record.at_ns, frame);
@@ -28,7 +29,7 @@ fn follow_file(follower: &mut Follower, format: Format, mut rest: &[u8]) {
     }
 }
 
-fn follow_frames(follower: &mut Follower, mut rest: &[u8]) {
+fn follow_frames(follower: &mut Follower<Transfers>, mut rest: &[u8]) {
     let mut at_ns = 0;
     while let [kind, length, behind @ ..] = rest {
         let (frame, behind) = behind.split_at(behind.len().min(usize::from(*length)));

@@ -1,268 +1,225 @@
-//! One connection, and the exchange that is on it.
+//! One connection of TCP.
 
 use super::Segment;
-use super::side::{Brought, Side};
-use super::transfer::{Ends, Transfer, Unmeasured, Way};
-use crate::wire::Flags;
-
-/// What a request that is measured begins with.
-const GET: &[u8] = b"GET ";
+use super::closing::Closing;
+use super::http::{About, Http, is_request};
+use super::observed::{Closure, Doubts, Observed, Opening, Sink, Spoken};
+use super::side::Side;
+use super::stream::Stream;
+use super::transfer::{Ends, Way};
 
 /// A connection as far as it was seen.
 #[derive(Debug)]
 pub(super) struct Connection {
-    ends: Ends,
-    sides: Way<Option<Side>>,
+    pub(super) ends: Ends,
+    before: u32,
     began_ns: u64,
-    /// Whether the beginning was seen, and how long it took.
-    syn: bool,
-    answered_ns: Option<u64>,
-    established_ns: Option<u64>,
+    last_ns: u64,
+    /// Whether anything came.
+    begun: bool,
+    opening: Opening,
+    closing: Closing,
+    sides: Way<Side>,
     /// Up to where the client has acknowledged.
-    acknowledged: i64,
-    /// It has been cut off.
-    reset: bool,
+    acknowledged: Way<i64>,
     /// The client acknowledged what never came by.
     gap: bool,
-    fragmented: bool,
-    exchanges: u32,
-    exchange: Option<Exchange>,
-}
-
-/// An exchange on its way.
-#[derive(Debug)]
-struct Exchange {
-    found: Transfer,
-    /// Where the server's stream stood when it was asked.
-    start: i64,
-    /// Up to where the client has acknowledged content.
-    acknowledged: i64,
-    /// And before its FIN.
-    before_fin: i64,
-    /// All bytes that count so far.
-    bytes: Way<u64>,
+    doubts: Doubts,
+    /// Fragments of segments that are not whole yet.
+    pub(super) in_pieces: u32,
+    spoken: Spoken,
+    http: Option<Box<Http>>,
 }
 
 impl Connection {
-    pub(super) fn new(ends: Ends) -> Connection {
+    /// One with these ends, the like of which there were so many `before`.
+    pub(super) fn new(ends: Ends, before: u32) -> Connection {
         Connection {
             ends,
-            sides: Way::default(),
+            before,
             began_ns: 0,
-            syn: false,
-            answered_ns: None,
-            established_ns: None,
-            acknowledged: 0,
-            reset: false,
+            last_ns: 0,
+            begun: false,
+            opening: Opening::default(),
+            closing: Closing::default(),
+            sides: Way::default(),
+            acknowledged: Way::default(),
             gap: false,
-            fragmented: false,
-            exchanges: 0,
-            exchange: None,
+            doubts: Doubts::default(),
+            in_pieces: 0,
+            spoken: Spoken::default(),
+            http: None,
         }
     }
 
-    /// Takes its next segment; an exchange that this ends goes to `done`.
-    pub(super) fn take(
-        &mut self,
-        by_client: bool,
-        segment: &Segment<'_>,
-        done: &mut Vec<Transfer>,
-    ) {
+    /// Takes its next segment.
+    pub(super) fn take(&mut self, by_client: bool, segment: &Segment<'_>, sink: &mut impl Sink) {
         let flags = segment.tcp.flags;
-        self.fragmented |= segment.fragment;
+        self.begin(by_client, segment);
         if flags.rst() {
             self.cut_off(by_client, segment);
             return;
         }
-        self.begin(by_client, segment);
-        let finished = self.has_finished(by_client) || flags.fin();
-        let Some(side) = self.sides.of(by_client) else { return };
-        let brought = side.sent(&segment.tcp);
-        let get = by_client && brought.is_new && segment.tcp.payload.bytes.starts_with(GET);
-        if !get {
-            self.count(by_client, segment, brought);
+        let finished = self.sides.of(by_client).has_finished() || flags.fin();
+        let handshake_ns = self.opening.established_ns;
+        let (own, other) = self.sides.pair(by_client);
+        let brought = own.take(segment, other, handshake_ns);
+        let mss = other.sent.mss;
+        let payload = &segment.tcp.payload;
+        let too_long = mss.is_some_and(|mss| payload.length > usize::from(mss));
+        self.doubts.coalesced += u64::from(too_long);
+        let asks = by_client && brought.is_new && is_request(payload.bytes);
+        if let Some(http) = self.http.as_mut().filter(|_| !asks) {
+            http.take(by_client, segment, &brought, mss);
         }
-        if by_client && flags.ack() {
-            self.acknowledge(segment, finished);
+        if flags.ack() {
+            self.acknowledge(by_client, segment, finished, sink);
         }
-        if get {
-            self.end_exchange(done);
-            self.ask(segment);
+        if asks {
+            self.ask(segment, sink);
+        }
+        if payload.length > 0 && self.spoken == Spoken::Nothing {
+            self.spoken = if asks { Spoken::Http1 } else { Spoken::Unknown };
         }
     }
 
-    /// A SYN that can't be this connection's.
+    /// A SYN of the client's that can't be this connection's: its number is another, or all was over.
     pub(super) fn is_other(&self, segment: &Segment<'_>) -> bool {
         let number = segment.tcp.sequence;
-        !self.syn || self.sides.from_client.as_ref().is_some_and(|side| !side.began_with(number))
+        let client = &self.sides.from_client;
+        let same = client.stream.as_ref().is_none_or(|stream| stream.began_with(number));
+        let ends = client.has_finished() || self.sides.from_server.has_finished();
+        !self.opening.seen || !same || ends || self.closing.is_cut_off()
     }
 
     /// Both sides have said their last, or one has cut it off.
     pub(super) fn is_over(&self) -> bool {
-        self.reset || (self.has_finished(true) && self.has_finished(false))
+        self.closing.is_cut_off() || self.is_through()
     }
 
     /// Nothing is to be expected of it.
     pub(super) fn is_settled(&self) -> bool {
-        let unanswered = || self.exchange.as_ref().is_some_and(|e| e.found.wait_ns.is_none());
-        let behind = self.sides.from_server.as_ref().map_or(0, Side::payload_end);
-        self.reset || (self.acknowledged >= behind && !unanswered())
+        let unanswered = || self.http.as_ref().is_some_and(|http| http.is_unanswered());
+        let behind = self.sides.from_server.payload_end();
+        self.closing.is_cut_off() || (self.acknowledged.from_server >= behind && !unanswered())
     }
 
-    /// Hands out what it has.
-    pub(super) fn finish(mut self, done: &mut Vec<Transfer>) {
-        self.end_exchange(done);
-        let carried = |side: &Option<Side>| side.as_ref().is_some_and(|s| s.payload_end() > 0);
-        let carried = carried(&self.sides.from_client) || carried(&self.sides.from_server);
-        if self.exchanges == 0 && carried {
-            let mut found = self.transfer(self.began_ns);
-            found.refuse(Unmeasured::NoGet);
-            done.push(found);
+    /// Hands out what it has. `closure` is what becomes of one that nobody ended.
+    pub(super) fn finish(mut self, closure: Closure, sink: &mut impl Sink) {
+        let mut http = self.http.take();
+        if let Some(http) = &mut http {
+            http.end(&self.about(), sink);
         }
+        let through = self.is_through();
+        let gap = self.doubts.gap || self.lacks(true) || self.lacks(false);
+        let exchanges = http.map_or(0, |http| http.exchanges.into());
+        let Way { from_client, from_server } = self.sides;
+        sink.connection(&Observed {
+            ends: self.ends,
+            before: self.before,
+            began_ns: self.began_ns,
+            lasted_ns: self.last_ns.saturating_sub(self.began_ns),
+            opening: self.opening,
+            closure: self.closing.closure(through, closure),
+            sent: Way { from_client: from_client.sent, from_server: from_server.sent },
+            round_trips: Way {
+                from_client: from_client.answers.finish(),
+                from_server: from_server.answers.finish(),
+            },
+            spoken: self.spoken,
+            exchanges,
+            doubts: Doubts { gap, fragmented: self.in_pieces > 0, ..self.doubts },
+        });
     }
 
-    fn has_finished(&self, client: bool) -> bool {
-        let side = if client { &self.sides.from_client } else { &self.sides.from_server };
-        side.as_ref().is_some_and(Side::has_finished)
+    fn is_through(&self) -> bool {
+        self.sides.from_client.has_finished() && self.sides.from_server.has_finished()
     }
 
-    fn cut_off(&mut self, by_client: bool, segment: &Segment<'_>) {
-        self.reset = true;
-        if let Some(exchange) = &mut self.exchange {
-            *exchange.found.resets.of(by_client) += 1;
-            // What it acknowledges is nothing that was taken.
-            *exchange.bytes.of(by_client) += segment.length;
+    fn about(&self) -> About<'_> {
+        About {
+            ends: self.ends,
+            opening: &self.opening,
+            server: &self.sides.from_server,
+            fragmented: self.in_pieces > 0,
+            gap: self.gap,
         }
     }
 
     /// What is to be known of the handshake.
     fn begin(&mut self, by_client: bool, segment: &Segment<'_>) {
-        let (tcp, at_ns) = (&segment.tcp, segment.at_ns);
-        if self.sides.from_client.is_none() && self.sides.from_server.is_none() {
-            (self.began_ns, self.syn) = (at_ns, tcp.flags.syn() && !tcp.flags.ack());
+        let (flags, at_ns) = (segment.tcp.flags, segment.at_ns);
+        let asks = by_client && flags.syn() && !flags.ack();
+        if !self.begun {
+            (self.begun, self.began_ns) = (true, at_ns);
+            self.opening.seen = asks;
+            self.doubts.begun_before = !asks;
         }
-        self.sides.of(by_client).get_or_insert_with(|| Side::new(tcp));
+        self.last_ns = self.last_ns.max(at_ns);
+        self.opening.syns = self.opening.syns.saturating_add(asks.into());
         let after_ns = at_ns.saturating_sub(self.began_ns);
-        match (by_client, tcp.flags) {
-            (false, flags) if flags.syn() && flags.ack() && self.syn => {
-                self.answered_ns.get_or_insert(after_ns);
+        match (by_client, flags.ack() && !flags.rst(), flags.syn()) {
+            (false, true, true) if self.opening.seen => {
+                self.opening.answered_ns.get_or_insert(after_ns);
             }
-            (true, flags) if is_plain_ack(flags) && self.answered_ns.is_some() => {
-                self.established_ns.get_or_insert(after_ns);
+            (true, true, false) if self.opening.answered_ns.is_some() => {
+                self.opening.established_ns.get_or_insert(after_ns);
             }
             _ => {}
         }
     }
 
-    /// Adds a segment to what was sent in the exchange.
-    fn count(&mut self, by_client: bool, segment: &Segment<'_>, brought: Brought) {
-        let payload = segment.tcp.payload.length;
-        let receiver = self.sides.of(!by_client).as_ref();
-        let too_long =
-            receiver.and_then(|side| side.mss).is_some_and(|mss| payload > usize::from(mss));
-        let Some(exchange) = &mut self.exchange else { return };
-        exchange.found.coalesced += u64::from(too_long);
-        let known = if brought.repeats { segment.length } else { brought.known };
-        let repeated = exchange.found.repeated.of(by_client);
-        repeated.segments += u64::from(brought.repeats);
-        repeated.bytes += known;
-        *exchange.bytes.of(by_client) += segment.length.saturating_sub(known);
-        if !by_client && brought.is_new {
-            let wait_ns = segment.at_ns.saturating_sub(exchange.found.began_ns);
-            exchange.found.wait_ns.get_or_insert(wait_ns);
+    fn cut_off(&mut self, by_client: bool, segment: &Segment<'_>) {
+        let silent = self.sides.from_server.stream.is_none();
+        let refuses = !by_client && self.opening.seen && silent;
+        self.closing.cut_off(by_client, refuses, self.is_through());
+        self.sides.of(by_client).count(segment);
+        if let Some(http) = &mut self.http {
+            http.cut_off(by_client, segment);
         }
     }
 
-    /// An ACK of the client's; `finished` where its FIN came before or with it.
-    fn acknowledge(&mut self, segment: &Segment<'_>, finished: bool) {
-        let Some(server) = &self.sides.from_server else { return };
-        let to = server.position(segment.tcp.acknowledgement);
-        if to > server.end() {
-            self.gap = true;
+    /// An ACK; `finished` where a FIN of the same side came before or with it.
+    fn acknowledge(
+        &mut self,
+        by_client: bool,
+        segment: &Segment<'_>,
+        finished: bool,
+        sink: &mut impl Sink,
+    ) {
+        let (own, other) = self.sides.pair(by_client);
+        let Some(stream) = &other.stream else { return };
+        let to = stream.position(segment.tcp.acknowledgement);
+        let (end, payload_end) = (stream.end(), stream.payload_end());
+        if to > end {
+            self.doubts.gap = true;
+            self.gap |= by_client;
             return;
         }
-        self.acknowledged = self.acknowledged.max(to);
-        let Some(exchange) = &mut self.exchange else { return };
-        let content = to.min(server.payload_end());
-        if content <= exchange.acknowledged {
-            return;
+        let acknowledged = self.acknowledged.of(!by_client);
+        *acknowledged = to.max(*acknowledged);
+        if let Some(ns) = other.acknowledged(to, segment.at_ns) {
+            own.answers.add(ns);
+            sink.round_trip(&self.ends, by_client, ns);
         }
-        let after_ns = segment.at_ns.saturating_sub(exchange.found.began_ns);
-        exchange.acknowledged = content;
-        exchange.found.acknowledged_ns = Some(after_ns);
-        if !finished {
-            exchange.before_fin = content;
-            exchange.found.delay_ns = Some(after_ns);
-            exchange.found.bytes = exchange.bytes;
+        if let Some(http) = self.http.as_mut().filter(|_| by_client) {
+            http.acknowledge(to, payload_end, finished, segment.at_ns);
         }
     }
 
-    /// A GET begins an exchange.
-    fn ask(&mut self, segment: &Segment<'_>) {
-        self.exchanges += 1;
-        let start = self.sides.from_server.as_ref().map_or(0, |s| s.end().max(s.payload_end()));
-        let found = Transfer {
-            number: self.exchanges,
-            path: path(segment.tcp.payload.bytes),
-            ..self.transfer(segment.at_ns)
+    fn ask(&mut self, segment: &Segment<'_>, sink: &mut impl Sink) {
+        let mut http = self.http.take().unwrap_or_default();
+        http.ask(segment, &self.about(), sink);
+        self.http = Some(http);
+    }
+
+    /// Something is missing of what the other side acknowledged.
+    fn lacks(&self, from_client: bool) -> bool {
+        let (side, to) = match from_client {
+            true => (&self.sides.from_client, self.acknowledged.from_client),
+            false => (&self.sides.from_server, self.acknowledged.from_server),
         };
-        let bytes = Way { from_client: segment.length, from_server: 0 };
-        let (acknowledged, before_fin) = (start, start);
-        self.exchange = Some(Exchange { found, start, acknowledged, before_fin, bytes });
+        let whole = |stream: &Stream| stream.is_whole_to(to);
+        !side.stream.as_ref().is_none_or(whole)
     }
-
-    fn end_exchange(&mut self, done: &mut Vec<Transfer>) {
-        let Some(exchange) = self.exchange.take() else { return };
-        let Exchange { mut found, start, before_fin, .. } = exchange;
-        let server = self.sides.from_server.as_ref();
-        let end = server.map_or(start, Side::payload_end).max(start);
-        found.response_bytes = (end - start) as u64;
-        found.left_to_fin = (end - before_fin) as u64;
-        // It may have come after the GET: where the server accepts late.
-        (found.answered_ns, found.established_ns) = (self.answered_ns, self.established_ns);
-        if exchange.acknowledged < end {
-            found.acknowledged_ns = None;
-        }
-        let whole = server.is_none_or(|side| side.is_whole(start, exchange.acknowledged));
-        match () {
-            () if self.fragmented => found.refuse(Unmeasured::Fragmented),
-            () if self.gap || !whole => found.refuse(Unmeasured::Gap),
-            () if found.delay_ns.is_none() => found.unmeasured = Some(Unmeasured::NoAck),
-            () => {}
-        }
-        done.push(found);
-    }
-
-    /// One of which nothing is known but whose it is.
-    fn transfer(&self, began_ns: u64) -> Transfer {
-        Transfer {
-            ends: self.ends,
-            number: 0,
-            path: String::new(),
-            began_ns,
-            wait_ns: None,
-            delay_ns: None,
-            acknowledged_ns: None,
-            left_to_fin: 0,
-            unmeasured: None,
-            bytes: Way::default(),
-            response_bytes: 0,
-            repeated: Way::default(),
-            resets: Way::default(),
-            coalesced: 0,
-            answered_ns: self.answered_ns,
-            established_ns: self.established_ns,
-        }
-    }
-}
-
-fn is_plain_ack(flags: Flags) -> bool {
-    flags.ack() && !flags.syn()
-}
-
-/// The path of a request, as far as it is there.
-fn path(request: &[u8]) -> String {
-    let behind = request.get(GET.len()..).unwrap_or_default();
-    let end = behind.iter().position(|byte| *byte <= b' ').unwrap_or(behind.len());
-    String::from_utf8_lossy(&behind[..end]).into_owned()
 }

@@ -7,13 +7,18 @@ use std::ops::Range;
 pub(super) struct Seen(Vec<Range<i64>>);
 
 /// More holes than these are the work of somebody who wants this to be slow: the oldest is forgotten.
-const MOST: usize = 256;
+const MOST: usize = 64;
 
 impl Seen {
     /// Adds bytes: how many of them were not there.
     pub(super) fn add(&mut self, new: Range<i64>) -> u64 {
         if new.is_empty() {
             return 0;
+        }
+        // Nearly always.
+        if let Some(last) = self.0.last_mut().filter(|last| last.end == new.start) {
+            last.end = new.end;
+            return (new.end - new.start) as u64;
         }
         // Those that touch it are from `first` to before `last`.
         let first = self.0.partition_point(|range| range.end < new.start);
@@ -29,6 +34,11 @@ impl Seen {
             self.0[0].start = forgotten.start;
         }
         (length - known) as u64
+    }
+
+    /// Where the first of them is.
+    pub(super) fn start(&self) -> Option<i64> {
+        self.0.first().map(|range| range.start)
     }
 
     /// Whether all of these are there.

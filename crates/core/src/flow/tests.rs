@@ -14,13 +14,41 @@ const PORT: u16 = 80;
 /// A segment's options that say 1,000 bytes.
 const MSS: [u8; 4] = [2, 4, 3, 0xe8];
 
+/// What connections to the port are followed with.
+fn settings() -> Settings {
+    Settings { ports: vec![PORT], ..Settings::default() }
+}
+
+/// Keeps all that it is told.
+#[derive(Debug, Default)]
+struct Kept {
+    connections: Vec<Observed>,
+    transfers: Transfers,
+    round_trips: Vec<(bool, u64)>,
+}
+
+impl Sink for Kept {
+    fn connection(&mut self, connection: &Observed) {
+        self.connections.push(connection.clone());
+        self.transfers.connection(connection);
+    }
+
+    fn exchange(&mut self, exchange: &Transfer) {
+        self.transfers.exchange(exchange);
+    }
+
+    fn round_trip(&mut self, _ends: &Ends, by_client: bool, ns: u64) {
+        self.round_trips.push((by_client, ns));
+    }
+}
+
 /// A capture in the making: a microsecond a packet.
 struct Made {
     ends: Ends,
     /// Sequence numbers of the client's and the server's SYN.
     first: Way<u32>,
     now_ns: u64,
-    follower: Follower,
+    follower: Follower<Kept>,
 }
 
 impl Made {
@@ -34,7 +62,7 @@ impl Made {
             ends: Ends { client: end(client, client_port), server: end(server, PORT) },
             first: Way { from_client: u32::MAX - 20, from_server: u32::MAX - 500 },
             now_ns: 0,
-            follower: Follower::new(vec![PORT]),
+            follower: Follower::new(settings(), Kept::default()),
         }
     }
 
@@ -79,7 +107,12 @@ impl Made {
 
     /// All exchanges.
     fn finish(self) -> Vec<Transfer> {
-        self.follower.finish(0)
+        self.follower.finish().0.transfers.finish(0)
+    }
+
+    /// All connections.
+    fn connections(self) -> Vec<Observed> {
+        self.follower.finish().0.connections
     }
 
     /// The one there is.
@@ -229,7 +262,7 @@ fn what_the_capture_lost_is_never_hidden() {
     };
     for which in ["hole", "end"] {
         for follower in lossy(which) {
-            let found = &follower.finish(0)[0];
+            let found = &follower.finish().0.transfers.finish(0)[0];
             assert_eq!(
                 (found.delay_ns, found.unmeasured),
                 (None, Some(Unmeasured::Gap)),
@@ -238,7 +271,7 @@ fn what_the_capture_lost_is_never_hidden() {
         }
     }
     for follower in lossy("none") {
-        let found = &follower.finish(1)[0];
+        let found = &follower.finish().0.transfers.finish(1)[0];
         assert_eq!((found.delay_ns, found.unmeasured), (None, Some(Unmeasured::Dropped)));
     }
 }
@@ -310,18 +343,23 @@ fn segments_that_were_to_be_cut_up_are_counted() {
 }
 
 #[test]
-fn those_that_are_over_make_room_and_what_finds_none_is_counted() {
+fn those_that_are_over_make_room_and_then_those_idle_longest() {
     let mut made = Made::new(Family::Ipv6, 1);
-    made.follower.most = 2;
+    made.follower.settings.max_flows = 2;
     for port in 1..=4 {
         made.ends.client.set_port(port);
         made.handshake();
         made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
-        if port == 1 {
+        if port == 2 {
             made.server(RST, 1, 0, b"");
         }
     }
-    assert_eq!(made.follower.counts(), Counts { segments: 17, unfollowed: 4, ..Counts::default() });
-    let ports: Vec<u16> = made.finish().iter().map(|found| found.ends.client.port()).collect();
-    assert_eq!(ports, [1, 2, 3]);
+    let counts = made.follower.counts();
+    assert_eq!((counts.segments, counts.connections, counts.evicted), (17, 4, 1));
+    assert_eq!(made.follower.followed(), 2);
+    let found = made.connections();
+    let found: Vec<_> = found.iter().map(|c| (c.ends.client.port(), c.closure)).collect();
+    let reset = Closure::Reset { by_client: false };
+    let expected = [(2, reset), (1, Closure::Evicted), (3, Closure::Open), (4, Closure::Open)];
+    assert_eq!(found, expected);
 }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use sixmark_core::flow::Follower;
+use sixmark_core::flow::{Follower, Settings, Transfers};
 use sixmark_core::wire::{Link, Span};
 use sixmark_sys::packets::{Frame, Ring};
 
@@ -25,7 +25,7 @@ const BROKEN: Duration = Duration::from_secs(30);
 pub(super) struct Watch {
     ring: Ring,
     interface: String,
-    follower: Follower,
+    follower: Follower<Transfers>,
     writer: Option<Writer>,
     /// Packets that were looked at.
     packets: u64,
@@ -43,7 +43,8 @@ impl Watch {
         ports: Vec<u16>,
         writer: Option<Writer>,
     ) -> Watch {
-        let follower = Follower::new(ports);
+        let settings = Settings { ports, ..Settings::default() };
+        let follower = Follower::new(settings, Transfers::default());
         let (packets, came, dropped, room) = (0, 0, 0, Vec::new());
         Watch { ring, interface, follower, writer, packets, came, dropped, room }
     }
@@ -113,8 +114,9 @@ impl Watch {
     fn finish(mut self, settled: bool) -> Result<Captured, Error> {
         self.count()?;
         self.writer.map_or(Ok(()), Writer::finish)?;
-        let (packets, dropped, counts) = (self.packets, self.dropped, self.follower.counts());
-        let transfers = self.follower.finish(dropped);
+        let (packets, dropped) = (self.packets, self.dropped);
+        let (transfers, counts) = self.follower.finish();
+        let transfers = transfers.finish(dropped);
         Ok(Captured { transfers, packets, dropped, counts, settled })
     }
 }

@@ -1,0 +1,139 @@
+//! Round trips of one direction: which segments are timed, and what is kept of the times.
+
+use super::observed::RoundTrips;
+
+/// So many segments of a side are timed at once. Those sent while as many are under way are not.
+const TIMED: usize = 8;
+/// So many times are kept.
+const KEPT: usize = 128;
+
+/// Segments that one side sent once and the other has not acknowledged (Karn and Partridge 1987).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timer {
+    /// Where each ends in its stream, and when it was seen, the oldest first.
+    under_way: [(i64, u64); TIMED],
+    count: usize,
+}
+
+impl Timer {
+    /// A segment that ends here was sent for the first time.
+    pub(super) fn start(&mut self, end: i64, at_ns: u64) {
+        if let Some(place) = self.under_way.get_mut(self.count) {
+            *place = (end, at_ns);
+            self.count += 1;
+        }
+    }
+
+    /// Something behind this place was sent again, or filled a hole: nobody knows which of both an ACK
+    /// answers, nor for how long it waited for what was missing.
+    pub(super) fn doubt(&mut self, from: i64) {
+        let certain = self.under_way[..self.count].iter().take_while(|(end, _)| *end <= from);
+        self.count = certain.count();
+    }
+
+    /// All before this place was acknowledged: how long that took of the last segment that is so. It
+    /// is the one that made the receiver speak.
+    pub(super) fn acknowledged(&mut self, to: i64, at_ns: u64) -> Option<u64> {
+        if self.count == 0 || self.under_way[0].0 > to {
+            return None;
+        }
+        let covered = self.under_way[..self.count].iter().take_while(|(end, _)| *end <= to).count();
+        let (_, sent_ns) = self.under_way[covered.checked_sub(1)?];
+        self.under_way.copy_within(covered..self.count, 0);
+        self.count -= covered;
+        at_ns.checked_sub(sent_ns)
+    }
+}
+
+/// What is kept of times: all while they are few, later every second, every fourth and so on, so that
+/// those kept are always evenly spread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Times {
+    count: u64,
+    min_ns: Option<u64>,
+    /// One in so many, as a power of two, is kept.
+    every: u32,
+    kept: Vec<u64>,
+}
+
+impl Times {
+    pub(super) fn add(&mut self, ns: u64) {
+        self.min_ns = Some(self.min_ns.map_or(ns, |min| min.min(ns)));
+        if self.count & ((1 << self.every) - 1) == 0 {
+            self.keep(ns);
+        }
+        self.count += 1;
+    }
+
+    pub(super) fn finish(mut self) -> RoundTrips {
+        self.kept.sort_unstable();
+        let last = self.kept.len().saturating_sub(1);
+        let rank = |q: usize| self.kept.get((last * q + 50) / 100).copied();
+        RoundTrips { count: self.count, min_ns: self.min_ns, p50_ns: rank(50), p99_ns: rank(99) }
+    }
+
+    fn keep(&mut self, ns: u64) {
+        if self.kept.len() == KEPT {
+            let mut nth = 0;
+            self.kept.retain(|_| {
+                nth += 1;
+                nth % 2 == 1
+            });
+            self.every = (self.every + 1).min(62);
+            // The one in hand is the first behind an even number of kept ones: it stays.
+        }
+        self.kept.push(ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_segment_that_an_ack_covers_is_timed() {
+        let mut timer = Timer::default();
+        assert_eq!(timer.acknowledged(100, 5), None);
+        (1..=3).for_each(|n| timer.start(n * 100, n as u64));
+        assert_eq!(timer.acknowledged(50, 10), None);
+        assert_eq!(timer.acknowledged(200, 12), Some(10));
+        assert_eq!(timer.acknowledged(200, 13), None);
+        assert_eq!(timer.acknowledged(1_000, 13), Some(10));
+    }
+
+    #[test]
+    fn what_was_sent_again_and_all_behind_it_is_not_timed() {
+        let mut timer = Timer::default();
+        (1..=4).for_each(|n| timer.start(n * 100, n as u64));
+        timer.doubt(150);
+        assert_eq!(timer.acknowledged(400, 10), Some(9));
+        // A clock that goes back tells nothing.
+        timer.start(500, 100);
+        assert_eq!(timer.acknowledged(500, 99), None);
+    }
+
+    #[test]
+    fn no_more_than_some_are_timed_at_once() {
+        let mut timer = Timer::default();
+        (0..1_000).for_each(|n| timer.start(n + 1, n as u64));
+        assert_eq!(timer.acknowledged(1_000, 1_000), Some(1_000 - (TIMED as u64 - 1)));
+    }
+
+    #[test]
+    fn of_many_times_an_even_part_is_kept() {
+        for count in [1, 100, 128, 129, 1_000, 100_000u64] {
+            let mut times = Times::default();
+            (0..count).for_each(|n| times.add(n + 1));
+            assert!(times.kept.len() <= KEPT && times.kept.len() as u64 >= count.min(64));
+            let found = times.finish();
+            assert_eq!((found.count, found.min_ns), (count, Some(1)));
+            let near = |ns: Option<u64>, share: f64| {
+                let (ns, expected) = (ns.unwrap() as f64, share * count as f64);
+                assert!((ns - expected).abs() <= 1.0 + count as f64 / 50.0, "{ns} {expected}");
+            };
+            near(found.p50_ns, 0.5);
+            near(found.p99_ns, 0.99);
+        }
+        assert_eq!(Times::default().finish(), RoundTrips::default());
+    }
+}
