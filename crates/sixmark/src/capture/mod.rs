@@ -10,7 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sixmark_core::flow::{Counts, Transfer};
+use sixmark_core::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::packets::Ring;
 
@@ -34,8 +34,8 @@ pub struct Settings {
 
 /// A capture that has begun. Dropped, it ends at once and tells nothing.
 #[derive(Debug)]
-pub struct Capture {
-    thread: JoinHandle<Result<Captured, Error>>,
+pub struct Capture<S = Transfers> {
+    thread: JoinHandle<Result<Found<S>, Error>>,
     stop: Sender<Duration>,
     /// Closed, it wakes the thread.
     wake: PipeWriter,
@@ -56,24 +56,24 @@ pub struct Captured {
     pub settled: bool,
 }
 
+/// What came of a capture that told `S` of all it found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found<S> {
+    pub(crate) sink: S,
+    /// As in [`Captured`].
+    pub(crate) packets: u64,
+    pub(crate) dropped: u64,
+    pub(crate) counts: Counts,
+    pub(crate) settled: bool,
+}
+
 impl Capture {
     /// Begins. Whatever passes from when this returns is captured.
     ///
     /// # Errors
     /// The interface can't be captured on, or the file can't be written.
     pub fn start(namespace: &NetNs, settings: Settings) -> Result<Capture, Error> {
-        let Settings { interface, ports, file } = settings;
-        let writer = file.map(|path| Writer::create(path, SNAP)).transpose()?;
-        let ring = namespace.within(|| Ring::open(&interface, SNAP));
-        let ring = ring.map_err(|error| unable(&interface, &error))?;
-        let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
-        let (stop, stopped) = channel();
-        let watch = thread::Watch::new(ring, interface, ports, writer);
-        let thread = std::thread::Builder::new()
-            .name("capture".into())
-            .spawn(move || watch.run(&reader, &stopped))
-            .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
-        Ok(Capture { thread, stop, wake })
+        Capture::telling(namespace, settings, SNAP, Transfers::default())
     }
 
     /// Ends it once all that passed before this call has been looked at, and every connection has come
@@ -82,6 +82,36 @@ impl Capture {
     /// # Errors
     /// The interface went down or away, or the file could not be written.
     pub fn stop(self, patience: Duration) -> Result<Captured, Error> {
+        let Found { sink, packets, dropped, counts, settled } = self.end(patience)?;
+        Ok(Captured { transfers: sink.finish(dropped), packets, dropped, counts, settled })
+    }
+}
+
+impl<S: Sink + Send + 'static> Capture<S> {
+    /// As [`Capture::start`], telling `sink` of what is found in the first `snap` bytes of packets.
+    pub(crate) fn telling(
+        namespace: &NetNs,
+        settings: Settings,
+        snap: u32,
+        sink: S,
+    ) -> Result<Capture<S>, Error> {
+        let Settings { interface, ports, file } = settings;
+        let writer = file.map(|path| Writer::create(path, snap)).transpose()?;
+        let ring = namespace.within(|| Ring::open(&interface, snap));
+        let ring = ring.map_err(|error| unable(&interface, &error))?;
+        let follower = Follower::new(flow::Settings { ports, ..flow::Settings::default() }, sink);
+        let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
+        let (stop, stopped) = channel();
+        let watch = thread::Watch::new(ring, interface, follower, writer);
+        let thread = std::thread::Builder::new()
+            .name("capture".into())
+            .spawn(move || watch.run(&reader, &stopped))
+            .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+        Ok(Capture { thread, stop, wake })
+    }
+
+    /// As [`Capture::stop`].
+    pub(crate) fn end(self, patience: Duration) -> Result<Found<S>, Error> {
         // A thread that has ended with an error tells it below.
         let _ = self.stop.send(patience);
         drop(self.wake);

@@ -5,12 +5,12 @@ use std::os::fd::AsFd as _;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use sixmark_core::flow::{Follower, Settings, Transfers};
+use sixmark_core::flow::{Follower, Sink};
 use sixmark_core::wire::{Link, Span};
 use sixmark_sys::packets::{Frame, Ring};
 
 use super::writer::Writer;
-use super::{Captured, unable};
+use super::{Found, unable};
 use crate::Error;
 
 /// The longest wait for packets when nobody has to be listened to.
@@ -22,10 +22,10 @@ const BROKEN: Duration = Duration::from_secs(30);
 
 /// A capture that is going on.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Watch<S> {
     ring: Ring,
     interface: String,
-    follower: Follower<Transfers>,
+    follower: Follower<S>,
     writer: Option<Writer>,
     /// Packets that were looked at.
     packets: u64,
@@ -36,15 +36,13 @@ pub(super) struct Watch {
     room: Vec<u8>,
 }
 
-impl Watch {
+impl<S: Sink> Watch<S> {
     pub(super) fn new(
         ring: Ring,
         interface: String,
-        ports: Vec<u16>,
+        follower: Follower<S>,
         writer: Option<Writer>,
-    ) -> Watch {
-        let settings = Settings { ports, ..Settings::default() };
-        let follower = Follower::new(settings, Transfers::default());
+    ) -> Watch<S> {
         let (packets, came, dropped, room) = (0, 0, 0, Vec::new());
         Watch { ring, interface, follower, writer, packets, came, dropped, room }
     }
@@ -54,7 +52,7 @@ impl Watch {
         mut self,
         wake: &PipeReader,
         stopped: &Receiver<Duration>,
-    ) -> Result<Captured, Error> {
+    ) -> Result<Found<S>, Error> {
         let patience = loop {
             self.look()?;
             match stopped.try_recv() {
@@ -111,13 +109,12 @@ impl Watch {
         Ok(())
     }
 
-    fn finish(mut self, settled: bool) -> Result<Captured, Error> {
+    fn finish(mut self, settled: bool) -> Result<Found<S>, Error> {
         self.count()?;
         self.writer.map_or(Ok(()), Writer::finish)?;
         let (packets, dropped) = (self.packets, self.dropped);
-        let (transfers, counts) = self.follower.finish();
-        let transfers = transfers.finish(dropped);
-        Ok(Captured { transfers, packets, dropped, counts, settled })
+        let (sink, counts) = self.follower.finish();
+        Ok(Found { sink, packets, dropped, counts, settled })
     }
 }
 
