@@ -35,6 +35,21 @@ pub fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
     Ok(list.iter().filter(|entry| entry.name() == name).filter_map(Entry::address).collect())
 }
 
+/// The interfaces that are up, by name, each once.
+///
+/// # Errors
+/// The kernel does not say.
+pub fn up() -> io::Result<Vec<String>> {
+    let (list, mut names) = (List::new()?, Vec::new());
+    for entry in list.iter().filter(|entry| entry.is_up()) {
+        let name = entry.name().to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
 /// What ioctls about the interface called `name` are given.
 ///
 /// # Errors
@@ -91,6 +106,10 @@ impl Entry<'_> {
         unsafe { CStr::from_ptr(self.0.ifa_name) }.to_str().unwrap_or_default()
     }
 
+    fn is_up(&self) -> bool {
+        self.0.ifa_flags & libc::IFF_UP as libc::c_uint != 0
+    }
+
     fn address(self) -> Option<SocketAddr> {
         // SAFETY: an entry's address is null or points at a socket address that begins with its family.
         let family = i32::from(unsafe { self.0.ifa_addr.as_ref() }?.sa_family);
@@ -122,5 +141,6 @@ mod tests {
             assert!(found.contains(&address.parse().unwrap()), "{found:?}");
         }
         assert_eq!(addresses("no-such-interface").unwrap(), []);
+        assert!(up().unwrap().contains(&"lo".to_owned()));
     }
 }

@@ -2,6 +2,7 @@
 //! (packet(7), PACKET_RX_RING with TPACKET_V3), so that a packet costs no system call.
 
 mod block;
+mod filter;
 mod map;
 
 use std::io;
@@ -16,12 +17,43 @@ use map::Map;
 
 /// A block is what the kernel hands over at once: so many bytes, a power of two of pages.
 const BLOCK: u32 = 1 << 19;
-/// How many blocks there are: 16 MiB hold some 60,000 packets of 192 bytes.
-const BLOCKS: u32 = 32;
+/// So many of them are a mebibyte.
+const BLOCKS_PER_MIB: u32 = (1 << 20) / BLOCK;
 /// What the kernel wants to know of frames, though TPACKET_V3 packs them by their own length.
 const FRAME: u32 = 1 << 11;
+/// The kernel counts frames of a ring in 32 bits.
+const MOST_MIB: u32 = 4_095;
 /// A block that has something is handed over after so many milliseconds, full or not.
 const RETIRE_MS: u32 = 10;
+
+/// What a ring is to hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// So many bytes are kept of a packet.
+    pub snap: u32,
+    /// The interface is to take what is meant for others too.
+    pub promiscuous: bool,
+    /// How large the ring is, in MiB; 1 to 4,095. 16 hold some 60,000 packets of 192 bytes.
+    pub mebibytes: u32,
+    /// TCP, UDP and ICMP alone, to or from these ports, or from any where there are none; else all
+    /// packets of whatever kind. Of interfaces without Ethernet headers always all.
+    pub ports: Option<Vec<u16>>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { snap: 192, promiscuous: true, mebibytes: 16, ports: None }
+    }
+}
+
+/// What packets of an interface begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// An Ethernet header.
+    Ethernet,
+    /// An IP header: tunnels have no other.
+    Ip,
+}
 
 /// What the kernel has counted since the last time it was asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,17 +73,17 @@ pub struct Ring {
     map: Map,
     socket: OwnedFd,
     next: usize,
+    begin: Begin,
 }
 
 impl Ring {
-    /// Captures on the interface of this name in the calling thread's network namespace, whatever
-    /// it is addressed to (promiscuous), the first `snap` bytes of each packet. The ring may then
-    /// be read in any thread.
+    /// Captures on the interface of this name in the calling thread's network namespace. The ring may
+    /// then be read in any thread.
     ///
     /// # Errors
-    /// The right is missing (CAP_NET_RAW over the namespace), there is no such interface, it is down, or
-    /// it is no Ethernet.
-    pub fn open(name: &str, snap: u32) -> io::Result<Ring> {
+    /// The right is missing (CAP_NET_RAW over the namespace), there is no such interface, it is down,
+    /// its packets begin with something else than Ethernet or IP, or there is no room for the ring.
+    pub fn open(name: &str, settings: &Settings) -> io::Result<Ring> {
         let index = interface::index(name).ok_or_else(|| {
             io::Error::new(io::ErrorKind::NotFound, format!("there is no interface '{name}'"))
         })?;
@@ -62,16 +94,25 @@ impl Ring {
         })?;
         // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-        cut_at(&socket, snap)?;
-        share(&socket)?;
-        let map = Map::new(&socket, BLOCK as usize, BLOCKS as usize)?;
-        if is_loopback(&socket, name, index)? {
+        let (begin, loopback) = kind(&socket, name, index)?;
+        take(&socket, begin, settings)?;
+        let blocks = settings.mebibytes.clamp(1, MOST_MIB) * BLOCKS_PER_MIB;
+        share(&socket, blocks)?;
+        let map = Map::new(&socket, BLOCK as usize, blocks as usize)?;
+        if loopback {
             set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
         }
-        see_all(&socket, index)?;
+        if settings.promiscuous {
+            see_all(&socket, index)?;
+        }
         bind(&socket, index, libc::ETH_P_ALL as u16)?;
         interface_error(&socket)?;
-        Ok(Ring { map, socket, next: 0 })
+        Ok(Ring { map, socket, next: 0, begin })
+    }
+
+    /// What its packets begin with.
+    pub fn begin(&self) -> Begin {
+        self.begin
     }
 
     /// The next block that the kernel has handed over; none where it has not yet. It goes back when
@@ -90,18 +131,7 @@ impl Ring {
     /// # Errors
     /// The interface has gone or went down.
     pub fn wait(&self, other: Option<BorrowedFd<'_>>, most: Duration) -> io::Result<()> {
-        let watch = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        // The kernel passes over what is below 0.
-        let other = other.map_or(-1, |other| other.as_raw_fd());
-        let mut polls = [watch(self.socket.as_raw_fd()), watch(other)];
-        let milliseconds = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
-        // SAFETY: `polls` are two valid pollfds that the call may write; both descriptors are open.
-        match check(unsafe { libc::poll(polls.as_mut_ptr(), 2, milliseconds) }) {
-            Ok(_) if polls[0].revents & libc::POLLERR != 0 => interface_error(&self.socket),
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-            Err(error) => Err(error),
-        }
+        wait(&[self], other, most).map_err(|(_, error)| error)
     }
 
     /// What has been counted since the last call, or since the beginning.
@@ -122,24 +152,54 @@ impl AsFd for Ring {
     }
 }
 
-/// A program of one instruction (classic BPF): keep so many bytes of whatever comes.
-fn cut_at(socket: &OwnedFd, snap: u32) -> io::Result<()> {
-    let code = (libc::BPF_RET | libc::BPF_K) as u16;
-    let mut program = [libc::sock_filter { code, jt: 0, jf: 0, k: snap }];
+/// Waits until one of the rings has a block, `other` is readable or closed, or so long at most.
+///
+/// # Errors
+/// The interface of the ring at that place has gone or went down, or the kernel refuses.
+pub fn wait(
+    rings: &[&Ring],
+    other: Option<BorrowedFd<'_>>,
+    most: Duration,
+) -> Result<(), (usize, io::Error)> {
+    let watch = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let sockets = rings.iter().map(|ring| ring.socket.as_raw_fd());
+    let other = other.map(|other| other.as_raw_fd());
+    let mut polls: Vec<libc::pollfd> = sockets.chain(other).map(watch).collect();
+    let milliseconds = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
+    let number = polls.len() as libc::nfds_t;
+    // SAFETY: `polls` are so many valid pollfds that the call may write; all descriptors are open.
+    match check(unsafe { libc::poll(polls.as_mut_ptr(), number, milliseconds) }) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        Err(error) => Err((0, error)),
+        Ok(_) => rings
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| polls[*at].revents & libc::POLLERR != 0)
+            .try_for_each(|(at, ring)| interface_error(&ring.socket).map_err(|e| (at, e))),
+    }
+}
+
+/// Says which packets are to come, and how much of each.
+fn take(socket: &OwnedFd, begin: Begin, settings: &Settings) -> io::Result<()> {
+    let mut program = match (&settings.ports, begin) {
+        (Some(ports), Begin::Ethernet) => filter::wanted(settings.snap, ports),
+        _ => filter::all(settings.snap),
+    };
     // The kernel copies the program during the call.
-    let filter = libc::sock_fprog { len: 1, filter: program.as_mut_ptr() };
+    let len = program.len() as libc::c_ushort;
+    let filter = libc::sock_fprog { len, filter: program.as_mut_ptr() };
     set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
 }
 
 /// Asks for the ring.
-fn share(socket: &OwnedFd) -> io::Result<()> {
+fn share(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
     let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
     set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
     let request = libc::tpacket_req3 {
         tp_block_size: BLOCK,
-        tp_block_nr: BLOCKS,
+        tp_block_nr: blocks,
         tp_frame_size: FRAME,
-        tp_frame_nr: BLOCK / FRAME * BLOCKS,
+        tp_frame_nr: BLOCK / FRAME * blocks,
         tp_retire_blk_tov: RETIRE_MS,
         tp_sizeof_priv: 0,
         tp_feature_req_word: 0,
@@ -147,11 +207,11 @@ fn share(socket: &OwnedFd) -> io::Result<()> {
     set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
 }
 
-/// Whether it is a loopback interface.
+/// What an interface's packets begin with, and whether it is a loopback interface.
 ///
 /// # Errors
-/// It is neither that nor an Ethernet: its frames would be read wrongly.
-fn is_loopback(socket: &OwnedFd, name: &str, index: u32) -> io::Result<bool> {
+/// They begin with something else: they would be read wrongly.
+fn kind(socket: &OwnedFd, name: &str, index: u32) -> io::Result<(Begin, bool)> {
     // Bound to an interface, but to no protocol: the socket can tell its kind.
     bind(socket, index, 0)?;
     let mut own = address(index, 0);
@@ -160,10 +220,15 @@ fn is_loopback(socket: &OwnedFd, name: &str, index: u32) -> io::Result<bool> {
     // SAFETY: `to` points at `length` bytes that the call may write.
     check(unsafe { libc::getsockname(socket.as_raw_fd(), to, &mut length) })?;
     match own.sll_hatype {
-        libc::ARPHRD_LOOPBACK => Ok(true),
-        libc::ARPHRD_ETHER => Ok(false),
+        libc::ARPHRD_LOOPBACK => Ok((Begin::Ethernet, true)),
+        libc::ARPHRD_ETHER => Ok((Begin::Ethernet, false)),
+        libc::ARPHRD_NONE | libc::ARPHRD_TUNNEL | libc::ARPHRD_TUNNEL6 | libc::ARPHRD_SIT => {
+            Ok((Begin::Ip, false))
+        }
         kind => {
-            let line = format!("'{name}' is no Ethernet (its kind is {kind}, ARPHRD_ in if_arp.h)");
+            let line = format!(
+                "'{name}' has packets that begin neither with Ethernet nor with IP (its kind is {kind}, ARPHRD_ in if_arp.h)"
+            );
             Err(io::Error::new(io::ErrorKind::Unsupported, line))
         }
     }

@@ -1,12 +1,17 @@
 //! One connection of TCP.
 
 use super::Segment;
+use super::budget::Budget;
 use super::closing::Closing;
-use super::http::{About, Http, is_request};
-use super::observed::{Closure, Doubts, Observed, Opening, Sink, Spoken};
+use super::http::{About, Came, Hands, Http, is_request};
+use super::observed::{Closure, Doubts, Hello, Observed, Opening, Sink, Spoken};
 use super::side::Side;
-use super::stream::Stream;
+use super::stream::{Brought, Stream};
+use super::tls::{Tls, is_record};
 use super::transfer::{Ends, Way};
+
+/// What HTTP/2 in plain text begins with (RFC 9113, 3.4), which is a request to nobody else.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0";
 
 /// A connection as far as it was seen.
 #[derive(Debug)]
@@ -29,6 +34,7 @@ pub(super) struct Connection {
     pub(super) in_pieces: u32,
     spoken: Spoken,
     http: Option<Box<Http>>,
+    tls: Option<Box<Tls>>,
 }
 
 impl Connection {
@@ -49,37 +55,93 @@ impl Connection {
             in_pieces: 0,
             spoken: Spoken::default(),
             http: None,
+            tls: None,
         }
     }
 
     /// Takes its next segment.
-    pub(super) fn take(&mut self, by_client: bool, segment: &Segment<'_>, sink: &mut impl Sink) {
-        let flags = segment.tcp.flags;
+    pub(super) fn take<S: Sink>(
+        &mut self,
+        by_client: bool,
+        segment: &Segment<'_>,
+        hands: &mut Hands<'_, S>,
+    ) {
         self.begin(by_client, segment);
-        if flags.rst() {
+        if segment.tcp.flags.rst() {
             self.cut_off(by_client, segment);
             return;
         }
-        let finished = self.sides.of(by_client).has_finished() || flags.fin();
         let handshake_ns = self.opening.established_ns;
         let (own, other) = self.sides.pair(by_client);
+        let finished = own.has_finished() || segment.tcp.flags.fin();
         let brought = own.take(segment, other, handshake_ns);
         let mss = other.sent.mss;
-        let payload = &segment.tcp.payload;
-        let too_long = mss.is_some_and(|mss| payload.length > usize::from(mss));
-        self.doubts.coalesced += u64::from(too_long);
-        let asks = by_client && brought.is_new && is_request(payload.bytes);
+        let length = segment.tcp.payload.length;
+        self.doubts.coalesced += u64::from(mss.is_some_and(|mss| length > usize::from(mss)));
+        let asks = by_client && length > 0 && self.asks(segment, &brought);
+        let came = Came { by_client, segment, brought, asks };
         if let Some(http) = self.http.as_mut().filter(|_| !asks) {
-            http.take(by_client, segment, &brought, mss);
+            http.count(&came, mss);
         }
-        if flags.ack() {
-            self.acknowledge(by_client, segment, finished, sink);
+        if segment.tcp.flags.ack() {
+            self.acknowledge(&came, finished, hands);
         }
-        if asks {
-            self.ask(segment, sink);
+        if length > 0 {
+            self.read(&came, hands);
         }
-        if payload.length > 0 && self.spoken == Spoken::Nothing {
-            self.spoken = if asks { Spoken::Http1 } else { Spoken::Unknown };
+    }
+
+    /// Whether a segment of the client's begins a request.
+    fn asks(&self, segment: &Segment<'_>, brought: &Brought) -> bool {
+        match (&self.http, &self.spoken) {
+            (Some(http), _) => http.asks(segment, brought),
+            (None, Spoken::Nothing | Spoken::Unknown) => {
+                brought.is_new && is_request(segment.tcp.payload.bytes)
+            }
+            _ => false,
+        }
+    }
+
+    /// Reads what a segment carries.
+    fn read<S: Sink>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
+        if came.asks && self.http.is_none() {
+            self.http = Some(Box::default());
+            self.spoken = Spoken::Http1;
+        }
+        if self.spoken == Spoken::Nothing {
+            self.spoken = self.tell(came);
+        }
+        if let Some(mut http) = self.http.take() {
+            http.read(came, &self.about(), hands);
+            self.http = Some(http);
+        }
+        self.read_tls(came, hands.budget);
+    }
+
+    /// What is spoken, by the first bytes that came.
+    fn tell(&mut self, came: &Came<'_>) -> Spoken {
+        let bytes = came.segment.tcp.payload.bytes;
+        match bytes {
+            _ if came.by_client && self.opening.seen && is_record(bytes, true) => {
+                let mut tls = Tls::new(came.brought.begin, came.segment.at_ns);
+                // Behind the server's SYN, if that was seen; else with its first bytes.
+                let server = self.sides.from_server.stream.as_ref();
+                tls.answer_at(server.map_or(0, Stream::end));
+                self.tls = Some(Box::new(tls));
+                Spoken::Tls(Hello::default())
+            }
+            _ if is_record(bytes, false) => Spoken::Tls(Hello::default()),
+            _ if came.by_client && bytes.starts_with(HTTP2) => Spoken::Http2,
+            _ => Spoken::Unknown,
+        }
+    }
+
+    fn read_tls(&mut self, came: &Came<'_>, budget: &mut Budget) {
+        let (Some(tls), Spoken::Tls(hello)) = (&mut self.tls, &mut self.spoken) else { return };
+        let segment = (came.brought.begin, came.segment.tcp.payload, came.segment.at_ns);
+        if tls.take(came.by_client, segment, budget, hello) {
+            tls.end(budget);
+            self.tls = None;
         }
     }
 
@@ -105,16 +167,20 @@ impl Connection {
     }
 
     /// Hands out what it has. `closure` is what becomes of one that nobody ended.
-    pub(super) fn finish(mut self, closure: Closure, sink: &mut impl Sink) {
+    pub(super) fn finish<S: Sink>(mut self, closure: Closure, hands: &mut Hands<'_, S>) {
         let mut http = self.http.take();
         if let Some(http) = &mut http {
-            http.end(&self.about(), sink);
+            http.end(&self.about(), hands);
+        }
+        let unparsed = http.as_ref().is_some_and(|http| http.is_unparsed());
+        if let Some(tls) = &mut self.tls {
+            tls.end(hands.budget);
         }
         let through = self.is_through();
         let gap = self.doubts.gap || self.lacks(true) || self.lacks(false);
-        let exchanges = http.map_or(0, |http| http.exchanges.into());
+        let exchanges = http.map_or(0, |http| http.exchanges());
         let Way { from_client, from_server } = self.sides;
-        sink.connection(&Observed {
+        hands.sink.connection(&Observed {
             ends: self.ends,
             before: self.before,
             began_ns: self.began_ns,
@@ -128,7 +194,7 @@ impl Connection {
             },
             spoken: self.spoken,
             exchanges,
-            doubts: Doubts { gap, fragmented: self.in_pieces > 0, ..self.doubts },
+            doubts: Doubts { gap, fragmented: self.in_pieces > 0, unparsed, ..self.doubts },
         });
     }
 
@@ -143,6 +209,7 @@ impl Connection {
             server: &self.sides.from_server,
             fragmented: self.in_pieces > 0,
             gap: self.gap,
+            over: self.closing.is_cut_off() || self.sides.from_server.has_finished(),
         }
     }
 
@@ -180,16 +247,11 @@ impl Connection {
     }
 
     /// An ACK; `finished` where a FIN of the same side came before or with it.
-    fn acknowledge(
-        &mut self,
-        by_client: bool,
-        segment: &Segment<'_>,
-        finished: bool,
-        sink: &mut impl Sink,
-    ) {
+    fn acknowledge<S: Sink>(&mut self, came: &Came<'_>, finished: bool, hands: &mut Hands<'_, S>) {
+        let (by_client, at_ns) = (came.by_client, came.segment.at_ns);
         let (own, other) = self.sides.pair(by_client);
         let Some(stream) = &other.stream else { return };
-        let to = stream.position(segment.tcp.acknowledgement);
+        let to = stream.position(came.segment.tcp.acknowledgement);
         let (end, payload_end) = (stream.end(), stream.payload_end());
         if to > end {
             self.doubts.gap = true;
@@ -198,19 +260,17 @@ impl Connection {
         }
         let acknowledged = self.acknowledged.of(!by_client);
         *acknowledged = to.max(*acknowledged);
-        if let Some(ns) = other.acknowledged(to, segment.at_ns) {
+        if let Some(ns) = other.acknowledged(to, at_ns) {
             own.answers.add(ns);
-            sink.round_trip(&self.ends, by_client, ns);
+            hands.sink.round_trip(&self.ends, by_client, ns);
         }
-        if let Some(http) = self.http.as_mut().filter(|_| by_client) {
-            http.acknowledge(to, payload_end, finished, segment.at_ns);
+        if let Some(mut http) = self.http.take() {
+            if by_client {
+                http.acknowledge(to, payload_end, finished, at_ns);
+            }
+            http.acknowledged(came, to, &self.about(), hands);
+            self.http = Some(http);
         }
-    }
-
-    fn ask(&mut self, segment: &Segment<'_>, sink: &mut impl Sink) {
-        let mut http = self.http.take().unwrap_or_default();
-        http.ask(segment, &self.about(), sink);
-        self.http = Some(http);
     }
 
     /// Something is missing of what the other side acknowledged.

@@ -2,12 +2,15 @@
 //! handshake took, what was lost and sent again, how long each exchange took, and how many bytes went
 //! each way. Nothing is kept of what is over, so that a capture may be as long as it likes.
 
+mod budget;
 mod closing;
 mod connection;
 mod counts;
+mod hello;
 mod http;
 mod key;
 mod observed;
+mod reassembly;
 mod rtt;
 mod seen;
 mod settings;
@@ -16,13 +19,16 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod transfer;
 mod transfers;
 
 use std::net::SocketAddr;
 
+use budget::Budget;
 use connection::Connection;
 pub use counts::{Counts, FamilyCounts};
+use http::Hands;
 use key::Key;
 pub use observed::{Closure, Doubts, Hello, Observed, Opening, RoundTrips, Sent, Sink, Spoken};
 pub use settings::Settings;
@@ -42,6 +48,7 @@ pub struct Follower<S> {
     settings: Settings,
     sink: S,
     flows: Table<Flow>,
+    budget: Budget,
     counts: Counts,
     /// The latest time that was seen.
     now_ns: u64,
@@ -60,7 +67,9 @@ impl<S: Sink> Follower<S> {
     /// One that has seen nothing yet.
     pub fn new(settings: Settings, sink: S) -> Follower<S> {
         let counts = Counts::default();
-        Follower { settings, sink, flows: Table::new(), counts, now_ns: 0, due_ns: 0 }
+        let budget = Budget::new(settings.buffer_bytes);
+        let flows = Table::new();
+        Follower { settings, sink, flows, budget, counts, now_ns: 0, due_ns: 0 }
     }
 
     /// A packet that was seen at `at_ns`, in nanoseconds of any one clock. Its length on the wire is
@@ -165,7 +174,8 @@ impl<S: Sink> Follower<S> {
         if segment.fragments > 0 {
             flow.connection.in_pieces += 1;
         }
-        flow.connection.take(by_client, segment, &mut self.sink);
+        let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
+        flow.connection.take(by_client, segment, hands);
         let list = if flow.connection.is_over() { List::Over } else { List::Open };
         if list == List::Over {
             self.due_ns = self.due_ns.min(self.now_ns.saturating_add(self.settings.linger_ns));
@@ -253,7 +263,8 @@ impl<S: Sink> Follower<S> {
     fn end(&mut self, id: u32, closure: Closure) {
         let remembered = self.settings.max_flows.saturating_mul(REMEMBERED);
         if let Some(flow) = self.flows.remove(id, remembered) {
-            flow.connection.finish(closure, &mut self.sink);
+            let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
+            flow.connection.finish(closure, hands);
         }
     }
 }

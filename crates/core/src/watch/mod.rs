@@ -1,8 +1,15 @@
 //! What packets say of traffic that others made: connections and exchanges as they passed by, counted
 //! as a run's are.
 
+mod gather;
+pub mod lines;
 mod result;
+mod seconds;
+mod seen;
+#[cfg(test)]
+mod tests;
 
+pub use gather::{Gathered, Gatherer};
 pub use result::{
     Rates, RoundTripResult, SentResult, Source, Watched, WatchedFamily, WatchedServer,
 };

@@ -194,7 +194,6 @@ pub struct Rates {
     pub max_bits_per_s: Option<f64>,
 }
 
-#[allow(dead_code)]
 impl Rates {
     /// Of rates that were recorded in bits a second.
     pub(super) fn of(bits: &Timing) -> Rates {

@@ -2,12 +2,14 @@
 //! are no packet, or whose end was not kept, are told apart and never trusted.
 
 mod ethernet;
+pub mod file;
 mod icmp;
 mod ipv4;
 mod ipv6;
 mod link;
 mod null;
 pub mod pcap;
+pub mod pcapng;
 mod sll;
 mod span;
 mod tcp;

@@ -9,8 +9,6 @@ pub const HEADER: usize = 24;
 const RECORD: usize = 16;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// The newer kind of file, which this is not (draft-ietf-opsawg-pcapng).
-const SECTION: u32 = 0x0a0d_0d0a;
 /// A packet that claims more was never captured: nothing behind it can be trusted.
 const LONGEST: u32 = 1 << 24;
 
@@ -57,16 +55,13 @@ impl Format {
     /// It is no such file, or one of packets that can't be read; in words that follow its name.
     pub fn read(header: &[u8]) -> Result<Format, String> {
         let header: &[u8; HEADER] =
-            header.first_chunk().ok_or("is too short for a capture (pcap)")?;
+            header.first_chunk().ok_or("is too short for a capture (pcap, pcapng)")?;
         let magic = number(header, 0, true);
         let big_endian = [MICROSECONDS, NANOSECONDS].contains(&magic);
         let unit_ns = match if big_endian { magic } else { magic.swap_bytes() } {
             MICROSECONDS => 1_000,
             NANOSECONDS => 1,
-            SECTION => {
-                return Err("is a pcapng file: convert it, as with 'tcpdump -r IN -w OUT'".into());
-            }
-            _ => return Err("is no capture (pcap)".into()),
+            _ => return Err("is no capture (pcap, pcapng)".into()),
         };
         // The upper half tells of checksums behind frames, which nobody keeps.
         let kind = number(header, 20, big_endian) & 0xffff;

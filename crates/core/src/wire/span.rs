@@ -36,6 +36,13 @@ impl<'a> Span<'a> {
         Ok(Span { bytes: &self.bytes[..self.bytes.len().min(length)], length })
     }
 
+    /// What is behind the first `count` bytes, whether those were kept or not. Nothing where there are
+    /// not so many.
+    pub(crate) fn skip(self, count: usize) -> Span<'a> {
+        let bytes = self.bytes.get(count..).unwrap_or_default();
+        Span { bytes, length: self.length.saturating_sub(count) }
+    }
+
     /// Why there are not so many: they were never sent, or not kept.
     fn too_short(&self, count: usize) -> Skipped {
         if self.length < count { Skipped::Malformed } else { Skipped::Cut }

@@ -30,6 +30,10 @@ fn send(namespace: &NetNs, own: IpAddr, lengths: &[usize]) {
     namespace.within(send).unwrap();
 }
 
+fn snap(snap: u32) -> Settings {
+    Settings { snap, ..Settings::default() }
+}
+
 /// Waits for so many packets: stamps, lengths and what was kept.
 fn receive(ring: &mut Ring, count: usize) -> Vec<(u64, u32, Vec<u8>)> {
     let (mut found, end) = (Vec::new(), std::time::Instant::now() + DEADLINE);
@@ -46,7 +50,7 @@ fn receive(ring: &mut Ring, count: usize) -> Vec<(u64, u32, Vec<u8>)> {
 #[test]
 fn packets_come_once_each_in_their_order_with_length_stamp_and_beginning() {
     let namespace = namespace();
-    let mut ring = namespace.within(|| Ring::open("lo", 100)).unwrap();
+    let mut ring = namespace.within(|| Ring::open("lo", &snap(100))).unwrap();
     let before = crate::clock::real();
     let lengths: Vec<usize> = (0..500).map(|n| 1 + n % 1_000).collect();
     for (own, ethertype, headers) in [
@@ -71,7 +75,7 @@ fn packets_come_once_each_in_their_order_with_length_stamp_and_beginning() {
 #[test]
 fn a_ring_that_nobody_reads_tells_what_it_dropped() {
     let namespace = namespace();
-    let mut ring = namespace.within(|| Ring::open("lo", 65_536)).unwrap();
+    let mut ring = namespace.within(|| Ring::open("lo", &snap(65_536))).unwrap();
     let lengths = [60_000; 400];
     send(&namespace, Ipv6Addr::LOCALHOST.into(), &lengths);
     let Counts { packets, dropped } = ring.counts().unwrap();
@@ -84,8 +88,45 @@ fn a_ring_that_nobody_reads_tells_what_it_dropped() {
 #[test]
 fn what_can_not_be_captured_is_said() {
     let namespace = NetNs::create().unwrap();
-    let missing = namespace.within(|| Ring::open("none", 100)).unwrap_err();
+    let missing = namespace.within(|| Ring::open("none", &snap(100))).unwrap_err();
     assert_eq!(missing.to_string(), "there is no interface 'none'");
-    let down = namespace.within(|| Ring::open("lo", 100)).unwrap_err();
+    let down = namespace.within(|| Ring::open("lo", &snap(100))).unwrap_err();
     assert_eq!(down.raw_os_error(), Some(libc::ENETDOWN));
+}
+
+#[test]
+fn what_is_to_or_from_other_ports_does_not_come() {
+    let namespace = namespace();
+    for own in [IpAddr::from(Ipv6Addr::LOCALHOST), IpAddr::from(Ipv4Addr::LOCALHOST)] {
+        let sockets = namespace.within(|| {
+            let bound = || UdpSocket::bind((own, 0));
+            Ok([bound()?, bound()?, bound()?])
+        });
+        let [one, other, wanted] = sockets.unwrap();
+        let port = |socket: &UdpSocket| socket.local_addr().unwrap().port();
+        let ports = Some(vec![1, port(&wanted)]);
+        let settings = Settings { ports, mebibytes: 1, ..snap(1_000) };
+        let mut ring = namespace.within(|| Ring::open("lo", &settings)).unwrap();
+        let send = |from: &UdpSocket, to: &UdpSocket, length: usize| {
+            from.send_to(&vec![0; length], to.local_addr().unwrap()).unwrap();
+        };
+        // The first does not reach the ring.
+        send(&one, &other, 10);
+        send(&one, &wanted, 11);
+        send(&wanted, &other, 12);
+        let headers = if own.is_ipv6() { 14 + 40 + 8 } else { 14 + 20 + 8 };
+        let found = receive(&mut ring, 2);
+        let lengths: Vec<u32> = found.iter().map(|(_, length, _)| *length).collect();
+        assert_eq!(lengths, [headers + 11, headers + 12]);
+        assert_eq!(ring.counts().unwrap(), Counts { packets: 2, dropped: 0 });
+    }
+}
+
+#[test]
+fn a_program_with_many_ports_is_one_that_the_kernel_takes() {
+    let namespace = namespace();
+    for many in [0, 32, 33] {
+        let settings = Settings { ports: Some((0..many).collect()), ..snap(64) };
+        namespace.within(|| Ring::open("lo", &settings)).unwrap();
+    }
 }

@@ -54,9 +54,8 @@ fn a_file_that_was_cut_says_how_much_is_missing() {
 #[test]
 fn what_is_no_capture_is_refused_in_words() {
     let refused = |file: &[u8]| Format::read(file).unwrap_err();
-    assert_eq!(refused(&[0; 23]), "is too short for a capture (pcap)");
-    assert_eq!(refused(&[0; 24]), "is no capture (pcap)");
-    assert!(refused(&file(SECTION, 0, 1, false)).starts_with("is a pcapng file"));
+    assert_eq!(refused(&[0; 23]), "is too short for a capture (pcap, pcapng)");
+    assert_eq!(refused(&[0; 24]), "is no capture (pcap, pcapng)");
     let wireless = refused(&file(NANOSECONDS, 0, 105, true));
     assert_eq!(wireless, "has packets of link type 105, which can't be read");
 }

@@ -1,0 +1,73 @@
+//! What requests tell.
+
+use super::super::Segment;
+use super::super::observed::Sink;
+use super::body::Body;
+use super::exchange::About;
+use super::half::{Next, Reader};
+use super::track::Track;
+use super::{Came, head};
+
+/// Reads requests.
+pub(super) struct Requests<'a, S> {
+    track: &'a mut Track,
+    came: &'a Came<'a>,
+    about: &'a About<'a>,
+    /// The first one has begun.
+    begun: bool,
+    /// It is known whose responses come.
+    certain: bool,
+    sink: &'a mut S,
+}
+
+impl<'a, S: Sink> Requests<'a, S> {
+    pub(super) fn new(
+        track: &'a mut Track,
+        came: &'a Came<'a>,
+        about: &'a About<'a>,
+        certain: bool,
+        sink: &'a mut S,
+    ) -> Requests<'a, S> {
+        Requests { track, came, about, begun: came.asks, certain, sink }
+    }
+}
+
+impl<S: Sink> Reader for Requests<'_, S> {
+    fn begins(&mut self, bytes: &[u8], at_ns: u64) -> bool {
+        if !std::mem::take(&mut self.begun) {
+            if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
+                return false;
+            }
+            match self.certain {
+                true => self.track.tidy(self.about, self.sink),
+                false => self.track.release(self.about, self.sink),
+            }
+            self.track.begin(&Segment { at_ns, ..*self.came.segment }, self.about);
+        }
+        let Some(exchange) = self.track.last() else { return false };
+        // As far as it is there: perhaps no more of it was kept.
+        let mut parts = bytes.split(|byte| *byte <= b' ').map(String::from_utf8_lossy);
+        exchange.found.method = parts.next().unwrap_or_default().into_owned();
+        exchange.found.path = parts.next().unwrap_or_default().into_owned();
+        true
+    }
+
+    fn head(&mut self, head: &[u8], _now_ns: u64) -> Option<Next> {
+        let asked = head::request(head)?;
+        let found = &mut self.track.last()?.found;
+        (found.method, found.path, found.host) = (asked.method, asked.path, asked.host);
+        match asked.body {
+            // A request can't end with the connection: somebody has to answer.
+            Some(Body::ToEnd) => None,
+            body => Some(body.map_or(Next::End, Next::Body)),
+        }
+    }
+
+    fn content(&mut self, _bytes: u64) {}
+
+    fn ends(&mut self, at_ns: u64) {
+        if let Some(exchange) = self.track.last() {
+            exchange.is_asked(at_ns);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What responses tell.
+
+use super::half::{Next, Reader};
+use super::head;
+use super::track::Track;
+
+/// What a response begins with.
+const VERSION: &[u8] = b"HTTP/1.";
+
+/// Reads responses.
+pub(super) struct Responses<'a>(pub(super) &'a mut Track);
+
+impl Reader for Responses<'_> {
+    fn begins(&mut self, bytes: &[u8], at_ns: u64) -> bool {
+        let Some(exchange) = self.0.awaited() else { return false };
+        let known = bytes.len().min(VERSION.len());
+        if known == 0 || bytes[..known] != VERSION[..known] {
+            return false;
+        }
+        exchange.is_answered(at_ns);
+        // As far as it is there: perhaps no more of it was kept.
+        let status = bytes.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
+        exchange.found.status = status.and_then(|digits| digits.parse().ok());
+        true
+    }
+
+    fn head(&mut self, head: &[u8], now_ns: u64) -> Option<Next> {
+        let exchange = self.0.awaited()?;
+        let method = exchange.found.method.as_str();
+        let answered = head::response(head, method)?;
+        let tunnel = method == "CONNECT" && (200..300).contains(&answered.status);
+        exchange.found.status = Some(answered.status);
+        if tunnel || answered.status == 101 {
+            exchange.is_whole(now_ns);
+            self.0.switched = true;
+            return Some(Next::Other);
+        }
+        Some(match (answered.status, answered.body) {
+            // Another one follows.
+            (100..200, _) => Next::Head,
+            (_, None) => Next::End,
+            (_, Some(body)) => Next::Body(body),
+        })
+    }
+
+    fn content(&mut self, bytes: u64) {
+        if let Some(exchange) = self.0.awaited() {
+            exchange.found.content_bytes += bytes;
+        }
+    }
+
+    fn ends(&mut self, at_ns: u64) {
+        if let Some(exchange) = self.0.awaited() {
+            exchange.is_whole(at_ns);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The seconds of a capture. What belongs to a second is known a little later.
+
+use std::collections::BTreeMap;
+
+use crate::comparison::slices::Sliced;
+use crate::family::{Family, PerFamily};
+use crate::result::Interval;
+use crate::seconds::Seconds as Gathered;
+use crate::tally::{Slice, SliceTally};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// A second may be added to until so many have begun after it. What comes later is counted in the
+/// oldest that is open.
+const OPEN: u64 = 8;
+/// A longer gap in which nothing happens has no seconds: a file may have packets of last year.
+const LONGEST_GAP: u64 = 60;
+/// A document has so many at most, more than a day of them.
+const MOST: u64 = 100_000;
+
+/// The seconds in the making.
+#[derive(Debug)]
+pub(super) struct Seconds {
+    begin_ns: u64,
+    open: BTreeMap<u64, PerFamily<SliceTally>>,
+    /// The first one that may be added to.
+    from: u64,
+    written: u64,
+    gathered: Gathered,
+    /// The last that was closed.
+    last: Option<PerFamily<SliceTally>>,
+}
+
+impl Seconds {
+    pub(super) fn new(begin_ns: u64) -> Seconds {
+        let (open, gathered) = (BTreeMap::new(), Gathered::new(1));
+        Seconds { begin_ns, open, from: 0, written: 0, gathered, last: None }
+    }
+
+    /// The counts of the second of this time.
+    pub(super) fn at(&mut self, at_ns: u64, family: Family) -> &mut SliceTally {
+        let second = (at_ns.saturating_sub(self.begin_ns) / SECOND_NS).max(self.from);
+        &mut self.open.entry(second).or_default()[family]
+    }
+
+    /// Time has come to this: seconds long past are closed.
+    pub(super) fn pass(&mut self, now_ns: u64) {
+        let now = now_ns.saturating_sub(self.begin_ns) / SECOND_NS;
+        let until = now.saturating_sub(OPEN);
+        if until <= self.from {
+            return;
+        }
+        if until - self.from > LONGEST_GAP {
+            while let Some(first) = self.open.first_entry()
+                && *first.key() < until
+            {
+                self.from = *first.key();
+                self.close(SECOND_NS);
+            }
+            self.from = until;
+        }
+        while self.from < until {
+            self.close(SECOND_NS);
+        }
+    }
+
+    /// What each family did in the latest second that is closed.
+    pub(super) fn last(&self) -> Option<&PerFamily<SliceTally>> {
+        self.last.as_ref()
+    }
+
+    /// All of them, the last ending at `end_ns`.
+    pub(super) fn end(mut self, end_ns: u64) -> (Vec<Interval>, Sliced) {
+        self.pass(end_ns);
+        let length_ns = end_ns.saturating_sub(self.begin_ns);
+        let last = length_ns / SECOND_NS;
+        while self.from < last {
+            self.close(SECOND_NS);
+        }
+        // What is dated later than the end belongs to the end.
+        let rest = std::mem::take(&mut self.open);
+        let mut together = PerFamily::<SliceTally>::default();
+        for (_, families) in rest {
+            together += &families;
+        }
+        if length_ns % SECOND_NS > 0 || together.iter().any(|(_, of)| of.sent + of.completed > 0) {
+            self.open.insert(self.from, together);
+            self.close((length_ns % SECOND_NS).max(1));
+        }
+        self.gathered.end()
+    }
+
+    fn close(&mut self, length_ns: u64) {
+        let families = self.open.remove(&self.from).unwrap_or_default();
+        if self.written < MOST {
+            let slice = Slice {
+                second: self.from,
+                length_ns,
+                families: families.clone(),
+                ..Slice::default()
+            };
+            self.gathered.add(&slice);
+        }
+        self.last = Some(families);
+        self.written += 1;
+        self.from += 1;
+    }
+}
