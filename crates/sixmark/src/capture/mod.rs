@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use sixmark_core::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
 use sixmark_sys::netns::NetNs;
-use sixmark_sys::packets::Ring;
+use sixmark_sys::packets::{self, Ring};
 
 use crate::Error;
 use writer::Writer;
@@ -97,7 +97,8 @@ impl<S: Sink + Send + 'static> Capture<S> {
     ) -> Result<Capture<S>, Error> {
         let Settings { interface, ports, file } = settings;
         let writer = file.map(|path| Writer::create(path, snap)).transpose()?;
-        let ring = namespace.within(|| Ring::open(&interface, snap));
+        let taken = packets::Settings { snap, ..packets::Settings::default() };
+        let ring = namespace.within(|| Ring::open(&interface, &taken));
         let ring = ring.map_err(|error| unable(&interface, &error))?;
         let follower = Follower::new(flow::Settings { ports, ..flow::Settings::default() }, sink);
         let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
