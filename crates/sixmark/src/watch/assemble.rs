@@ -76,6 +76,7 @@ pub(super) fn assemble(eye: Eye, told: Told) -> Result<RunResult, Error> {
         intervals: gathered.intervals,
         generator: None,
         watched: Some(watched),
+        truth: None,
         calibration: None,
         find_max: None,
         comparison,
