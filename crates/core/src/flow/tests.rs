@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use super::*;
 use crate::family::Family;
-use crate::wire::{Flags, Link, Span};
 use crate::wire::made::{self, ACK, FIN, RST, SYN};
+use crate::wire::{Flags, Link, Span};
 
 const MICROSECOND: u64 = 1_000;
 const PORT: u16 = 80;
