@@ -85,12 +85,6 @@ impl RunResult {
         self.plan.as_ref().map_or(Version::Http1, |plan| plan.http.version)
     }
 
-    /// The URLs that were loaded; none where traffic was watched.
-    pub fn urls(&self) -> impl Iterator<Item = &str> {
-        let targets = self.plan.iter().flat_map(|plan| &plan.targets);
-        targets.map(|target| target.url.as_str())
-    }
-
     /// True where the generator, not the server, may have been the bottleneck.
     pub fn is_saturated(&self) -> bool {
         self.generator.as_ref().is_some_and(|generator| generator.saturated)

@@ -28,5 +28,6 @@ pub mod traffic;
 mod truth;
 mod usage;
 mod warning;
+pub mod watch;
 
 pub use error::Error;

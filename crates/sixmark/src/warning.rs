@@ -24,10 +24,12 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod watch;
 
 pub(crate) use comparison::{cut_short, of_comparison};
 use search::of_search;
 use truth::of_truth;
+pub(crate) use watch::of_watched;
 
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use super::*;
 use crate::family::Family;
-use crate::wire::Flags;
 use crate::wire::made::{self, ACK, FIN, RST, SYN};
+use crate::wire::{Flags, Link, Span};
 
 const MICROSECOND: u64 = 1_000;
 const PORT: u16 = 80;
@@ -345,7 +345,7 @@ fn segments_that_were_to_be_cut_up_are_counted() {
 #[test]
 fn those_that_are_over_make_room_and_then_those_idle_longest() {
     let mut made = Made::new(Family::Ipv6, 1);
-    made.follower.settings.max_flows = 2;
+    made.follower.flows.settings.max_flows = 2;
     for port in 1..=4 {
         made.ends.client.set_port(port);
         made.handshake();

@@ -4,14 +4,15 @@
 use std::fmt::Write as _;
 
 use crate::comparison::result::{ComparisonResult, GateResult};
+use crate::headline::Headline;
 use crate::result::{Ended, Environment, FamilyResult, RunResult, Tool, Warning};
 
 /// What became of the gates of `sixmark run`.
 pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
-    let urls: Vec<&str> = run.urls().collect();
+    let Headline { kind, targets, .. } = Headline::of_run(run);
     let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
     Suite {
-        name: format!("sixmark run {}", urls.join(" ")),
+        name: format!("sixmark {} {}", kind.name(), targets.join(" ")),
         started: &run.started,
         elapsed_s: run.elapsed_s,
         properties: properties(&run.tool, run.seed, &run.environment),

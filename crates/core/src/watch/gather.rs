@@ -11,7 +11,7 @@ use crate::family::{Family, PerFamily};
 use crate::flow::{Closure, Counts, Ends, Observed, Sink, Transfer};
 use crate::outcome::{Failure, Outcome, Phase};
 use crate::result::{Families, Interval};
-use crate::tally::{FamilyTally, SliceTally, Tally};
+use crate::tally::{FamilyTally, Tally};
 use crate::tcp::Path;
 
 /// Servers that have figures of their own: each needs some memory for its histograms.
@@ -32,6 +32,15 @@ pub struct Gatherer {
     seconds: Seconds,
     /// Exchanges that did not end as they should, of a connection that will tell why.
     undecided: Vec<Undecided>,
+}
+
+/// What a family did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Connections that are over.
+    pub connections: u64,
+    /// Exchanges that are.
+    pub exchanges: u64,
 }
 
 /// What was counted in all.
@@ -81,21 +90,29 @@ impl Gatherer {
         }
     }
 
+    /// The first second begins then: to be called before anything is counted.
+    pub fn begin(&mut self, begin_ns: u64) {
+        self.seconds = Seconds::new(begin_ns);
+    }
+
     /// Time has come to this.
     pub fn pass(&mut self, now_ns: u64) {
         self.seconds.pass(now_ns);
     }
 
-    /// What each family did in the latest second that is known whole: some seconds ago.
-    pub fn last_second(&self) -> Option<&PerFamily<SliceTally>> {
-        self.seconds.last()
+    /// What each family did so far.
+    pub fn progress(&self) -> PerFamily<Progress> {
+        PerFamily::from_fn(|family| Progress {
+            connections: self.seen[family].connections,
+            exchanges: self.seen[family].exchanges,
+        })
     }
 
     /// Everything, of a capture that ended then.
     pub fn finish(mut self, end_ns: u64, counts: &Counts) -> Gathered {
         self.decide(None);
         let (intervals, sliced) = self.seconds.end(end_ns);
-        let used = |family: Family| counts.families[family].packets > 0;
+        let used = |family: Family| self.seen[family].connections > 0;
         // Where there was nothing at all, there was nothing of both.
         let none = !Family::BOTH.into_iter().any(used);
         let seen = &self.seen;

@@ -9,7 +9,7 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
-pub use gather::{Gathered, Gatherer};
+pub use gather::{Gathered, Gatherer, Progress};
 pub use result::{
     Rates, RoundTripResult, SentResult, Source, Watched, WatchedFamily, WatchedServer,
 };

@@ -26,14 +26,12 @@ pub(super) struct Seconds {
     from: u64,
     written: u64,
     gathered: Gathered,
-    /// The last that was closed.
-    last: Option<PerFamily<SliceTally>>,
 }
 
 impl Seconds {
     pub(super) fn new(begin_ns: u64) -> Seconds {
         let (open, gathered) = (BTreeMap::new(), Gathered::new(1));
-        Seconds { begin_ns, open, from: 0, written: 0, gathered, last: None }
+        Seconds { begin_ns, open, from: 0, written: 0, gathered }
     }
 
     /// The counts of the second of this time.
@@ -63,11 +61,6 @@ impl Seconds {
         }
     }
 
-    /// What each family did in the latest second that is closed.
-    pub(super) fn last(&self) -> Option<&PerFamily<SliceTally>> {
-        self.last.as_ref()
-    }
-
     /// All of them, the last ending at `end_ns`.
     pub(super) fn end(mut self, end_ns: u64) -> (Vec<Interval>, Sliced) {
         self.pass(end_ns);
@@ -92,15 +85,9 @@ impl Seconds {
     fn close(&mut self, length_ns: u64) {
         let families = self.open.remove(&self.from).unwrap_or_default();
         if self.written < MOST {
-            let slice = Slice {
-                second: self.from,
-                length_ns,
-                families: families.clone(),
-                ..Slice::default()
-            };
+            let slice = Slice { second: self.from, length_ns, families, ..Slice::default() };
             self.gathered.add(&slice);
         }
-        self.last = Some(families);
         self.written += 1;
         self.from += 1;
     }

@@ -16,7 +16,7 @@ const OTHERS: &str = "(others)";
 /// What one family, or one server, was seen to do.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    connections: u64,
+    pub(super) connections: u64,
     begun_before: u64,
     closures: BTreeMap<&'static str, u64>,
     spoken: BTreeMap<&'static str, u64>,

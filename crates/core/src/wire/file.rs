@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_file_is_known_by_its_first_bytes() {
-        let mut file = pcap::header(64).to_vec();
+        let mut file = pcap::header(64, Link::Ethernet).to_vec();
         pcap::write(&Record { at_ns: 5, length: 9, bytes: b"abc" }, &mut file);
         let (mut read, used) = File::begin(&file).unwrap();
         let packet = Packet { link: Some(Link::Ethernet), at_ns: 5, length: 9, bytes: b"abc" };

@@ -29,4 +29,26 @@ impl Link {
             _ => return None,
         })
     }
+
+    /// The number that files have for it (LINKTYPE_*).
+    pub fn number(self) -> u32 {
+        match self {
+            Link::Null => 0,
+            Link::Ethernet => 1,
+            Link::Ip => 101,
+            Link::Sll => 113,
+            Link::Sll2 => 276,
+        }
+    }
+
+    /// Its name, for documents.
+    pub fn word(self) -> &'static str {
+        match self {
+            Link::Null => "null",
+            Link::Ethernet => "ethernet",
+            Link::Ip => "ip",
+            Link::Sll => "sll",
+            Link::Sll2 => "sll2",
+        }
+    }
 }

@@ -89,10 +89,10 @@ impl Format {
     }
 }
 
-/// The header of a file of Ethernet frames, of each of which `snap` bytes are kept.
-pub fn header(snap: u32) -> [u8; HEADER] {
+/// The header of a file of packets of which `snap` bytes are kept.
+pub fn header(snap: u32, link: Link) -> [u8; HEADER] {
     let mut header = [0; HEADER];
-    for (at, value) in [(0, NANOSECONDS), (16, snap), (20, 1)] {
+    for (at, value) in [(0, NANOSECONDS), (16, snap), (20, link.number())] {
         header[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
     // Version 2.4.

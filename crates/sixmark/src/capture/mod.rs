@@ -1,8 +1,9 @@
 //! What the packets on an interface say of each exchange, while others load: a thread that captures
 //! and follows.
 
+pub(crate) mod taker;
 mod thread;
-mod writer;
+pub(crate) mod writer;
 
 use std::io::{PipeWriter, pipe};
 use std::path::PathBuf;
@@ -11,10 +12,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixmark_core::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
+use sixmark_core::wire::Link;
 use sixmark_sys::netns::NetNs;
-use sixmark_sys::packets::{self, Ring};
+use sixmark_sys::packets::{self, Begin, Ring};
 
 use crate::Error;
+use taker::Taker;
 use writer::Writer;
 
 /// So many bytes of each packet hold its headers, all options among them, and the beginning of a
@@ -96,14 +99,18 @@ impl<S: Sink + Send + 'static> Capture<S> {
         sink: S,
     ) -> Result<Capture<S>, Error> {
         let Settings { interface, ports, file } = settings;
-        let writer = file.map(|path| Writer::create(path, snap)).transpose()?;
+        let writer = file.map(|path| Writer::create(path, snap, Link::Ethernet)).transpose()?;
         let taken = packets::Settings { snap, ..packets::Settings::default() };
         let ring = namespace.within(|| Ring::open(&interface, &taken));
         let ring = ring.map_err(|error| unable(&interface, &error))?;
+        if ring.begin() != Begin::Ethernet {
+            let line = "it is no Ethernet, and frames are what counts";
+            return Err(unable(&interface, &std::io::Error::other(line)));
+        }
         let follower = Follower::new(flow::Settings { ports, ..flow::Settings::default() }, sink);
         let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
         let (stop, stopped) = channel();
-        let watch = thread::Watch::new(ring, interface, follower, writer);
+        let watch = thread::Watch::new(Taker::new(ring, interface), follower, writer);
         let thread = std::thread::Builder::new()
             .name("capture".into())
             .spawn(move || watch.run(&reader, &stopped))
@@ -121,7 +128,7 @@ impl<S: Sink + Send + 'static> Capture<S> {
     }
 }
 
-fn unable(interface: &str, error: &std::io::Error) -> Error {
+pub(crate) fn unable(interface: &str, error: &std::io::Error) -> Error {
     let how = match error.kind() {
         std::io::ErrorKind::PermissionDenied => ": it needs root, or the right CAP_NET_RAW",
         _ => "",

@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use sixmark_core::flow::{Follower, Sink};
-use sixmark_core::wire::{Link, Span};
-use sixmark_sys::packets::{Frame, Ring};
+use sixmark_core::wire::Span;
 
+use super::taker::Taker;
 use super::writer::Writer;
 use super::{Found, unable};
 use crate::Error;
@@ -23,28 +23,14 @@ const BROKEN: Duration = Duration::from_secs(30);
 /// A capture that is going on.
 #[derive(Debug)]
 pub(super) struct Watch<S> {
-    ring: Ring,
-    interface: String,
+    taker: Taker,
     follower: Follower<S>,
     writer: Option<Writer>,
-    /// Packets that were looked at.
-    packets: u64,
-    /// What the kernel says: packets that came, and those of them that it dropped.
-    came: u64,
-    dropped: u64,
-    /// For frames that have to be put together again.
-    room: Vec<u8>,
 }
 
 impl<S: Sink> Watch<S> {
-    pub(super) fn new(
-        ring: Ring,
-        interface: String,
-        follower: Follower<S>,
-        writer: Option<Writer>,
-    ) -> Watch<S> {
-        let (packets, came, dropped, room) = (0, 0, 0, Vec::new());
-        Watch { ring, interface, follower, writer, packets, came, dropped, room }
+    pub(super) fn new(taker: Taker, follower: Follower<S>, writer: Option<Writer>) -> Watch<S> {
+        Watch { taker, follower, writer }
     }
 
     /// Captures until told how long the rest may take, or until nobody is there any more to tell.
@@ -60,8 +46,8 @@ impl<S: Sink> Watch<S> {
                 Err(TryRecvError::Disconnected) => break Duration::ZERO,
                 Err(TryRecvError::Empty) => {}
             }
-            let waited = self.ring.wait(Some(wake.as_fd()), LONG);
-            waited.map_err(|error| unable(&self.interface, &error))?;
+            let waited = self.taker.ring().wait(Some(wake.as_fd()), LONG);
+            waited.map_err(|error| unable(self.taker.interface(), &error))?;
         };
         let settled = self.rest(patience)?;
         self.finish(settled)
@@ -69,65 +55,41 @@ impl<S: Sink> Watch<S> {
 
     /// Looks at all that came until now and at what belongs to it. False where patience ended before.
     fn rest(&mut self, patience: Duration) -> Result<bool, Error> {
-        self.count()?;
-        let (until_now, begun) = (self.came - self.dropped, Instant::now());
+        self.taker.count()?;
+        let begun = Instant::now();
         loop {
             self.look()?;
             let waited = begun.elapsed();
-            let (all, settled) = (self.packets >= until_now, self.follower.is_settled());
+            let (all, settled) = (self.taker.is_through(), self.follower.is_settled());
             if all && (settled || waited >= patience) {
                 return Ok(settled);
             }
             if waited >= patience + BROKEN {
                 let line = "the kernel keeps what it captured to itself";
-                return Err(unable(&self.interface, &std::io::Error::other(line)));
+                return Err(unable(self.taker.interface(), &std::io::Error::other(line)));
             }
-            self.ring.wait(None, LOOK).map_err(|error| unable(&self.interface, &error))?;
+            let waited = self.taker.ring().wait(None, LOOK);
+            waited.map_err(|error| unable(self.taker.interface(), &error))?;
         }
     }
 
     /// Looks at what the kernel has handed over.
     fn look(&mut self) -> Result<(), Error> {
-        while let Some(block) = self.ring.block() {
-            for frame in block.frames() {
-                self.packets += 1;
-                let (bytes, length) = whole(&frame, &mut self.room);
-                let span = Span::new(bytes, length as usize);
-                self.follower.packet(Link::Ethernet, frame.at_ns, span);
-                if let Some(writer) = &mut self.writer {
-                    writer.write(frame.at_ns, length, bytes)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn count(&mut self) -> Result<(), Error> {
-        let counts = self.ring.counts().map_err(|error| unable(&self.interface, &error))?;
-        self.came += counts.packets;
-        self.dropped += counts.dropped;
+        let (follower, writer) = (&mut self.follower, &mut self.writer);
+        while self.taker.look(|packet| {
+            let span = Span::new(packet.bytes, packet.length as usize);
+            follower.packet(packet.link, packet.at_ns, span);
+            let written = writer.as_mut().map(|writer| writer.write(&packet));
+            written.unwrap_or(Ok(()))
+        })? {}
         Ok(())
     }
 
     fn finish(mut self, settled: bool) -> Result<Found<S>, Error> {
-        self.count()?;
+        self.taker.count()?;
         self.writer.map_or(Ok(()), Writer::finish)?;
-        let (packets, dropped) = (self.packets, self.dropped);
+        let (packets, dropped) = (self.taker.packets(), self.taker.dropped());
         let (sink, counts) = self.follower.finish();
         Ok(Found { sink, packets, dropped, counts, settled })
-    }
-}
-
-/// A frame with its VLAN tag where it was on the wire, behind both addresses.
-fn whole<'a>(frame: &Frame<'a>, room: &'a mut Vec<u8>) -> (&'a [u8], u32) {
-    match (frame.vlan, frame.bytes.split_at_checked(12)) {
-        (Some(tag), Some((addresses, rest))) => {
-            room.clear();
-            room.extend_from_slice(addresses);
-            room.extend_from_slice(&tag);
-            room.extend_from_slice(rest);
-            (room.as_slice(), frame.length + tag.len() as u32)
-        }
-        _ => (frame.bytes, frame.length),
     }
 }

@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use sixmark_core::wire::Link;
 use sixmark_core::wire::pcap::{self, Record};
 
+use super::taker::Taken;
 use crate::Error;
 
 /// Packets are collected until they are so many bytes.
@@ -13,7 +15,7 @@ const FULL: usize = 1 << 18;
 
 /// A file that is being written.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     path: PathBuf,
     file: File,
     collected: Vec<u8>,
@@ -21,19 +23,20 @@ pub(super) struct Writer {
 
 impl Writer {
     /// A file for packets of which `snap` bytes are kept; one that is there is overwritten.
-    pub(super) fn create(path: PathBuf, snap: u32) -> Result<Writer, Error> {
+    pub(crate) fn create(path: PathBuf, snap: u32, link: Link) -> Result<Writer, Error> {
         let file = File::create(&path).map_err(|error| unable(&path, &error))?;
-        Ok(Writer { path, file, collected: pcap::header(snap).to_vec() })
+        Ok(Writer { path, file, collected: pcap::header(snap, link).to_vec() })
     }
 
     /// Takes a packet.
-    pub(super) fn write(&mut self, at_ns: u64, length: u32, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, packet: &Taken<'_>) -> Result<(), Error> {
+        let Taken { at_ns, length, bytes, .. } = *packet;
         pcap::write(&Record { at_ns, length, bytes }, &mut self.collected);
         if self.collected.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left.
-    pub(super) fn finish(mut self) -> Result<(), Error> {
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
         self.flush()
     }
 

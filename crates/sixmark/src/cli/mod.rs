@@ -13,6 +13,7 @@ mod report;
 mod run;
 mod study;
 mod traffic;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ enum Command {
     Lab(lab::Args),
     /// Fill a network with background traffic of both families, and tell what arrives of it
     Traffic(traffic::Args),
+    /// Watch what others load: connections and exchanges as packets show them
+    Watch(Box<watch::Args>),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -72,6 +75,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Study(args) => study::main(args),
         Command::Lab(args) => lab::main(args),
         Command::Traffic(args) => traffic::main(&args),
+        Command::Watch(args) => watch::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -134,6 +138,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("study") => "sixmark study --help",
         Some("lab") => "sixmark lab --help",
         Some("traffic") => "sixmark traffic --help",
+        Some("watch") => "sixmark watch --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

@@ -152,7 +152,7 @@ fn any_numbers_and_flags_are_survived() {
     let mut random = Random::new(9, 0);
     for family in Family::BOTH {
         let mut made = Made::new(family, 1_000);
-        made.follower.settings.max_flows = 8;
+        made.follower.flows.settings.max_flows = 8;
         for _ in 0..100_000 {
             made.ends.client.set_port(1_000 + random.below(12) as u16);
             let payload: &[u8] = if random.below(2) == 0 { b"GET " } else { &[0; 1_400] };

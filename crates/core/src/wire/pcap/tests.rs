@@ -24,7 +24,7 @@ fn either_byte_order_and_either_unit_are_read() {
 
 #[test]
 fn what_is_written_is_read_again() {
-    let mut file = header(128).to_vec();
+    let mut file = header(128, Link::Ethernet).to_vec();
     let records = [
         Record { at_ns: 1_763_000_000_123_456_789, length: 1_514, bytes: &[1; 128] },
         Record { at_ns: 0, length: 0, bytes: &[] },

@@ -1,0 +1,72 @@
+//! What QUIC's packets say before their protected part (RFC 8999, RFC 9000, 17; RFC 9369).
+
+/// Version 1.
+pub(super) const VERSION_1: u32 = 1;
+/// Version 2.
+pub(super) const VERSION_2: u32 = 0x6b33_43cf;
+/// Longer connection IDs neither version has.
+const LONGEST_ID: usize = 20;
+
+/// What kind a packet with a long header is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// With the beginning of the handshake.
+    Initial,
+    /// Another one.
+    Other,
+}
+
+/// A long header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Long<'a> {
+    pub(super) kind: Kind,
+    pub(super) version: u32,
+    pub(super) destination: &'a [u8],
+}
+
+/// Whether a packet has a short header: it belongs to what follows the handshake.
+pub(super) fn is_short(packet: &[u8]) -> bool {
+    packet.first().is_some_and(|first| first & 0xc0 == 0x40)
+}
+
+/// The long header of a packet of either version. None where it has none.
+pub(super) fn long(packet: &[u8]) -> Option<Long<'_>> {
+    let (head, rest) = packet.split_first_chunk::<5>()?;
+    let version = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+    if head[0] & 0xc0 != 0xc0 || ![VERSION_1, VERSION_2].contains(&version) {
+        return None;
+    }
+    let (destination, rest) = id(rest)?;
+    id(rest)?;
+    let initial = if version == VERSION_1 { 0 } else { 1 };
+    let kind = if head[0] >> 4 & 3 == initial { Kind::Initial } else { Kind::Other };
+    Some(Long { kind, version, destination })
+}
+
+/// Of an Initial: where its packet number is, and how long it is with all that is behind that.
+pub(super) fn bounds(packet: &[u8]) -> Option<(usize, usize)> {
+    let (_, rest) = packet.split_at_checked(5)?;
+    let (_, rest) = id(rest)?;
+    let (_, rest) = id(rest)?;
+    let (token, rest) = varint(rest)?;
+    let rest = rest.get(usize::try_from(token).ok()?..)?;
+    let (length, rest) = varint(rest)?;
+    let number = packet.len() - rest.len();
+    let end = number.checked_add(usize::try_from(length).ok()?)?;
+    (end <= packet.len()).then_some((number, end))
+}
+
+/// A number of variable length (RFC 9000, 16), and what is behind it.
+pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let length = 1usize << (bytes.first()? >> 6);
+    let (number, rest) = bytes.split_at_checked(length)?;
+    let value = number.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+    // Without the two bits that tell the length.
+    Some((value & (u64::MAX >> (64 - (8 * length as u32 - 2))), rest))
+}
+
+fn id(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first()?;
+    let length = usize::from(*length);
+    if length > LONGEST_ID { None } else { rest.split_at_checked(length) }
+}

@@ -1,0 +1,140 @@
+//! The options of `sixmark watch`, as typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::super::out::Place;
+use super::super::run::positive_time;
+use super::super::{gates, inside, keep};
+use crate::Error;
+use crate::watch::{Settings, Where};
+
+/// See what packets say of traffic that others make; nothing is sent.
+///
+/// Reads packets from interfaces, or from a file that tcpdump, Wireshark or `sixmark watch -w` wrote, and
+/// follows the connections in them: how long they took to be established, what was lost and sent again,
+/// and, of HTTP/1 in plain text, each exchange. Watches until Ctrl-C, unless -d says how long.
+/// docs/watch.md says what each figure is.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Watch this interface; repeatable [default: all that are up]
+    #[arg(short, long, value_name = "IFACE", conflicts_with = "read", help_heading = "What")]
+    interface: Vec<String>,
+
+    /// Read packets from a file, pcap or pcapng, also with gzip or zstd around it ('-': standard input)
+    #[arg(short, long, value_name = "FILE|-", help_heading = "What")]
+    pub(super) read: Option<PathBuf>,
+
+    /// Follow connections to servers at these ports alone [default: any]
+    #[arg(short, long, value_name = "PORT", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..),
+          help_heading = "What")]
+    port: Vec<u16>,
+
+    /// End after this time (10s, 500ms, 1m) [default: with Ctrl-C]
+    #[arg(short, long, value_name = "TIME", value_parser = positive_time, conflicts_with = "read",
+          help_heading = "What")]
+    duration: Option<Duration>,
+
+    /// Keep the packets as well, in a file that tcpdump and Wireshark read
+    #[arg(short, long, value_name = "FILE", conflicts_with = "read", help_heading = "Capture")]
+    write: Option<PathBuf>,
+
+    /// Keep so many bytes of each packet: less is faster, and HTTP's heads must fit [default: 2048]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(64..=262_144), conflicts_with = "read",
+          help_heading = "Capture")]
+    snap: Option<u32>,
+
+    /// How large each interface's ring is, in which packets wait to be looked at, in MiB [default: 32]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4_095), conflicts_with = "read",
+          help_heading = "Capture")]
+    ring: Option<u32>,
+
+    /// Have interfaces take what is meant for other hosts too
+    #[arg(long, conflicts_with = "read", help_heading = "Capture")]
+    promiscuous: bool,
+
+    /// Follow so many connections at once at most: the longest idle one makes room
+    #[arg(long, value_name = "N", default_value = "262144", value_parser = clap::value_parser!(u32).range(1..),
+          help_heading = "Memory")]
+    max_flows: u32,
+
+    /// No longer follow a connection on which nothing comes for so long
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = positive_time, help_heading = "Memory")]
+    idle: Duration,
+
+    #[command(flatten)]
+    pub(super) inside: inside::Args,
+
+    #[command(flatten)]
+    pub(super) gates: gates::Args,
+
+    /// Write a line for each connection: CSV, or JSON where the name ends with .jsonl
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    connections: Option<PathBuf>,
+
+    /// Write a line for each exchange of HTTP/1, in the same way
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    exchanges: Option<PathBuf>,
+
+    /// Write the result document (sixmark.result/1)
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) json: Option<Place>,
+
+    /// Write a line for each family
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) csv: Option<Place>,
+
+    /// Write the report as a page that needs no network
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) html: Option<Place>,
+
+    #[command(flatten)]
+    pub(super) keep: keep::Args,
+
+    /// No table and no progress; warnings stay
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) quiet: bool,
+}
+
+impl Args {
+    /// What fits no other: one document in each place, a lab's host where there is something live.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        super::super::out::check([&self.json, &self.csv, &self.gates.junit, &self.html])?;
+        if self.read.is_some() && self.inside.is_given() {
+            let line = "--in watches a lab's host, and -r reads a file; leave one of them out";
+            return Err(Error::Usage(line.into()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn settings(&self) -> Settings {
+        let mut ports = self.port.clone();
+        ports.sort_unstable();
+        ports.dedup();
+        Settings {
+            ports,
+            max_flows: self.max_flows as usize,
+            idle: self.idle,
+            connections: self.connections.clone(),
+            exchanges: self.exchanges.clone(),
+        }
+    }
+
+    pub(super) fn place(&self) -> Where {
+        let mut interfaces: Vec<String> = Vec::new();
+        for name in &self.interface {
+            // Seen twice, all would seem to have been sent again.
+            if !interfaces.contains(name) {
+                interfaces.push(name.clone());
+            }
+        }
+        Where {
+            interfaces,
+            duration: self.duration,
+            snap: self.snap.unwrap_or(2_048),
+            mebibytes: self.ring.unwrap_or(32),
+            promiscuous: self.promiscuous,
+            file: self.write.clone(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The progress line of a watch on a terminal.
+
+use std::time::{Duration, Instant};
+
+use sixmark_core::family::PerFamily;
+use sixmark_core::report::count;
+use sixmark_core::watch::Progress;
+
+use super::super::run::put;
+use crate::watch::Sight;
+
+/// Between two lines while a file is read.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// Shows what came by since it was asked last.
+#[derive(Clone, Debug)]
+pub(super) struct Live {
+    shown: bool,
+    last: Instant,
+    before: PerFamily<Progress>,
+}
+
+impl Live {
+    /// Silent unless `shown`.
+    pub(super) fn new(shown: bool) -> Live {
+        Live { shown, last: Instant::now(), before: PerFamily::default() }
+    }
+
+    /// What is being watched.
+    pub(super) fn begun(&self, names: &[String]) {
+        if self.shown {
+            put(&format!("watching {}; Ctrl-C ends it", names.join(", ")));
+        }
+    }
+
+    /// A second of it.
+    pub(super) fn see(&mut self, sight: &Sight) {
+        let s = self.last.elapsed().as_secs_f64().max(0.001);
+        self.last = Instant::now();
+        let before = std::mem::replace(&mut self.before, sight.families);
+        if !self.shown {
+            return;
+        }
+        let rate = |now: u64, before: u64| count((now.saturating_sub(before) as f64 / s) as u64);
+        let families: String = sight
+            .families
+            .iter()
+            .filter(|(_, now)| now.connections + now.exchanges > 0)
+            .map(|(family, now)| {
+                let before = before[family];
+                let exchanges = rate(now.exchanges, before.exchanges);
+                let connections = rate(now.connections, before.connections);
+                format!("   {family} {exchanges}/s on {connections} connections/s")
+            })
+            .collect();
+        let seconds = sight.elapsed_ns / 1_000_000_000;
+        let (packets, dropped) = (count(sight.packets), count(sight.dropped));
+        put(&format!("{seconds:>4} s{families}   {packets} packets, {dropped} dropped"));
+    }
+
+    /// How far a file was read.
+    pub(super) fn read(&mut self, sight: &Sight) {
+        if !self.shown || self.last.elapsed() < EVERY {
+            return;
+        }
+        self.last = Instant::now();
+        let all = [&sight.families.ipv6, &sight.families.ipv4];
+        let connections: u64 = all.iter().map(|of| of.connections).sum();
+        let (packets, connections) = (count(sight.packets), count(connections));
+        put(&format!("{packets} packets, {connections} connections"));
+    }
+
+    /// Wipes the line, for what comes after it.
+    pub(super) fn clear(&self) {
+        if self.shown {
+            put("");
+        }
+    }
+}

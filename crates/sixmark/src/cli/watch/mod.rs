@@ -1,0 +1,86 @@
+//! `sixmark watch`.
+
+mod args;
+mod live;
+
+pub(super) use args::Args;
+
+use std::io::{self, IsTerminal as _};
+
+use sixmark_core::document::Document;
+use sixmark_core::family::Family;
+use sixmark_core::gate::Names;
+use sixmark_core::headline::Headline;
+use sixmark_core::report::{csv, junit, text};
+use sixmark_core::result::RunResult;
+
+use super::keep::Keeper;
+use super::out::{self, Place, encoded, print, warn};
+use super::{gates, report, stop_flag};
+use crate::{Error, watch};
+use live::Live;
+
+/// Watches and shows. The status is 3 where there was not one connection, else 1 where a gate failed.
+pub(super) fn main(args: &Args) -> Result<u8, Error> {
+    args.check()?;
+    args.inside.go()?;
+    let gates = args.gates.gates(&Names::of_run(Family::BOTH, true))?;
+    let mut keeper = Keeper::open(&args.keep)?;
+    let mut result = look(args)?;
+    result.gates = gates.iter().map(|g| g.of_run(&result, result.comparison.as_ref())).collect();
+    let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
+    let shown = !args.quiet && !places.contains(&&Some(Place::Standard));
+    if shown {
+        print(&text::table(&result))?;
+    }
+    warn(&result.warnings);
+    out::all([write(args, &result, &mut keeper), also(args, &result)])?;
+    nothing(&result).map_or(Ok(gates::status(&result.gates, shown)), Err)
+}
+
+fn look(args: &Args) -> Result<RunResult, Error> {
+    let stop = stop_flag()?;
+    let mut live = Live::new(!args.quiet && io::stderr().is_terminal());
+    let result = match &args.read {
+        Some(path) => watch::read(path, &args.settings(), &stop, |sight| live.read(&sight)),
+        None => {
+            let begun = live.clone();
+            let begun = |names: &[String]| begun.begun(names);
+            watch::live(&args.place(), &args.settings(), &stop, begun, |sight| live.see(&sight))
+        }
+    };
+    live.clear();
+    result
+}
+
+/// The document, where it was asked for, and to the store.
+fn write(args: &Args, result: &RunResult, keeper: &mut Keeper) -> Result<(), Error> {
+    let document = encoded(result)?;
+    let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
+    let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
+    let kept = keeper.finish(&Headline::of_run(result), &document, elsewhere, args.quiet);
+    out::all([written, kept])
+}
+
+/// Everything else that was asked for.
+fn also(args: &Args, result: &RunResult) -> Result<(), Error> {
+    let lines = args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::lines(result)));
+    let gates = args.gates.write(|| junit::of_run(result, &result.gates));
+    let page = report::page(args.html.as_ref(), || Document::Run(Box::new(result.clone())));
+    out::all([lines, gates, page])
+}
+
+/// Where there was nothing to watch.
+fn nothing(result: &RunResult) -> Option<Error> {
+    let watched = result.watched.as_ref()?;
+    let connections: u64 = watched.families.iter().map(|(_, of)| of.connections).sum();
+    (connections == 0).then(|| {
+        let packets = crate::warning::counted(watched.packets, "packet", "packets");
+        let ports = watched.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+        let (to, what) = match watched.ports.is_empty() {
+            true => (String::new(), "is it the right interface or file?"),
+            false => (format!(" to port {ports}"), "is it the right port (--port) and interface?"),
+        };
+        Error::Measure(format!("no connection{to} was seen in {packets}; {what}"))
+    })
+}

@@ -1,0 +1,192 @@
+//! What makes figures of watched traffic doubtful.
+
+use sixmark_core::family::Family;
+use sixmark_core::report::count;
+use sixmark_core::result::{Ended, RunResult, Warning};
+use sixmark_core::watch::{Watched, WatchedFamily};
+
+use super::{bad_status, counted, failed, few_samples, warning};
+
+/// Everything that the result gives reason to doubt; `untimed` packets had no time of their own, and
+/// `lost` tells of interfaces that went away.
+pub(crate) fn of_watched(result: &RunResult, untimed: u64, lost: &[String]) -> Vec<Warning> {
+    let Some(watched) = &result.watched else { return Vec::new() };
+    let of_capture = [
+        interrupted(result),
+        dropped(watched),
+        cut_file(watched),
+        clock_went_back(watched),
+        without_time(untimed),
+        evicted(watched),
+        snapped(watched),
+        malformed(watched),
+        unreadable(watched),
+    ];
+    let lost = lost.iter().map(|why| {
+        let message = format!("an interface went away, what came later is missing: {why}");
+        warning("interface_lost", message)
+    });
+    let families = watched.families.iter().flat_map(|(family, seen)| of_family(family, seen));
+    let figures = result.families.iter().flat_map(|(family, figures)| {
+        [failed(family, figures), bad_status(None, family, figures), few_samples(family, figures)]
+            .into_iter()
+            .flatten()
+    });
+    of_capture.into_iter().flatten().chain(lost).chain(families).chain(figures).collect()
+}
+
+fn interrupted(result: &RunResult) -> Option<Warning> {
+    (result.ended == Ended::Interrupted).then(|| {
+        let message = "a signal ended the watch early; the figures are of what came by then";
+        warning("interrupted", message.to_owned())
+    })
+}
+
+fn dropped(watched: &Watched) -> Option<Warning> {
+    let dropped = watched.dropped.filter(|dropped| *dropped > 0)?;
+    let message = format!(
+        "{} lost before anybody looked, of {} or more: connections and exchanges are missing or look \
+         broken; make the ring larger (--ring), keep less (--snap) or watch fewer ports (--port)",
+        counted(dropped, "packet was", "packets were"),
+        count(watched.packets + dropped)
+    );
+    Some(warning("capture_dropped", message))
+}
+
+fn cut_file(watched: &Watched) -> Option<Warning> {
+    let cut = watched.sources.iter().find(|source| !source.whole)?;
+    let message = format!(
+        "'{}' ends in the middle of a packet: it was cut, or is still being written",
+        cut.name
+    );
+    Some(warning("capture_cut", message))
+}
+
+fn clock_went_back(watched: &Watched) -> Option<Warning> {
+    let times = watched.clock_went_back;
+    (times > 0).then(|| {
+        let message = format!(
+            "the clock of the capture went back {}: times across that are wrong",
+            counted(times, "time", "times")
+        );
+        warning("capture_clock", message)
+    })
+}
+
+fn without_time(untimed: u64) -> Option<Warning> {
+    (untimed > 0).then(|| {
+        let message = format!(
+            "{} no time (Simple Packet Blocks): the time of the one before was taken",
+            counted(untimed, "packet has", "packets have")
+        );
+        warning("capture_untimed", message)
+    })
+}
+
+fn evicted(watched: &Watched) -> Option<Warning> {
+    (watched.evicted > 0).then(|| {
+        let message = format!(
+            "{} room for others before they were over: raise --max-flows, or watch fewer ports",
+            counted(watched.evicted, "connection made", "connections made")
+        );
+        warning("flows_evicted", message)
+    })
+}
+
+fn snapped(watched: &Watched) -> Option<Warning> {
+    (watched.cut > 0).then(|| {
+        let message = format!(
+            "of {} too little was kept to tell what they are: capture with a larger --snap",
+            counted(watched.cut, "packet", "packets")
+        );
+        warning("packets_cut", message)
+    })
+}
+
+fn malformed(watched: &Watched) -> Option<Warning> {
+    (watched.malformed > 0).then(|| {
+        let message = format!(
+            "{} headers that contradict each other, and no figure counts them",
+            counted(watched.malformed, "packet has", "packets have")
+        );
+        warning("packets_malformed", message)
+    })
+}
+
+fn unreadable(watched: &Watched) -> Option<Warning> {
+    (watched.unreadable > 0).then(|| {
+        let message = format!(
+            "{} of a kind of link that can't be read",
+            counted(watched.unreadable, "packet is", "packets are")
+        );
+        warning("packets_unreadable", message)
+    })
+}
+
+fn of_family(family: Family, seen: &WatchedFamily) -> Vec<Warning> {
+    let all = [
+        begun_before(family, seen.begun_before),
+        gaps(family, seen.gaps),
+        fragmented(family, seen.fragmented),
+        coalesced(family, seen.coalesced),
+        unparsed(family, seen.unparsed),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn connections(number: u64) -> String {
+    counted(number, "connection", "connections")
+}
+
+fn begun_before(family: Family, number: u64) -> Option<Warning> {
+    (number > 0).then(|| {
+        let message = format!(
+            "{} over {family} had begun before the capture did: they have no connect times",
+            connections(number)
+        );
+        warning("begun_before", message)
+    })
+}
+
+fn gaps(family: Family, number: u64) -> Option<Warning> {
+    (number > 0).then(|| {
+        let message = format!(
+            "of {} over {family} packets are missing that the other side acknowledged: the capture \
+             did not see all",
+            connections(number)
+        );
+        warning("capture_gaps", message)
+    })
+}
+
+fn fragmented(family: Family, number: u64) -> Option<Warning> {
+    (number > 0).then(|| {
+        let message = format!(
+            "segments of {} over {family} came in fragments that could not be put together",
+            connections(number)
+        );
+        warning("fragments_unjoined", message)
+    })
+}
+
+fn coalesced(family: Family, number: u64) -> Option<Warning> {
+    (number > 0).then(|| {
+        let message = format!(
+            "{} over {family} several segments in one, made by offloads: packets, bytes and what was \
+             sent again are those that the host saw, not those of the wire (ethtool -K IFACE gro off \
+             tso off gso off)",
+            counted(number, "packet is", "packets are")
+        );
+        warning("packets_coalesced", message)
+    })
+}
+
+fn unparsed(family: Family, number: u64) -> Option<Warning> {
+    (number > 0).then(|| {
+        let message = format!(
+            "HTTP on {} over {family} could not be followed to its end: exchanges are missing",
+            connections(number)
+        );
+        warning("http_unparsed", message)
+    })
+}

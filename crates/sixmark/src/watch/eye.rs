@@ -1,0 +1,156 @@
+//! What looks at packets, wherever they come from.
+
+use sixmark_core::flow::{self, Counts, Ends, Follower, Observed, Sink, Transfer};
+use sixmark_core::watch::Gatherer;
+use sixmark_core::wire::{Link, Span};
+
+use super::lines::Lines;
+use super::{Settings, Sight};
+use crate::Error;
+
+/// Packets of several processors may be this much out of order, and no clock has been set.
+const JITTER_NS: u64 = 1_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Looks at packets, follows what they belong to and counts it.
+#[derive(Debug)]
+pub(super) struct Eye {
+    follower: Follower<Found>,
+    pub(super) ports: Vec<u16>,
+    pub(super) packets: u64,
+    pub(super) frame_bytes: u64,
+    /// Packets of a kind of link that can't be read.
+    pub(super) unreadable: u64,
+    /// When the first and the last packet were seen.
+    pub(super) first_ns: Option<u64>,
+    pub(super) last_ns: u64,
+    /// When the first second begins.
+    pub(super) begin_ns: Option<u64>,
+    due_ns: u64,
+}
+
+/// The clock of one source.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    last_ns: u64,
+    /// How often it went back.
+    pub(super) went_back: u64,
+}
+
+/// Where what was found goes: into the books, and into files.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) gatherer: Gatherer,
+    lines: Lines,
+}
+
+impl Eye {
+    /// Of a capture that begins then, or with its first packet.
+    pub(super) fn new(settings: &Settings, begin_ns: Option<u64>) -> Result<Eye, Error> {
+        let gatherer = Gatherer::new(begin_ns.unwrap_or(0));
+        let found = Found { gatherer, lines: Lines::create(settings)? };
+        let how = flow::Settings {
+            ports: settings.ports.clone(),
+            max_flows: settings.max_flows,
+            idle_ns: u64::try_from(settings.idle.as_nanos()).unwrap_or(u64::MAX),
+            ..flow::Settings::default()
+        };
+        Ok(Eye {
+            follower: Follower::new(how, found),
+            ports: settings.ports.clone(),
+            packets: 0,
+            frame_bytes: 0,
+            unreadable: 0,
+            first_ns: None,
+            last_ns: 0,
+            begin_ns,
+            due_ns: 0,
+        })
+    }
+
+    /// Looks at a packet.
+    #[inline]
+    pub(super) fn packet(
+        &mut self,
+        clock: &mut Clock,
+        link: Option<Link>,
+        at_ns: u64,
+        frame: Span<'_>,
+    ) {
+        clock.see(at_ns);
+        if self.first_ns.is_none() {
+            self.first(at_ns);
+        }
+        self.packets += 1;
+        self.frame_bytes += frame.length as u64;
+        self.last_ns = self.last_ns.max(at_ns);
+        match link {
+            Some(link) => self.follower.packet(link, at_ns, frame),
+            None => self.unreadable += 1,
+        }
+        if at_ns >= self.due_ns {
+            self.due_ns = at_ns.saturating_add(SECOND_NS);
+            self.follower.sink().gatherer.pass(at_ns);
+        }
+    }
+
+    /// Time passes, though nothing may come.
+    pub(super) fn pass(&mut self, now_ns: u64) {
+        self.follower.pass(now_ns);
+        self.follower.sink().gatherer.pass(now_ns);
+    }
+
+    /// Fails where lines could not be written.
+    pub(super) fn check(&mut self) -> Result<(), Error> {
+        self.follower.sink().lines.check()
+    }
+
+    pub(super) fn sight(&mut self, dropped: u64, now_ns: u64) -> Sight {
+        Sight {
+            packets: self.packets,
+            dropped,
+            families: self.follower.sink().gatherer.progress(),
+            elapsed_ns: now_ns.saturating_sub(self.begin_ns.unwrap_or(now_ns)),
+        }
+    }
+
+    /// The capture is over.
+    pub(super) fn finish(self) -> Result<(Gatherer, Counts), Error> {
+        let (found, counts) = self.follower.finish();
+        found.lines.finish()?;
+        Ok((found.gatherer, counts))
+    }
+
+    fn first(&mut self, at_ns: u64) {
+        self.first_ns = Some(at_ns);
+        if self.begin_ns.is_none() {
+            self.begin_ns = Some(at_ns);
+            self.follower.sink().gatherer.begin(at_ns);
+        }
+    }
+}
+
+impl Clock {
+    fn see(&mut self, at_ns: u64) {
+        if at_ns.saturating_add(JITTER_NS) < self.last_ns {
+            self.went_back += 1;
+        }
+        self.last_ns = at_ns;
+    }
+}
+
+impl Sink for Found {
+    fn connection(&mut self, connection: &Observed) {
+        self.lines.connection(connection);
+        self.gatherer.connection(connection);
+    }
+
+    fn exchange(&mut self, exchange: &Transfer) {
+        self.lines.exchange(exchange);
+        self.gatherer.exchange(exchange);
+    }
+
+    fn round_trip(&mut self, ends: &Ends, by_client: bool, ns: u64) {
+        self.gatherer.round_trip(ends, by_client, ns);
+    }
+}

@@ -1,0 +1,197 @@
+//! The bytes of a file of packets, or of standard input, with their compression taken off.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use crate::Error;
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// So much is decompressed at once, and as many pieces lie ready at most.
+const PIECE: usize = 1 << 20;
+const READY: usize = 2;
+
+/// What is read.
+pub(super) struct Input {
+    from: Box<dyn Read + Send>,
+    /// For messages.
+    pub(super) name: String,
+    /// The file has been read to its end: what is missing is not there.
+    ended: Arc<AtomicBool>,
+}
+
+impl Input {
+    /// A file, or standard input where its name is `-`.
+    pub(super) fn open(path: &Path) -> Result<Input, Error> {
+        if path.as_os_str() == "-" {
+            return Input::of("standard input".to_owned(), Box::new(io::stdin()));
+        }
+        let name = format!("'{}'", path.display());
+        let unable = |error: io::Error| Error::Usage(format!("can't read {name}: {error}"));
+        let file = File::open(path).map_err(unable)?;
+        if file.metadata().map_err(unable)?.is_dir() {
+            return Err(Error::Usage(format!("{name} is a folder; name a file of packets")));
+        }
+        Input::of(name, Box::new(file))
+    }
+
+    fn of(name: String, from: Box<dyn Read + Send>) -> Result<Input, Error> {
+        let ended = Arc::new(AtomicBool::new(false));
+        let mut from = Marked { from, ended: Arc::clone(&ended) };
+        let begin = begin(&mut from)
+            .map_err(|error| Error::Usage(format!("can't read {name}: {error}")))?;
+        let (gzip, zstd) = (begin.starts_with(&GZIP), begin.starts_with(&ZSTD));
+        let whole = Cursor::new(begin).chain(from);
+        let from: Box<dyn Read + Send> = match (gzip, zstd) {
+            (true, _) => apart(MultiGzDecoder::new(BufReader::with_capacity(PIECE, whole)))?,
+            (_, true) => apart(Zstd { from: BufReader::with_capacity(PIECE, whole), frame: None })?,
+            _ => Box::new(whole),
+        };
+        Ok(Input { from, name, ended })
+    }
+
+    /// Whether the file has been read to its end.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.from.read(to)
+    }
+}
+
+/// The first bytes, as far as they are there.
+fn begin(from: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut begin = Vec::new();
+    from.take(ZSTD.len() as u64).read_to_end(&mut begin)?;
+    Ok(begin)
+}
+
+/// Remembers that the end came.
+struct Marked<R> {
+    from: R,
+    ended: Arc<AtomicBool>,
+}
+
+impl<R: Read> Read for Marked<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(to)?;
+        if read == 0 && !to.is_empty() {
+            self.ended.store(true, Ordering::Relaxed);
+        }
+        Ok(read)
+    }
+}
+
+/// Decompresses in a thread of its own, which ends when nobody reads any more.
+fn apart(from: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, Error> {
+    let ((ready, pieces), (back, used)) = (sync_channel(READY), channel());
+    std::thread::Builder::new()
+        .name("decompress".into())
+        .spawn(move || decompress(from, &ready, &used))
+        .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+    Ok(Box::new(Pieces { pieces, back, piece: Vec::new(), at: 0 }))
+}
+
+type Piece = io::Result<Vec<u8>>;
+
+fn decompress(mut from: impl Read, ready: &SyncSender<Piece>, used: &Receiver<Vec<u8>>) {
+    loop {
+        let mut piece = used.try_recv().unwrap_or_default();
+        piece.clear();
+        let read = from.by_ref().take(PIECE as u64).read_to_end(&mut piece);
+        // What came before it broke is good.
+        let ends = read.is_err() || piece.is_empty();
+        if !piece.is_empty() && ready.send(Ok(piece)).is_err() {
+            return;
+        }
+        if let Err(error) = read {
+            // Whoever does not listen any more need not know.
+            let _ = ready.send(Err(error));
+        }
+        if ends {
+            return;
+        }
+    }
+}
+
+/// Pieces as they come.
+struct Pieces {
+    pieces: Receiver<Piece>,
+    back: Sender<Vec<u8>>,
+    piece: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.piece.len() {
+            let Ok(next) = self.pieces.recv() else { return Ok(0) };
+            // A thread that has ended needs none.
+            let _ = self.back.send(std::mem::replace(&mut self.piece, next?));
+            self.at = 0;
+        }
+        let read = to.len().min(self.piece.len() - self.at);
+        to[..read].copy_from_slice(&self.piece[self.at..self.at + read]);
+        self.at += read;
+        Ok(read)
+    }
+}
+
+/// Frames of Zstandard one after the other, as `zstd` itself reads them (RFC 8878, 3.1).
+struct Zstd<R> {
+    from: R,
+    frame: Option<FrameDecoder>,
+}
+
+impl<R: io::BufRead> Read for Zstd<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        while self.frame.is_some() || self.next_frame()? {
+            let Some(frame) = &mut self.frame else { continue };
+            while frame.can_collect() == 0 && !frame.is_finished() {
+                let some = BlockDecodingStrategy::UptoBytes(PIECE);
+                frame.decode_blocks(&mut self.from, some).map_err(broken)?;
+            }
+            match frame.read(to)? {
+                0 if !to.is_empty() => self.frame = None,
+                read => return Ok(read),
+            }
+        }
+        Ok(0)
+    }
+}
+
+impl<R: io::BufRead> Zstd<R> {
+    /// False where there is none; one that is to be skipped is.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        if self.from.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        let mut frame = FrameDecoder::new();
+        match frame.init(&mut self.from) {
+            Ok(()) => self.frame = Some(frame),
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length,
+                ..
+            })) => {
+                io::copy(&mut self.from.by_ref().take(length.into()), &mut io::sink())?;
+            }
+            Err(error) => return Err(broken(error)),
+        }
+        Ok(true)
+    }
+}
+
+fn broken(error: FrameDecoderError) -> io::Error {
+    io::Error::other(error.to_string())
+}

@@ -1,0 +1,200 @@
+//! Watching interfaces.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sixmark_core::result::{Ended, RunResult};
+use sixmark_core::watch::Source;
+use sixmark_core::wire::Span;
+use sixmark_sys::packets::{self, Ring};
+use sixmark_sys::{clock, interface};
+
+use super::assemble::{Told, assemble};
+use super::eye::{Clock, Eye};
+use super::{Settings, Sight};
+use crate::Error;
+use crate::capture::taker::Taker;
+use crate::capture::unable;
+use crate::capture::writer::Writer;
+
+/// The longest wait for packets: a signal ends it, and so does what is to be shown.
+const WAIT: Duration = Duration::from_millis(100);
+/// Between two looks for what the kernel still keeps to itself, and how long that may take.
+const LOOK: Duration = Duration::from_millis(5);
+const BROKEN: Duration = Duration::from_secs(2);
+/// Between two times that [`live`] tells how far it has come.
+const TELL: Duration = Duration::from_secs(1);
+
+/// What is watched, and how.
+#[derive(Clone, Debug)]
+pub struct Where {
+    /// The interfaces; none: all that are up and no part of another one.
+    pub interfaces: Vec<String>,
+    /// How long; without it until `stop`.
+    pub duration: Option<Duration>,
+    /// What is kept of each packet, in bytes.
+    pub snap: u32,
+    /// How large each interface's ring is, in MiB.
+    pub mebibytes: u32,
+    /// Interfaces are to take what is meant for others too.
+    pub promiscuous: bool,
+    /// Where packets are kept as well.
+    pub file: Option<PathBuf>,
+}
+
+/// An interface that is watched.
+struct Watched {
+    taker: Taker,
+    clock: Clock,
+    gone: bool,
+}
+
+/// Watches interfaces of the calling thread's network namespace. `stop` ends it; `begun` is called
+/// once all packets are seen, `see` each second.
+///
+/// # Errors
+/// An interface can't be captured on, or a file can't be written.
+pub fn live(
+    place: &Where,
+    settings: &Settings,
+    stop: &AtomicBool,
+    begun: impl FnOnce(&[String]),
+    mut see: impl FnMut(Sight),
+) -> Result<RunResult, Error> {
+    let mut all = open(place, settings)?;
+    let mut writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
+    let mut eye = Eye::new(settings, Some(clock::real()))?;
+    let names: Vec<String> = all.iter().map(|one| one.taker.interface().to_owned()).collect();
+    begun(&names);
+    let (started, mut told, mut lost) = (Instant::now(), Instant::now(), Vec::new());
+    let until = place.duration.map(|duration| started + duration);
+    let is_over = || until.is_some_and(|until| Instant::now() >= until);
+    while !stop.load(Ordering::Relaxed) && !is_over() && all.iter().any(|one| !one.gone) {
+        let any = look(&mut all, &mut eye, &mut writer)?;
+        if told.elapsed() >= TELL {
+            told = Instant::now();
+            eye.check()?;
+            let now_ns = clock::real();
+            see(eye.sight(dropped(&mut all), now_ns));
+        }
+        if !any {
+            eye.pass(clock::real());
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            lost.extend(wait(&mut all, left.map_or(WAIT, |left| left.min(WAIT))));
+        }
+    }
+    let end_ns = clock::real();
+    rest(&mut all, &mut eye, &mut writer)?;
+    writer.map_or(Ok(()), Writer::finish)?;
+    let early = until.is_some() && !is_over();
+    let told = Told {
+        ended: if early { Ended::Interrupted } else { Ended::Complete },
+        end_ns,
+        clock_went_back: all.iter().map(|one| one.clock.went_back).sum(),
+        untimed: 0,
+        sources: all.iter().map(|one| source(one, place.snap)).collect(),
+        lost,
+    };
+    assemble(eye, told)
+}
+
+fn open(place: &Where, settings: &Settings) -> Result<Vec<Watched>, Error> {
+    let named = !place.interfaces.is_empty();
+    let names = if named { place.interfaces.clone() } else { usual()? };
+    let how = packets::Settings {
+        snap: place.snap,
+        promiscuous: place.promiscuous,
+        mebibytes: place.mebibytes,
+        ports: Some(settings.ports.clone()),
+    };
+    let one = |name: &String| match Ring::open(name, &how) {
+        // Nobody asked for those whose packets can't be read.
+        Err(error) if !named && error.kind() == std::io::ErrorKind::Unsupported => None,
+        Err(error) => Some(Err(unable(name, &error))),
+        Ok(ring) => {
+            let (taker, clock) = (Taker::new(ring, name.clone()), Clock::default());
+            Some(Ok(Watched { taker, clock, gone: false }))
+        }
+    };
+    let all: Vec<Watched> = names.iter().filter_map(one).collect::<Result<_, Error>>()?;
+    match all.is_empty() {
+        true => Err(Error::Measure("no interface is up; name one with -i".into())),
+        false => Ok(all),
+    }
+}
+
+/// Those that are up. What goes through a port of a bridge, or a part of a bond, goes through that too:
+/// it would be seen twice.
+fn usual() -> Result<Vec<String>, Error> {
+    let unable = |error| Error::Measure(format!("can't list the interfaces: {error}"));
+    let is_part = |name: &String| Path::new("/sys/class/net").join(name).join("master").exists();
+    Ok(interface::up().map_err(unable)?.into_iter().filter(|name| !is_part(name)).collect())
+}
+
+/// Where packets are kept. A file has one kind of link.
+fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<Writer, Error> {
+    let mut links = all.iter().map(|one| one.taker.link());
+    let Some(link) = links.next().filter(|first| links.all(|link| link == *first)) else {
+        let line = "-w keeps packets of one kind of interface; name those that are alike with -i";
+        return Err(Error::Usage(line.into()));
+    };
+    Writer::create(path.to_owned(), place.snap, link)
+}
+
+/// Looks at what is there. False where there was nothing.
+fn look(all: &mut [Watched], eye: &mut Eye, writer: &mut Option<Writer>) -> Result<bool, Error> {
+    let mut any = false;
+    for Watched { taker, clock, .. } in all {
+        any |= taker.look(|packet| {
+            let frame = Span::new(packet.bytes, packet.length as usize);
+            eye.packet(clock, Some(packet.link), packet.at_ns, frame);
+            writer.as_mut().map_or(Ok(()), |writer| writer.write(&packet))
+        })?;
+    }
+    Ok(any)
+}
+
+/// Waits for packets. Names interfaces that have gone.
+fn wait(all: &mut [Watched], most: Duration) -> Option<String> {
+    let there: Vec<usize> = (0..all.len()).filter(|at| !all[*at].gone).collect();
+    let rings: Vec<&Ring> = there.iter().map(|at| all[*at].taker.ring()).collect();
+    let (at, error) = packets::wait(&rings, None, most).err()?;
+    let lost = &mut all[there[at]];
+    lost.gone = true;
+    Some(format!("{}: {error}", lost.taker.interface()))
+}
+
+fn dropped(all: &mut [Watched]) -> u64 {
+    // What is not told now is told at the end.
+    all.iter_mut().for_each(|one| drop(one.taker.count()));
+    all.iter().map(|one| one.taker.dropped()).sum()
+}
+
+/// Looks at what came before the end and is still with the kernel.
+fn rest(all: &mut [Watched], eye: &mut Eye, writer: &mut Option<Writer>) -> Result<(), Error> {
+    for one in all.iter_mut().filter(|one| !one.gone) {
+        one.taker.count()?;
+    }
+    let begun = Instant::now();
+    loop {
+        look(all, eye, writer)?;
+        let through = all.iter().all(|one| one.gone || one.taker.is_through());
+        if through || begun.elapsed() > BROKEN {
+            return Ok(());
+        }
+        wait(all, LOOK);
+    }
+}
+
+fn source(of: &Watched, snap: u32) -> Source {
+    Source {
+        name: of.taker.interface().to_owned(),
+        kind: "interface".to_owned(),
+        link: of.taker.link().word().to_owned(),
+        snap,
+        packets: of.taker.packets(),
+        dropped: Some(of.taker.dropped()),
+        whole: true,
+    }
+}
