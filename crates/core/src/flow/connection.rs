@@ -13,6 +13,9 @@ use super::transfer::{Ends, Way};
 /// What HTTP/2 in plain text begins with (RFC 9113, 3.4), which is a request to nobody else.
 const HTTP2: &[u8] = b"PRI * HTTP/2.0";
 
+/// Where the first byte behind a SYN is.
+const FIRST: i64 = 1;
+
 /// A connection as far as it was seen.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -93,23 +96,23 @@ impl Connection {
 
     /// Whether a segment of the client's begins a request.
     fn asks(&self, segment: &Segment<'_>, brought: &Brought) -> bool {
-        match (&self.http, &self.spoken) {
-            (Some(http), _) => http.asks(segment, brought),
-            (None, Spoken::Nothing | Spoken::Unknown) => {
+        match (&self.spoken, &self.http) {
+            (Spoken::Nothing | Spoken::Unknown, _) => {
                 brought.is_new && is_request(segment.tcp.payload.bytes)
             }
+            (_, Some(http)) => http.asks(segment, brought, self.acknowledged.from_client),
             _ => false,
         }
     }
 
     /// Reads what a segment carries.
     fn read<S: Sink>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
-        if came.asks && self.http.is_none() {
-            self.http = Some(Box::default());
+        if came.asks && !matches!(self.spoken, Spoken::Http1) {
+            self.http.get_or_insert_default();
             self.spoken = Spoken::Http1;
         }
         if self.spoken == Spoken::Nothing {
-            self.spoken = self.tell(came);
+            self.tell(came, hands);
         }
         if let Some(mut http) = self.http.take() {
             http.read(came, &self.about(), hands);
@@ -118,8 +121,20 @@ impl Connection {
         self.read_tls(came, hands.budget);
     }
 
+    /// What is spoken, unless this came before the client's first bytes: it waits until they tell.
+    fn tell<S: Sink>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
+        if came.by_client && self.opening.seen && came.brought.begin > FIRST {
+            self.http.get_or_insert_with(|| Box::new(Http::waiting(FIRST, hands.budget)));
+            return;
+        }
+        if let Some(mut http) = self.http.take() {
+            http.end(&self.about(), hands);
+        }
+        self.spoken = self.words(came);
+    }
+
     /// What is spoken, by the first bytes that came.
-    fn tell(&mut self, came: &Came<'_>) -> Spoken {
+    fn words(&mut self, came: &Came<'_>) -> Spoken {
         let bytes = came.segment.tcp.payload.bytes;
         match bytes {
             _ if came.by_client && self.opening.seen && is_record(bytes, true) => {
@@ -253,12 +268,15 @@ impl Connection {
         let Some(stream) = &other.stream else { return };
         let to = stream.position(came.segment.tcp.acknowledgement);
         let (end, payload_end) = (stream.end(), stream.payload_end());
+        let acknowledged = self.acknowledged.of(!by_client);
         if to > end {
             self.doubts.gap = true;
             self.gap |= by_client;
+            if !by_client {
+                *acknowledged = to.max(*acknowledged);
+            }
             return;
         }
-        let acknowledged = self.acknowledged.of(!by_client);
         *acknowledged = to.max(*acknowledged);
         if let Some(ns) = other.acknowledged(to, at_ns) {
             own.answers.add(ns);

@@ -1,13 +1,16 @@
 //! Connections made up from a seed, and by hand where something is missing.
 
+mod connections;
+mod http;
 mod random;
+mod storm;
 
 use std::net::SocketAddr;
 
 use super::*;
 use crate::family::Family;
 use crate::wire::made::{self, ACK, FIN, RST, SYN};
-use crate::wire::{Flags, Link, Span};
+use crate::wire::{self, Flags, Link, Span};
 
 const MICROSECOND: u64 = 1_000;
 const PORT: u16 = 80;
@@ -49,6 +52,9 @@ struct Made {
     first: Way<u32>,
     now_ns: u64,
     follower: Follower<Kept>,
+    /// What segments say beside their payload; a SYN has options of its own if these are none.
+    window: u16,
+    options: Vec<u8>,
 }
 
 impl Made {
@@ -63,25 +69,40 @@ impl Made {
             first: Way { from_client: u32::MAX - 20, from_server: u32::MAX - 500 },
             now_ns: 0,
             follower: Follower::new(settings(), Kept::default()),
+            window: 0xffff,
+            options: Vec::new(),
         }
     }
 
     /// A segment at these places in its stream and the other's, the SYN's being 0. The bytes of its frame.
     fn send(&mut self, by_client: bool, flags: u8, at: u32, ack: u32, payload: &[u8]) -> u64 {
+        let mut frame = self.segment(by_client, flags, at, ack, payload).frame();
+        let tcp = if self.ends.client.is_ipv6() { 54 } else { 34 };
+        frame[tcp + 14..tcp + 16].copy_from_slice(&self.window.to_be_bytes());
+        self.give(&frame)
+    }
+
+    fn segment(
+        &mut self,
+        by_client: bool,
+        flags: u8,
+        at: u32,
+        ack: u32,
+        payload: &[u8],
+    ) -> made::Segment {
         let Ends { client, server } = self.ends;
         let (from, to) = if by_client { (client, server) } else { (server, client) };
         let [own, other] = [*self.first.of(by_client), *self.first.of(!by_client)];
-        let segment = made::Segment {
+        let plain = flags & SYN > 0 && self.options.is_empty();
+        made::Segment {
             from,
             to,
             sequence: own.wrapping_add(at),
             acknowledgement: other.wrapping_add(ack),
             flags: Flags(flags),
-            options: if flags & SYN > 0 { MSS.to_vec() } else { Vec::new() },
+            options: if plain { MSS.to_vec() } else { self.options.clone() },
             payload: payload.to_vec(),
-        };
-        let frame = segment.frame();
-        self.give(&frame)
+        }
     }
 
     fn give(&mut self, frame: &[u8]) -> u64 {

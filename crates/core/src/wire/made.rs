@@ -63,6 +63,33 @@ impl Segment {
         }
     }
 
+    /// As frames of Ethernet, each with a part of so many bytes of the segment, a multiple of eight.
+    pub(crate) fn fragments(&self, size: usize) -> Vec<Vec<u8>> {
+        let whole = self.ip();
+        let six = whole[0] >> 4 == 6;
+        let (head, rest) = whole.split_at(if six { 40 } else { 20 });
+        let count = rest.len().div_ceil(size);
+        let part = |(n, part): (usize, &[u8])| {
+            let (offset, more) = ((n * size) as u16, n + 1 < count);
+            let mut head = head.to_vec();
+            let mut frame = vec![2; 12];
+            if six {
+                head[4..6].copy_from_slice(&(part.len() as u16 + 8).to_be_bytes());
+                let next = std::mem::replace(&mut head[6], 44);
+                let field = (offset | u16::from(more)).to_be_bytes();
+                head.extend([next, 0, field[0], field[1], 0, 0, 0, 7]);
+                frame.extend([0x86, 0xdd]);
+            } else {
+                head[2..4].copy_from_slice(&(part.len() as u16 + 20).to_be_bytes());
+                let field = (offset / 8) | if more { 0x2000 } else { 0 };
+                head[6..8].copy_from_slice(&field.to_be_bytes());
+                frame.extend([8, 0]);
+            }
+            [frame, head, part.to_vec()].concat()
+        };
+        rest.chunks(size).enumerate().map(part).collect()
+    }
+
     fn tcp(&self) -> Vec<u8> {
         let mut tcp = [self.from.port().to_be_bytes(), self.to.port().to_be_bytes()].concat();
         tcp.extend(self.sequence.to_be_bytes());

@@ -66,6 +66,13 @@ pub(super) struct Came<'a> {
 }
 
 impl Http {
+    /// What will be HTTP if a request begins there.
+    pub(super) fn waiting(begin: i64, budget: &mut Budget) -> Http {
+        let mut http = Http::default();
+        http.requests.begin_at(begin, budget);
+        http
+    }
+
     /// How many exchanges there were.
     pub(super) fn exchanges(&self) -> u64 {
         self.track.exchanges.into()
@@ -82,8 +89,8 @@ impl Http {
     }
 
     /// Whether a segment of the client's begins a request: where one is awaited, or where nobody knows and
-    /// it looks like one.
-    pub(super) fn asks(&self, segment: &Segment<'_>, brought: &Brought) -> bool {
+    /// it looks like one. The server has `acknowledged` the client's stream up to there.
+    pub(super) fn asks(&self, segment: &Segment<'_>, brought: &Brought, acknowledged: i64) -> bool {
         let bytes = segment.tcp.payload.bytes;
         if self.track.switched || !brought.is_new {
             return false;
@@ -93,7 +100,10 @@ impl Http {
         }
         // Who answers has read all of the head, even if it was none for us.
         let ended = self.requests.is_in_head() && self.track.is_last_answered();
-        (ended || !self.requests.is_certain()) && is_request(bytes)
+        // What is missing before this will never come: the capture lost it.
+        let behind_hole = self.requests.is_between()
+            && (self.requests.next() + 1..=acknowledged).contains(&brought.begin);
+        (ended || behind_hole || !self.requests.is_certain()) && is_request(bytes)
     }
 
     /// A segment that begins no request belongs to the exchange that is on.
