@@ -27,6 +27,7 @@ use std::io::{BufWriter, Write as _};
 
 use connection::Connection;
 use sixmark_core::pace::Random;
+use sixmark_core::wire::Link;
 use sixmark_core::wire::pcap::{self, Record};
 
 /// Whole packets are kept.
@@ -85,7 +86,7 @@ impl Capture {
     fn new(path: &str, wanted: u64, seed: u64) -> Capture {
         let file = File::create(path).expect("a file that can be written");
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        file.write_all(&pcap::header(SNAP)).unwrap();
+        file.write_all(&pcap::header(SNAP, Link::Ethernet)).unwrap();
         Capture {
             file,
             wanted,

@@ -31,7 +31,7 @@ pub(super) struct Made {
 /// What joins client and server.
 pub(super) enum Link {
     /// A cable between two namespaces, on which the kernel passes packets of up to 64 KiB.
-    Cable { client: NetNs, server: NetNs, interface: &'static str },
+    Cable { client: NetNs, server: NetNs },
     /// The emulator, packets as on a wire.
     Emulated(Pair),
     /// A router between them, with a smaller MTU on the client's side, where packets are captured.
@@ -44,7 +44,7 @@ impl Link {
         join(&client, "eth", &server, "eth");
         address(&client, "eth", 1, 1);
         address(&server, "eth", 1, 2);
-        Link::Cable { client, server, interface: "eth" }
+        Link::Cable { client, server }
     }
 
     /// The same with segments cut up by whoever sends them.
@@ -54,19 +54,6 @@ impl Link {
             ip(host, "link set eth gso_max_segs 1");
         }
         link
-    }
-
-    /// The same with a VLAN on it; the packets of the cable are captured.
-    pub(super) fn tagged() -> Link {
-        let (client, server) = (host(), host());
-        join(&client, "eth", &server, "eth");
-        for (host, last) in [(&client, 1), (&server, 2)] {
-            ip(host, "link set eth gso_max_segs 1 up");
-            ip(host, "link add link eth name tagged type vlan id 46");
-            ip(host, "link set tagged gso_max_segs 1");
-            address(host, "tagged", 1, last);
-        }
-        Link::Cable { client, server, interface: "eth" }
     }
 
     /// What goes either way may get lost, or come late.
@@ -132,7 +119,7 @@ impl Link {
     /// Where packets are captured, and on what.
     fn vantage(&self) -> (&NetNs, &'static str) {
         match self {
-            Link::Cable { server, interface, .. } => (server, interface),
+            Link::Cable { server, .. } => (server, "eth"),
             Link::Emulated(pair) => (&pair.hosts[1], "wire"),
             Link::Routed { client, .. } => (client, "eth"),
         }
@@ -179,7 +166,8 @@ impl<'a> Recording<'a> {
         let (host, interface) = link.vantage();
         let dir = TempDir::new().unwrap();
         let mut command = program("tcpdump");
-        command.args(["-i", interface, "-n", "-U", "--immediate-mode", "-B", "65536"]);
+        // Not in immediate mode, in which each packet has 256 KiB of the buffer.
+        command.args(["-i", interface, "-n", "-U", "-B", "65536"]);
         command.args(["--time-stamp-precision=nano", "-w", "-"]);
         command.stdout(Stdio::from(File::create(dir.path().join("capture")).unwrap()));
         let start = || Ok(Process::start(&mut command, dir.path(), "tcpdump", "tcpdump"));
@@ -212,15 +200,34 @@ impl<'a> Recording<'a> {
 
 impl Made {
     /// The same without its first packets.
-    pub(super) fn without_first(mut self, packets: usize) -> Made {
+    pub(super) fn without_first(self, packets: usize) -> Made {
+        self.rewritten("cut", |number, record| (number >= packets).then(|| record.to_vec()))
+    }
+
+    /// The same as it is on a cable with VLANs; not every kernel has these.
+    pub(super) fn tagged(self) -> Made {
+        self.rewritten("tagged", |_, record| {
+            let (header, frame) = record.split_at(16);
+            let length = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap()) + 4;
+            let lengths = [length(8).to_le_bytes(), length(12).to_le_bytes()].concat();
+            let tag = [0x81, 0, 0, 46];
+            Some([&header[..8], &lengths, &frame[..12], &tag, &frame[12..]].concat())
+        })
+    }
+
+    /// Another file, of what is made of each record, with its number.
+    fn rewritten(mut self, name: &str, make: impl Fn(usize, &[u8]) -> Option<Vec<u8>>) -> Made {
         let whole = fs::read(&self.file).unwrap();
         let (header, mut rest) = whole.split_at(24);
-        for _ in 0..packets {
+        let (mut made, mut number) = (header.to_vec(), 0);
+        while !rest.is_empty() {
             let kept = u32::from_le_bytes(rest[8..12].try_into().unwrap());
-            rest = &rest[16 + kept as usize..];
+            let (record, behind) = rest.split_at(16 + kept as usize);
+            made.extend(make(number, record).unwrap_or_default());
+            (rest, number) = (behind, number + 1);
         }
-        self.file = self.dir.path().join("cut");
-        fs::write(&self.file, [header, rest].concat()).unwrap();
+        self.file = self.dir.path().join(name);
+        fs::write(&self.file, made).unwrap();
         self
     }
 }
