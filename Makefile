@@ -10,10 +10,11 @@ SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-fio s
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck fuzz bench emulator instructions calibrate verdicts traffic
+.PHONY: help demo build test lint shellcheck fuzz bench emulator instructions calibrate verdicts traffic \
+	watch-bench accuracy
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: build ## build sixmark, start a server on ::1 and 127.0.0.1, compare them (needs only Rust)
 	$(SIXMARK) demo
@@ -56,6 +57,15 @@ verdicts: build ## real comparisons whose answer is known: how often is it wrong
 
 traffic: build ## is the rate of traffic the one asked for? 1 to 1000 Mbit/s, 100 flows, one core
 	benches/traffic --sixmark $(SIXMARK) $(TRAFFIC)
+
+watch-bench: build ## watch beside tshark on 1 GB, and live; as root; WATCH="--bytes 200M --file-only"
+	scripts/install-test-packages watch
+	$(CARGO) build --release -p sixmark-core --example make-capture
+	$(CARGO) build --release -p sixmark --example replay
+	benches/watch --sixmark $(SIXMARK) --examples $(TARGET_DIR)/release/examples $(WATCH)
+
+accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; as root
+	scripts/accuracy --sixmark $(SIXMARK) docs/accuracy.md $(ACCURACY)
 
 calibrate: ## how often verdicts are wrong, into docs/statistics.md; CALIBRATE="4000 whole" for a part
 	$(CARGO) run --release -p sixmark-core --example calibrate -- docs/statistics.md $(CALIBRATE)

@@ -1,0 +1,63 @@
+//! Sends the packets of a capture into a network of its own, for `make watch-bench`:
+//! `replay FILE PACKETS_PER_S SECONDS`. It says `ready` once there is something to watch, in the network
+//! namespace of this process on the interface `replay`, waits for a line on standard input, and says then
+//! how many packets it sent in how many seconds. Needs root and /dev/net/tun.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a program for developers, which may end with a backtrace"
+)]
+
+use std::io::{BufRead as _, Write as _};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use sixmark_core::wire::pcap::{Format, HEADER, Next};
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::tap::Tap;
+
+const INTERFACE: &str = "replay";
+/// Packets are sent so often, as many at a time as have fallen due.
+const EVERY: Duration = Duration::from_micros(500);
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [file, rate, seconds] = &words[..] else { panic!("replay FILE PACKETS_PER_S SECONDS") };
+    let (rate, seconds): (f64, f64) = (rate.parse().unwrap(), seconds.parse().unwrap());
+    let all = std::fs::read(file).expect("a capture");
+    let frames = frames(&all);
+    // Before there is any other thread: the process's namespace is this thread's.
+    NetNs::create().unwrap().enter().unwrap();
+    let tap = Tap::create(INTERFACE).unwrap();
+    // What the kernel itself would say to the addresses of the capture is none of it.
+    std::fs::write(format!("/proc/sys/net/ipv6/conf/{INTERFACE}/disable_ipv6"), "1").unwrap();
+    assert!(Command::new("ip").args(["link", "set", INTERFACE, "up"]).status().unwrap().success());
+    println!("ready");
+    std::io::stdout().flush().unwrap();
+    std::io::stdin().lock().read_line(&mut String::new()).unwrap();
+    let (begun, end) = (Instant::now(), Duration::from_secs_f64(seconds));
+    let mut sent = 0_u64;
+    let mut next = frames.iter().cycle();
+    while begun.elapsed() < end {
+        let due = (begun.elapsed().as_secs_f64() * rate) as u64;
+        while sent < due {
+            tap.write(next.next().unwrap()).unwrap();
+            sent += 1;
+        }
+        std::thread::sleep(EVERY);
+    }
+    println!("{sent} {:.6}", begun.elapsed().as_secs_f64());
+}
+
+fn frames(all: &[u8]) -> Vec<&[u8]> {
+    let format = Format::read(all).unwrap();
+    let (mut frames, mut rest) = (Vec::new(), &all[HEADER..]);
+    while let Next::Record(record, behind) = format.next(rest) {
+        frames.push(record.bytes);
+        rest = behind;
+    }
+    frames
+}
