@@ -44,5 +44,6 @@ pub mod template;
 pub mod timing;
 pub mod tls;
 pub mod traffic;
+pub mod vitals;
 pub mod wire;
 pub mod x509;
