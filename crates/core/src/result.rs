@@ -20,6 +20,7 @@ use crate::tally::{FamilyTally, SliceTally, Tally};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;
+use crate::vitals::section::Vitals;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";
@@ -69,6 +70,9 @@ pub struct RunResult {
     /// What was demanded (`--fail-if`), and whether it was met.
     #[serde(default)]
     pub gates: Vec<GateResult>,
+    /// What it cost of the processors, here and at the server.
+    #[serde(default)]
+    pub vitals: Option<Vitals>,
 }
 
 impl RunResult {

@@ -26,6 +26,7 @@ pub mod study;
 pub mod tls;
 pub mod traffic;
 mod usage;
+pub mod vitals;
 mod warning;
 
 pub use error::Error;

@@ -14,8 +14,10 @@ use sixmark_core::result::{
     self, Generator, Lookup, RatioResult, Route, RunResult, SCHEMA, Tool, Warning,
 };
 use sixmark_core::tally::{FamilyTally, Slice, Tally};
+use sixmark_core::vitals::cost::Work;
 
 use crate::load::{self, Loaded};
+use crate::vitals::{From, Meter};
 use crate::{Error, calibrate, environment, preflight, warning};
 
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
@@ -36,6 +38,8 @@ pub struct Planned {
     pub warnings: Vec<Warning>,
     /// Measure first what sixmark itself adds.
     pub calibrate: bool,
+    /// Where the server's vitals are to be had.
+    pub vitals_from: Option<From>,
 }
 
 /// A plan that has been found possible to carry out.
@@ -84,11 +88,21 @@ pub fn run(
         true => calibrate::calibrate(&ready.planned.plan, stop)?,
         false => None,
     };
-    ready.carry_out(|plan, _| {
+    let meter = Meter::start(ready.planned.vitals_from.as_ref(), ready.planned.plan.load.warmup)?;
+    let mut metered = None;
+    let mut result = ready.carry_out(|plan, _| {
         let loaded = load::run(&plan, stop, watch)?;
+        metered = meter.map(Meter::end);
         let comparison = mixed(&plan, &loaded);
         Ok(RunResult { calibration, comparison, ..assemble(plan, loaded) })
-    })
+    })?;
+    if let Some(metered) = metered {
+        let work = Work::of(&result, metered.began_us(result.elapsed_s));
+        let (vitals, doubts) = metered.section(&work);
+        result.vitals = Some(vitals);
+        result.warnings.extend(doubts);
+    }
+    Ok(result)
 }
 
 impl Ready {
@@ -141,6 +155,7 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         find_max: None,
         comparison: None,
         gates: Vec::new(),
+        vitals: None,
         intervals: loaded.intervals,
         plan,
     }

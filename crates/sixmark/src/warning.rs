@@ -23,9 +23,11 @@ mod comparison;
 mod search;
 #[cfg(test)]
 mod tests;
+mod vitals;
 
 pub(crate) use comparison::{cut_short, of_comparison};
 use search::of_search;
+pub(crate) use vitals::{of_change, of_client, of_server};
 
 /// Fewer whole responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;

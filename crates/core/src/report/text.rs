@@ -86,6 +86,7 @@ pub fn table(result: &RunResult) -> String {
     columns.quic(&mut text);
     columns.failures(&mut text);
     columns.content(&mut text);
+    text.push_str(&result.vitals.as_ref().map_or_else(String::new, super::vitals::costs));
     text.push_str(&super::gates::lines(&result.gates));
     text
 }

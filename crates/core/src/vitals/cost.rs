@@ -21,6 +21,8 @@ pub struct Cost {
     pub cpu_s: f64,
     /// Over the time it was taken from: 1 is one processor all the time.
     pub cpu_share: f64,
+    /// The part (0 to 1) of all processors' time that something was done in, by anybody.
+    pub busy_share: f64,
     /// Microseconds a whole response of either family.
     pub us_per_request: Option<f64>,
     /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent, of either family.
@@ -76,6 +78,8 @@ pub enum Whose {
     Host,
     /// Those processes that were asked for.
     Processes,
+    /// This process's own, which is known to the microsecond.
+    Own,
 }
 
 impl Work {
@@ -111,17 +115,18 @@ pub fn cost(work: &Work, series: &Series, whose: Whose) -> Option<Cost> {
     let used = series.between(work.from_us, work.to_us)?;
     let cpu_us = match whose {
         Whose::Host => used.host_us,
-        Whose::Processes => used.processes_us?,
+        Whose::Processes | Whose::Own => used.processes_us?,
     };
     let time = (work.to_us - work.from_us) as f64;
     let mut cost = Cost::total(cpu_us, used.covered_us);
+    cost.busy_share = if used.all_us > 0.0 { used.host_us / used.all_us } else { 0.0 };
     let covered = used.covered_us / time;
     if covered < LEAST_COVERED {
         cost.reason =
             Some(format!("only {:.0} % of the measured time is covered", covered * 100.0));
         return Some(cost);
     }
-    if used.covered_us < SHORTEST_US {
+    if used.covered_us < SHORTEST_US && whose != Whose::Own {
         cost.reason = Some(
             "less than half a second was measured: the kernel tells processor time \
                             in hundredths of a second"
@@ -140,21 +145,13 @@ impl Cost {
         Cost {
             cpu_s: cpu_us / 1e6,
             cpu_share: cpu_us / time_us,
+            busy_share: 0.0,
             us_per_request: None,
             s_per_gb: None,
             families: Families { ipv6: None, ipv4: None },
             method: None,
             reason: None,
         }
-    }
-
-    /// Of processor time that is known to the microsecond, and of the work that it was used for.
-    pub fn exact(work: &Work, cpu_us: f64) -> Cost {
-        let time = work.to_us.saturating_sub(work.from_us).max(1) as f64;
-        let mut cost = Cost::total(cpu_us, time);
-        cost.share_out(work, cpu_us);
-        cost.alone(work);
-        cost
     }
 
     fn share_out(&mut self, work: &Work, cpu_us: f64) {
@@ -209,7 +206,7 @@ fn seconds(work: &Work, series: &Series, whose: Whose) -> Vec<Second> {
         let used = series.between(from_us, from_us + 1_000_000)?;
         let cpu_us = match whose {
             Whose::Host => used.host_us,
-            Whose::Processes => used.processes_us?,
+            Whose::Processes | Whose::Own => used.processes_us?,
         };
         let requests = requests.map(|number| number as f64);
         (used.covered_us > 999_000.0).then_some(Second { cpu_us, requests })
@@ -276,11 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn exact_time_needs_no_half_a_second() {
+    fn what_is_known_to_the_microsecond_needs_no_half_a_second() {
         let short = Work { to_us: 2_100_000, ..work(100, 0) };
-        let found = Cost::exact(&short, 5_000.0);
-        assert_eq!((found.us_per_request, found.cpu_share), (Some(50.0), 0.05));
-        assert_eq!(found.families.ipv6.unwrap().us_per_request, 50.0);
-        assert_eq!(Cost::exact(&work(5, 5), 100.0).method, None);
+        let found = cost(&short, &series(10), Whose::Own).unwrap();
+        assert_eq!((found.us_per_request, found.cpu_share), (Some(500.0), 0.5));
+        assert_eq!(found.busy_share, 0.5);
     }
 }

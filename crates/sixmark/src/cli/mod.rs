@@ -13,6 +13,8 @@ mod report;
 mod run;
 mod study;
 mod traffic;
+mod vitals;
+mod vitals_from;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -52,6 +54,8 @@ enum Command {
     Lab(lab::Args),
     /// Fill a network with background traffic of both families, and tell what arrives of it
     Traffic(traffic::Args),
+    /// Show what the kernel counts: processors, each family's packets, sockets, processes
+    Vitals(Box<vitals::Args>),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -72,6 +76,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Study(args) => study::main(args),
         Command::Lab(args) => lab::main(args),
         Command::Traffic(args) => traffic::main(&args),
+        Command::Vitals(args) => vitals::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -134,6 +139,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("study") => "sixmark study --help",
         Some("lab") => "sixmark lab --help",
         Some("traffic") => "sixmark traffic --help",
+        Some("vitals") => "sixmark vitals --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

@@ -58,6 +58,7 @@ pub(crate) fn run() -> RunResult {
         find_max: None,
         comparison: None,
         gates: Vec::new(),
+        vitals: None,
     }
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn comparison_result() -> ComparisonResult {
         plan: plan(),
         elapsed_s: 1.0,
         figures: run.families.of(family).unwrap().clone(),
+        cpu: Default::default(),
     };
     let schedule = Schedule {
         pairs: 12,
