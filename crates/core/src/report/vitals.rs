@@ -8,7 +8,7 @@ use crate::result::Ended;
 use crate::vitals::Sample;
 use crate::vitals::cost::{Cost, Method};
 use crate::vitals::group::Kind;
-use crate::vitals::host::CpuTimes;
+use crate::vitals::host::{CpuTimes, Host};
 use crate::vitals::network::Ip;
 use crate::vitals::result::VitalsResult;
 use crate::vitals::section::{Place, Vitals};
@@ -117,7 +117,7 @@ fn percent(us: u64, of: &CpuTimes) -> String {
 
 fn machine(text: &mut String, change: &Sample) {
     let (host, seconds) = (&change.host, change.seconds().max(1e-3));
-    let rate = |number: u64| format!("{}/s", count((number as f64 / seconds).round() as u64));
+    let rate = |number: u64| per_s(number, seconds);
     let events = &host.events;
     row(
         text,
@@ -141,6 +141,26 @@ fn machine(text: &mut String, change: &Sample) {
             ("swapped", count(host.paging.swapped_in_pages.0 + host.paging.swapped_out_pages.0)),
         ],
     );
+    disks(text, host, seconds);
+    calls(text, host, seconds);
+    let softnet = &host.softnet;
+    row(
+        text,
+        "softnet",
+        &[
+            ("processed", rate(softnet.processed.0)),
+            ("dropped", count(softnet.dropped.0)),
+            ("squeezed", count(softnet.squeezed.0)),
+        ],
+    );
+}
+
+fn per_s(number: u64, seconds: f64) -> String {
+    format!("{}/s", count((number as f64 / seconds).round() as u64))
+}
+
+/// A line for each.
+fn disks(text: &mut String, host: &Host, seconds: f64) {
     for disk in &host.disks {
         let of = &disk.counters;
         let per_s = |number: u64| format!("{}/s", bytes(number as f64 / seconds));
@@ -155,21 +175,15 @@ fn machine(text: &mut String, change: &Sample) {
             ],
         );
     }
+}
+
+fn calls(text: &mut String, host: &Host, seconds: f64) {
+    let rate = |number: u64| per_s(number, seconds);
     for (name, nfs) in [("nfs", host.nfs_client), ("nfsd", host.nfs_server)] {
         if let Some(nfs) = nfs {
             row(text, name, &[("calls", rate(nfs.calls.0)), ("bad", count(nfs.repeated_or_bad.0))]);
         }
     }
-    let softnet = &host.softnet;
-    row(
-        text,
-        "softnet",
-        &[
-            ("processed", rate(softnet.processed.0)),
-            ("dropped", count(softnet.dropped.0)),
-            ("squeezed", count(softnet.squeezed.0)),
-        ],
-    );
 }
 
 fn groups(text: &mut String, change: &Sample) {

@@ -97,7 +97,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Sample>, String> {
 
 fn page(text: &str) -> Result<Page, Error> {
     let wrong = |why: String| Error::Usage(format!("--vitals-from {text}: {why}"));
-    let mut url: Url = text.parse().map_err(|error| wrong(format!("{error}")))?;
+    let mut url: Url = text.parse().map_err(wrong)?;
     if url.path == "/" {
         url.path = "/metrics".to_owned();
     }

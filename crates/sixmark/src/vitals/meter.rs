@@ -12,7 +12,7 @@ use sixmark_core::vitals::section::{Place, Source, Vitals};
 use sixmark_core::vitals::series::{Point, Series};
 use sixmark_core::vitals::{Sample, Total};
 use sixmark_sys::clock;
-use sixmark_sys::usage::usage;
+use sixmark_sys::usage::processor_us;
 
 use super::from::{self, From, Page};
 use super::sources::{Sources, Wanted};
@@ -78,7 +78,7 @@ impl Meter {
     /// # Errors
     /// A source that was named does not tell.
     pub(crate) fn start(server: Option<&From>, warmup: Duration) -> Result<Option<Meter>, Error> {
-        let own = || (usage().user_s + usage().system_s) * 1e6;
+        let own = || processor_us() as f64;
         let client = Sources::open(&Wanted::default()).and_then(|all| Local::start(all, Some(own)));
         let client = match client {
             Err(_) if server.is_none() => return Ok(None),
@@ -157,7 +157,9 @@ impl Reading {
         let is_of = |sample: &&Sample| {
             self.source != Source::File || (work.from_us..=work.to_us).contains(&sample.at_us)
         };
-        self.samples.iter().filter(is_of).for_each(|sample| drop(total.see(sample).is_some()));
+        for sample in self.samples.iter().filter(is_of) {
+            let _ = total.see(sample);
+        }
         total.change
     }
 }

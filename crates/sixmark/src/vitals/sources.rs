@@ -3,10 +3,12 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use sixmark_core::family::PerFamily;
+use sixmark_core::vitals::network::Sockets;
 use sixmark_core::vitals::series::Point;
 use sixmark_core::vitals::{Counter, Sample, parse};
 use sixmark_sys::clock;
-use sixmark_sys::usage::usage;
+use sixmark_sys::usage::processor_us;
 
 use super::cgroups::Cgroup;
 use super::machine::Machine;
@@ -16,7 +18,7 @@ use super::sockets::Diag;
 use crate::Error;
 
 /// Sockets are read no more often than costs one part of so many of a processor.
-const SPARING: u32 = 200;
+const SPARING: u32 = 500;
 
 /// What is wanted beside the machine and its network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,14 +109,13 @@ impl Sources {
     /// The kernel does not tell.
     pub fn sample(&mut self) -> io::Result<Sample> {
         let (at_us, since_us) = self.now();
-        let own = usage();
         let mut sample = Sample {
             at_us,
             since_us,
             host: self.machine.read()?,
             network: self.namespace.read()?,
             groups: self.processes.iter_mut().map(Processes::read).collect(),
-            own_cpu_us: Counter(((own.user_s + own.system_s) * 1e6) as u64),
+            own_cpu_us: Counter(processor_us()),
         };
         sample.groups.extend(self.cgroups.iter_mut().map(Cgroup::read));
         sample.network.sockets = self.sockets()?;
@@ -142,10 +143,7 @@ impl Sources {
         self.sockets_at = None;
     }
 
-    fn sockets(
-        &mut self,
-    ) -> io::Result<Option<sixmark_core::family::PerFamily<sixmark_core::vitals::network::Sockets>>>
-    {
+    fn sockets(&mut self) -> io::Result<Option<PerFamily<Sockets>>> {
         let now = Instant::now();
         let Some(diag) = &mut self.diag else { return Ok(None) };
         if self.sockets_at.is_some_and(|at| now < at) {
