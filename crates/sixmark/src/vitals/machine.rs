@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::time::{Duration, Instant};
 
 use sixmark_core::vitals::counter::Widened;
 use sixmark_core::vitals::host::{Host, Softnet};
@@ -22,7 +23,12 @@ pub(super) struct Machine {
     /// Those that are no partitions.
     whole: HashSet<String>,
     packets: [Widened; 3],
+    /// What was read of memory, paging, disks and NFS, and when.
+    slow: Option<(Instant, Host)>,
 }
+
+/// Between two readings of what is slow.
+const PAUSE: Duration = Duration::from_secs(1);
 
 impl Machine {
     pub(super) fn open() -> io::Result<Machine> {
@@ -37,6 +43,7 @@ impl Machine {
             nfs: ["nfs", "nfsd"].map(|name| Kept::maybe(format!("/proc/net/rpc/{name}"))),
             whole: names.map(|name| name.file_name().to_string_lossy().into_owned()).collect(),
             packets: Default::default(),
+            slow: None,
         })
     }
 
@@ -45,10 +52,34 @@ impl Machine {
         parse::stat(self.stat.read()?).map_err(io::Error::other)
     }
 
-    pub(super) fn read(&mut self) -> io::Result<Host> {
-        let mut host = self.processors()?;
+    /// All of it. What is slow to read and to change is read once a second, or where `afresh` says so.
+    pub(super) fn read(&mut self, afresh: bool) -> io::Result<Host> {
+        let now = Instant::now();
+        if afresh || self.slow.as_ref().is_none_or(|(at, _)| now >= *at + PAUSE) {
+            self.slow = Some((now, self.read_slow()?));
+        }
+        let slow = self.slow.as_ref().map(|(_, host)| host.clone()).unwrap_or_default();
+        let host = self.processors()?;
+        let mut host = Host {
+            cpu: host.cpu,
+            cores: host.cores,
+            events: host.events,
+            running: host.running,
+            blocked: host.blocked,
+            ..slow
+        };
         [host.events.softirq_net_rx, host.events.softirq_net_tx] =
             parse::softirqs(text(&mut self.softirqs));
+        let counted = parse::softnet(text(&mut self.softnet));
+        let mut each = self.packets.iter_mut().zip(&counted).map(|(sum, now)| sum.see(now));
+        let mut next = || each.next().unwrap_or_default();
+        host.softnet = Softnet { processed: next(), dropped: next(), squeezed: next() };
+        Ok(host)
+    }
+
+    /// Memory, paging, disks and NFS, in an otherwise empty host.
+    fn read_slow(&mut self) -> io::Result<Host> {
+        let mut host = Host::default();
         host.memory = parse::memory(self.memory.read()?).map_err(io::Error::other)?;
         host.paging = parse::paging(self.vm.read()?).map_err(io::Error::other)?;
         let is_whole = |name: &str| self.whole.is_empty() || self.whole.contains(name);
@@ -56,10 +87,6 @@ impl Machine {
         let [client, server] = &mut self.nfs;
         host.nfs_client = parse::nfs_client(text(client));
         host.nfs_server = parse::nfs_server(text(server));
-        let counted = parse::softnet(text(&mut self.softnet));
-        let mut each = self.packets.iter_mut().zip(&counted).map(|(sum, now)| sum.see(now));
-        let mut next = || each.next().unwrap_or_default();
-        host.softnet = Softnet { processed: next(), dropped: next(), squeezed: next() };
         Ok(host)
     }
 }

@@ -208,6 +208,7 @@ impl Local {
             return reading;
         };
         reading.series = series;
+        sources.want_all();
         match sources.sample() {
             Ok(last) => reading.samples.push(last),
             Err(error) => reading.problem = Some(error.to_string()),

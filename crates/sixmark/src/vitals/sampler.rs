@@ -39,7 +39,7 @@ pub fn every(
     loop {
         let is_last = stop.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end);
         if is_last {
-            sources.want_sockets();
+            sources.want_all();
         }
         let sample = sources.sample().map_err(|error| {
             Error::Measure(format!("can't read what the kernel counts any more: {error}"))

@@ -42,6 +42,8 @@ pub struct Sources {
     namespace: Namespace,
     diag: Option<Diag>,
     sockets_at: Option<Instant>,
+    /// The next sample has nothing that was read before.
+    afresh: bool,
     processes: Vec<Processes>,
     cgroups: Vec<Cgroup>,
     /// Both clocks at the beginning, nanoseconds: times are told by the one that is never set.
@@ -62,6 +64,7 @@ impl Sources {
             namespace: Namespace::open().map_err(cannot)?,
             diag: wanted.sockets.then(Diag::open).transpose().map_err(cannot)?,
             sockets_at: None,
+            afresh: true,
             processes: Vec::new(),
             cgroups: Vec::new(),
             began: (clock::now(), clock::real()),
@@ -112,7 +115,7 @@ impl Sources {
         let mut sample = Sample {
             at_us,
             since_us,
-            host: self.machine.read()?,
+            host: self.machine.read(std::mem::take(&mut self.afresh))?,
             network: self.namespace.read()?,
             groups: self.processes.iter_mut().map(Processes::read).collect(),
             own_cpu_us: Counter(processor_us()),
@@ -138,8 +141,9 @@ impl Sources {
         Ok(Point::of(&Sample { at_us, host, groups, ..Sample::default() }))
     }
 
-    /// Makes the next sample have its sockets, however much they cost.
-    pub fn want_sockets(&mut self) {
+    /// Makes the next sample have all, its sockets too, however much they cost.
+    pub fn want_all(&mut self) {
+        self.afresh = true;
         self.sockets_at = None;
     }
 

@@ -94,9 +94,6 @@ impl Taking {
             })
         });
         let server = server.transpose()?;
-        if let Some(server) = &server {
-            complain(&format!("serving http://{}/metrics", server.address()));
-        }
         Ok(Taking {
             head,
             total: Total::default(),
@@ -120,6 +117,10 @@ impl Taking {
         }
         if let Some(server) = &self.server {
             server.show(sample);
+            // Now that there is something to see.
+            if self.taken == 1 {
+                complain(&format!("serving http://{}/metrics", server.address()));
+            }
         }
         let _ = self.total.see(sample);
         self.keep(sample);

@@ -143,9 +143,18 @@ fn a_node_exporter_tells_of_the_server_without_the_warm_up() {
     assert_eq!(server["processes"], Value::Null);
 }
 
-const LAB: &str = "name = \"costs\"\n[hosts]\nclient = {}\nserver = {}\n\
-    [[links]]\nbetween = [\"client\", \"server\"]\n\
-    [[services]]\nname = \"web\"\nhost = \"server\"\norigin = {}\n";
+const LAB: &str = r#"
+name = "costs"
+[hosts]
+client = {}
+server = {}
+[links]
+wire = ["client", "server"]
+[services.web]
+host = "server"
+command = ["{sixmark}", "origin", "--listen", "[::]:80", "--listen", "0.0.0.0:80"]
+urls = ["http://[{server.ipv6}]", "http://{server.ipv4}"]
+"#;
 
 #[test]
 fn a_host_of_a_lab_tells_of_its_network_and_its_processes() {

@@ -63,5 +63,6 @@ fn samples_are_there_as_soon_as_they_are_taken_whatever_ends_it() {
     assert!(names.contains("network.families.ipv6.in_octets"), "{names}");
     let columns = names.split(',').count();
     let whole = lines.filter(|line| line.split(',').count() == columns).count();
-    assert!(whole >= 3, "{whole} lines");
+    // The line of the last sample may have been next.
+    assert!(whole >= 2, "{whole} lines");
 }

@@ -46,7 +46,7 @@ fn a_server_that_does_not_tell_is_told_of_before_anything_is_sent() {
         (text.path().to_str().unwrap(), 2, "neither a document nor its lines"),
         ("https://example.net/metrics", 2, "http:// alone"),
         (page.as_str(), 3, "no metrics can be had"),
-        ("lab:nobody", 2, "lab"),
+        ("lab:no-such-lab/nobody", 2, "no lab 'no-such-lab' is up"),
     ] {
         let line = complaint(&sixmark(&["run", "--vitals-from", from, "http://[::1]:1/"]), status);
         assert!(line.contains(why), "{from}: {line}");
