@@ -79,14 +79,15 @@ impl Machine {
 
     /// Memory, paging, disks and NFS, in an otherwise empty host.
     fn read_slow(&mut self) -> io::Result<Host> {
-        let mut host = Host::default();
-        host.memory = parse::memory(self.memory.read()?).map_err(io::Error::other)?;
-        host.paging = parse::paging(self.vm.read()?).map_err(io::Error::other)?;
         let is_whole = |name: &str| self.whole.is_empty() || self.whole.contains(name);
-        host.disks = parse::disks(text(&mut self.disks), is_whole).map_err(io::Error::other)?;
         let [client, server] = &mut self.nfs;
-        host.nfs_client = parse::nfs_client(text(client));
-        host.nfs_server = parse::nfs_server(text(server));
-        Ok(host)
+        Ok(Host {
+            memory: parse::memory(self.memory.read()?).map_err(io::Error::other)?,
+            paging: parse::paging(self.vm.read()?).map_err(io::Error::other)?,
+            disks: parse::disks(text(&mut self.disks), is_whole).map_err(io::Error::other)?,
+            nfs_client: parse::nfs_client(text(client)),
+            nfs_server: parse::nfs_server(text(server)),
+            ..Host::default()
+        })
     }
 }
