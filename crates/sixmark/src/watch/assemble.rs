@@ -98,6 +98,7 @@ fn run(gathered: &Gathered, ended: Ended, begin_ns: u64, elapsed_s: f64) -> RunR
         generator: None,
         watched: None,
         truth: None,
+        vitals: None,
         calibration: None,
         find_max: None,
         comparison: mixed(gathered),
