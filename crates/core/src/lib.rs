@@ -44,6 +44,7 @@ pub mod template;
 pub mod timing;
 pub mod tls;
 pub mod traffic;
+pub mod truth;
 pub mod watch;
 pub mod wire;
 pub mod x509;

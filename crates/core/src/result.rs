@@ -20,6 +20,7 @@ use crate::tally::{FamilyTally, SliceTally, Tally};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;
+use crate::truth::Truth;
 use crate::watch::Watched;
 
 /// The name and version of the document's form.
@@ -64,6 +65,9 @@ pub struct RunResult {
     pub watched: Option<Watched>,
     /// What it adds to the times, where that was measured before.
     pub calibration: Option<Calibration>,
+    /// What the packets said meanwhile, where they were looked at (`--truth`).
+    #[serde(default)]
+    pub truth: Option<Truth>,
     /// The search for the highest rate, where it was one: the figures are then of one trial of each
     /// family.
     pub find_max: Option<FindMax>,

@@ -19,7 +19,7 @@ use sixmark_sys::usage::usage;
 
 use crate::Error;
 use crate::load::{self, Loaded};
-use crate::run::{self, BUSY, Ready};
+use crate::run::{self, BUSY, Ready, cannot_start};
 
 /// Exchanges that fall due in the shortest trial worth making: below this its quantiles are luck.
 pub const FEWEST: f64 = 10.0;
@@ -38,7 +38,7 @@ pub fn run(
     let before = usage();
     ready.carry_out(|plan, conditions| {
         let load = |plan: &Plan| load::run(plan, stop, |_| {});
-        let sides = search(&plan, &conditions, load, watch)?;
+        let sides = search(&plan, &conditions, load, watch).map_err(cannot_start)?;
         let mut result = assemble(plan, &conditions, sides);
         let after = usage();
         if let Some(generator) = &mut result.generator {

@@ -25,6 +25,7 @@ pub mod store;
 pub mod study;
 pub mod tls;
 pub mod traffic;
+mod truth;
 mod usage;
 mod warning;
 pub mod watch;

@@ -14,8 +14,10 @@ use sixmark_core::result::{
     self, Generator, Lookup, RatioResult, Route, RunResult, SCHEMA, Tool, Warning,
 };
 use sixmark_core::tally::{FamilyTally, Slice, Tally};
+use sixmark_core::truth::Truth;
 
 use crate::load::{self, Loaded};
+use crate::truth::Witness;
 use crate::{Error, calibrate, environment, preflight, warning};
 
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
@@ -36,6 +38,8 @@ pub struct Planned {
     pub warnings: Vec<Warning>,
     /// Measure first what sixmark itself adds.
     pub calibrate: bool,
+    /// Look at the packets meanwhile.
+    pub truth: bool,
 }
 
 /// A plan that has been found possible to carry out.
@@ -84,23 +88,42 @@ pub fn run(
         true => calibrate::calibrate(&ready.planned.plan, stop)?,
         false => None,
     };
+    let witness = match ready.planned.truth {
+        true => Some(Witness::start(&ready.planned.plan)?),
+        false => None,
+    };
     ready.carry_out(|plan, _| {
-        let loaded = load::run(&plan, stop, watch)?;
+        let (loaded, truth) = match witness {
+            Some(witness) => beside(witness, &plan, stop, watch)?,
+            None => (load::run(&plan, stop, watch).map_err(cannot_start)?, None),
+        };
         let comparison = mixed(&plan, &loaded);
-        Ok(RunResult { calibration, comparison, ..assemble(plan, loaded) })
+        Ok(RunResult { calibration, comparison, truth, ..assemble(plan, loaded) })
     })
+}
+
+/// Loads while packets are looked at.
+fn beside(
+    witness: Witness,
+    plan: &Plan,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> Result<(Loaded, Option<Truth>), Error> {
+    let mut loaded = load::run_telling(plan, stop, watch).map_err(cannot_start)?;
+    let truth = witness.end(plan, std::mem::take(&mut loaded.book))?;
+    Ok((loaded, Some(truth)))
 }
 
 impl Ready {
     /// Loads, and adds to the result what is known without it.
     pub(crate) fn carry_out(
         self,
-        load: impl FnOnce(Plan, Vec<Condition>) -> io::Result<RunResult>,
+        load: impl FnOnce(Plan, Vec<Condition>) -> Result<RunResult, Error>,
     ) -> Result<RunResult, Error> {
         let Planned { plan, find_max, dns, warnings, .. } = self.planned;
         let environment = environment::environment(self.routes);
         let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-        let mut result = load(plan, find_max).map_err(cannot_start)?;
+        let mut result = load(plan, find_max)?;
         result.started = started;
         result.dns = dns;
         result.environment = environment;
@@ -111,7 +134,7 @@ impl Ready {
     }
 }
 
-fn cannot_start(error: io::Error) -> Error {
+pub(crate) fn cannot_start(error: io::Error) -> Error {
     Error::Measure(format!("can't start the workers: {error}"))
 }
 
@@ -139,6 +162,7 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         generator: Some(generator(&plan, &loaded)),
         watched: None,
         calibration: None,
+        truth: None,
         find_max: None,
         comparison: None,
         gates: Vec::new(),

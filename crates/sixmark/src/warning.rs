@@ -23,10 +23,12 @@ mod comparison;
 mod search;
 #[cfg(test)]
 mod tests;
+mod truth;
 mod watch;
 
 pub(crate) use comparison::{cut_short, of_comparison};
 use search::of_search;
+use truth::of_truth;
 pub(crate) use watch::of_watched;
 
 /// Fewer whole responses than this say little about the slowest percent.
@@ -161,7 +163,9 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
     let families =
         result.families.iter().flat_map(|(family, figures)| of_family(result, family, figures));
     let found = result.find_max.iter().flat_map(|found| of_search(result, found));
-    of_run.into_iter().flatten().chain(found).chain(families).collect()
+    let beside = result.plan.iter().zip(&result.truth);
+    let beside = beside.flat_map(|(plan, truth)| of_truth(plan, truth));
+    of_run.into_iter().flatten().chain(found).chain(families).chain(beside).collect()
 }
 
 fn saturated(result: &RunResult) -> Option<Warning> {

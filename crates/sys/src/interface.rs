@@ -14,6 +14,21 @@ pub fn index(name: &str) -> Option<u32> {
     (index > 0).then_some(index)
 }
 
+/// The name of the interface with this number.
+///
+/// # Errors
+/// There is none.
+pub fn name(index: u32) -> io::Result<String> {
+    let mut name = [0_u8; libc::IF_NAMESIZE];
+    // SAFETY: `name` has the IF_NAMESIZE bytes that the call may write.
+    let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) };
+    if found.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    let text = CStr::from_bytes_until_nul(&name).map_err(io::Error::other)?;
+    Ok(text.to_string_lossy().into_owned())
+}
+
 /// The addresses of the interface called `name`, port 0, link-local ones with their scope.
 pub fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
     let list = List::new()?;
@@ -119,6 +134,7 @@ mod tests {
     #[test]
     fn loopback_has_a_number_and_an_address_of_each_family() {
         assert!(index("lo").is_some());
+        assert_eq!(name(index("lo").unwrap()).unwrap(), "lo");
         assert_eq!(index("no-such-interface"), None);
         let found = addresses("lo").unwrap();
         for address in ["127.0.0.1:0", "[::1]:0"] {

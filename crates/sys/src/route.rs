@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{netlink, socket};
+use crate::{interface, netlink, socket};
 
 /// A way to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,37 @@ pub fn is_local(address: IpAddr) -> io::Result<bool> {
     }
 }
 
+/// The interface over which packets for `address` leave: loopback's for this host's own.
+///
+/// # Errors
+/// The kernel has no route, or does not say.
+pub fn interface_to(address: SocketAddr) -> io::Result<String> {
+    if let SocketAddr::V6(v6) = address
+        && v6.scope_id() != 0
+    {
+        return interface::name(v6.scope_id());
+    }
+    let answer = netlink::ask(libc::RTM_GETROUTE, &route_to(address.ip()))?;
+    let number = attribute(answer.get(HEADERS..).unwrap_or_default(), libc::RTA_OIF);
+    let number = number.and_then(<[u8]>::first_chunk).map(|bytes| u32::from_ne_bytes(*bytes));
+    interface::name(number.ok_or_else(|| io::Error::from_raw_os_error(libc::ENETUNREACH))?)
+}
+
+/// An nlmsghdr and an rtmsg.
+const HEADERS: usize = 16 + 12;
+
+/// The content of the first attribute of this kind.
+fn attribute(mut rest: &[u8], kind: u16) -> Option<&[u8]> {
+    loop {
+        let ([a, b, c, d], _) = rest.split_first_chunk()?;
+        let length = usize::from(u16::from_ne_bytes([*a, *b])).max(4);
+        if u16::from_ne_bytes([*c, *d]) == kind {
+            return rest.get(4..length);
+        }
+        rest = rest.get(length.next_multiple_of(4)..)?;
+    }
+}
+
 /// rtnetlink(7): an rtmsg, and the destination as its only attribute.
 fn route_to(address: IpAddr) -> Vec<u8> {
     let (family, bytes) = match address {
@@ -71,6 +102,13 @@ mod tests {
             [("[::1]:0", true), ("127.0.0.9:0", true), ("[2001:db8::9]:0", false)]
         {
             assert_eq!(check_source(address.parse().unwrap()).is_ok(), is_ours, "{address}");
+        }
+    }
+
+    #[test]
+    fn what_is_for_this_host_leaves_over_loopback() {
+        for address in ["127.0.0.1:80", "[::1]:80"] {
+            assert_eq!(interface_to(address.parse().unwrap()).unwrap(), "lo", "{address}");
         }
     }
 

@@ -167,7 +167,7 @@ impl Transfer {
     }
 
     /// One of which nothing is known but whose it is.
-    pub(super) fn new(ends: Ends, number: u32, began_ns: u64) -> Transfer {
+    pub(crate) fn new(ends: Ends, number: u32, began_ns: u64) -> Transfer {
         Transfer {
             ends,
             number,

@@ -2,6 +2,7 @@
 
 mod agreed;
 mod path;
+mod truth;
 mod watched;
 
 use std::collections::BTreeSet;
@@ -73,6 +74,7 @@ const QUANTILES: [(Figure<Summary>, u64); 4] = [
 pub fn table(result: &RunResult) -> String {
     let mut text = headline(result);
     noise_floor(&mut text, result.calibration.as_ref());
+    truth::lines(&mut text, result.truth.as_ref());
     let sides = Family::BOTH.map(|family| result.families.of(family));
     // The trials of a search have rates of their own: a difference in time would say nothing.
     let (comparable, version) = (result.find_max.is_none(), result.version());

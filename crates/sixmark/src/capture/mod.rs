@@ -11,7 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sixmark_core::flow::{Counts, Transfer};
+use sixmark_core::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
 use sixmark_core::wire::Link;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::packets::{self, Begin, Ring};
@@ -37,8 +37,8 @@ pub struct Settings {
 
 /// A capture that has begun. Dropped, it ends at once and tells nothing.
 #[derive(Debug)]
-pub struct Capture {
-    thread: JoinHandle<Result<Captured, Error>>,
+pub struct Capture<S = Transfers> {
+    thread: JoinHandle<Result<Found<S>, Error>>,
     stop: Sender<Duration>,
     /// Closed, it wakes the thread.
     wake: PipeWriter,
@@ -59,29 +59,24 @@ pub struct Captured {
     pub settled: bool,
 }
 
+/// What came of a capture that told `S` of all it found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found<S> {
+    pub(crate) sink: S,
+    /// As in [`Captured`].
+    pub(crate) packets: u64,
+    pub(crate) dropped: u64,
+    pub(crate) counts: Counts,
+    pub(crate) settled: bool,
+}
+
 impl Capture {
     /// Begins. Whatever passes from when this returns is captured.
     ///
     /// # Errors
     /// The interface can't be captured on, or the file can't be written.
     pub fn start(namespace: &NetNs, settings: Settings) -> Result<Capture, Error> {
-        let Settings { interface, ports, file } = settings;
-        let writer = file.map(|path| Writer::create(path, SNAP, Link::Ethernet)).transpose()?;
-        let how = packets::Settings { snap: SNAP, ..packets::Settings::default() };
-        let ring = namespace.within(|| Ring::open(&interface, &how));
-        let ring = ring.map_err(|error| unable(&interface, &error))?;
-        if ring.begin() != Begin::Ethernet {
-            let line = "it is no Ethernet, and frames are what counts";
-            return Err(unable(&interface, &std::io::Error::other(line)));
-        }
-        let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
-        let (stop, stopped) = channel();
-        let watch = thread::Watch::new(Taker::new(ring, interface), ports, writer);
-        let thread = std::thread::Builder::new()
-            .name("capture".into())
-            .spawn(move || watch.run(&reader, &stopped))
-            .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
-        Ok(Capture { thread, stop, wake })
+        Capture::telling(namespace, settings, SNAP, Transfers::default())
     }
 
     /// Ends it once all that passed before this call has been looked at, and every connection has come
@@ -90,6 +85,41 @@ impl Capture {
     /// # Errors
     /// The interface went down or away, or the file could not be written.
     pub fn stop(self, patience: Duration) -> Result<Captured, Error> {
+        let Found { sink, packets, dropped, counts, settled } = self.end(patience)?;
+        Ok(Captured { transfers: sink.finish(dropped), packets, dropped, counts, settled })
+    }
+}
+
+impl<S: Sink + Send + 'static> Capture<S> {
+    /// As [`Capture::start`], telling `sink` of what is found in the first `snap` bytes of packets.
+    pub(crate) fn telling(
+        namespace: &NetNs,
+        settings: Settings,
+        snap: u32,
+        sink: S,
+    ) -> Result<Capture<S>, Error> {
+        let Settings { interface, ports, file } = settings;
+        let writer = file.map(|path| Writer::create(path, snap, Link::Ethernet)).transpose()?;
+        let taken = packets::Settings { snap, ..packets::Settings::default() };
+        let ring = namespace.within(|| Ring::open(&interface, &taken));
+        let ring = ring.map_err(|error| unable(&interface, &error))?;
+        if ring.begin() != Begin::Ethernet {
+            let line = "it is no Ethernet, and frames are what counts";
+            return Err(unable(&interface, &std::io::Error::other(line)));
+        }
+        let follower = Follower::new(flow::Settings { ports, ..flow::Settings::default() }, sink);
+        let (reader, wake) = pipe().map_err(|error| unable(&interface, &error))?;
+        let (stop, stopped) = channel();
+        let watch = thread::Watch::new(Taker::new(ring, interface), follower, writer);
+        let thread = std::thread::Builder::new()
+            .name("capture".into())
+            .spawn(move || watch.run(&reader, &stopped))
+            .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+        Ok(Capture { thread, stop, wake })
+    }
+
+    /// As [`Capture::stop`].
+    pub(crate) fn end(self, patience: Duration) -> Result<Found<S>, Error> {
         // A thread that has ended with an error tells it below.
         let _ = self.stop.send(patience);
         drop(self.wake);

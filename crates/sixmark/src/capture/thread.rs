@@ -5,12 +5,12 @@ use std::os::fd::AsFd as _;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use sixmark_core::flow::{Follower, Settings, Transfers};
+use sixmark_core::flow::{Follower, Sink};
 use sixmark_core::wire::Span;
 
 use super::taker::Taker;
 use super::writer::Writer;
-use super::{Captured, unable};
+use super::{Found, unable};
 use crate::Error;
 
 /// The longest wait for packets when nobody has to be listened to.
@@ -22,16 +22,14 @@ const BROKEN: Duration = Duration::from_secs(30);
 
 /// A capture that is going on.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Watch<S> {
     taker: Taker,
-    follower: Follower<Transfers>,
+    follower: Follower<S>,
     writer: Option<Writer>,
 }
 
-impl Watch {
-    pub(super) fn new(taker: Taker, ports: Vec<u16>, writer: Option<Writer>) -> Watch {
-        let settings = Settings { ports, ..Settings::default() };
-        let follower = Follower::new(settings, Transfers::default());
+impl<S: Sink> Watch<S> {
+    pub(super) fn new(taker: Taker, follower: Follower<S>, writer: Option<Writer>) -> Watch<S> {
         Watch { taker, follower, writer }
     }
 
@@ -40,7 +38,7 @@ impl Watch {
         mut self,
         wake: &PipeReader,
         stopped: &Receiver<Duration>,
-    ) -> Result<Captured, Error> {
+    ) -> Result<Found<S>, Error> {
         let patience = loop {
             self.look()?;
             match stopped.try_recv() {
@@ -87,12 +85,11 @@ impl Watch {
         Ok(())
     }
 
-    fn finish(mut self, settled: bool) -> Result<Captured, Error> {
+    fn finish(mut self, settled: bool) -> Result<Found<S>, Error> {
         self.taker.count()?;
         self.writer.map_or(Ok(()), Writer::finish)?;
         let (packets, dropped) = (self.taker.packets(), self.taker.dropped());
-        let (transfers, counts) = self.follower.finish();
-        let transfers = transfers.finish(dropped);
-        Ok(Captured { transfers, packets, dropped, counts, settled })
+        let (sink, counts) = self.follower.finish();
+        Ok(Found { sink, packets, dropped, counts, settled })
     }
 }

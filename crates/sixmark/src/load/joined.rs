@@ -4,6 +4,7 @@ use sixmark_core::clocks::Clocks;
 use sixmark_core::comparison::slices::Sliced;
 use sixmark_core::result::{Ended, Interval};
 use sixmark_core::tally::Tally;
+use sixmark_core::truth::Book;
 use sixmark_sys::usage::Usage;
 
 use super::Loaded;
@@ -42,5 +43,6 @@ fn nothing() -> Loaded {
         driver: "none",
         clocks: Clocks::default(),
         usage: Usage::default(),
+        book: Book::default(),
     }
 }

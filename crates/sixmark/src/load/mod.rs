@@ -37,6 +37,7 @@ use sixmark_core::plan::Plan;
 use sixmark_core::result::{Ended, Interval};
 use sixmark_core::seconds::Seconds;
 use sixmark_core::tally::{Slice, Tally};
+use sixmark_core::truth::Book;
 use sixmark_sys::usage::{Usage, usage};
 
 /// An exchange that starts later after it was due, in nanoseconds, though a place was free, tells of
@@ -67,17 +68,33 @@ pub struct Loaded {
     pub clocks: Clocks,
     /// Processor time that this process used meanwhile, and its memory.
     pub usage: Usage,
+    /// Every connection and exchange, where anybody asked.
+    pub book: Book,
 }
 
 /// Carries out the plan on this thread's workers. `stop` ends it early; `watch` sees each worker's
 /// seconds as they end. Fails only where a worker can't start.
-pub fn run(
+pub fn run(plan: &Plan, stop: &Arc<AtomicBool>, watch: impl FnMut(&Slice)) -> io::Result<Loaded> {
+    carry_out(Prepared::new(plan).map_err(io::Error::other)?, stop, watch)
+}
+
+/// The same, and every connection and exchange is told of one by one.
+pub(crate) fn run_telling(
     plan: &Plan,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> io::Result<Loaded> {
+    carry_out(Prepared::new(plan).map_err(io::Error::other)?.telling(), stop, watch)
+}
+
+fn carry_out(
+    prepared: Prepared,
     stop: &Arc<AtomicBool>,
     mut watch: impl FnMut(&Slice),
 ) -> io::Result<Loaded> {
     let before = usage();
-    let prepared = Arc::new(Prepared::new(plan).map_err(io::Error::other)?);
+    let prepared = Arc::new(prepared);
+    let plan = &prepared.plan;
     let (sender, receiver) = channel();
     let workers = crew::start(plan, &prepared, stop, sender)?;
     let (mut seconds, mut busiest) = (Seconds::new(plan.load.threads.get()), 0.0);
@@ -105,16 +122,17 @@ fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
 }
 
 fn merge(
-    reports: Vec<Report>,
+    mut reports: Vec<Report>,
     (intervals, slices): (Vec<Interval>, Sliced),
     busiest: f64,
     before: Usage,
 ) -> Loaded {
     let mut tally = Tally::default();
-    let mut clocks = Clocks::default();
-    for report in &reports {
+    let (mut clocks, mut book) = (Clocks::default(), Book::default());
+    for report in &mut reports {
         tally += &report.tally;
         clocks += &report.clocks;
+        book.add(std::mem::take(&mut report.book));
     }
     let after = usage();
     Loaded {
@@ -131,6 +149,7 @@ fn merge(
             system_s: after.system_s - before.system_s,
             peak_rss_bytes: after.peak_rss_bytes,
         },
+        book,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Prepared {
     pub(super) urls: Vec<Url>,
     /// Something is kept of each exchange beside its times.
     pub(super) notes: bool,
+    /// Every connection and exchange is told of one by one.
+    pub(super) told: bool,
     pub(super) tls: Option<tls::Setup>,
     pub(super) hope: Hope,
 }
@@ -110,6 +112,7 @@ impl Prepared {
             of_family: PerFamily::default(),
             urls: urls(plan)?,
             notes: takes_notes(plan),
+            told: false,
             hope: Hope::new(plan.load.threads.get()),
         };
         let requests = plan.targets.iter().map(|target| all(plan, target));
@@ -129,6 +132,12 @@ impl Prepared {
             }
         }
         Ok(prepared)
+    }
+
+    /// The same, with every connection and exchange told of one by one: it costs a system call a
+    /// connection, and memory.
+    pub fn telling(self) -> Prepared {
+        Prepared { told: true, ..self }
     }
 
     /// True where what is sent is made for each exchange, as far as it is not the same for all: the

@@ -45,6 +45,7 @@ fn result(tls: Tls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
         driver: "fake",
         clocks: Default::default(),
         usage: Default::default(),
+        book: Default::default(),
     };
     let started = "1970-01-02T00:00:00.000Z".to_owned();
     RunResult { started, ..assemble(plan_for_tests(tls), loaded) }

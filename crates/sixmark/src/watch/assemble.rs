@@ -97,6 +97,7 @@ fn run(gathered: &Gathered, ended: Ended, begin_ns: u64, elapsed_s: f64) -> RunR
         intervals: gathered.intervals.clone(),
         generator: None,
         watched: None,
+        truth: None,
         calibration: None,
         find_max: None,
         comparison: mixed(gathered),

@@ -23,4 +23,4 @@ mod up;
 
 mod emulator;
 mod netem;
-mod pair;
+pub(crate) mod pair;

@@ -68,6 +68,12 @@ pub trait Driver {
     /// [`Kind::Dropped`], if the driver can, or as [`Kind::Received`].
     fn drop_next(&mut self, slot: Slot, count: u64);
 
+    /// The local address of the slot's connection, which is established; none where the kernel would
+    /// not tell.
+    fn local(&mut self, _slot: Slot) -> Option<SocketAddr> {
+        None
+    }
+
     /// What TCP knows of the slot's connection, established or ended by whomever but not closed yet;
     /// none where the kernel would not tell.
     fn path(&mut self, slot: Slot) -> Option<Path>;

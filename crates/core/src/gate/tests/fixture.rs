@@ -56,6 +56,7 @@ pub(crate) fn run() -> RunResult {
         generator: Some(generator()),
         watched: None,
         calibration: None,
+        truth: None,
         find_max: None,
         comparison: None,
         gates: Vec::new(),

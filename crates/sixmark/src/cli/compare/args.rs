@@ -83,7 +83,7 @@ pub(in crate::cli) struct Args {
 }
 
 /// Options of a run that blocks have not: their length is `--block`, and all are loaded alike.
-const NOT_HERE: [&str; 6] = ["duration", "find_max", "ramp", "steps", "replay", "csv"];
+const NOT_HERE: [&str; 7] = ["duration", "find_max", "ramp", "steps", "replay", "csv", "truth"];
 
 /// What a run's options are in a comparison.
 pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {

@@ -84,6 +84,7 @@ fn check(args: &Args) -> Result<(), Error> {
         ("--ramp", run.ramp.is_some(), "all blocks are loaded alike; give a --rate"),
         ("--steps", !run.steps.is_empty(), "all blocks are loaded alike; give a --rate"),
         ("--replay", run.replay.is_some(), "all blocks are loaded alike; give a --rate"),
+        ("--truth", run.truth, "it holds clock against packets, not one side against the other"),
         ("--csv", run.csv.is_some(), "write --json and let `sixmark report --csv` read it"),
     ];
     if let Some((option, _, why)) = wrong.into_iter().find(|(_, given, _)| *given) {

@@ -102,6 +102,7 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
         ("--find-max", !args.find_max.is_empty()),
         ("--calibrate", args.calibrate),
         ("--json", args.json.is_some()),
+        ("--truth", args.truth),
         ("--csv", args.csv.is_some()),
         ("--quiet", args.quiet),
         ("--fail-if", !args.gates.fail_if.is_empty()),

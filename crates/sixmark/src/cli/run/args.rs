@@ -255,6 +255,11 @@ pub(in crate::cli) struct Args {
     #[arg(long, help_heading = "Measurement")]
     pub(in crate::cli) calibrate: bool,
 
+    /// Capture the packets meanwhile, and say what they say beside sixmark's clock; needs root or
+    /// CAP_NET_RAW
+    #[arg(long, conflicts_with = "find_max", help_heading = "Measurement")]
+    pub(in crate::cli) truth: bool,
+
     #[command(flatten)]
     pub(in crate::cli) gates: super::super::gates::Args,
 

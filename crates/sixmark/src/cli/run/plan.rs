@@ -69,8 +69,9 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
         targets,
     };
     search::fits(&args, &plan)?;
-    let (find_max, calibrate) = (std::mem::take(&mut args.find_max), args.calibrate);
-    Ok(Planned { plan, find_max, dns: resolver.into_lookups(), warnings, calibrate })
+    let (calibrate, truth) = (args.calibrate, args.truth);
+    let (find_max, dns) = (std::mem::take(&mut args.find_max), resolver.into_lookups());
+    Ok(Planned { plan, find_max, dns, warnings, calibrate, truth })
 }
 
 /// The URLs of the command line, then those of the list.

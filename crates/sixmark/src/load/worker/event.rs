@@ -52,6 +52,7 @@ impl<D: Driver> Worker<'_, D> {
         if connection.counted {
             self.record.connected(connection);
         }
+        self.tell_of_connection(slot);
         if expected != found {
             self.moved(slot, expected);
         }

@@ -30,6 +30,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             let family = self.connections.get(slot).family;
             self.record.completed(family, exchange, at, complete);
             self.last_end = self.last_end.max(at);
+            self.tell_of_exchange(slot, place, at);
         }
         self.give_back(place);
     }
@@ -47,11 +48,15 @@ impl<'a, D: Driver> Worker<'a, D> {
         if exchange.counted {
             let family = self.connections.get(slot).family;
             let what = (&*which.request().name, complete.status);
+            let normal = verdict.is_ok();
             match verdict {
                 Ok(()) => self.record.completed(family, exchange, at, complete),
                 Err(found) => self.record.mismatched(family, exchange, at, what, found),
             }
             self.last_end = self.last_end.max(at);
+            if normal {
+                self.tell_of_exchange(slot, place, at);
+            }
         }
         match goes_on {
             true => self.following.push(Following { place, turn: self.next_turn(&which, at) }),

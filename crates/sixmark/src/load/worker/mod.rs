@@ -15,6 +15,7 @@ mod make;
 mod opening;
 mod outlet;
 mod secure;
+mod tell;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,6 +27,7 @@ use sixmark_core::plan::http::Version;
 use sixmark_core::plan::{Load, Plan};
 use sixmark_core::result::Ended;
 use sixmark_core::tally::{Slice, Tally};
+use sixmark_core::truth::Book;
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::arrivals::Arrivals;
@@ -41,6 +43,7 @@ use crate::tls;
 use follow::Following;
 use http2::Over;
 use make::Maker;
+use tell::Teller;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
 /// ones' responses look late.
@@ -88,6 +91,8 @@ pub struct Worker<'a, D> {
     maker: Maker,
     /// What is kept of exchanges beside their times, where anything is.
     notes: Option<Box<Notes>>,
+    /// What is told of each connection and exchange, where anybody asked.
+    teller: Option<Box<Teller>>,
     /// Connections that are to be used at once, and that may be open at once.
     usual_connections: usize,
     most_connections: usize,
@@ -118,6 +123,8 @@ pub struct Report {
     pub driver: &'static str,
     /// What speaks against the times.
     pub clocks: Clocks,
+    /// Every connection and exchange, where anybody asked.
+    pub book: Book,
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
@@ -150,6 +157,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             following: Vec::new(),
             maker: Maker::new(prepared, number),
             notes: prepared.notes.then(Box::default),
+            teller: prepared.told.then(Box::default),
             usual_connections: usual as usize,
             most_connections: part(plan.connection.most_open.get().into()).max(usual) as usize,
             begin,
@@ -316,6 +324,9 @@ impl<'a, D: Driver> Worker<'a, D> {
             elapsed_ns: last.saturating_sub(self.measure_from),
             ended,
             driver: self.driver.name(),
+            book: self
+                .teller
+                .map_or_else(Book::default, |teller| teller.end(self.measure_from, last)),
         }
     }
 }

@@ -10,6 +10,7 @@ mod wait;
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
@@ -430,6 +431,10 @@ impl Driver for Epoll {
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.sockets[slot as usize].droppable = count;
+    }
+
+    fn local(&mut self, slot: Slot) -> Option<SocketAddr> {
+        socket::local(self.sockets.get(slot as usize)?.fd.as_ref()?).ok()
     }
 
     fn path(&mut self, slot: Slot) -> Option<Path> {

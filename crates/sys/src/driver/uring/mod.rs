@@ -19,6 +19,7 @@ mod tell;
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
 use std::time::Duration;
@@ -504,6 +505,10 @@ impl Driver for Uring {
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.sockets[slot as usize].droppable = count;
+    }
+
+    fn local(&mut self, slot: Slot) -> Option<SocketAddr> {
+        self.ask(slot, tcp::local)?.ok()
     }
 
     fn path(&mut self, slot: Slot) -> Option<Path> {

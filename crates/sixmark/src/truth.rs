@@ -1,0 +1,106 @@
+//! What packets say while a run goes on (`--truth`).
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sixmark_core::family::PerFamily;
+use sixmark_core::plan::Plan;
+use sixmark_core::plan::http::Version;
+use sixmark_core::truth::{Book, Clock, Packets, Truth, Views};
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::{clock, route};
+
+use crate::Error;
+use crate::capture::{Capture, Settings};
+
+/// How long connections may take to come to rest when the load has ended.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// So many bytes of each packet hold its headers and the head of a request or a response.
+const SNAP: u32 = 1_024;
+/// The closest of so many looks at both clocks counts.
+const LOOKS: usize = 16;
+
+/// Captures on all interfaces over which a plan's targets are reached.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    captures: Vec<(String, Capture<Packets>)>,
+    clock: Clock,
+}
+
+impl Witness {
+    /// Begins: whatever passes from when this returns is seen.
+    ///
+    /// # Errors
+    /// Nothing can be compared over what the plan speaks, an interface can't be captured on, or there
+    /// is no way to a target.
+    pub(crate) fn start(plan: &Plan) -> Result<Witness, Error> {
+        if plan.http.version == Version::Http3 {
+            let line = "--truth has nothing to compare over HTTP/3: QUIC has no connect, and the \
+                        rest of it can't be read; leave it out";
+            return Err(Error::Usage(line.into()));
+        }
+        let ports: BTreeSet<u16> = addresses(plan).map(|address| address.port()).collect();
+        let interfaces: BTreeSet<String> =
+            addresses(plan).map(interface).collect::<Result<_, _>>()?;
+        let here = NetNs::current().map_err(|error| cannot("find its namespace", &error))?;
+        let start = |interface: String| {
+            let ports = ports.iter().copied().collect();
+            let settings = Settings { interface: interface.clone(), ports, file: None };
+            let capture = Capture::telling(&here, settings, SNAP, Packets::default());
+            capture.map(|capture| (interface, capture)).map_err(of_option)
+        };
+        let captures = interfaces.into_iter().map(start).collect::<Result<_, _>>()?;
+        Ok(Witness { captures, clock: both_clocks() })
+    }
+
+    /// Ends the captures and puts what they say beside what the load told.
+    ///
+    /// # Errors
+    /// An interface went away.
+    pub(crate) fn end(self, plan: &Plan, book: Book) -> Result<Truth, Error> {
+        let (mut interfaces, mut packets) = (Vec::new(), Packets::default());
+        let (mut seen, mut dropped, mut settled) = (0, 0, true);
+        for (interface, capture) in self.captures {
+            let found = capture.end(PATIENCE).map_err(of_option)?;
+            interfaces.push(interface);
+            seen += found.packets;
+            dropped += found.dropped;
+            settled &= found.settled;
+            packets.add(found.sink);
+        }
+        let used = PerFamily::from_fn(|family| plan.families().any(|used| used == family));
+        let families = Views { book, packets, clock: self.clock }.beside(used);
+        Ok(Truth { interfaces, packets: seen, dropped, settled, families })
+    }
+}
+
+fn addresses(plan: &Plan) -> impl Iterator<Item = SocketAddr> {
+    let of = |family| plan.endpoints(family).into_iter().map(|endpoint| endpoint.address);
+    plan.families().flat_map(of)
+}
+
+fn interface(to: SocketAddr) -> Result<String, Error> {
+    route::interface_to(to).map_err(|error| {
+        Error::Measure(format!("--truth can't tell over which interface {to} is reached: {error}"))
+    })
+}
+
+/// What both clocks show at once.
+fn both_clocks() -> Clock {
+    let look = |_| {
+        let (before, packets_ns, after) = (clock::now(), clock::real(), clock::now());
+        let client_ns = before + (after - before) / 2;
+        (after - before, Clock { client_ns, packets_ns })
+    };
+    let looks = (0..LOOKS).map(look).min_by_key(|(apart, _)| *apart);
+    looks.map_or(Clock { client_ns: 0, packets_ns: 0 }, |(_, clock)| clock)
+}
+
+fn cannot(what: &str, error: &std::io::Error) -> Error {
+    Error::Measure(format!("--truth can't {what}: {error}"))
+}
+
+fn of_option(error: Error) -> Error {
+    Error::Measure(format!("--truth: {error}"))
+}
