@@ -77,6 +77,7 @@ pub(super) fn assemble(eye: Eye, told: Told) -> Result<RunResult, Error> {
         generator: None,
         watched: Some(watched),
         calibration: None,
+        truth: None,
         find_max: None,
         comparison,
         gates: Vec::new(),
