@@ -45,6 +45,7 @@ pub mod timing;
 pub mod tls;
 pub mod traffic;
 pub mod truth;
+pub mod vitals;
 pub mod watch;
 pub mod wire;
 pub mod x509;

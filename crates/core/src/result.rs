@@ -21,6 +21,7 @@ use crate::tcp::TcpResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;
 use crate::truth::Truth;
+use crate::vitals::section::Vitals;
 use crate::watch::Watched;
 
 /// The name and version of the document's form.
@@ -77,6 +78,9 @@ pub struct RunResult {
     /// What was demanded (`--fail-if`), and whether it was met.
     #[serde(default)]
     pub gates: Vec<GateResult>,
+    /// What it cost of the processors, here and at the server.
+    #[serde(default)]
+    pub vitals: Option<Vitals>,
 }
 
 impl RunResult {

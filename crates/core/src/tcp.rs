@@ -51,7 +51,10 @@ impl TcpTally {
         self.retransmitted += u64::from(path.retransmitted);
         self.retransmitting += u64::from(path.retransmitted > 0);
         self.delivered = sum(self.delivered, path.delivered.map(u64::from));
-        self.mss.add(path.mss, 1);
+        // What was only watched may not have shown it.
+        if path.mss > 0 {
+            self.mss.add(path.mss, 1);
+        }
     }
 
     /// The figures of a result document.

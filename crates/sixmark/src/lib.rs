@@ -27,6 +27,7 @@ pub mod tls;
 pub mod traffic;
 mod truth;
 mod usage;
+pub mod vitals;
 mod warning;
 pub mod watch;
 

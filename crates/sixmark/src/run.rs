@@ -15,9 +15,11 @@ use sixmark_core::result::{
 };
 use sixmark_core::tally::{FamilyTally, Slice, Tally};
 use sixmark_core::truth::Truth;
+use sixmark_core::vitals::cost::Work;
 
 use crate::load::{self, Loaded};
 use crate::truth::Witness;
+use crate::vitals::{From, Meter};
 use crate::{Error, calibrate, environment, preflight, warning};
 
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
@@ -40,6 +42,8 @@ pub struct Planned {
     pub calibrate: bool,
     /// Look at the packets meanwhile.
     pub truth: bool,
+    /// Where the server's vitals are to be had.
+    pub vitals_from: Option<From>,
 }
 
 /// A plan that has been found possible to carry out.
@@ -92,14 +96,24 @@ pub fn run(
         true => Some(Witness::start(&ready.planned.plan)?),
         false => None,
     };
-    ready.carry_out(|plan, _| {
+    let meter = Meter::start(ready.planned.vitals_from.as_ref(), ready.planned.plan.load.warmup)?;
+    let mut metered = None;
+    let mut result = ready.carry_out(|plan, _| {
         let (loaded, truth) = match witness {
             Some(witness) => beside(witness, &plan, stop, watch)?,
             None => (load::run(&plan, stop, watch).map_err(cannot_start)?, None),
         };
+        metered = meter.map(Meter::end);
         let comparison = mixed(&plan, &loaded);
         Ok(RunResult { calibration, comparison, truth, ..assemble(plan, loaded) })
-    })
+    })?;
+    if let Some(metered) = metered {
+        let work = Work::of(&result, metered.began_us(result.elapsed_s));
+        let (vitals, doubts) = metered.section(&work);
+        result.vitals = Some(vitals);
+        result.warnings.extend(doubts);
+    }
+    Ok(result)
 }
 
 /// Loads while packets are looked at.
@@ -166,6 +180,7 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         find_max: None,
         comparison: None,
         gates: Vec::new(),
+        vitals: None,
         intervals: loaded.intervals,
         plan: Some(plan),
     }

@@ -24,11 +24,13 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod vitals;
 mod watch;
 
 pub(crate) use comparison::{cut_short, of_comparison};
 use search::of_search;
 use truth::of_truth;
+pub(crate) use vitals::{of_change, of_client, of_server};
 pub(crate) use watch::of_watched;
 
 /// Fewer whole responses than this say little about the slowest percent.

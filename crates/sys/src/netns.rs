@@ -67,6 +67,13 @@ impl NetNs {
     }
 }
 
+/// One that somebody handed over.
+impl From<OwnedFd> for NetNs {
+    fn from(namespace: OwnedFd) -> NetNs {
+        NetNs(namespace)
+    }
+}
+
 impl AsFd for NetNs {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -25,6 +25,16 @@ pub fn usage() -> Usage {
     }
 }
 
+/// Processor time that this process has used so far, microseconds: cheaper than all of it.
+pub fn processor_us() -> u64 {
+    // SAFETY: rusage is a struct of integers, for which all zeros is a valid value.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `used` is a valid rusage that the call may write.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut used) };
+    let us = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    us(used.ru_utime) + us(used.ru_stime)
+}
+
 /// Of this program alone. `ru_maxrss` survives exec, so that it may be the memory of whatever
 /// program started this one (proc_pid_status(5), VmHWM).
 fn peak_rss_kib() -> Option<u64> {

@@ -38,6 +38,8 @@ pub struct Stretch {
     pub phases: Phases,
     /// How long TLS or QUIC handshakes took, full and resumed ones together.
     pub tls: Timing,
+    /// Processor time of the server, microseconds; none where nothing told of it.
+    pub server_cpu_us: Option<f64>,
 }
 
 impl Stretch {
@@ -53,6 +55,7 @@ impl Stretch {
             body_bytes: tally.bytes.body,
             phases: tally.phases.clone(),
             tls,
+            server_cpu_us: None,
         }
     }
 
@@ -94,6 +97,7 @@ impl AddAssign<&Stretch> for Stretch {
         self.body_bytes += next.body_bytes;
         self.phases += &next.phases;
         self.tls += &next.tls;
+        self.server_cpu_us = self.server_cpu_us.zip(next.server_cpu_us).map(|(a, b)| a + b);
     }
 }
 
@@ -149,6 +153,8 @@ pub enum Metric {
     /// The share of exchanges that did not end NORMAL, of those that the block's end did not cut off;
     /// less is better.
     Failures,
+    /// Processor time of the server over whole responses, microseconds; less is better.
+    CpuPerRequest,
 }
 
 /// A phase whose durations are compared.
@@ -296,10 +302,11 @@ const PHASES: [(&str, TimedPhase); 5] = [
 const POINTS: [(&str, Point); 4] =
     [("p50", Point::P50), ("p90", Point::P90), ("p99", Point::P99), ("p999", Point::P999)];
 
-const OTHERS: [(&str, Metric); 3] = [
+const OTHERS: [(&str, Metric); 4] = [
     ("requests_per_s", Metric::RequestsPerS),
     ("goodput", Metric::Goodput),
     ("failures", Metric::Failures),
+    ("cpu_per_request", Metric::CpuPerRequest),
 ];
 
 impl Metric {

@@ -94,6 +94,40 @@ pub struct Side {
     pub elapsed_s: f64,
     /// Its figures in these.
     pub figures: FamilyResult,
+    /// Processor time in these.
+    #[serde(default)]
+    pub cpu: SideCpu,
+}
+
+/// Processor time that one side took in all blocks that were compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SideCpu {
+    /// Of this process.
+    pub client: Option<SideCost>,
+    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`).
+    pub server: Option<SideCost>,
+}
+
+/// Processor time, and what a request and a gigabyte took of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SideCost {
+    /// Seconds.
+    pub cpu_s: f64,
+    /// Microseconds a whole response.
+    pub us_per_request: f64,
+    /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent.
+    pub s_per_gb: f64,
+}
+
+impl SideCost {
+    /// Of so many whole responses and bytes; none where there were none.
+    pub fn new(cpu_s: f64, requests: u64, bytes: u64) -> Option<SideCost> {
+        (requests > 0 && bytes > 0).then(|| SideCost {
+            cpu_s,
+            us_per_request: cpu_s * 1e6 / requests as f64,
+            s_per_gb: cpu_s * 1e9 / bytes as f64,
+        })
+    }
 }
 
 /// A stretch of load of one side.
@@ -115,6 +149,18 @@ pub struct Block {
     pub busiest: f64,
     /// True where the generator, not the server, may have been the bottleneck.
     pub saturated: bool,
+    /// Processor time in it.
+    #[serde(default)]
+    pub cpu: BlockCpu,
+}
+
+/// Processor time in a block, seconds; absent where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BlockCpu {
+    /// Of this process.
+    pub client_s: Option<f64>,
+    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`).
+    pub server_s: Option<f64>,
 }
 
 /// A or B.

@@ -3,7 +3,7 @@
 use super::Segment;
 use super::budget::Budget;
 use super::closing::Closing;
-use super::http::{About, Came, Hands, Http, is_request};
+use super::http::{About, Came, Hands, Http, is_request, may_be_request};
 use super::observed::{Closure, Doubts, Hello, Observed, Opening, Sink, Spoken};
 use super::side::Side;
 use super::stream::{Brought, Stream};
@@ -97,9 +97,15 @@ impl Connection {
     /// Whether a segment of the client's begins a request.
     fn asks(&self, segment: &Segment<'_>, brought: &Brought) -> bool {
         match (&self.spoken, &self.http) {
-            (Spoken::Nothing | Spoken::Unknown, _) => {
-                brought.is_new && is_request(segment.tcp.payload.bytes)
+            // The client's first bytes are still to come, unless the capture lost them.
+            (Spoken::Nothing, _)
+                if self.opening.seen
+                    && brought.begin > self.acknowledged.from_client.max(FIRST) =>
+            {
+                false
             }
+            (Spoken::Nothing, _) => brought.is_new && may_be_request(segment.tcp.payload.bytes),
+            (Spoken::Unknown, _) => brought.is_new && is_request(segment.tcp.payload.bytes),
             (_, Some(http)) => http.asks(segment, brought, self.acknowledged.from_client),
             _ => false,
         }

@@ -21,7 +21,8 @@ pub struct Observed {
     /// Who has to do with whom. Without a handshake the side with the port that was asked for is the
     /// server, else the one with the lower port.
     pub ends: Ends,
-    /// How many connections with these ends were seen before it, in this capture.
+    /// How many connections with these ends were seen before it, in this capture; as far as that is
+    /// remembered, which is for four times as many as are followed at once.
     pub before: u32,
     /// When its first packet was seen, in nanoseconds of the capture's clock.
     pub began_ns: u64,
@@ -89,12 +90,21 @@ pub struct Sent {
     pub payload_bytes: u64,
     /// Bytes of the stream, each once.
     pub stream_bytes: u64,
-    /// Segments that bring nothing that was not seen before.
+    /// Segments that were sent again, by tshark's rules for its three kinds of retransmission: they take
+    /// sequence numbers, begin before the end of what their side has sent, and are neither out of order nor
+    /// probes. So one that is new in part counts, as does one that fills a hole when it comes a round trip
+    /// (of the handshake; where that was not seen, 3 ms) or more behind the last new segment, or within
+    /// 20 ms of the second duplicate ACK that asked for it: it was lost before the capture.
+    ///
+    /// Two differences are known: tshark (4.0) calls a segment out of order that comes again within that
+    /// round trip, since it doesn't remember that it saw these bytes; here they are known one by one.
+    /// And segments that came in fragments count once here.
     pub retransmitted: u64,
-    /// Segments that fill a hole though nothing says that they were sent before: they took another way
-    /// round, or were lost before the capture and sent again too soon after to tell.
+    /// Segments that fill a hole so soon that nobody can have asked for them: they took another way round,
+    /// or were captured in another order than they came.
     pub out_of_order: u64,
-    /// ACKs that repeat another while something is under way.
+    /// ACKs without payload that repeat another, with the same window and where their side's stream ends, as
+    /// tshark counts them.
     pub duplicate_acks: u64,
     /// ACKs that tell of what came behind a hole (SACK).
     pub selective_acks: u64,
@@ -174,8 +184,10 @@ pub struct Doubts {
     pub gap: bool,
     /// Segments came in fragments that were not put together.
     pub fragmented: bool,
-    /// Packets that are several segments, put together for or by a network card.
+    /// Segments longer than the receiver takes in one, as its handshake said: several, put together for or
+    /// by a network card.
     pub coalesced: u64,
-    /// HTTP on it could not be followed to its end: too little was kept, or it was none.
+    /// HTTP on it could not be followed all the way: too little was kept, packets are missing, or it was none.
+    /// Its exchanges may be more than were seen.
     pub unparsed: bool,
 }

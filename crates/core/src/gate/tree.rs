@@ -152,7 +152,7 @@ impl Function {
     pub(super) fn dimension(self, metric: Metric) -> Dimension {
         match (self, metric) {
             (Function::Ratio(_) | Function::P | Function::PHolm, _) => Dimension::Number,
-            (Function::Difference(_), Metric::Time(..)) => Dimension::Time,
+            (Function::Difference(_), Metric::Time(..) | Metric::CpuPerRequest) => Dimension::Time,
             (Function::Difference(_), Metric::RequestsPerS) => Dimension::Rate,
             (Function::Difference(_), Metric::Goodput) => Dimension::BytesPerS,
             (Function::Difference(_), Metric::Failures) => Dimension::Share,

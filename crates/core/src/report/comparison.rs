@@ -174,6 +174,7 @@ fn spoken(metric: Metric) -> String {
         Metric::RequestsPerS => "requests a second".to_owned(),
         Metric::Goodput => "goodput".to_owned(),
         Metric::Failures => "failures".to_owned(),
+        Metric::CpuPerRequest => "the server's processor time a request".to_owned(),
         Metric::Time(..) => metric.to_string(),
     }
 }
@@ -220,7 +221,7 @@ fn reasons(text: &mut String, comparison: &Comparison) {
 /// A figure with its unit.
 fn figure(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Time(..) => duration_us(value),
+        Metric::Time(..) | Metric::CpuPerRequest => duration_us(value),
         Metric::RequestsPerS => format!("{}/s", count(value.round() as u64)),
         Metric::Goodput => bytes(value) + "/s",
         Metric::Failures => format!("{:.3} %", value * 100.0),

@@ -15,6 +15,7 @@ pub mod sheet;
 pub mod study;
 pub mod text;
 pub mod traffic;
+pub mod vitals;
 
 use crate::result::FamilyResult;
 use crate::timing::Summary;

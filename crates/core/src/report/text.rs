@@ -92,6 +92,7 @@ pub fn table(result: &RunResult) -> String {
     if let Some(watched) = &result.watched {
         watched::rows(&mut text, watched);
     }
+    text.push_str(&result.vitals.as_ref().map_or_else(String::new, super::vitals::costs));
     text.push_str(&super::gates::lines(&result.gates));
     text
 }

@@ -56,6 +56,8 @@ pub enum Plain {
     ServerCpu,
     /// The same over the time it lasted: 1 is one processor all the time.
     ServerCpuShare,
+    /// Processor time that the service used for a whole response, in the mean, microseconds.
+    ServerCpuPerRequest,
     /// Frames of both directions from the GET to the last ACK, each segment once, over that time, bytes
     /// a second; by a capture.
     Throughput,
@@ -133,7 +135,7 @@ pub struct Unit {
     pub scale: f64,
 }
 
-const PLAIN: [(&str, Plain, Kind); 19] = [
+const PLAIN: [(&str, Plain, Kind); 20] = [
     ("requests_per_s", Plain::RequestsPerS, Kind::Frequency),
     ("iops", Plain::Iops, Kind::Frequency),
     ("goodput", Plain::Goodput, Kind::Rate),
@@ -151,6 +153,7 @@ const PLAIN: [(&str, Plain, Kind); 19] = [
     ("cpu_share", Plain::CpuShare, Kind::Share),
     ("server_cpu", Plain::ServerCpu, Kind::Seconds),
     ("server_cpu_share", Plain::ServerCpuShare, Kind::Share),
+    ("server_cpu_per_request", Plain::ServerCpuPerRequest, Kind::Time),
     ("throughput", Plain::Throughput, Kind::Rate),
     ("retransmitted", Plain::Retransmitted, Kind::Count),
 ];
@@ -231,6 +234,7 @@ impl Measure {
                 | Plain::CpuShare
                 | Plain::ServerCpu
                 | Plain::ServerCpuShare
+                | Plain::ServerCpuPerRequest
                 | Plain::Retransmitted => Some(false),
             },
         }

@@ -158,9 +158,7 @@ impl Gatherer {
             let outcome = why(closure, one.reset);
             let family = Family::of(one.ends.server.ip());
             self.tally[family].failures.add(Failure::new(outcome, one.phase), 1);
-            if outcome != Outcome::Abandoned {
-                self.seconds.at(one.ended_ns, family).failed += 1;
-            }
+            self.seconds.at(one.ended_ns, family).failed += 1;
         }
     }
 

@@ -75,7 +75,8 @@ impl Seconds {
         for (_, families) in rest {
             together += &families;
         }
-        if length_ns % SECOND_NS > 0 || together.iter().any(|(_, of)| of.sent + of.completed > 0) {
+        let some = |(_, of): (Family, &SliceTally)| of.sent + of.completed + of.failed > 0;
+        if !length_ns.is_multiple_of(SECOND_NS) || together.iter().any(some) {
             self.open.insert(self.from, together);
             self.close((length_ns % SECOND_NS).max(1));
         }

@@ -96,7 +96,7 @@ impl Sections {
             }
         }
         let length = number(rest, 4, self.big_endian).unwrap_or(0);
-        if length < AROUND as u32 || length % 4 != 0 {
+        if length < AROUND as u32 || !length.is_multiple_of(4) {
             return Step::Broken("a block has an impossible length");
         }
         if !matches!(kind, SECTION | INTERFACE | OBSOLETE | SIMPLE | STATISTICS | ENHANCED) {

@@ -23,6 +23,16 @@ impl Args {
         self.in_host.is_some()
     }
 
+    /// The host, if one was named.
+    pub(super) fn host(&self) -> Option<&str> {
+        self.in_host.as_deref()
+    }
+
+    /// The lab, if one was named.
+    pub(super) fn lab(&self) -> Option<&str> {
+        self.in_lab.as_deref()
+    }
+
     /// Moves this process into the host, if one was named: before it has threads, files or names.
     ///
     /// # Errors

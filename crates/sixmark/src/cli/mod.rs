@@ -13,6 +13,8 @@ mod report;
 mod run;
 mod study;
 mod traffic;
+mod vitals;
+mod vitals_from;
 mod watch;
 
 use std::ffi::OsString;
@@ -55,6 +57,8 @@ enum Command {
     Traffic(traffic::Args),
     /// Watch what others load: connections and exchanges as packets show them
     Watch(Box<watch::Args>),
+    /// Show what the kernel counts: processors, each family's packets, sockets, processes
+    Vitals(Box<vitals::Args>),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::Args),
 }
@@ -76,6 +80,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Lab(args) => lab::main(args),
         Command::Traffic(args) => traffic::main(&args),
         Command::Watch(args) => watch::main(&args),
+        Command::Vitals(args) => vitals::main(&args),
         Command::Demo(args) => demo::main(&args),
     };
     match done {
@@ -139,6 +144,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("lab") => "sixmark lab --help",
         Some("traffic") => "sixmark traffic --help",
         Some("watch") => "sixmark watch --help",
+        Some("vitals") => "sixmark vitals --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

@@ -1,6 +1,6 @@
 //! The document of a comparison.
 
-use sixmark_core::comparison::result::{ComparisonResult, SCHEMA, Side, SideName, Sides};
+use sixmark_core::comparison::result::{ComparisonResult, SCHEMA, Side, SideCpu, SideName, Sides};
 use sixmark_core::comparison::{Comparison, Settings, judge};
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
@@ -47,7 +47,10 @@ pub(super) fn document(
         environment: machine(comparing),
         warnings: warnings(comparing, course, &results, &comparison),
         generator: run::generator(course.plan(SideName::A), &all),
-        sides: Sides { a: side(a, results.a), b: side(b, results.b) },
+        sides: Sides {
+            a: side(a, results.a, course.cpu(SideName::A)),
+            b: side(b, results.b, course.cpu(SideName::B)),
+        },
         comparison,
     }
 }
@@ -75,13 +78,14 @@ fn of_side(course: &Course<'_>, side: SideName) -> RunResult {
     run::assemble(course.plan(side).clone(), loaded)
 }
 
-fn side(of: &Contender<Ready>, result: RunResult) -> Side {
+fn side(of: &Contender<Ready>, result: RunResult, cpu: SideCpu) -> Side {
     Side {
         name: of.name.clone(),
         options: of.options.clone(),
         plan: of.planned.plan().clone(),
         elapsed_s: result.elapsed_s,
         figures: result.total,
+        cpu,
     }
 }
 

@@ -5,17 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use sixmark_core::comparison::result::{Block, Schedule, SideName, Sides};
+use sixmark_core::comparison::result::{
+    Block, BlockCpu, Schedule, SideCost, SideCpu, SideName, Sides,
+};
 use sixmark_core::comparison::schedule::{Turn, turns};
 use sixmark_core::comparison::{Comparison, Kind, Pair, Settings, Stretch, judge};
+use sixmark_core::family::PerFamily;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{self, Ended};
 use sixmark_core::tally::{FamilyTally, Slice};
+use sixmark_core::vitals::cost::Work;
 
 use super::Event;
 use crate::Error;
 use crate::load::{self, Loaded};
 use crate::run;
+use crate::vitals::{From, Meter, Metered};
 
 /// Blocks that are being measured.
 #[derive(Debug)]
@@ -26,13 +31,19 @@ pub(super) struct Course<'a> {
     pub(super) blocks: Vec<Block>,
     /// What was measured in each block, as the blocks.
     pub(super) loads: Vec<Loaded>,
+    server: Option<&'a From>,
 }
 
 impl<'a> Course<'a> {
     /// Nothing is measured yet.
     pub(super) fn new(plans: Sides<&'a Plan>, schedule: &Schedule, seed: u64) -> Course<'a> {
         let (turns, began) = (turns(schedule, seed), Instant::now());
-        Course { plans, turns, began, blocks: Vec::new(), loads: Vec::new() }
+        Course { plans, turns, began, blocks: Vec::new(), loads: Vec::new(), server: None }
+    }
+
+    /// Takes the server's vitals from there.
+    pub(super) fn looking_at(self, server: Option<&'a From>) -> Course<'a> {
+        Course { server, ..self }
     }
 
     /// What comes next; none when all is measured, or `stop` was said.
@@ -58,8 +69,18 @@ impl<'a> Course<'a> {
         let mut plan = self.plan(turn.side).clone();
         // Both sides of a pair meet the same arrivals, and no two pairs do.
         plan.seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
+        let meter = Meter::start(self.server, plan.load.warmup)?;
         let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
-        self.blocks.push(block(&plan, turn, self.began.elapsed().as_secs_f64(), &loaded));
+        let ended_s = self.began.elapsed().as_secs_f64();
+        let metered = meter.map(Meter::end);
+        let mut block = block(&plan, turn, ended_s, &loaded);
+        if let Some(metered) = metered {
+            let work = work(&loaded, &metered);
+            let (client, server) = metered.used(&work);
+            let seconds = |us: f64| us / 1e6;
+            block.cpu = BlockCpu { client_s: client.map(seconds), server_s: server.map(seconds) };
+        }
+        self.blocks.push(block);
         self.loads.push(loaded);
         Ok(self.completes_pair())
     }
@@ -91,6 +112,22 @@ impl<'a> Course<'a> {
         self.blocks.iter().zip(&self.loads).filter(of).map(|(_, load)| load)
     }
 
+    /// What a side's compared blocks cost, here and at the server.
+    pub(super) fn cpu(&self, side: SideName) -> SideCpu {
+        let pairs = self.whole_pairs();
+        let is_of = |block: &&Block| {
+            block.side == side && block.pair.is_some_and(|pair| pairs.contains(&pair))
+        };
+        let sum = |cpu: fn(&BlockCpu) -> Option<f64>| {
+            let blocks = || self.blocks.iter().filter(is_of);
+            let seconds = blocks().map(|block| cpu(&block.cpu)).sum::<Option<f64>>()?;
+            let number = |of: fn(&Block) -> u64| blocks().map(of).sum::<u64>();
+            let bytes = |block: &Block| block.figures.bytes.received + block.figures.bytes.sent;
+            SideCost::new(seconds, number(|block| block.figures.requests.completed), number(bytes))
+        };
+        SideCpu { client: sum(|cpu| cpu.client_s), server: sum(|cpu| cpu.server_s) }
+    }
+
     /// What the blocks say by now.
     pub(super) fn compare(&self, names: (&str, &str), settings: &Settings) -> Comparison {
         let whole = self.whole_pairs();
@@ -112,7 +149,9 @@ impl<'a> Course<'a> {
         let of = |side| {
             let is = |block: &Block| block.side == side && block.pair == Some(pair);
             let at = self.blocks.iter().position(is)?;
-            Some(stretch(&self.loads[at], self.blocks[at].elapsed_s))
+            let server_cpu_us = self.blocks[at].cpu.server_s.map(|seconds| seconds * 1e6);
+            let stretch = stretch(&self.loads[at], self.blocks[at].elapsed_s);
+            Some(Stretch { server_cpu_us, ..stretch })
         };
         Some(Pair { a: of(SideName::A)?, b: of(SideName::B)? })
     }
@@ -148,5 +187,23 @@ fn block(plan: &Plan, turn: Turn, ended_at_s: f64, loaded: &Loaded) -> Block {
         figures,
         busiest: loaded.busiest,
         saturated: run::generator(plan, loaded).saturated,
+        cpu: BlockCpu::default(),
+    }
+}
+
+/// What was asked of the server in a block.
+fn work(loaded: &Loaded, metered: &Metered) -> Work {
+    let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
+    let from_us = metered.began_us(elapsed_s);
+    let of = |number: fn(&FamilyTally) -> u64| PerFamily {
+        ipv6: number(&loaded.tally.ipv6),
+        ipv4: number(&loaded.tally.ipv4),
+    };
+    Work {
+        from_us,
+        to_us: from_us + (elapsed_s * 1e6) as u64,
+        requests: of(FamilyTally::completed),
+        bytes: of(|tally| tally.bytes.received + tally.bytes.sent),
+        seconds: Vec::new(),
     }
 }

@@ -15,6 +15,7 @@ use sixmark_core::tally::Slice;
 
 use crate::Error;
 use crate::run::{Planned, Ready};
+use crate::vitals::From;
 use course::Course;
 
 /// Intervals that are shown while the blocks are measured are drawn so often: less than those that
@@ -98,6 +99,18 @@ impl Comparing {
         of(&self.sides.a).max(of(&self.sides.b))
     }
 
+    /// Takes both sides' server to be this one, where none was named otherwise.
+    pub fn look_at(&mut self, server: Option<From>) {
+        for side in [&mut self.sides.a, &mut self.sides.b] {
+            let named = &mut side.planned.planned.vitals_from;
+            *named = named.take().or_else(|| server.clone());
+        }
+    }
+
+    fn server(&self) -> Option<&From> {
+        self.sides.a.planned.planned.vitals_from.as_ref()
+    }
+
     fn plans(&self) -> Sides<&Plan> {
         Sides { a: self.sides.a.planned.plan(), b: self.sides.b.planned.plan() }
     }
@@ -118,7 +131,8 @@ pub fn run(
     let document = |course: &Course<'_>, settings: &Settings| {
         assemble::document(comparing, course, settings, noise.as_ref(), started.clone())
     };
-    let mut course = Course::new(comparing.plans(), &comparing.schedule, comparing.settings.seed);
+    let mut course = Course::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
+        .looking_at(comparing.server());
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));
         if course.measure(turn, stop, |slice| tell(Event::Second(slice)))? {

@@ -152,6 +152,24 @@ impl Netlink {
         }
     }
 
+    /// All interfaces, with what they counted.
+    pub(crate) fn links(&mut self) -> io::Result<Vec<LinkMessage>> {
+        self.send(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP)?;
+        let mut found = Vec::new();
+        loop {
+            for message in self.receive()? {
+                match message.payload {
+                    NetlinkPayload::Done(_) => return Ok(found),
+                    NetlinkPayload::Error(error) => return Err(error.to_io()),
+                    NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
+                        found.push(link);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
     /// Sends a request and waits for the kernel's word that it is done.
     fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, flags | NLM_F_ACK)?;

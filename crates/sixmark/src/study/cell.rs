@@ -248,6 +248,11 @@ fn served(cell: &mut CellResult, used: Option<(Used, Used)>) {
         let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
         for figures in figures.into_iter().flatten() {
             figures.insert(Measure::Plain(Plain::ServerCpu).to_string(), seconds);
+            let completed = figures.get(&Measure::Plain(Plain::Completed).to_string()).copied();
+            if let Some(completed) = completed.filter(|completed| *completed > 0.0) {
+                let name = Measure::Plain(Plain::ServerCpuPerRequest).to_string();
+                figures.insert(name, seconds * 1e6 / completed);
+            }
             if took_s > 0.0 {
                 let share = Measure::Plain(Plain::ServerCpuShare).to_string();
                 figures.insert(share, seconds / took_s);

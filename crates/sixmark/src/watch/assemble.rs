@@ -31,40 +31,61 @@ pub(super) struct Told {
 /// # Errors
 /// Lines could not be written.
 pub(super) fn assemble(eye: Eye, told: Told) -> Result<RunResult, Error> {
-    let (begin_ns, first_ns, last_ns) = (eye.begin_ns.unwrap_or(0), eye.first_ns, eye.last_ns);
-    let (packets, frame_bytes, unreadable) = (eye.packets, eye.frame_bytes, eye.unreadable);
-    let ports = eye.ports.clone();
+    let end_ns = told.end_ns.max(eye.last_ns);
+    let begin_ns = eye.begin_ns.unwrap_or(end_ns);
+    let begun = before(&eye, &told);
+    let (ended, untimed, lost) = (told.ended, told.untimed, told.lost);
     let (gatherer, counts) = eye.finish()?;
-    let gathered = gatherer.finish(told.end_ns.max(last_ns), &counts);
-    let elapsed_s = told.end_ns.max(last_ns).saturating_sub(begin_ns) as f64 / 1e9;
-    let dropped = told.sources.iter().filter_map(|source| source.dropped).reduce(|a, b| a + b);
-    let comparison = mixed(&gathered);
-    let (families, total) = figures(&gathered, elapsed_s);
-    let sent = |family: Family| gathered.tally[family].sent;
-    let watched = Watched {
-        sources: told.sources,
-        ports,
-        packets,
-        frame_bytes,
+    let gathered = gatherer.finish(end_ns, &counts);
+    let elapsed_s = end_ns.saturating_sub(begin_ns) as f64 / 1e9;
+    let mut result = run(&gathered, ended, begin_ns, elapsed_s);
+    result.watched = Some(Watched {
         followed: counts.segments,
-        dropped,
         cut: counts.cut,
         malformed: counts.malformed,
-        unreadable,
-        clock_went_back: told.clock_went_back,
-        first: first_ns.map(time),
-        last: first_ns.map(|_| time(last_ns)),
         evicted: counts.evicted,
         families: gathered.families,
         servers: gathered.servers,
         servers_left_out: gathered.servers_left_out,
-    };
-    let mut result = RunResult {
+        ..begun
+    });
+    result.warnings = warning::of_watched(&result, untimed, &lost);
+    Ok(result)
+}
+
+/// What is known before the last connections are told of.
+fn before(eye: &Eye, told: &Told) -> Watched {
+    let dropped = told.sources.iter().filter_map(|source| source.dropped);
+    Watched {
+        sources: told.sources.clone(),
+        ports: eye.ports.clone(),
+        packets: eye.packets,
+        frame_bytes: eye.frame_bytes,
+        followed: 0,
+        dropped: dropped.reduce(u64::saturating_add),
+        cut: 0,
+        malformed: 0,
+        unreadable: eye.unreadable,
+        clock_went_back: told.clock_went_back,
+        first: eye.first_ns.map(time),
+        last: eye.first_ns.map(|_| time(eye.last_ns)),
+        evicted: 0,
+        families: Families { ipv6: None, ipv4: None },
+        servers: Vec::new(),
+        servers_left_out: 0,
+    }
+}
+
+/// What a run's document has, too.
+fn run(gathered: &Gathered, ended: Ended, begin_ns: u64, elapsed_s: f64) -> RunResult {
+    let (families, total) = figures(gathered, elapsed_s);
+    let sent = |family: Family| gathered.tally[family].sent;
+    RunResult {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
         started: time(begin_ns),
         elapsed_s,
-        ended: told.ended,
+        ended,
         plan: None,
         seed: 0,
         dns: Vec::new(),
@@ -73,17 +94,17 @@ pub(super) fn assemble(eye: Eye, told: Told) -> Result<RunResult, Error> {
         ratio: RatioResult { asked: None, sent: [sent(Family::Ipv6), sent(Family::Ipv4)] },
         families,
         total,
-        intervals: gathered.intervals,
+        intervals: gathered.intervals.clone(),
         generator: None,
-        watched: Some(watched),
+        watched: None,
+        truth: None,
+        vitals: None,
         calibration: None,
         truth: None,
         find_max: None,
-        comparison,
+        comparison: mixed(gathered),
         gates: Vec::new(),
-    };
-    result.warnings = warning::of_watched(&result, told.untimed, &told.lost);
-    Ok(result)
+    }
 }
 
 fn figures(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {

@@ -5,6 +5,7 @@ use sixmark_core::watch::Gatherer;
 use sixmark_core::wire::{Link, Span};
 
 use super::lines::Lines;
+use super::quic::Opener;
 use super::{Settings, Sight};
 use crate::Error;
 
@@ -56,7 +57,7 @@ impl Eye {
             ..flow::Settings::default()
         };
         Ok(Eye {
-            follower: Follower::new(how, found),
+            follower: Follower::new(how, found).with_opener(Box::new(Opener)),
             ports: settings.ports.clone(),
             packets: 0,
             frame_bytes: 0,

@@ -7,6 +7,7 @@ mod file;
 mod input;
 mod lines;
 mod live;
+mod quic;
 
 use std::path::PathBuf;
 use std::time::Duration;

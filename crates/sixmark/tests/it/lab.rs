@@ -19,7 +19,7 @@ mod page;
 mod signals;
 mod studies;
 mod traces;
-mod up;
+pub(crate) mod up;
 
 mod emulator;
 mod netem;

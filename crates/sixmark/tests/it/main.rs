@@ -13,3 +13,5 @@ mod store;
 mod study;
 mod support;
 mod traffic;
+mod vitals;
+mod watch;

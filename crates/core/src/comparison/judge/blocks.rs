@@ -20,6 +20,22 @@ pub(super) fn rates(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
     counted.iter().filter_map(|&(metric, count)| rate(metric, count, pairs, rules)).collect()
 }
 
+/// Processor time of the server over whole responses, where both sides' is known.
+pub(super) fn cpu(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
+    let of = |stretch: &Stretch| {
+        let requests = Some(stretch.completed as f64).filter(|requests| *requests > 0.0);
+        Some(stretch.server_cpu_us? / requests?)
+    };
+    let all = |side: fn(&Pair) -> &Stretch| {
+        let us = pairs.iter().map(|pair| side(pair).server_cpu_us).sum::<Option<f64>>()?;
+        let requests: u64 = pairs.iter().map(|pair| side(pair).completed).sum();
+        (requests > 0).then(|| us / requests as f64)
+    };
+    let overall = (all(|pair| &pair.a)?, all(|pair| &pair.b)?);
+    let figures: Vec<_> = pairs.iter().map(|pair| of(&pair.a).zip(of(&pair.b))).collect();
+    (overall != (0.0, 0.0)).then(|| blocks(Metric::CpuPerRequest, overall, &figures, rules))
+}
+
 /// What a rate is the rate of.
 type Counted = fn(&Stretch) -> u64;
 

@@ -145,6 +145,7 @@ fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
         .flat_map(|&(_, phase)| of_phase(phase, pairs, rules))
         .chain(rates.into_iter().flatten())
         .chain(failures::failures(pairs, rules))
+        .chain(blocks::cpu(pairs, rules))
         .map(|one| correlated::widened(one, rules))
         .collect();
     let primary = rules.settings.primary;

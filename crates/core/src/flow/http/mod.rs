@@ -38,6 +38,12 @@ pub(super) fn is_request(bytes: &[u8]) -> bool {
     METHODS.iter().any(|method| bytes.starts_with(method))
 }
 
+/// The same of a connection's first bytes, of which there may be as few as two.
+pub(super) fn may_be_request(bytes: &[u8]) -> bool {
+    let begins = |method: &&[u8]| bytes.len() > 1 && method.starts_with(bytes);
+    is_request(bytes) || METHODS.iter().any(begins)
+}
+
 /// What is known of HTTP on a connection.
 #[derive(Debug, Default)]
 pub(super) struct Http {

@@ -60,6 +60,7 @@ pub(crate) fn run() -> RunResult {
         find_max: None,
         comparison: None,
         gates: Vec::new(),
+        vitals: None,
     }
 }
 
@@ -72,6 +73,7 @@ pub(crate) fn comparison_result() -> ComparisonResult {
         plan: plan(),
         elapsed_s: 1.0,
         figures: run.families.of(family).unwrap().clone(),
+        cpu: Default::default(),
     };
     let schedule = Schedule {
         pairs: 12,

@@ -73,7 +73,7 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
 
 fn written(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Time(..) => write::time(value),
+        Metric::Time(..) | Metric::CpuPerRequest => write::time(value),
         Metric::RequestsPerS => write::per_s(value),
         Metric::Goodput => write::rate(value),
         Metric::Failures => write::percent(value),

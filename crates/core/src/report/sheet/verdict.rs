@@ -131,6 +131,8 @@ fn does(metric: Metric, lower: bool, by: &str) -> String {
         Metric::Goodput if lower => format!("carries {by} less content a second"),
         Metric::Goodput => format!("carries {by} more content a second"),
         Metric::Failures => format!("fails {by} {}", if lower { "less" } else { "more" }),
+        Metric::CpuPerRequest if lower => format!("costs the server {by} less processor time"),
+        Metric::CpuPerRequest => format!("costs the server {by} more processor time"),
     }
 }
 
@@ -173,6 +175,7 @@ pub(super) fn named(metric: Metric) -> String {
         Metric::RequestsPerS => "responses a second".into(),
         Metric::Goodput => "goodput".into(),
         Metric::Failures => "share of failures".into(),
+        Metric::CpuPerRequest => "server's processor time a response".into(),
     }
 }
 

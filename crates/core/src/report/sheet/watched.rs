@@ -74,7 +74,7 @@ fn figures(watched: &Watched) -> Block {
     ];
     let groups = groups.into_iter().filter(|(_, rows)| !rows.is_empty());
     let groups = groups.map(|(name, rows)| Group { name: Some(name.into()), rows }).collect();
-    let names = used.iter().map(|(family, _)| Column::number(&family.to_string()));
+    let names = used.iter().map(|(family, _)| Column::number(family.to_string()));
     let columns = std::iter::once(Column::words("Figure")).chain(names).collect();
     let caption = "What packets say of each family".to_owned();
     Block::Table(Table { caption, columns, groups, scale: None })

@@ -15,6 +15,9 @@ const SHOWN: usize = 4;
 /// How a figure of one family is written, if it has it.
 type Written = fn(&WatchedFamily) -> Option<String>;
 
+/// A number of one family.
+type Counted = fn(&WatchedFamily) -> u64;
+
 /// Shown always, as far as there is anything.
 const FIGURES: [(&str, Written); 12] = [
     ("answered  p50", |of| of.answered_us.p50.map(duration_us)),
@@ -32,7 +35,7 @@ const FIGURES: [(&str, Written); 12] = [
 ];
 
 /// Of both directions together, shown where any family has any.
-const COUNTS: [(&str, fn(&WatchedFamily) -> u64); 12] = [
+const COUNTS: [(&str, Counted); 12] = [
     ("begun before", |of| of.begun_before),
     ("syns sent again", |of| of.syns_repeated),
     ("retransmitted up", |of| of.from_client.retransmitted),
@@ -130,10 +133,10 @@ fn most(
     }
 }
 
-fn names<'a>(
-    sides: [Option<&'a WatchedFamily>; 2],
+fn names(
+    sides: [Option<&WatchedFamily>; 2],
     of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
-) -> Vec<&'a str> {
+) -> Vec<&str> {
     let all = sides.into_iter().flatten().flat_map(|side| of(side).keys());
     let mut all: Vec<&str> = all.map(String::as_str).collect();
     all.sort_unstable();

@@ -19,7 +19,7 @@ use sixmark_core::report::{comparison, junit};
 
 use super::keep::Keeper;
 use super::out::{self, Place, complain, encoded, print, warn};
-use super::{gates, report, run, stop_flag};
+use super::{gates, report, run, stop_flag, vitals_from};
 use crate::Error;
 use crate::compare::{self, Comparing, Event};
 use live::Live;
@@ -31,8 +31,10 @@ pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
     let (json, junit, html) = (&args.run.json, &args.run.gates.junit, &args.run.html);
     let quiet = args.run.quiet;
     check(args)?;
+    let host = vitals_from::host(&args.run)?;
     args.run.inside.go()?;
-    let comparing = comparing(args, line)?;
+    let mut comparing = comparing(args, line)?;
+    comparing.look_at(host);
     let (a, b) = comparing.names();
     let gates = args.run.gates.gates(&Names::of_comparison(a, b))?;
     let mut keeper = Keeper::open(&args.run.keep)?;

@@ -111,6 +111,7 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
         ("--seed", args.seed.is_some()),
         ("--store or --label", args.keep.is_given()),
         ("--in", args.inside.is_given()),
+        ("--vitals-from", args.vitals_from.is_some()),
     ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }

@@ -259,6 +259,16 @@ pub(in crate::cli) struct Args {
     /// CAP_NET_RAW
     #[arg(long, conflicts_with = "find_max", help_heading = "Measurement")]
     pub(in crate::cli) truth: bool,
+    /// What the server uses meanwhile, so that the result says what a request of each family costs there:
+    /// the file that `sixmark vitals --jsonl` writes on it, the URL of its node_exporter or of `sixmark
+    /// vitals --prometheus`, or lab:HOST
+    #[arg(
+        long,
+        value_name = "FILE|URL|lab:HOST",
+        conflicts_with = "find_max",
+        help_heading = "Measurement"
+    )]
+    pub(in crate::cli) vitals_from: Option<String>,
 
     #[command(flatten)]
     pub(in crate::cli) gates: super::super::gates::Args,

@@ -25,7 +25,7 @@ use sixmark_core::result::RunResult;
 
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
-use super::{gates, report, stop_flag};
+use super::{gates, report, stop_flag, vitals_from};
 use crate::Error;
 use crate::run::Ready;
 use live::Live;
@@ -36,8 +36,11 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     let (keep, demanded, html) = (args.keep.clone(), args.gates.clone(), args.html.clone());
     out::check([&json, &csv, &demanded.junit, &html])?;
+    let host = vitals_from::host(&args)?;
     args.inside.go()?;
-    let ready = Ready::new(plan::plan(args)?)?;
+    let mut planned = plan::plan(args)?;
+    planned.vitals_from = planned.vitals_from.or(host);
+    let ready = Ready::new(planned)?;
     let gates = demanded.gates(&names(&ready))?;
     let mut keeper = Keeper::open(&keep)?;
     let told = ready.doubts().len();

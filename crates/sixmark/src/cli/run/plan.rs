@@ -20,6 +20,7 @@ use super::requests::{self, Sent};
 use super::search;
 use super::source;
 use super::tls;
+use crate::cli::vitals_from;
 use crate::resolve::Resolver;
 use crate::run::Planned;
 use crate::{Error, warning};
@@ -69,9 +70,10 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
         targets,
     };
     search::fits(&args, &plan)?;
+    let vitals_from = vitals_from::elsewhere(&args)?;
     let (calibrate, truth) = (args.calibrate, args.truth);
     let (find_max, dns) = (std::mem::take(&mut args.find_max), resolver.into_lookups());
-    Ok(Planned { plan, find_max, dns, warnings, calibrate, truth })
+    Ok(Planned { plan, find_max, dns, warnings, calibrate, truth, vitals_from })
 }
 
 /// The URLs of the command line, then those of the list.

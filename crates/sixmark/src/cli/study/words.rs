@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use super::super::{Cli, Command, one_line, run};
+use super::super::{Cli, Command, one_line, run, vitals_from};
 use crate::Error;
 use crate::run::Ready;
 use crate::study::Commands;
@@ -36,7 +36,13 @@ fn check(words: &[String], all: bool) -> Result<(), String> {
 }
 
 fn ready(words: &[String]) -> Result<Ready, Error> {
-    Ready::new(run::plan(parse(words)?)?)
+    let args = parse(words)?;
+    if vitals_from::host(&args)?.is_some() {
+        let line = "--vitals-from names a host: a study tells what its services use by itself \
+                    (server_cpu_per_request); leave it out";
+        return Err(Error::Usage(line.into()));
+    }
+    Ready::new(run::plan(args)?)
 }
 
 fn parse(words: &[String]) -> Result<run::Args, Error> {

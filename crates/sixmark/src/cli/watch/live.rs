@@ -6,6 +6,7 @@ use sixmark_core::family::PerFamily;
 use sixmark_core::report::count;
 use sixmark_core::watch::Progress;
 
+use super::super::out::complain;
 use super::super::run::put;
 use crate::watch::Sight;
 
@@ -27,9 +28,13 @@ impl Live {
     }
 
     /// What is being watched.
-    pub(super) fn begun(&self, names: &[String]) {
-        if self.shown {
-            put(&format!("watching {}; Ctrl-C ends it", names.join(", ")));
+    pub(super) fn begun(&self, names: &[String], quiet: bool) {
+        let line = format!("watching {}; Ctrl-C ends it", names.join(", "));
+        match (self.shown, quiet) {
+            (true, _) => put(&line),
+            // A script has to know from when on all is seen.
+            (false, false) => complain(&line),
+            (false, true) => {}
         }
     }
 

@@ -45,7 +45,7 @@ fn look(args: &Args) -> Result<RunResult, Error> {
         Some(path) => watch::read(path, &args.settings(), &stop, |sight| live.read(&sight)),
         None => {
             let begun = live.clone();
-            let begun = |names: &[String]| begun.begun(names);
+            let begun = |names: &[String]| begun.begun(names, args.quiet);
             watch::live(&args.place(), &args.settings(), &stop, begun, |sight| live.see(&sight))
         }
     };

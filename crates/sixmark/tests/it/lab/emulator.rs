@@ -36,15 +36,26 @@ fn socket(pair: &Pair, host: usize, family: Family) -> (UdpSocket, SocketAddr) {
     (socket, address)
 }
 
+/// How long the next datagram is. A wait with a limit ends when the machine is halted and goes on,
+/// whatever handlers there are (signal(7)).
+fn receive(socket: &UdpSocket, bytes: &mut [u8]) -> usize {
+    loop {
+        match socket.recv(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            received => return received.unwrap(),
+        }
+    }
+}
+
 /// How long a datagram and its answer take.
 fn round_trip(pair: &Pair, family: Family) -> Duration {
     let [(near, from), (far, to)] = [0, 1].map(|host| socket(pair, host, family));
     let mut bytes = [0; 16];
     let began = Instant::now();
     near.send_to(b"there", to).unwrap();
-    far.recv(&mut bytes).unwrap();
+    receive(&far, &mut bytes);
     far.send_to(b"back", from).unwrap();
-    near.recv(&mut bytes).unwrap();
+    receive(&near, &mut bytes);
     began.elapsed()
 }
 
@@ -62,7 +73,7 @@ fn send(socket: &UdpSocket, to: SocketAddr, numbers: Range<u32>, bytes: usize) {
 fn exchange(near: &UdpSocket, far: &UdpSocket, to: SocketAddr, bytes: usize) -> Vec<u32> {
     let mut room = [0; 2_048];
     let mut next = || {
-        let length = far.recv(&mut room).unwrap();
+        let length = receive(far, &mut room);
         u32::from_be_bytes(room[..length][..4].try_into().unwrap())
     };
     let mut came = Vec::new();

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use sixmark::lab::emulator::Emulator;
 use sixmark_core::family::Family;
@@ -12,6 +13,9 @@ use sixmark_sys::tap::Tap;
 
 /// The interface's name in both.
 const INTERFACE: &str = "wire";
+
+/// Only a broken kernel takes this long.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Hosts number 0 and 1, and what joins them.
 #[derive(Debug)]
@@ -26,7 +30,18 @@ impl Pair {
         let pair = Pair::down(there, back, seed);
         [0, 1].into_iter().for_each(|host| pair.set_up(host));
         [0, 1].into_iter().for_each(|host| pair.introduce(host));
+        [0, 1].into_iter().for_each(|host| pair.settle(host));
         pair
+    }
+
+    /// Waits until a host takes what is for its IPv6 address: the kernel makes the route to it some
+    /// time after the interface is up, and drops what comes before.
+    fn settle(&self, host: usize) {
+        let own = format!("route get {}", address(host, Family::Ipv6));
+        let end = Instant::now() + DEADLINE;
+        while !self.try_ip(host, &own).stdout.starts_with(b"local") {
+            assert!(Instant::now() < end, "{own} finds no route of host {host}");
+        }
     }
 
     /// Tells one end where the other is: a link that loses the question for it would make the
@@ -81,10 +96,13 @@ impl Pair {
     }
 
     fn ip(&self, host: usize, words: &str) {
-        let run = || Command::new("ip").args(words.split(' ')).output();
-        let output = self.within(host, run);
+        let output = self.try_ip(host, words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "ip {words}: {said}");
+    }
+
+    fn try_ip(&self, host: usize, words: &str) -> Output {
+        self.within(host, || Command::new("ip").args(words.split(' ')).output())
     }
 }
 

@@ -13,23 +13,23 @@ use crate::support::{DEADLINE, command, signal, sixmark, skipped};
 const UP: &str = "Ctrl-C ends it.";
 
 /// A lab that is up until dropped.
-pub(super) struct Lab {
+pub(crate) struct Lab {
     name: String,
     child: Child,
     _file: NamedTempFile,
     /// What it said when it was up.
-    pub(super) said: String,
+    pub(crate) said: String,
     reader: Option<JoinHandle<()>>,
 }
 
 /// True where one of these is left out: namespaces, and what else a test needs.
-pub(super) fn without(needed: &[&str]) -> bool {
+pub(crate) fn without(needed: &[&str]) -> bool {
     skipped("netns") || needed.iter().any(|name| skipped(name))
 }
 
 impl Lab {
     /// Builds one of a file, with these variants chosen.
-    pub(super) fn up(name: &str, text: &str, chosen: &[&str]) -> Lab {
+    pub(crate) fn up(name: &str, text: &str, chosen: &[&str]) -> Lab {
         let mut file = NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         // Tests run beside one another, and beside those of others.
@@ -50,18 +50,18 @@ impl Lab {
     }
 
     /// By which other commands find it.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Runs a program in a host to its end.
-    pub(super) fn exec(&self, host: &str, words: &[&str]) -> Output {
+    pub(crate) fn exec(&self, host: &str, words: &[&str]) -> Output {
         let all = [&["lab", "exec", "--lab", &self.name, host], words].concat();
         sixmark(&all)
     }
 
     /// What a program in a host says.
-    pub(super) fn says(&self, host: &str, words: &[&str]) -> String {
+    pub(crate) fn says(&self, host: &str, words: &[&str]) -> String {
         let output = self.exec(host, words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words:?} in {host}: {said}");

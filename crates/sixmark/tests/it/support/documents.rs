@@ -52,6 +52,7 @@ pub(crate) fn comparison() -> Value {
         plan: run.plan.clone().unwrap(),
         elapsed_s: f64::from(PAIRS),
         figures: figures(&run, &sum(&all[1..]), f64::from(PAIRS)),
+        cpu: Default::default(),
     };
     let document = ComparisonResult {
         schema: sixmark_core::comparison::result::SCHEMA.into(),
@@ -136,6 +137,7 @@ fn blocks(run: &RunResult, a: &[FamilyTally], b: &[FamilyTally]) -> Vec<Block> {
             figures: figures(run, tally, 1.0),
             busiest: 0.4,
             saturated: false,
+            cpu: Default::default(),
         })
         .collect()
 }

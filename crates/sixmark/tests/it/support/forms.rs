@@ -16,6 +16,9 @@ pub(crate) const STUDY: Form =
 pub(crate) const TRAFFIC: Form =
     Form("urn:sixmark:traffic:1", include_str!("../../../../../docs/traffic.schema.json"));
 
+pub(crate) const VITALS: Form =
+    Form("urn:sixmark:vitals:1", include_str!("../../../../../docs/vitals.schema.json"));
+
 impl Form {
     /// As it is written.
     pub(crate) fn schema(&self) -> Value {
@@ -24,7 +27,8 @@ impl Form {
 
     /// What checks it. The forms refer to one another.
     pub(crate) fn validator(&self) -> Validator {
-        let parsed = [RESULT, COMPARISON, STUDY, TRAFFIC].map(|form| (form.0, form.schema()));
+        let parsed =
+            [RESULT, COMPARISON, STUDY, TRAFFIC, VITALS].map(|form| (form.0, form.schema()));
         let known = Registry::new();
         let known =
             parsed.iter().fold(known, |known, (name, schema)| known.add(*name, schema).unwrap());

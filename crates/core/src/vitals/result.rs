@@ -1,0 +1,151 @@
+//! `sixmark.vitals/1`: what `sixmark vitals` leaves behind.
+
+use serde::{Deserialize, Serialize};
+
+use super::sample::Sample;
+use crate::result::{Ended, Environment, Tool, Warning};
+
+/// The name and version of the document's form.
+pub const SCHEMA: &str = "sixmark.vitals/1";
+
+/// What is known before the first sample: the first line where samples are written line by line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Head {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What made it.
+    pub tool: Tool,
+    /// When the first sample was taken, RFC 3339 in UTC.
+    pub started: String,
+    /// The machine.
+    pub environment: Environment,
+    /// The host of a lab whose network was looked at.
+    pub host: Option<String>,
+    /// Seconds between samples, as asked for.
+    pub interval_s: f64,
+    /// The interfaces and what they leave to the next.
+    pub interfaces: Vec<Offloads>,
+}
+
+/// What an interface was set to do for the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offloads {
+    /// The interface.
+    pub name: String,
+    /// Its largest packet, bytes.
+    pub mtu: u32,
+    /// Features of segments, checksums and queues that are on, as the kernel calls them.
+    pub on: Vec<String>,
+    /// Those that are off.
+    pub off: Vec<String>,
+}
+
+/// All samples, summed up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct VitalsResult {
+    /// What was known before.
+    #[serde(flatten)]
+    pub head: Head,
+    /// Seconds from the first sample to the last.
+    pub elapsed_s: f64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Samples taken.
+    pub taken: u64,
+    /// Samples left out, since the one before them took too long.
+    pub missed: u64,
+    /// Counters that began anew meanwhile.
+    pub resets: u64,
+    /// Processor time that this program took, over the time that passed: 0.01 is a hundredth of one
+    /// processor.
+    pub own_cpu_share: f64,
+    /// The largest part (0 to 1) of the time between two samples in which the processors were busy.
+    pub busiest: f64,
+    /// The same of one processor.
+    pub busiest_core: f64,
+    /// From the first sample to the last: counters are differences, the rest is as it was at last.
+    pub change: Sample,
+    /// One sample a second, counters as the kernel had them.
+    pub samples: Vec<Sample>,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads what `sixmark vitals` wrote, the document or its lines, whole or cut short: the samples.
+///
+/// # Errors
+/// It is neither, in a line.
+pub fn samples_of(text: &str) -> Result<Vec<Sample>, String> {
+    #[derive(Deserialize)]
+    struct Whole {
+        schema: String,
+        samples: Vec<Sample>,
+    }
+    #[derive(Deserialize)]
+    struct First {
+        schema: String,
+    }
+    let check = |schema: &str| match schema {
+        SCHEMA => Ok(()),
+        other => Err(format!("is a '{other}', not a {SCHEMA}")),
+    };
+    if let Ok(whole) = serde_json::from_str::<Whole>(text) {
+        check(&whole.schema)?;
+        return enough(whole.samples);
+    }
+    let mut lines = text.lines();
+    let first: First = serde_json::from_str(lines.next().unwrap_or(""))
+        .map_err(|_| format!("is no {SCHEMA}, neither a document nor its lines"))?;
+    check(&first.schema)?;
+    let mut samples = Vec::new();
+    for (number, line) in (2..).zip(lines.by_ref()) {
+        match serde_json::from_str(line) {
+            Ok(sample) => samples.push(sample),
+            // The writer was cut off in its last line.
+            Err(_) if number == text.lines().count() => break,
+            Err(error) => return Err(format!("line {number} is no sample: {error}")),
+        }
+    }
+    enough(samples)
+}
+
+fn enough(samples: Vec<Sample>) -> Result<Vec<Sample>, String> {
+    match samples.len() {
+        0 | 1 => {
+            Err("has fewer than two samples: nothing can have changed between them".to_owned())
+        }
+        _ => Ok(samples),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(at_us: u64) -> String {
+        serde_json::to_string(&Sample { at_us, ..Sample::default() }).unwrap()
+    }
+
+    #[test]
+    fn lines_are_read_and_one_that_was_cut_off_is_left_out() {
+        let head = format!("{{\"schema\":\"{SCHEMA}\"}}");
+        let text = format!("{head}\n{}\n{}\n{{\"at_us\":3,", line(1), line(2));
+        let found = samples_of(&text).unwrap();
+        assert_eq!(found.iter().map(|sample| sample.at_us).collect::<Vec<_>>(), [1, 2]);
+        let odd = format!("{head}\nodd\n{}\n{}\n", line(1), line(2));
+        assert!(samples_of(&odd).unwrap_err().starts_with("line 2"));
+    }
+
+    #[test]
+    fn what_is_no_vitals_is_told_why() {
+        for (text, why) in [
+            ("", "neither"),
+            ("node_cpu 1\n", "neither"),
+            ("{\"schema\":\"sixmark.result/1\"}", "sixmark.result/1"),
+            ("{\"schema\":\"sixmark.vitals/1\"}\n", "fewer than two"),
+        ] {
+            let said = samples_of(text).unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}

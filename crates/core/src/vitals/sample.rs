@@ -1,0 +1,66 @@
+//! What the kernel counted at one moment.
+
+use serde::{Deserialize, Serialize};
+
+use super::counter::Counter;
+use super::group::Group;
+use super::host::Host;
+use super::network::Network;
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When, by the wall clock: microseconds since 1970 in UTC.
+    pub at_us: u64,
+    /// Since the first sample, by a clock that is never set, microseconds. In a change: how long it
+    /// took.
+    pub since_us: u64,
+    /// The machine.
+    pub host: Host,
+    /// The network namespace.
+    pub network: Network,
+    /// Processes that were asked for.
+    pub groups: Vec<Group>,
+    /// Processor time that this program used itself.
+    pub own_cpu_us: Counter,
+}
+
+impl Sample {
+    /// What changed since `before`: counters are differences, the rest is as it is now.
+    #[must_use]
+    pub fn since(&self, before: &Sample, resets: &mut u64) -> Sample {
+        Sample {
+            at_us: self.at_us,
+            since_us: self.since_us.saturating_sub(before.since_us),
+            host: self.host.since(&before.host, resets),
+            network: self.network.since(&before.network, resets),
+            groups: self.groups.iter().map(|group| group.since(&before.groups, resets)).collect(),
+            own_cpu_us: Counter(self.own_cpu_us.0.saturating_sub(before.own_cpu_us.0)),
+        }
+    }
+
+    /// Adds a later change.
+    pub fn add(&mut self, later: &Sample) {
+        use super::counter::Counters as _;
+        self.at_us = later.at_us;
+        self.since_us += later.since_us;
+        self.own_cpu_us.0 += later.own_cpu_us.0;
+        self.host.add(&later.host);
+        self.network.add(&later.network);
+        for now in &later.groups {
+            match self.groups.iter_mut().find(|group| group.is(now)) {
+                Some(group) => {
+                    let mut sum = now.clone();
+                    sum.counters.add(&group.counters);
+                    *group = sum;
+                }
+                None => self.groups.push(now.clone()),
+            }
+        }
+    }
+
+    /// How long a change took, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.since_us as f64 / 1e6
+    }
+}

@@ -1,0 +1,153 @@
+//! Processor time over time, to be asked for any stretch of it.
+
+use super::sample::Sample;
+
+/// Processor time used by some moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The moment by the wall clock: microseconds since 1970 in UTC.
+    pub at_us: u64,
+    /// By all of the machine, microseconds since some beginning.
+    pub host_us: f64,
+    /// All there was, idle time included: processors times the time.
+    pub all_us: f64,
+    /// By the processes in question.
+    pub processes_us: Option<f64>,
+}
+
+/// Processor time used in a stretch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Used {
+    /// How much of the stretch is known, microseconds.
+    pub covered_us: f64,
+    /// By all of the machine, microseconds.
+    pub host_us: f64,
+    /// All there was.
+    pub all_us: f64,
+    /// By the processes in question.
+    pub processes_us: Option<f64>,
+}
+
+/// Points in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    points: Vec<Point>,
+}
+
+/// More points are thinned out: a day at ten a second would be far more than any use has.
+const MOST: usize = 40_000;
+
+impl Point {
+    /// Of a sample. The processes are those of all its groups together.
+    pub fn of(sample: &Sample) -> Point {
+        let groups = sample.groups.iter().map(|group| group.cpu_us() as f64);
+        Point {
+            at_us: sample.at_us,
+            host_us: sample.host.cpu.busy_us() as f64,
+            all_us: sample.host.cpu.all_us() as f64,
+            processes_us: (!sample.groups.is_empty()).then(|| groups.sum()),
+        }
+    }
+}
+
+impl Series {
+    /// Adds a later point; one that is not later is left out, as where a clock was set.
+    pub fn push(&mut self, point: Point) {
+        if self.points.last().is_some_and(|last| last.at_us >= point.at_us) {
+            return;
+        }
+        if self.points.len() >= MOST {
+            let mut number = 0;
+            self.points.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+        }
+        self.points.push(point);
+    }
+
+    /// The first and the last moment.
+    pub fn span_us(&self) -> Option<(u64, u64)> {
+        Some((self.points.first()?.at_us, self.points.last()?.at_us))
+    }
+
+    /// What was used from one moment to another, as far as points reach; evenly between two of them.
+    pub fn between(&self, from_us: u64, to_us: u64) -> Option<Used> {
+        let (first, last) = self.span_us()?;
+        let (from, to) = (from_us.max(first), to_us.min(last));
+        if from >= to {
+            return None;
+        }
+        let (begin, end) = (self.at(from)?, self.at(to)?);
+        let processes = begin.processes_us.zip(end.processes_us);
+        Some(Used {
+            covered_us: (to - from) as f64,
+            // A counter that began anew is no work done backwards.
+            host_us: (end.host_us - begin.host_us).max(0.0),
+            all_us: (end.all_us - begin.all_us).max(0.0),
+            processes_us: processes.map(|(begin, end)| (end - begin).max(0.0)),
+        })
+    }
+
+    fn at(&self, at_us: u64) -> Option<Point> {
+        let after = self.points.partition_point(|point| point.at_us < at_us);
+        let next = self.points.get(after)?;
+        if next.at_us == at_us || after == 0 {
+            return Some(*next);
+        }
+        let before = self.points.get(after - 1)?;
+        let part = (at_us - before.at_us) as f64 / (next.at_us - before.at_us) as f64;
+        let mix = |from: f64, to: f64| from + (to - from) * part;
+        Some(Point {
+            at_us,
+            host_us: mix(before.host_us, next.host_us),
+            all_us: mix(before.all_us, next.all_us),
+            processes_us: before.processes_us.zip(next.processes_us).map(|(a, b)| mix(a, b)),
+        })
+    }
+}
+
+impl FromIterator<Point> for Series {
+    fn from_iter<I: IntoIterator<Item = Point>>(points: I) -> Series {
+        let mut series = Series::default();
+        points.into_iter().for_each(|point| series.push(point));
+        series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(at_us: u64, host_us: f64) -> Point {
+        Point { at_us, host_us, all_us: 2.0 * at_us as f64, processes_us: Some(host_us / 2.0) }
+    }
+
+    #[test]
+    fn time_between_points_is_shared_evenly() {
+        let series: Series =
+            [point(100, 0.0), point(200, 50.0), point(400, 60.0)].into_iter().collect();
+        let used = series.between(150, 300).unwrap();
+        assert_eq!((used.covered_us, used.host_us, used.all_us), (150.0, 30.0, 300.0));
+        assert_eq!(used.processes_us, Some(15.0));
+    }
+
+    #[test]
+    fn what_points_do_not_reach_is_not_covered() {
+        let series: Series = [point(100, 0.0), point(200, 50.0)].into_iter().collect();
+        assert_eq!(series.between(0, 150).unwrap().covered_us, 50.0);
+        assert_eq!(series.between(200, 300), None);
+        assert_eq!(series.between(0, 100), None);
+        assert_eq!(Series::default().between(0, 9), None);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_and_a_long_day_do_no_harm() {
+        let mut series: Series =
+            [point(100, 0.0), point(50, 10.0), point(200, 5.0)].into_iter().collect();
+        assert_eq!(series.points.len(), 2);
+        (0..2 * MOST as u64).for_each(|at| series.push(point(300 + at, at as f64)));
+        assert!(series.points.len() <= MOST + 1);
+        assert_eq!(series.span_us(), Some((100, 300 + 2 * MOST as u64 - 1)));
+    }
+}

@@ -1,0 +1,83 @@
+//! The options of `sixmark vitals`, as typed.
+
+use std::net::{Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use super::super::out::Place;
+use super::super::run::positive_time;
+
+/// Show what the kernel counts: processors, memory, disks, each family's packets, sockets, processes.
+///
+/// Takes a sample at each interval until Ctrl-C, SIGTERM or -d, and shows what changed. On a server, it
+/// tells `sixmark run --vitals-from` what a request of each family costs there.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Between two samples (100ms, 1s)
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = interval)]
+    pub(super) interval: Duration,
+
+    /// End after this time
+    #[arg(short, long, value_name = "TIME", value_parser = positive_time)]
+    pub(super) duration: Option<Duration>,
+
+    /// Look at a process and those that it began too; repeatable
+    #[arg(long, value_name = "PID", value_parser = pid, help_heading = "Whom")]
+    pub(super) pid: Vec<i32>,
+
+    /// Look at all processes of a name, those that they began, and the service's control group;
+    /// repeatable
+    #[arg(long, value_name = "NAME", help_heading = "Whom")]
+    pub(super) service: Vec<String>,
+
+    /// Look at a control group of version 2; repeatable
+    #[arg(long, value_name = "PATH", help_heading = "Whom")]
+    pub(super) cgroup: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) inside: super::super::inside::Args,
+
+    /// Serve the last sample at /metrics for Prometheus; [::]:PORT, or PORT alone, takes both families,
+    /// port 0 is a free one
+    #[arg(long, value_name = "ADDR:PORT", value_parser = listening, help_heading = "Output")]
+    pub(super) prometheus: Option<SocketAddr>,
+
+    /// Write the document (sixmark.vitals/1)
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) json: Option<Place>,
+
+    /// Write each sample as a line of JSON, as soon as it is taken
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) jsonl: Option<Place>,
+
+    /// Write each sample as a line of CSV, as soon as it is taken
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    pub(super) csv: Option<Place>,
+
+    /// No table and no progress; warnings stay
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) quiet: bool,
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_millis(10)..=Duration::from_secs(3600);
+    positive_time(text).and_then(|interval| match bounds.contains(&interval) {
+        true => Ok(interval),
+        false => {
+            Err("give a time from 10ms to 1h: the kernel's own clock has ticks of 10ms".into())
+        }
+    })
+}
+
+fn pid(text: &str) -> Result<i32, String> {
+    let found = text.parse().ok().filter(|pid| *pid > 0);
+    found.ok_or_else(|| "not the number of a process; for a name use --service".to_owned())
+}
+
+fn listening(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port));
+    }
+    text.parse().map_err(|_| {
+        format!("'{text}' is not a port or ADDR:PORT, as in 9100, [::]:9100, 127.0.0.1:9100")
+    })
+}

@@ -1,0 +1,123 @@
+//! Samples written line by line as they are taken, so that nothing is lost with the process.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::out::Place;
+use crate::Error;
+
+/// A file, or standard output, that is written line by line.
+pub(super) struct Lines {
+    to: BufWriter<Box<dyn Write>>,
+    name: String,
+}
+
+impl Lines {
+    pub(super) fn open(place: &Place) -> Result<Lines, Error> {
+        let (to, name): (Box<dyn Write>, _) = match place {
+            Place::Standard => (Box::new(io::stdout()), "standard output".to_owned()),
+            Place::File(path) => {
+                let name = path.display().to_string();
+                let file = File::create(path)
+                    .map_err(|error| Error::Usage(format!("can't write '{name}': {error}")))?;
+                (Box::new(file), name)
+            }
+        };
+        Ok(Lines { to: BufWriter::new(to), name })
+    }
+
+    pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        let text = serde_json::to_string(value).map_err(io::Error::other);
+        let written = text.and_then(|text| self.put(&text));
+        self.told(written)
+    }
+
+    pub(super) fn line(&mut self, text: &str) -> Result<(), Error> {
+        let written = self.put(text);
+        self.told(written)
+    }
+
+    fn put(&mut self, text: &str) -> io::Result<()> {
+        self.to.write_all(text.as_bytes())?;
+        self.to.write_all(b"\n")?;
+        self.to.flush()
+    }
+
+    fn told(&self, written: io::Result<()>) -> Result<(), Error> {
+        match written {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Error::Measure(format!("can't write to '{}': {error}", self.name)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Columns of CSV: those of the first sample, so that each line has the same.
+#[derive(Default)]
+pub(super) struct Columns(Vec<String>);
+
+impl Columns {
+    /// A sample as a line, and before the first one the names of the columns.
+    pub(super) fn lines(&mut self, sample: &impl Serialize) -> Vec<String> {
+        let mut found = Vec::new();
+        flatten("", &serde_json::to_value(sample).unwrap_or_default(), &mut found);
+        let mut lines = Vec::new();
+        if self.0.is_empty() {
+            self.0 = found.iter().map(|(name, _)| name.clone()).collect();
+            lines.push(self.0.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(","));
+        }
+        let known: std::collections::HashMap<&str, &str> =
+            found.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let values = self.0.iter().map(|name| quoted(known.get(name.as_str()).unwrap_or(&"")));
+        lines.push(values.collect::<Vec<_>>().join(","));
+        lines
+    }
+}
+
+/// Where it is needed (RFC 4180).
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+/// Each number and text by its path; of lists by the names of what is in them.
+fn flatten(path: &str, value: &Value, found: &mut Vec<(String, String)>) {
+    let below = |name: &str| match path {
+        "" => name.to_owned(),
+        _ => format!("{path}.{name}"),
+    };
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| flatten(&below(name), value, found));
+        }
+        Value::Array(values) => {
+            for (number, value) in values.iter().enumerate() {
+                let name = value["name"].as_str().map_or_else(|| number.to_string(), str::to_owned);
+                flatten(&below(&name), value, found);
+            }
+        }
+        Value::Null => found.push((path.to_owned(), String::new())),
+        Value::String(text) => found.push((path.to_owned(), text.clone())),
+        other => found.push((path.to_owned(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lines_have_the_columns_of_the_first() {
+        let mut columns = Columns::default();
+        let first = json!({"a": 1, "l": [{"name": "x,y", "n": 2}, 7], "z": null});
+        assert_eq!(columns.lines(&first), ["a,l.1,\"l.x,y.n\",\"l.x,y.name\",z", "1,7,2,\"x,y\","]);
+        assert_eq!(columns.lines(&json!({"z": 5, "new": 6})), [",,,,5"]);
+    }
+}

@@ -1,0 +1,204 @@
+//! `sixmark vitals`.
+
+mod args;
+mod lines;
+
+pub(super) use args::Args;
+
+use std::io::{self, IsTerminal as _};
+use std::time::{Duration, SystemTime};
+
+use sixmark_core::report::vitals::{live, table};
+use sixmark_core::result::Tool;
+use sixmark_core::vitals::result::{Head, SCHEMA, VitalsResult};
+use sixmark_core::vitals::{Sample, Total};
+
+use super::out::{self, Place, complain, encoded, print, warn};
+use super::run::put;
+use super::stop_flag;
+use crate::vitals::{self, Server, Sources, Wanted};
+use crate::{Error, environment, warning};
+use lines::{Columns, Lines};
+
+/// Between two lines on a terminal, and between two samples of the document, microseconds.
+const SECOND_US: u64 = 1_000_000;
+
+/// More samples of a document are thinned out: a day has as many seconds.
+const MOST: usize = 86_400;
+
+/// Samples, shows and writes.
+pub(super) fn main(args: &Args) -> Result<u8, Error> {
+    out::check([&args.json])?;
+    let standard = [&args.json, &args.jsonl, &args.csv];
+    let to_standard = standard.into_iter().flatten().filter(|p| **p == Place::Standard).count();
+    if to_standard > 1 {
+        let line = "two outputs can't both have standard output (-); give one of them a file";
+        return Err(Error::Usage(line.into()));
+    }
+    args.inside.go()?;
+    let mut sources = Sources::open(&wanted(args))?;
+    let mut taking = Taking::open(args)?;
+    let stop = stop_flag()?;
+    let ended = vitals::every(&mut sources, args.interval, args.duration, &stop, |sample| {
+        taking.see(&sample)
+    })?;
+    taking.clear();
+    let result = taking.result(&ended)?;
+    if !args.quiet && to_standard == 0 {
+        print(&table(&result))?;
+    }
+    warn(&result.warnings);
+    if let Some(place) = &args.json {
+        place.write(&encoded(&result)?)?;
+    }
+    Ok(0)
+}
+
+fn wanted(args: &Args) -> Wanted {
+    Wanted {
+        pids: args.pid.clone(),
+        services: args.service.clone(),
+        cgroups: args.cgroup.clone(),
+        host: None,
+        sockets: true,
+    }
+}
+
+/// Samples as they are taken.
+struct Taking {
+    head: Head,
+    total: Total,
+    samples: Vec<Sample>,
+    taken: u64,
+    shown: bool,
+    last_shown: Option<Sample>,
+    jsonl: Option<Lines>,
+    csv: Option<(Lines, Columns)>,
+    server: Option<Server>,
+}
+
+impl Taking {
+    fn open(args: &Args) -> Result<Taking, Error> {
+        let head = head(args)?;
+        let mut jsonl = args.jsonl.as_ref().map(Lines::open).transpose()?;
+        if let Some(lines) = &mut jsonl {
+            lines.json(&head)?;
+        }
+        let csv = args.csv.as_ref().map(Lines::open).transpose()?;
+        let server = args.prometheus.map(|at| {
+            Server::start(at).map_err(|error| {
+                Error::Usage(format!(
+                    "--prometheus {at}: can't listen there: {error}; choose another port, or \
+                     0.0.0.0:PORT where there is no IPv6"
+                ))
+            })
+        });
+        let server = server.transpose()?;
+        Ok(Taking {
+            head,
+            total: Total::default(),
+            samples: Vec::new(),
+            taken: 0,
+            shown: !args.quiet && io::stderr().is_terminal(),
+            last_shown: None,
+            jsonl,
+            csv: csv.map(|lines| (lines, Columns::default())),
+            server,
+        })
+    }
+
+    fn see(&mut self, sample: &Sample) -> Result<(), Error> {
+        self.taken += 1;
+        if let Some(lines) = &mut self.jsonl {
+            lines.json(sample)?;
+        }
+        if let Some((lines, columns)) = &mut self.csv {
+            columns.lines(sample).iter().try_for_each(|line| lines.line(line))?;
+        }
+        if let Some(server) = &self.server {
+            server.show(sample);
+            // Now that there is something to see.
+            if self.taken == 1 {
+                complain(&format!("serving http://{}/metrics", server.address()));
+            }
+        }
+        let _ = self.total.see(sample);
+        self.keep(sample);
+        self.show(sample);
+        Ok(())
+    }
+
+    /// One a second stays, and the last one whatever its time.
+    fn keep(&mut self, sample: &Sample) {
+        let second = |sample: &Sample| sample.since_us / SECOND_US;
+        if self.samples.len() > 1
+            && self.samples.last().is_some_and(|last| second(last) == second(sample))
+        {
+            self.samples.pop();
+        }
+        if self.samples.len() >= MOST {
+            let mut number = 0;
+            self.samples.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+        }
+        self.samples.push(sample.clone());
+    }
+
+    fn show(&mut self, sample: &Sample) {
+        if !self.shown {
+            return;
+        }
+        match &self.last_shown {
+            Some(last) if sample.since_us - last.since_us < SECOND_US => {}
+            Some(last) => {
+                put(&live(sample.since_us / SECOND_US, &sample.since(last, &mut 0)));
+                self.last_shown = Some(sample.clone());
+            }
+            None => self.last_shown = Some(sample.clone()),
+        }
+    }
+
+    fn clear(&self) {
+        if self.shown {
+            put("");
+        }
+    }
+
+    fn result(self, ended: &vitals::Ended) -> Result<VitalsResult, Error> {
+        let few = || Error::Measure("ended before a second sample was taken".to_owned());
+        let Total { change, resets, busiest, busiest_core, .. } = self.total;
+        let change = change.ok_or_else(few)?;
+        let share = change.own_cpu_us.0 as f64 / change.since_us.max(1) as f64;
+        Ok(VitalsResult {
+            head: self.head,
+            elapsed_s: change.seconds(),
+            ended: ended.why,
+            taken: self.taken,
+            missed: ended.missed,
+            resets,
+            own_cpu_share: share,
+            busiest,
+            busiest_core,
+            warnings: warning::of_change(&change),
+            change,
+            samples: self.samples,
+        })
+    }
+}
+
+fn head(args: &Args) -> Result<Head, Error> {
+    let interfaces = vitals::offloads()
+        .map_err(|error| Error::Measure(format!("can't list the interfaces: {error}")))?;
+    let interval: Duration = args.interval;
+    Ok(Head {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
+        environment: environment::environment(Vec::new()),
+        host: args.inside.host().map(str::to_owned),
+        interval_s: interval.as_secs_f64(),
+        interfaces,
+    })
+}

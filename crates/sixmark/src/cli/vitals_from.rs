@@ -1,0 +1,24 @@
+//! `--vitals-from`: where the server's vitals are to be had, of a run and of a comparison.
+
+use std::path::Path;
+
+use super::run;
+use crate::Error;
+use crate::vitals::From;
+
+/// The host of a lab, if that is what was named: to be asked for before this process goes into a lab,
+/// whose hosts don't see the way in.
+pub(super) fn host(args: &run::Args) -> Result<Option<From>, Error> {
+    let named = args.vitals_from.as_deref().filter(|text| is_host(text));
+    named.map(|text| From::find(text, args.inside.lab())).transpose()
+}
+
+/// A file or a page: to be asked for where the load comes from.
+pub(super) fn elsewhere(args: &run::Args) -> Result<Option<From>, Error> {
+    let named = args.vitals_from.as_deref().filter(|text| !is_host(text));
+    named.map(|text| From::find(text, None)).transpose()
+}
+
+fn is_host(text: &str) -> bool {
+    text.starts_with("lab:") || (!text.contains("://") && !Path::new(text).exists())
+}

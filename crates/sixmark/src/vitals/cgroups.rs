@@ -1,0 +1,68 @@
+//! Control groups, version 2.
+
+use std::path::{Path, PathBuf};
+
+use sixmark_core::vitals::group::Group;
+use sixmark_core::vitals::parse;
+
+use super::file::{Kept, text};
+use crate::Error;
+
+/// The files of one.
+#[derive(Debug)]
+pub(super) struct Cgroup {
+    name: String,
+    cpu: Option<Kept>,
+    memory: Option<Kept>,
+    io: Option<Kept>,
+    pids: Option<Kept>,
+}
+
+impl Cgroup {
+    /// By its path in the file system, or from where version 2 is mounted.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn open(name: &str) -> Result<Cgroup, Error> {
+        let folder = folder(name).ok_or_else(|| {
+            Error::Usage(format!(
+                "--cgroup {name}: there is no control group of version 2 at that path; \
+                 /proc/PID/cgroup names a process's own"
+            ))
+        })?;
+        let of = |file: &str| Kept::maybe(folder.join(file));
+        Ok(Cgroup {
+            name: name.to_owned(),
+            cpu: of("cpu.stat"),
+            memory: of("memory.current"),
+            io: of("io.stat"),
+            pids: of("pids.current"),
+        })
+    }
+
+    pub(super) fn read(&mut self) -> Group {
+        let (cpu, memory) = (text(&mut self.cpu).to_owned(), text(&mut self.memory).to_owned());
+        let io = text(&mut self.io).to_owned();
+        parse::cgroup(&self.name, &cpu, &memory, &io, text(&mut self.pids))
+    }
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    let is_one = |path: &PathBuf| path.join("cpu.stat").is_file();
+    let below = |root: PathBuf| root.join(name.trim_start_matches('/'));
+    let given = PathBuf::from(name);
+    [Some(given).filter(|path| path.is_absolute()), mount().map(below)]
+        .into_iter()
+        .flatten()
+        .find(is_one)
+}
+
+/// Where version 2 is mounted.
+fn mount() -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    mounts.lines().find_map(|line| {
+        let mut words = line.split(' ');
+        let place = words.nth(1)?;
+        (words.next()? == "cgroup2").then(|| Path::new(place).to_owned())
+    })
+}

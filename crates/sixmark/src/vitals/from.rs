@@ -1,0 +1,151 @@
+//! `--vitals-from`: where a server's vitals are to be had.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sixmark_core::plan::url::Url;
+use sixmark_core::vitals::result::samples_of;
+use sixmark_core::vitals::{Sample, exposition};
+use sixmark_sys::netns::NetNs;
+
+use super::scrape;
+use super::sources::{Sources, Wanted};
+use crate::Error;
+use crate::lab::door;
+
+/// A place that was found to tell.
+#[derive(Clone, Debug)]
+pub enum From {
+    /// What `sixmark vitals` wrote, or is writing.
+    File(PathBuf),
+    /// A page of metrics.
+    Page(Page),
+    /// A host of a lab that is up.
+    Host(Host),
+}
+
+/// A page of metrics that has been fetched once.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Where it is, as it was given.
+    pub(super) name: String,
+    pub(super) place: scrape::Place,
+    /// Who serves it.
+    pub(super) who: exposition::Exporter,
+}
+
+/// A host's network.
+#[derive(Clone, Debug)]
+pub struct Host {
+    name: String,
+    network: Arc<NetNs>,
+    number: u64,
+}
+
+impl From {
+    /// Understands what was typed, and looks whether it is there: a file, a URL, `lab:HOST`, or the
+    /// name of a host of the lab that is up. To be called before this process goes into a lab.
+    ///
+    /// # Errors
+    /// Nothing there tells, in a line.
+    pub fn find(text: &str, lab: Option<&str>) -> Result<From, Error> {
+        if text.contains("://") {
+            return page(text).map(From::Page);
+        }
+        if let Some(name) = text.strip_prefix("lab:") {
+            return host(name, lab).map(From::Host);
+        }
+        match Path::new(text).exists() {
+            true => file(text),
+            false => host(text, lab).map(From::Host).map_err(|_| {
+                Error::Usage(format!(
+                    "--vitals-from {text}: no such file, nor a host of a lab that is up; give what \
+                     `sixmark vitals --jsonl FILE` writes on the server, http://HOST:PORT/metrics, or \
+                     lab:HOST"
+                ))
+            }),
+        }
+    }
+
+    /// Its name as it was given.
+    pub(super) fn name(&self) -> String {
+        match self {
+            From::File(path) => path.display().to_string(),
+            From::Page(page) => page.name.clone(),
+            From::Host(host) => host.name.clone(),
+        }
+    }
+}
+
+fn file(text: &str) -> Result<From, Error> {
+    let path = PathBuf::from(text);
+    match read(&path) {
+        // It may be filling up while it is used.
+        Err(why) if !why.contains("fewer than two") => {
+            Err(Error::Usage(format!("--vitals-from {text}: the file {why}")))
+        }
+        _ => Ok(From::File(path)),
+    }
+}
+
+/// The samples of a file.
+pub(super) fn read(path: &Path) -> Result<Vec<Sample>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("can't be read: {error}"))?;
+    samples_of(&text)
+}
+
+fn page(text: &str) -> Result<Page, Error> {
+    let wrong = |why: String| Error::Usage(format!("--vitals-from {text}: {why}"));
+    let mut url: Url = text.parse().map_err(wrong)?;
+    if url.path == "/" {
+        url.path = "/metrics".to_owned();
+    }
+    let place = scrape::Place::find(url)?;
+    let found = place.fetch().map_err(|why| {
+        Error::Measure(format!("--vitals-from {text}: no metrics can be had there: {why}"))
+    })?;
+    let (who, _) = exposition::processor_time(&found, 0).ok_or_else(|| {
+        wrong(
+            "the page has no processor time; it has to be node_exporter's or sixmark's".to_owned(),
+        )
+    })?;
+    Ok(Page { name: text.to_owned(), place, who })
+}
+
+fn host(text: &str, lab: Option<&str>) -> Result<Host, Error> {
+    let (lab, name) = match text.split_once('/') {
+        Some((lab, name)) => (Some(lab), name),
+        None => (lab, text),
+    };
+    let way = door::way(&door::choose(lab)?, name)?;
+    let cannot = |error| Error::Measure(format!("can't look into the host {name}: {error}"));
+    let number = std::fs::File::from(way.network.try_clone().map_err(cannot)?);
+    let number = number.metadata().map_err(cannot)?.ino();
+    Ok(Host { name: name.to_owned(), network: Arc::new(NetNs::from(way.network)), number })
+}
+
+impl Host {
+    /// What tells of it: its network, and the processes in it.
+    ///
+    /// # Errors
+    /// The kernel lets nobody in, or does not tell.
+    pub(super) fn open(&self) -> Result<Sources, Error> {
+        let wanted = Wanted { host: Some((self.number, self.name.clone())), ..Wanted::default() };
+        let mut found = None;
+        let look = || {
+            let opened = Sources::open(&wanted);
+            opened.map_err(|error| std::io::Error::other(error.to_string()))
+        };
+        let entered = self.network.within(look).map(|sources| found = Some(sources));
+        match (entered, found) {
+            (Ok(()), Some(sources)) => Ok(sources),
+            (Err(error), _) => Err(Error::Measure(format!(
+                "--vitals-from {}: can't look into the host: {error}; as another user than root, load \
+                 from a host of the same lab (--in)",
+                self.name
+            ))),
+            (Ok(()), None) => Err(Error::Measure("the host tells nothing".to_owned())),
+        }
+    }
+}

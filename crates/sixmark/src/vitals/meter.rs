@@ -1,0 +1,319 @@
+//! What a run costs: sources that are read beside it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sixmark_core::result::Warning;
+use sixmark_core::vitals::cost::{Cost, Whose, Work, cost};
+use sixmark_core::vitals::exposition::{Exporter, processor_time};
+use sixmark_core::vitals::section::{Place, Source, Vitals};
+use sixmark_core::vitals::series::{Point, Series};
+use sixmark_core::vitals::{Sample, Total};
+use sixmark_sys::clock;
+use sixmark_sys::usage::processor_us;
+
+use super::from::{self, From, Page};
+use super::sources::{Sources, Wanted};
+use crate::{Error, warning};
+
+/// How often processor time is read of this machine,
+const PAUSE: Duration = Duration::from_millis(100);
+/// and of a page that sixmark serves. That of a node_exporter costs its server more, and is fetched
+/// at the begin, at the warm-up's end and at the end.
+const PAUSE_OF_PAGES: Duration = Duration::from_secs(1);
+/// The longest that a thread does not look whether it is to end.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Sources that are being read.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    client: Local,
+    server: Option<Remote>,
+}
+
+#[derive(Debug)]
+enum Remote {
+    File(From),
+    Page(Fetching),
+    Host(String, Box<Local>),
+}
+
+/// Ends a thread when it is dropped, sooner or later.
+#[derive(Debug, Default)]
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// What was read in the end.
+#[derive(Debug)]
+pub(crate) struct Metered {
+    client: Reading,
+    server: Option<Reading>,
+    /// When the end was, by this machine's wall clock, microseconds since 1970.
+    ended_us: u64,
+}
+
+/// What one source told.
+#[derive(Debug)]
+struct Reading {
+    source: Source,
+    name: Option<String>,
+    series: Series,
+    /// Full samples, if only the first and the last.
+    samples: Vec<Sample>,
+    /// Why it told less than it should.
+    problem: Option<String>,
+}
+
+impl Meter {
+    /// Begins to read this machine, and a server where one was named. None where this machine does
+    /// not tell and no server was named.
+    ///
+    /// # Errors
+    /// A source that was named does not tell.
+    pub(crate) fn start(server: Option<&From>, warmup: Duration) -> Result<Option<Meter>, Error> {
+        let own = || processor_us() as f64;
+        let client = Sources::open(&Wanted::default()).and_then(|all| Local::start(all, Some(own)));
+        let client = match client {
+            Err(_) if server.is_none() => return Ok(None),
+            client => client?,
+        };
+        let server = match server {
+            None => None,
+            Some(file @ From::File(_)) => Some(Remote::File(file.clone())),
+            Some(From::Page(page)) => Some(Remote::Page(Fetching::start(page, warmup)?)),
+            Some(From::Host(host)) => {
+                let name = From::Host(host.clone()).name();
+                Some(Remote::Host(name, Box::new(Local::start(host.open()?, None)?)))
+            }
+        };
+        Ok(Some(Meter { client, server }))
+    }
+
+    /// Ends it; to be called as soon as the load has ended.
+    pub(crate) fn end(self) -> Metered {
+        let mut client = self.client.end(Source::Here, None);
+        let ended_us = client.series.span_us().map_or(0, |(_, last)| last);
+        client.name = None;
+        let server = self.server.map(|server| match server {
+            Remote::File(file) => of_file(&file),
+            Remote::Page(page) => page.end(),
+            Remote::Host(name, local) => local.end(Source::Lab, Some(name)),
+        });
+        Metered { client, server, ended_us }
+    }
+}
+
+impl Metered {
+    /// When a measurement began that took so long and has just ended.
+    pub(crate) fn began_us(&self, elapsed_s: f64) -> u64 {
+        self.ended_us.saturating_sub((elapsed_s * 1e6) as u64)
+    }
+
+    /// Processor time over a stretch, microseconds: of this process, and of the server's processes or
+    /// else of all of its machine; none where less than nearly all of the stretch is covered.
+    pub(crate) fn used(&self, work: &Work) -> (Option<f64>, Option<f64>) {
+        let all = |cost: &Cost| cost.us_per_request.map(|_| cost.cpu_s * 1e6);
+        let client = self.client.place(work, Whose::Own);
+        let server = self.server.as_ref().map(|server| server.place(work, Whose::Processes));
+        let of = |place: &Place| place.cost().and_then(all);
+        (of(&client), server.as_ref().and_then(of))
+    }
+
+    /// What that cost, and doubts about it.
+    pub(crate) fn section(&self, work: &Work) -> (Vitals, Vec<Warning>) {
+        let client = self.client.place(work, Whose::Own);
+        let server = self.server.as_ref().map(|server| server.place(work, Whose::Processes));
+        let mut doubts = warning::of_client(&client);
+        if let (Some(reading), Some(place)) = (&self.server, &server) {
+            doubts.extend(warning::of_server(place, work, reading.problem.as_deref()));
+        }
+        (Vitals { client, server }, doubts)
+    }
+}
+
+impl Reading {
+    fn place(&self, work: &Work, whose: Whose) -> Place {
+        let covered = self.series.between(work.from_us, work.to_us);
+        Place {
+            source: self.source,
+            name: self.name.clone(),
+            covered_s: covered.map_or(0.0, |used| used.covered_us / 1e6),
+            machine: cost(work, &self.series, Whose::Host),
+            processes: cost(work, &self.series, whose),
+            change: self.change(work),
+        }
+    }
+
+    /// Of all samples here; of a file those of the time in question.
+    fn change(&self, work: &Work) -> Option<Sample> {
+        let mut total = Total::default();
+        let is_of = |sample: &&Sample| {
+            self.source != Source::File || (work.from_us..=work.to_us).contains(&sample.at_us)
+        };
+        for sample in self.samples.iter().filter(is_of) {
+            let _ = total.see(sample);
+        }
+        total.change
+    }
+}
+
+/// A machine's own kernel, read by a thread.
+#[derive(Debug)]
+struct Local {
+    first: Sample,
+    stop: Stop,
+    thread: JoinHandle<(Sources, Series)>,
+    own: Option<fn() -> f64>,
+}
+
+impl Local {
+    fn start(mut sources: Sources, own: Option<fn() -> f64>) -> Result<Local, Error> {
+        let cannot = |error| Error::Measure(format!("can't read what the kernel counts: {error}"));
+        let first = sources.sample().map_err(cannot)?;
+        let stop = Stop::default();
+        let stopped = Arc::clone(&stop.0);
+        let mut series = Series::default();
+        series.push(point(&mut sources, own).map_err(cannot)?);
+        let read = move || {
+            while !stopped.load(Ordering::Acquire) {
+                std::thread::park_timeout(PAUSE);
+                // What can't be read now may be later, and else is missing in the end.
+                point(&mut sources, own).into_iter().for_each(|point| series.push(point));
+            }
+            (sources, series)
+        };
+        let thread = std::thread::Builder::new().name("vitals".into()).spawn(read);
+        Ok(Local { first, stop, thread: thread.map_err(cannot)?, own })
+    }
+
+    fn end(self, source: Source, name: Option<String>) -> Reading {
+        drop(self.stop);
+        self.thread.thread().unpark();
+        let mut reading = Reading {
+            source,
+            name,
+            series: Series::default(),
+            samples: vec![self.first],
+            problem: None,
+        };
+        let Ok((mut sources, series)) = self.thread.join() else {
+            reading.problem = Some("the thread that reads it died".to_owned());
+            return reading;
+        };
+        reading.series = series;
+        sources.want_all();
+        match sources.sample() {
+            Ok(last) => reading.samples.push(last),
+            Err(error) => reading.problem = Some(error.to_string()),
+        }
+        // The time until now is not the run's, but a run of a moment has no other point.
+        point(&mut sources, self.own).into_iter().for_each(|point| reading.series.push(point));
+        reading
+    }
+}
+
+fn point(sources: &mut Sources, own: Option<fn() -> f64>) -> std::io::Result<Point> {
+    let point = sources.point()?;
+    Ok(match own {
+        Some(own) => Point { processes_us: Some(own()), ..point },
+        None => point,
+    })
+}
+
+/// A page that is fetched by a thread.
+#[derive(Debug)]
+struct Fetching {
+    name: String,
+    stop: Stop,
+    thread: JoinHandle<(Series, Option<String>)>,
+    source: Source,
+}
+
+impl Fetching {
+    fn start(page: &Page, warmup: Duration) -> Result<Fetching, Error> {
+        let stop = Stop::default();
+        let (stopped, page) = (Arc::clone(&stop.0), page.clone());
+        let (name, who) = (page.name.clone(), page.who);
+        let mut fetched = Fetched { page, series: Series::default(), problem: None };
+        fetched.fetch();
+        let read = move || {
+            let began = Instant::now();
+            let mut next = match who {
+                Exporter::Sixmark => Some(PAUSE_OF_PAGES),
+                Exporter::Node => Some(warmup).filter(|warmup| !warmup.is_zero()),
+            };
+            while !stopped.load(Ordering::Acquire) {
+                match next.map(|next| next.saturating_sub(began.elapsed())) {
+                    Some(Duration::ZERO) => {
+                        fetched.fetch();
+                        let again = who == Exporter::Sixmark;
+                        next = again.then(|| began.elapsed() + PAUSE_OF_PAGES);
+                    }
+                    left => std::thread::park_timeout(left.unwrap_or(LONGEST).min(LONGEST)),
+                }
+            }
+            fetched.fetch();
+            (fetched.series, fetched.problem)
+        };
+        let thread = std::thread::Builder::new().name("vitals-from".into()).spawn(read);
+        let thread =
+            thread.map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+        let source = match who {
+            Exporter::Sixmark => Source::Sixmark,
+            Exporter::Node => Source::NodeExporter,
+        };
+        Ok(Fetching { name, stop, thread, source })
+    }
+
+    fn end(self) -> Reading {
+        drop(self.stop);
+        self.thread.thread().unpark();
+        let died = |_| (Series::default(), Some("the thread that fetches it died".to_owned()));
+        let (series, problem) = self.thread.join().unwrap_or_else(died);
+        Reading { source: self.source, name: Some(self.name), series, samples: Vec::new(), problem }
+    }
+}
+
+#[derive(Debug)]
+struct Fetched {
+    page: Page,
+    series: Series,
+    problem: Option<String>,
+}
+
+impl Fetched {
+    fn fetch(&mut self) {
+        let before = clock::real() / 1_000;
+        let fetched = self.page.place.fetch();
+        // It was true at some moment in between.
+        let at_us = before.midpoint(clock::real() / 1_000);
+        match fetched {
+            Ok(page) => match processor_time(&page, at_us) {
+                Some((_, point)) => self.series.push(point),
+                None => self.problem = Some("a page had no processor time any more".to_owned()),
+            },
+            Err(why) => self.problem = Some(why),
+        }
+    }
+}
+
+fn of_file(file: &From) -> Reading {
+    let From::File(path) = file else { return of_samples(file, Err(String::new())) };
+    of_samples(file, from::read(path))
+}
+
+fn of_samples(file: &From, read: Result<Vec<Sample>, String>) -> Reading {
+    let (samples, problem) = match read {
+        Ok(samples) => (samples, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
+    let series = samples.iter().map(Point::of).collect();
+    Reading { source: Source::File, name: Some(file.name()), series, samples, problem }
+}

@@ -1,0 +1,71 @@
+//! The network of a namespace.
+
+use std::io;
+
+use sixmark_core::family::PerFamily;
+use sixmark_core::vitals::network::{Conntrack, Network};
+use sixmark_core::vitals::parse;
+
+use super::file::{Kept, text};
+use super::links::Links;
+
+/// The files of the namespace that the calling thread was in when they were opened, and its
+/// interfaces.
+#[derive(Debug)]
+pub(super) struct Namespace {
+    snmp: Kept,
+    snmp6: Option<Kept>,
+    netstat: Option<Kept>,
+    conntrack: Option<[Kept; 2]>,
+    tracked: Option<Kept>,
+    neighbours: PerFamily<Option<Kept>>,
+    links: Links,
+}
+
+/// What is the calling thread's own, not its process's.
+const NET: &str = "/proc/thread-self/net";
+
+impl Namespace {
+    pub(super) fn open() -> io::Result<Namespace> {
+        let of = |name: &str| Kept::maybe(format!("{NET}/{name}"));
+        Ok(Namespace {
+            snmp: Kept::open(format!("{NET}/snmp"))?,
+            snmp6: of("snmp6"),
+            netstat: of("netstat"),
+            conntrack: tracking(),
+            tracked: of("stat/nf_conntrack"),
+            neighbours: PerFamily { ipv6: of("stat/ndisc_cache"), ipv4: of("stat/arp_cache") },
+            links: Links::open()?,
+        })
+    }
+
+    pub(super) fn read(&mut self) -> io::Result<Network> {
+        let snmp = parse::paired(self.snmp.read()?);
+        let snmp6 = parse::flat(text(&mut self.snmp6));
+        let netstat = parse::paired(text(&mut self.netstat));
+        let neighbours = &mut self.neighbours;
+        Ok(Network {
+            families: parse::families(&snmp6, &snmp, &netstat),
+            tcp: parse::tcp(&snmp, &netstat),
+            sockets: None,
+            interfaces: self.links.read()?,
+            conntrack: conntrack(&mut self.conntrack, &mut self.tracked),
+            neighbours: PerFamily {
+                ipv6: parse::neighbours(text(&mut neighbours.ipv6)),
+                ipv4: parse::neighbours(text(&mut neighbours.ipv4)),
+            },
+        })
+    }
+}
+
+/// Its settings are those of the namespace of the thread that opens them.
+fn tracking() -> Option<[Kept; 2]> {
+    let of = |name: &str| Kept::maybe(format!("/proc/sys/net/netfilter/nf_conntrack_{name}"));
+    Some([of("count")?, of("max")?])
+}
+
+fn conntrack(files: &mut Option<[Kept; 2]>, stat: &mut Option<Kept>) -> Option<Conntrack> {
+    let [entries, limit] = files.as_mut()?;
+    let entries = entries.read().ok()?.to_owned();
+    parse::conntrack(&entries, limit.read().ok()?, text(stat))
+}

@@ -1,0 +1,178 @@
+//! Processes that were asked for, found again and again while they come and go.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::time::{Duration, Instant};
+
+use sixmark_core::vitals::group::{Group, Kind, Process, Tracker};
+use sixmark_core::vitals::parse;
+
+use super::file::Kept;
+
+/// Looking through all processes takes a while: so long is the pause between two looks at least,
+const PAUSE: Duration = Duration::from_secs(1);
+/// and so many times what the last one took.
+const TIMES: u32 = 200;
+
+/// Bytes of a page.
+const PAGE: u64 = 4_096;
+
+/// The longest name of a process, bytes.
+const NAME: usize = 15;
+
+/// Which processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// One and those that it began.
+    Pid(i32),
+    /// Those of a name and those that they began.
+    Name(String),
+    /// Those in the network namespace whose file has this number, a host of that name.
+    Namespace(u64, String),
+}
+
+/// The processes of one group.
+#[derive(Debug)]
+pub(super) struct Processes {
+    which: Which,
+    known: HashMap<i32, Files>,
+    tracker: Tracker,
+    look_at: Option<Instant>,
+}
+
+/// One process's files; they say nothing more when it is gone.
+#[derive(Debug)]
+struct Files {
+    stat: Kept,
+    io: Option<Kept>,
+}
+
+impl Files {
+    fn open(pid: i32) -> Option<Files> {
+        let io = Kept::maybe(format!("/proc/{pid}/io"));
+        Some(Files { stat: Kept::open(format!("/proc/{pid}/stat")).ok()?, io })
+    }
+
+    fn read(&mut self) -> Option<Process> {
+        let mut process = parse::process(self.stat.read().ok()?)?;
+        // Others' may not be read by everybody.
+        let io = self.io.as_mut().and_then(|io| parse::io(io.read().ok()?));
+        [process.used.read_bytes, process.used.written_bytes] = io.unwrap_or_default();
+        Some(process)
+    }
+}
+
+impl Processes {
+    pub(super) fn new(which: Which) -> Processes {
+        let (known, tracker) = (HashMap::new(), Tracker::default());
+        Processes { which, known, tracker, look_at: None }
+    }
+
+    /// How many there were at the last reading.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Any one of them.
+    pub(super) fn any(&self) -> Option<i32> {
+        self.known.keys().min().copied()
+    }
+
+    pub(super) fn read(&mut self) -> Group {
+        let now = Instant::now();
+        if self.look_at.is_none_or(|at| now >= at) {
+            self.look();
+            self.look_at = Some(Instant::now() + PAUSE.max(now.elapsed() * TIMES));
+        }
+        let mut alive = Vec::new();
+        self.known.retain(|_, files| match files.read() {
+            Some(process) => {
+                alive.push(process);
+                true
+            }
+            None => false,
+        });
+        let counters = self.tracker.see(&alive, ticks());
+        let (name, kind) = match &self.which {
+            Which::Pid(pid) => (pid.to_string(), Kind::Pid),
+            Which::Name(name) => (name.clone(), Kind::Service),
+            Which::Namespace(_, host) => (host.clone(), Kind::Host),
+        };
+        let sum = |of: fn(&Process) -> u64| alive.iter().map(of).sum::<u64>();
+        Group {
+            name,
+            kind,
+            processes: alive.len() as u64,
+            threads: sum(|process| process.threads),
+            memory_bytes: sum(|process| process.resident_pages).saturating_mul(PAGE),
+            counters,
+        }
+    }
+
+    fn look(&mut self) {
+        let wanted = match &self.which {
+            Which::Namespace(number, _) => inside(*number),
+            Which::Pid(_) | Which::Name(_) => self.descendants(),
+        };
+        self.known.retain(|pid, _| wanted.contains(pid));
+        for pid in wanted {
+            if let Entry::Vacant(place) = self.known.entry(pid)
+                && let Some(files) = Files::open(pid)
+            {
+                place.insert(files);
+            }
+        }
+    }
+
+    /// The ones that are meant, and all that they began.
+    fn descendants(&self) -> HashSet<i32> {
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let read = |pid| parse::process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
+        let all: Vec<Process> = numbers().filter(|pid| *pid != own).filter_map(read).collect();
+        let is_meant = |process: &Process| match &self.which {
+            Which::Pid(pid) => process.pid == *pid,
+            Which::Name(name) => process.name.as_bytes() == shortened(name),
+            Which::Namespace(..) => false,
+        };
+        let mut found: HashSet<i32> =
+            all.iter().filter(|process| is_meant(process)).map(|process| process.pid).collect();
+        loop {
+            let before = found.len();
+            let children = all.iter().filter(|process| found.contains(&process.parent));
+            let children: Vec<i32> = children.map(|process| process.pid).collect();
+            found.extend(children);
+            if found.len() == before {
+                return found;
+            }
+        }
+    }
+}
+
+/// As the kernel keeps it.
+fn shortened(name: &str) -> &[u8] {
+    let bytes = name.as_bytes();
+    bytes.get(..NAME).unwrap_or(bytes)
+}
+
+fn numbers() -> impl Iterator<Item = i32> {
+    let found = fs::read_dir("/proc").into_iter().flatten().flatten();
+    found.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Processes in a network namespace; not this one, which may have gone there to load it.
+fn inside(number: u64) -> HashSet<i32> {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let is_there = |pid: &i32| {
+        fs::metadata(format!("/proc/{pid}/ns/net")).is_ok_and(|file| file.ino() == number)
+    };
+    numbers().filter(|pid| *pid != own).filter(is_there).collect()
+}
+
+/// Ticks since the machine started, as /proc/PID/stat has them.
+fn ticks() -> u64 {
+    let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let seconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    (seconds.unwrap_or(0.0) * 100.0) as u64
+}

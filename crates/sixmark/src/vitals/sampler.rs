@@ -1,0 +1,73 @@
+//! Samples at an interval.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sixmark_core::result;
+use sixmark_core::vitals::Sample;
+
+use super::sources::Sources;
+use crate::Error;
+
+/// How soon a signal is noticed.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How sampling ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Why.
+    pub why: result::Ended,
+    /// Samples that were not taken, since the one before them took too long.
+    pub missed: u64,
+}
+
+/// Takes a sample at once and then at each interval, until `stop` or the duration is over; a last one
+/// then, with its sockets.
+///
+/// # Errors
+/// The kernel stops telling, or `see` fails.
+pub fn every(
+    sources: &mut Sources,
+    interval: Duration,
+    duration: Option<Duration>,
+    stop: &AtomicBool,
+    mut see: impl FnMut(Sample) -> Result<(), Error>,
+) -> Result<Ended, Error> {
+    let began = Instant::now();
+    let end = duration.map(|duration| began + duration);
+    let (mut number, mut missed) = (0_u32, 0);
+    loop {
+        let is_last = stop.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end);
+        if is_last {
+            sources.want_all();
+        }
+        let sample = sources.sample().map_err(|error| {
+            Error::Measure(format!("can't read what the kernel counts any more: {error}"))
+        })?;
+        see(sample)?;
+        if is_last {
+            let interrupted = duration.is_some() && stop.load(Ordering::Relaxed);
+            let why =
+                if interrupted { result::Ended::Interrupted } else { result::Ended::Complete };
+            return Ok(Ended { why, missed });
+        }
+        // Those whose time is over already are left out, so that the others come when they should.
+        let due = |number: u32| began + interval * number;
+        number += 1;
+        while due(number) <= Instant::now() {
+            number += 1;
+            missed += 1;
+        }
+        wait(end.map_or(due(number), |end| end.min(due(number))), stop);
+    }
+}
+
+fn wait(until: Instant, stop: &AtomicBool) {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || stop.load(Ordering::Relaxed) {
+            return;
+        }
+        std::thread::sleep(left.min(LOOK));
+    }
+}

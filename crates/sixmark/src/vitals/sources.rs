@@ -1,0 +1,175 @@
+//! All that samples are taken from.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use sixmark_core::family::PerFamily;
+use sixmark_core::vitals::network::Sockets;
+use sixmark_core::vitals::series::Point;
+use sixmark_core::vitals::{Counter, Sample, parse};
+use sixmark_sys::clock;
+use sixmark_sys::usage::processor_us;
+
+use super::cgroups::Cgroup;
+use super::machine::Machine;
+use super::namespace::Namespace;
+use super::processes::{Processes, Which};
+use super::sockets::Diag;
+use crate::Error;
+
+/// Sockets are read no more often than costs one part of so many of a processor.
+const SPARING: u32 = 500;
+
+/// What is wanted beside the machine and its network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Processes by their number.
+    pub pids: Vec<i32>,
+    /// Services, by the name of their processes.
+    pub services: Vec<String>,
+    /// Control groups of version 2, by their paths.
+    pub cgroups: Vec<String>,
+    /// The processes in the network namespace whose file has this number, and what it is called.
+    pub host: Option<(u64, String)>,
+    /// Sockets by state too.
+    pub sockets: bool,
+}
+
+/// Files and conversations that are kept open.
+#[derive(Debug)]
+pub struct Sources {
+    machine: Machine,
+    namespace: Namespace,
+    diag: Option<Diag>,
+    sockets_at: Option<Instant>,
+    /// The next sample has nothing that was read before.
+    afresh: bool,
+    processes: Vec<Processes>,
+    cgroups: Vec<Cgroup>,
+    /// Both clocks at the beginning, nanoseconds: times are told by the one that is never set.
+    began: (u64, u64),
+}
+
+impl Sources {
+    /// Of the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// Something that was asked for is not there, or the kernel does not tell.
+    pub fn open(wanted: &Wanted) -> Result<Sources, Error> {
+        let cannot = |error: io::Error| {
+            Error::Measure(format!("can't read what the kernel counts: {error}"))
+        };
+        let mut sources = Sources {
+            machine: Machine::open().map_err(cannot)?,
+            namespace: Namespace::open().map_err(cannot)?,
+            diag: wanted.sockets.then(Diag::open).transpose().map_err(cannot)?,
+            sockets_at: None,
+            afresh: true,
+            processes: Vec::new(),
+            cgroups: Vec::new(),
+            began: (clock::now(), clock::real()),
+        };
+        sources.find(wanted)?;
+        Ok(sources)
+    }
+
+    fn find(&mut self, wanted: &Wanted) -> Result<(), Error> {
+        for &pid in &wanted.pids {
+            let absent = || Error::Usage(format!("--pid {pid}: there is no such process"));
+            self.add(Which::Pid(pid)).ok_or_else(absent)?;
+        }
+        for name in &wanted.services {
+            let absent = || {
+                Error::Usage(format!(
+                    "--service {name}: no process is called so; start it first, or see `ps -eo comm`"
+                ))
+            };
+            let one = self.add(Which::Name(name.clone())).ok_or_else(absent)?;
+            self.cgroups.extend(own_cgroup(one, name));
+        }
+        if let Some((number, name)) = &wanted.host {
+            // A host may have no processes yet.
+            let _ = self.add(Which::Namespace(*number, name.clone()));
+        }
+        for name in &wanted.cgroups {
+            self.cgroups.push(Cgroup::open(name)?);
+        }
+        Ok(())
+    }
+
+    /// Adds processes; the number of one of them, if there are any.
+    fn add(&mut self, which: Which) -> Option<i32> {
+        let mut processes = Processes::new(which);
+        let _ = processes.read();
+        let (any, some) = (processes.any(), processes.len() > 0);
+        self.processes.push(processes);
+        any.filter(|_| some)
+    }
+
+    /// All counters as they are now.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn sample(&mut self) -> io::Result<Sample> {
+        let (at_us, since_us) = self.now();
+        let mut sample = Sample {
+            at_us,
+            since_us,
+            host: self.machine.read(std::mem::take(&mut self.afresh))?,
+            network: self.namespace.read()?,
+            groups: self.processes.iter_mut().map(Processes::read).collect(),
+            own_cpu_us: Counter(processor_us()),
+        };
+        sample.groups.extend(self.cgroups.iter_mut().map(Cgroup::read));
+        sample.network.sockets = self.sockets()?;
+        Ok(sample)
+    }
+
+    /// Processor time alone: cheap.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn point(&mut self) -> io::Result<Point> {
+        let (at_us, _) = self.now();
+        let host = self.machine.processors()?;
+        let groups: Vec<_> = self
+            .processes
+            .iter_mut()
+            .map(Processes::read)
+            .chain(self.cgroups.iter_mut().map(Cgroup::read))
+            .collect();
+        Ok(Point::of(&Sample { at_us, host, groups, ..Sample::default() }))
+    }
+
+    /// Makes the next sample have all, its sockets too, however much they cost.
+    pub fn want_all(&mut self) {
+        self.afresh = true;
+        self.sockets_at = None;
+    }
+
+    fn sockets(&mut self) -> io::Result<Option<PerFamily<Sockets>>> {
+        let now = Instant::now();
+        let Some(diag) = &mut self.diag else { return Ok(None) };
+        if self.sockets_at.is_some_and(|at| now < at) {
+            return Ok(None);
+        }
+        let found = diag.read()?;
+        let took: Duration = now.elapsed();
+        self.sockets_at = Some(now + took * SPARING);
+        Ok(Some(found))
+    }
+
+    /// The wall clock as it went on since the beginning, and the time since then, microseconds.
+    fn now(&self) -> (u64, u64) {
+        let since = clock::now().saturating_sub(self.began.0);
+        ((self.began.1 + since) / 1_000, since / 1_000)
+    }
+}
+
+/// The control group of a service that has one to itself, as systemd gives them.
+fn own_cgroup(pid: i32, service: &str) -> Option<Cgroup> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    let path = parse::path_of(&text)?;
+    let last = path.rsplit('/').next()?;
+    (last.strip_suffix(".service") == Some(service)).then(|| Cgroup::open(&path).ok()).flatten()
+}

@@ -1,0 +1,68 @@
+//! What vitals make doubtful.
+
+use sixmark_core::result::Warning;
+use sixmark_core::vitals::Sample;
+use sixmark_core::vitals::cost::Work;
+use sixmark_core::vitals::doubts::{Doubt, doubts};
+use sixmark_core::vitals::section::Place;
+
+use super::warning;
+
+/// Where less than this part (0 to 1) of the time is covered, it is said.
+const COVERED: f64 = 0.9;
+
+/// Of the machine that the load came from.
+pub(crate) fn of_client(place: &Place) -> Vec<Warning> {
+    // That it is busy is what loads do, and told otherwise; it listens to nobody.
+    let is_its = |doubt: &Doubt| {
+        matches!(doubt, Doubt::Stolen(_) | Doubt::SoftnetDrops(_) | Doubt::InterfaceDrops(..))
+    };
+    let found = place.change.iter().flat_map(doubts).filter(is_its);
+    found.map(|doubt| told("the client", &doubt)).collect()
+}
+
+/// Of the server.
+pub(crate) fn of_server(place: &Place, work: &Work, problem: Option<&str>) -> Vec<Warning> {
+    let mut found: Vec<Warning> = match &place.change {
+        Some(change) => doubts(change).iter().map(|doubt| told("the server", doubt)).collect(),
+        None => {
+            let full = place.machine.iter().map(|cost| cost.busy_share).find(|share| *share > 0.95);
+            full.map(|share| told("the server", &Doubt::CpuFull(share))).into_iter().collect()
+        }
+    };
+    found.extend(apart(place, work, problem));
+    found
+}
+
+/// Of `sixmark vitals`' own document.
+pub(crate) fn of_change(change: &Sample) -> Vec<Warning> {
+    doubts(change).iter().map(|doubt| told("this machine", doubt)).collect()
+}
+
+fn told(whose: &str, doubt: &Doubt) -> Warning {
+    let line = format!("{whose}: {doubt}");
+    match doubt {
+        Doubt::CpuFull(_) => warning("cpu_full", line),
+        Doubt::Stolen(_) => warning("steal", line),
+        Doubt::SoftnetDrops(_) => warning("softnet_drops", line),
+        Doubt::InterfaceDrops(..) => warning("interface_drops", line),
+        Doubt::ListenOverflows(_) => warning("listen_overflows", line),
+        Doubt::Retransmissions(..) => warning("family_retransmissions", line),
+        Doubt::ConntrackFull(_) => warning("conntrack_full", line),
+    }
+}
+
+/// What was told is not of the time that was measured.
+fn apart(place: &Place, work: &Work, problem: Option<&str>) -> Option<Warning> {
+    let measured_s = work.to_us.saturating_sub(work.from_us) as f64 / 1e6;
+    let name = place.name.as_deref().unwrap_or("the server");
+    let why = problem.map_or_else(String::new, |why| format!(": {why}"));
+    (place.covered_s < COVERED * measured_s).then(|| {
+        let message = format!(
+            "{name} tells of {:.1} of {measured_s:.1} s that were measured{why}; was `sixmark vitals` \
+             running all the time, and do both clocks agree?",
+            place.covered_s
+        );
+        warning("vitals_apart", message)
+    })
+}

@@ -1,0 +1,51 @@
+//! What Prometheus is served.
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, TcpStream};
+
+use sixmark_core::vitals::exposition::{Exporter, parse, processor_time};
+
+use super::Serving;
+
+/// The whole answer to a request.
+fn ask(to: &str, port: u16, request: &str) -> String {
+    let mut stream = TcpStream::connect((to.parse::<IpAddr>().unwrap(), port)).unwrap();
+    write!(stream, "{request} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_page_is_served_over_both_families_on_one_port() {
+    let serving = Serving::start(&[]);
+    for address in ["::1", "127.0.0.1"] {
+        let mut answer = ask(address, serving.port, "GET /metrics");
+        // The first sample takes a moment.
+        while answer.contains("no sample yet") {
+            answer = ask(address, serving.port, "GET /metrics");
+        }
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        assert!(head.contains("text/plain; version=0.0.4"), "{head}");
+        let (who, point) = processor_time(body, 0).unwrap();
+        assert_eq!(who, Exporter::Sixmark);
+        assert!(point.host_us > 0.0 && point.all_us > point.host_us);
+        for family in ["ipv6", "ipv4"] {
+            let octets = parse(body).find(|metric| {
+                metric.name == "sixmark_vitals_ip_in_octets_total"
+                    && metric.label("family") == Some(family)
+            });
+            assert!(octets.is_some(), "{family}");
+        }
+        assert!(body.contains("# TYPE sixmark_vitals_cpu_seconds_total counter"));
+        assert!(body.contains("sixmark_vitals_cpu_seconds_total{mode=\"softirq\"} "));
+    }
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let serving = Serving::start(&[]);
+    assert!(ask("::1", serving.port, "GET /").starts_with("HTTP/1.1 404"));
+    assert!(ask("127.0.0.1", serving.port, "POST /metrics").starts_with("HTTP/1.1 405"));
+}

@@ -1,0 +1,97 @@
+//! What becomes of what was watched.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use super::files::kept;
+use super::frames::{exchanges, pcap};
+use crate::support::sixmark;
+
+const DOCS: &str = include_str!("../../../../../docs/watch.md");
+
+fn said(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_table_has_both_families_and_what_packets_say() {
+    let (_folder, path) = kept(&pcap(&exchanges(3)));
+    let table = said(&sixmark(&["watch", "-r", path.to_str().unwrap()]));
+    for line in [
+        "60 packets, 6 connections to any port",
+        "requests sent                        3               3",
+        "wait      mean                 2.00 ms         2.00 ms",
+        "answered  p50                  1.00 ms         1.00 ms",
+        "connection NORMAL                    3               3",
+    ] {
+        assert!(table.contains(line), "{line}\n{table}");
+    }
+}
+
+#[test]
+fn lines_have_the_columns_of_the_page_in_either_form() {
+    let (folder, path) = kept(&pcap(&exchanges(3)));
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let file = path.to_str().unwrap();
+    let (connections, exchanges) = (place("c.csv"), place("e.jsonl"));
+    let to = ["--connections", &connections, "--exchanges", &exchanges, "-q"];
+    said(&sixmark(&[&["watch", "-r", file], &to[..]].concat()));
+    let text = fs::read_to_string(&connections).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|row| row.len() == names.len()));
+    let at = |name: &str| names.iter().position(|other| *other == name).unwrap();
+    assert_eq!(rows[0][at("established_us")], "2000");
+    let text = fs::read_to_string(&exchanges).unwrap();
+    let objects: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 6);
+    assert_eq!((&objects[0]["path"], &objects[0]["wait_us"]), (&"/one".into(), &2000.into()));
+    let [of_connections, of_exchanges] = ["connections", "exchanges"].map(|what| {
+        let table = DOCS.split(&format!("| column of {what} |")).nth(1).unwrap();
+        table.split("\n\n").next().unwrap()
+    });
+    let of_json: Vec<&str> = objects[0].as_object().unwrap().keys().map(String::as_str).collect();
+    for (table, names) in [(of_connections, names), (of_exchanges, of_json)] {
+        let words: Vec<&str> = table
+            .lines()
+            .filter_map(|row| row.strip_prefix("| ")?.split(" |").next())
+            .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+            .collect();
+        assert!(names.iter().all(|name| words.contains(name)), "{names:?} {words:?}");
+        assert_eq!(names.len(), words.len(), "{names:?} {words:?}");
+    }
+}
+
+#[test]
+fn it_is_kept_and_shown_again_in_every_form() {
+    let (folder, path) = kept(&pcap(&exchanges(3)));
+    let store = folder.path().join("store.sqlite");
+    let store = ["--store", store.to_str().unwrap()];
+    let file = path.to_str().unwrap();
+    said(&sixmark(&[&["watch", "-r", file, "-q", "--label", "mine"], &store[..]].concat()));
+    let list = said(&sixmark(&[&["history", "--kind", "watch"], &store[..]].concat()));
+    assert!(list.contains("watch") && list.contains("mine") && list.contains(file), "{list}");
+    let report = |form: &[&str]| said(&sixmark(&[&["report", "last"], form, &store[..]].concat()));
+    assert!(report(&[]).contains("6 connections to any port"));
+    assert!(report(&["--md"]).contains("### Watch: "));
+    assert!(report(&["--csv"]).contains(",packets,,ipv6,answered_us.p50,"));
+    assert!(report(&["--html", "-"]).contains("What packets say"));
+}
+
+#[test]
+fn gates_look_at_it_as_at_a_run() {
+    let (_folder, path) = kept(&pcap(&exchanges(3)));
+    let file = path.to_str().unwrap();
+    for (gate, status) in [("ipv6.wait.p50 > 1ms", 1), ("ipv4.connect.max > 3ms", 0)] {
+        let output = sixmark(&["watch", "-r", file, "-q", "--fail-if", gate, "--junit", "-"]);
+        assert_eq!(output.status.code(), Some(status), "{gate}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("sixmark watch "));
+    }
+}

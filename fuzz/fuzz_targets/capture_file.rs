@@ -1,0 +1,41 @@
+//! Whatever a file of packets holds: reading it never panics, always goes on, and follows what is in it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sixmark_core::flow::{Follower, Settings};
+use sixmark_core::watch::Gatherer;
+use sixmark_core::wire::Span;
+use sixmark_core::wire::file::{File, Step};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok((mut file, mut at)) = File::begin(bytes) else { return };
+    let settings = Settings { max_flows: 4, ..Settings::default() };
+    let mut follower = Follower::new(settings, Gatherer::new(0));
+    let mut last_ns = 0;
+    while let Some(rest) = bytes.get(at..) {
+        match file.step(rest) {
+            Step::Packet(packet, used) => {
+                assert!(used > packet.bytes.len() && used <= rest.len());
+                if let Some(link) = packet.link {
+                    let frame = Span::new(packet.bytes, packet.length as usize);
+                    follower.packet(link, packet.at_ns, frame);
+                }
+                (at, last_ns) = (at + used, packet.at_ns);
+            }
+            Step::Nothing(used) => {
+                assert!(used > 0);
+                at += used;
+            }
+            Step::More(needed) => {
+                assert!(needed > rest.len());
+                break;
+            }
+            Step::End | Step::Broken(_) => break,
+        }
+    }
+    let (gatherer, counts) = follower.finish();
+    let found = gatherer.finish(last_ns, &counts);
+    for (_, tally) in found.tally.iter() {
+        assert_eq!(tally.sent, tally.ended());
+    }
+});
