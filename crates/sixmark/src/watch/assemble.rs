@@ -100,7 +100,6 @@ fn run(gathered: &Gathered, ended: Ended, begin_ns: u64, elapsed_s: f64) -> RunR
         truth: None,
         vitals: None,
         calibration: None,
-        truth: None,
         find_max: None,
         comparison: mixed(gathered),
         gates: Vec::new(),
