@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use sixmark_core::family::Family;
+use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::plan::lab::impair::{Effect, Impairment, Loss};
 use sixmark_sys::netns::NetNs;
 use tempfile::TempDir;
@@ -61,7 +61,8 @@ impl Link {
         let loss = if loss > 0.0 { Loss::Random(loss) } else { Loss::None };
         let delay = std::time::Duration::from_millis(2);
         let effect = Effect { delay, loss, reorder, ..Effect::default() };
-        let impaired = Impairment { common: effect, ..Impairment::default() };
+        let families = PerFamily::from_fn(|_| effect);
+        let impaired = Impairment { common: effect, families, ..Impairment::default() };
         Link::Emulated(Pair::up(&impaired, &impaired, 6446))
     }
 
@@ -291,7 +292,9 @@ pub(super) fn client<T: Send>(link: &Link, work: impl FnOnce() -> std::io::Resul
 pub(super) fn ask(link: &Link, to: SocketAddr, path: &str, close: bool) -> TcpStream {
     let mut stream = client(link, || TcpStream::connect_timeout(&to, DEADLINE));
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: sixmark.test\r\n\r\n").unwrap();
+    // In one segment: by the first four bytes alone tshark does not know HTTP on any port.
+    let request = format!("GET {path} HTTP/1.1\r\nHost: sixmark.test\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
     let mut some = [0; 64];
     stream.read_exact(&mut some).unwrap();
     if close {
