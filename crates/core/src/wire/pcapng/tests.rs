@@ -51,8 +51,11 @@ impl Order {
     }
 }
 
+/// A packet: what it begins with, when it came, how long it was, what was kept.
+type Read = (Option<Link>, u64, u32, Vec<u8>);
+
 /// Everything that is read of a file: packets, what was left, and what was wrong.
-fn read(file: &[u8]) -> (Vec<(Option<Link>, u64, u32, Vec<u8>)>, Sections, Option<&'static str>) {
+fn read(file: &[u8]) -> (Vec<Read>, Sections, Option<&'static str>) {
     let (mut sections, mut rest, mut found) = (Sections::default(), file, Vec::new());
     loop {
         match sections.step(rest) {

@@ -130,8 +130,7 @@ pub struct Report {
 impl<'a, D: Driver> Worker<'a, D> {
     /// Worker number `number` of a run that begins at `begin` on the driver's clock.
     pub fn new(driver: D, prepared: &'a Prepared, number: u32, begin: u64) -> Self {
-        let plan = &prepared.plan;
-        let load = &plan.load;
+        let (plan, load) = (&prepared.plan, &prepared.plan.load);
         let part = |total: u64| share(total, load.threads.get().into(), number.into()).1;
         let usual = part(load.connections.get().into());
         let places = usual * u64::from(plan.http.streams.get());
