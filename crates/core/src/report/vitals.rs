@@ -83,12 +83,14 @@ fn cost_line(text: &mut String, head: &str, whose: &str, cost: Option<&Cost>, pl
     let all = cost.us_per_request.map_or_else(String::new, duration_us);
     let what = if place.processes.is_some() { "processes" } else { "machine" };
     let gb = cost.s_per_gb.map_or_else(String::new, |s| format!(", {} a GB", duration_us(s * 1e6)));
-    let _ = writeln!(
-        text,
-        "{head:<10}{whose:<10}{:>12}{:>16}    {all} a request{gb} ({what})",
-        of(Family::Ipv6),
-        of(Family::Ipv4)
-    );
+    let families = Family::BOTH.map(of);
+    let mut head = head;
+    if families.iter().any(|of| !of.is_empty()) {
+        let [ipv6, ipv4] = families;
+        let _ = writeln!(text, "{head:<10}{whose:<10}{ipv6:>18}{ipv4:>16}");
+        head = "";
+    }
+    let _ = writeln!(text, "{head:<10}{whose:<10}{all} a request{gb} ({what})");
 }
 
 fn processors(text: &mut String, result: &VitalsResult) {

@@ -9,7 +9,8 @@ const README: &str = include_str!("../../../../README.md");
 const MAKEFILE: &str = include_str!("../../../../Makefile");
 
 /// What is tried; other tests carry studies out.
-const TRIED: [&str; 6] = [
+const TRIED: [&str; 7] = [
+    "sixmark vitals",
     "sixmark run",
     "sixmark compare",
     "sixmark history",
@@ -32,6 +33,9 @@ fn here(command: &str, origin: &Origin, secure: &Origin) -> String {
         .replace("--resolve staging.example.net:443:[::1],127.0.0.1 ", "")
         .replace("https://staging.example.net/", &trusted)
         .replace("https://www.example.net/", &format!("--cacert {} {trusted}", secure.authority()))
+        .replace("--service nginx --jsonl", "-d 200ms --jsonl")
+        .replace("run -6 ", "run ")
+        .replace("--vitals-from http://www.example.net:9100/metrics ", "")
         .replace("-n 1000", "-n 100")
         .replace("http://[::1]:8080", &v6)
         .replace("http://127.0.0.1:8080", &v4)

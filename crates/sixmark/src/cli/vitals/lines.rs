@@ -117,7 +117,7 @@ mod tests {
     fn lines_have_the_columns_of_the_first() {
         let mut columns = Columns::default();
         let first = json!({"a": 1, "l": [{"name": "x,y", "n": 2}, 7], "z": null});
-        assert_eq!(columns.lines(&first), ["a,l.1,\"l.x,y.n\",\"l.x,y.name\",z", "1,7,2,\"x,y\","]);
+        assert_eq!(columns.lines(&first), ["a,\"l.x,y.n\",\"l.x,y.name\",l.1,z", "1,2,\"x,y\",7,"]);
         assert_eq!(columns.lines(&json!({"z": 5, "new": 6})), [",,,,5"]);
     }
 }
