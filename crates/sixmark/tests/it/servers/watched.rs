@@ -176,7 +176,7 @@ fn exchanges(name: &str, found: &Found, file: &Path) {
     let mut requests: BTreeMap<Ends, u64> = BTreeMap::new();
     let mut disordered = BTreeSet::new();
     for shown in streams(file).values().flatten() {
-        if shown.out_of_order {
+        if shown.again || shown.out_of_order {
             disordered.extend([(shown.from, shown.to), (shown.to, shown.from)]);
         }
         let answered = Ends { client: shown.to, server: shown.from };
@@ -184,7 +184,7 @@ fn exchanges(name: &str, found: &Found, file: &Path) {
         let asked = Ends { client: shown.from, server: shown.to };
         *requests.entry(asked).or_default() += shown.requests;
     }
-    // tshark puts nothing together that is out of order, unless told to.
+    // tshark puts nothing together that is out of order, unless told to, nor what was sent again in part.
     let in_order = |ends: &Ends| !disordered.contains(&(ends.client, ends.server));
     statuses.retain(|ends, codes| !codes.is_empty() && in_order(ends));
     requests.retain(|ends, count| *count > 0 && in_order(ends));
