@@ -202,7 +202,7 @@ pub fn comparison(comparison: &StudyComparison, style: Style) -> String {
     if !comparison.published.is_empty() {
         let _ = writeln!(text, "\npublished figures, worked out in the same way:");
         text.push_str(&entries(&comparison.published, a, style));
-        if let Some(line) = turned(comparison) {
+        for line in [turned(comparison), gone(comparison)].into_iter().flatten() {
             let _ = writeln!(text, "{}", style.note(&line));
         }
     }
@@ -229,18 +229,47 @@ fn interval(ratio: &Ratio) -> String {
     }
 }
 
-/// A direction that came out the other way is said, not hidden.
+/// The direction of published figures, where all that have one have the same.
+fn direction(published: &[Entry]) -> Option<Finding> {
+    let shown = |finding| published.iter().any(|entry| entry.finding == finding);
+    match (shown(Finding::Higher), shown(Finding::Lower)) {
+        (true, false) => Some(Finding::Higher),
+        (false, true) => Some(Finding::Lower),
+        _ => None,
+    }
+}
+
+/// A direction that came out the other way is said, not hidden; but only where the whole interval is
+/// beyond the margin, since a difference that does not matter contradicts nobody.
 fn turned(comparison: &StudyComparison) -> Option<String> {
-    let shown = |entries: &[Entry], finding| entries.iter().any(|entry| entry.finding == finding);
-    let only =
-        |entries: &[Entry], finding, other| shown(entries, finding) && !shown(entries, other);
-    let (up, down) = (Finding::Higher, Finding::Lower);
-    let here = &comparison.entries;
-    let there = &comparison.published;
-    let against =
-        only(there, up, down) && shown(here, down) || only(there, down, up) && shown(here, up);
-    against
-        .then(|| "The direction came out the other way than the published figures have it.".into())
+    let published = direction(&comparison.published)?;
+    let margin = comparison.margin_percent;
+    let against = |entry: &Entry| {
+        entry.ratio.is_some_and(|ratio| match published {
+            Finding::Higher => ratio.is_below(margin),
+            _ => ratio.is_above(margin),
+        })
+    };
+    let rows = rows(&comparison.entries, against)?;
+    Some(format!("The direction came out the other way than the published figures have it{rows}."))
+}
+
+/// A published difference that is none here.
+fn gone(comparison: &StudyComparison) -> Option<String> {
+    direction(&comparison.published)?;
+    let rows = rows(&comparison.entries, |entry| entry.finding == Finding::Equivalent)?;
+    let margin = comparison.margin_percent;
+    Some(format!("The published difference is not there, within {margin} %{rows}."))
+}
+
+/// Which rows something is so in, where it is so in any: all of them need no names.
+fn rows(entries: &[Entry], is: impl Fn(&Entry) -> bool) -> Option<String> {
+    let labels: Vec<&str> = entries.iter().filter(|e| is(e)).map(|e| e.label.as_str()).collect();
+    match labels.len() {
+        0 => None,
+        all if all == entries.len() => Some(String::new()),
+        _ => Some(format!(" in {}", labels.join("; "))),
+    }
 }
 
 /// Where the published figures are from.

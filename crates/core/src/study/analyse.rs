@@ -127,7 +127,7 @@ fn ratios(figures: &[Figure], measure: Measure, by: &[String]) -> (Vec<Entry>, V
     let better = measure.higher_is_better();
     let entries = groups.into_iter().map(|(group, pairs)| {
         let pairs = pairs.into_values().filter_map(|[a, b]| a.zip(b));
-        entry(&group.join(", "), ["IPv6", "IPv4"], &pairs.collect::<Vec<_>>(), better)
+        entry(&group.join(", "), ["IPv6", "IPv4"], &pairs.collect::<Vec<_>>(), better, None)
     });
     (entries.collect(), paired_by)
 }

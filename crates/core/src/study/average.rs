@@ -1,5 +1,6 @@
 //! Several values made one, with its interval.
 
+use super::measure::Bounds;
 use super::result::{Entry, Finding, Ratio, Statistic};
 use crate::stats::t_quantile;
 
@@ -17,12 +18,15 @@ pub struct Average {
     pub n: u32,
 }
 
-/// What values come to; none of no values.
-pub fn average(values: &[f64], statistic: Statistic) -> Option<Average> {
-    match statistic {
+/// What values come to; none of no values. The interval stays within `bounds`, those of what can be:
+/// few values far apart have one of Student's that reaches below nothing.
+pub fn average(values: &[f64], statistic: Statistic, bounds: Bounds) -> Option<Average> {
+    let found = match statistic {
         Statistic::Mean => mean(values),
         Statistic::Median => median(values),
-    }
+    }?;
+    let within = |(low, high): (f64, f64)| (low.max(bounds.least), high.min(bounds.most));
+    Some(Average { interval: found.interval.map(within), ..found })
 }
 
 /// The arithmetic mean with a t interval, of two values or more.
@@ -84,20 +88,28 @@ pub fn geometric(pairs: &[(f64, f64)]) -> Option<Ratio> {
     Some(Ratio { value: value.exp(), low, high })
 }
 
-/// What pairs of A's and B's figures say. `better` tells whether a higher figure is the better one.
-pub fn entry(label: &str, [a, b]: [&str; 2], pairs: &[(f64, f64)], better: Option<bool>) -> Entry {
+/// What pairs of A's and B's figures say. `better` tells whether a higher figure is the better one;
+/// a difference within `margin`, percent, is none.
+pub fn entry(
+    label: &str,
+    [a, b]: [&str; 2],
+    pairs: &[(f64, f64)],
+    better: Option<bool>,
+    margin: Option<f64>,
+) -> Entry {
     let pairs: Vec<(f64, f64)> =
         pairs.iter().copied().filter(|(a, b)| *a > 0.0 && *b > 0.0).collect();
     let higher = pairs.iter().filter(|(a, b)| a > b).count() as u32;
     let ratio = geometric(&pairs);
-    let finding = finding(ratio);
-    let sentence = sentence([a, b], ratio, finding, pairs.len(), better);
+    let finding = finding(ratio, margin);
+    let sentence = sentence([a, b], ratio, finding, pairs.len(), (better, margin));
     Entry { label: label.to_owned(), pairs: pairs.len() as u32, higher, ratio, finding, sentence }
 }
 
-/// What a ratio's interval lets one say.
-pub fn finding(ratio: Option<Ratio>) -> Finding {
+/// What a ratio's interval lets one say, where a difference of `margin` percent does not matter.
+pub fn finding(ratio: Option<Ratio>, margin: Option<f64>) -> Finding {
     match ratio {
+        Some(ratio) if margin.is_some_and(|margin| ratio.is_within(margin)) => Finding::Equivalent,
         Some(Ratio { low: Some(low), .. }) if low > 1.0 => Finding::Higher,
         Some(Ratio { high: Some(high), .. }) if high < 1.0 => Finding::Lower,
         _ => Finding::Unshown,
@@ -110,7 +122,7 @@ fn sentence(
     ratio: Option<Ratio>,
     finding: Finding,
     pairs: usize,
-    better: Option<bool>,
+    (better, margin): (Option<bool>, Option<f64>),
 ) -> String {
     let Some(ratio) = ratio else { return "there are no pairs of figures".to_owned() };
     let percent = (ratio.value - 1.0).abs() * 100.0;
@@ -123,6 +135,10 @@ fn sentence(
     match finding {
         Finding::Higher => format!("{a} is higher than {b} by {by}{}", worth(true)),
         Finding::Lower => format!("{a} is lower than {b} by {by}{}", worth(false)),
+        Finding::Equivalent => {
+            let margin = margin.unwrap_or_default();
+            format!("{a} and {b} are equivalent, within {margin} %")
+        }
         Finding::Unshown if pairs < 2 => "one pair alone shows no difference".to_owned(),
         Finding::Unshown => format!("no difference between {a} and {b} is shown"),
     }
@@ -135,14 +151,14 @@ mod tests {
     #[test]
     fn a_mean_has_student_s_interval() {
         let Average { value, interval, n } =
-            average(&[1.0, 2.0, 3.0, 4.0], Statistic::Mean).unwrap();
+            average(&[1.0, 2.0, 3.0, 4.0], Statistic::Mean, Bounds::NONE).unwrap();
         let (low, high) = interval.unwrap();
         // 2.5 +- 3.1824 * 1.29099 / 2
         assert_eq!((value, n), (2.5, 4));
         assert!((low - 0.44576).abs() < 1e-4 && (high - 4.55424).abs() < 1e-4, "{low} {high}");
-        let one = average(&[5.0], Statistic::Mean).unwrap();
+        let one = average(&[5.0], Statistic::Mean, Bounds::NONE).unwrap();
         assert_eq!((one.value, one.interval), (5.0, None));
-        assert_eq!(average(&[], Statistic::Mean), None);
+        assert_eq!(average(&[], Statistic::Mean, Bounds::NONE), None);
     }
 
     #[test]
@@ -151,7 +167,7 @@ mod tests {
             assert_eq!(rank(n), left_out, "{n}");
         }
         let values: Vec<f64> = (1..=10).map(f64::from).collect();
-        let median = average(&values, Statistic::Median).unwrap();
+        let median = average(&values, Statistic::Median, Bounds::NONE).unwrap();
         assert_eq!((median.value, median.interval), (5.5, Some((2.0, 9.0))));
         assert_eq!(rank(1_000).unwrap(), 468);
         assert_eq!(rank(1_001).unwrap(), 468);
@@ -159,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_claim_needs_its_interval() {
-        let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true));
+        let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), None);
         let higher = of(&[(2.0, 1.0), (2.1, 1.0), (2.05, 1.0)]);
         assert_eq!((higher.finding, higher.higher), (Finding::Higher, 3));
         assert!(higher.sentence.contains("IPv6 is higher than IPv4"), "{}", higher.sentence);
@@ -168,5 +184,26 @@ mod tests {
         assert_eq!(of(&[(0.0, 1.0), (1.0, 0.0)]).ratio, None);
         let lower = of(&[(1.0, 2.0), (1.01, 2.0)]);
         assert!(lower.sentence.contains("worse"), "{}", lower.sentence);
+    }
+
+    #[test]
+    fn a_difference_within_the_margin_is_none() {
+        let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), Some(5.0));
+        let little = of(&[(997.0, 1_000.0), (996.0, 1_000.0), (997.5, 1_000.0)]);
+        assert_eq!(little.finding, Finding::Equivalent);
+        assert_eq!(little.sentence, "IPv6 and IPv4 are equivalent, within 5 %");
+        let more = of(&[(940.0, 1_000.0), (960.0, 1_000.0), (950.0, 1_000.0)]);
+        assert_eq!(more.finding, Finding::Lower);
+    }
+
+    #[test]
+    fn an_interval_holds_nothing_that_cannot_be() {
+        let rate = Bounds { least: 0.0, most: f64::INFINITY };
+        let far_apart = average(&[1.0, 1.0, 600.0], Statistic::Mean, rate).unwrap();
+        let (low, high) = far_apart.interval.unwrap();
+        assert!(low == 0.0 && high > 600.0, "{low} {high}");
+        let share = Bounds { least: 0.0, most: 1.0 };
+        let all = average(&[1.0, 1.0, 0.5], Statistic::Mean, share).unwrap();
+        assert_eq!(all.interval.unwrap().1, 1.0);
     }
 }

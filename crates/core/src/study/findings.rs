@@ -5,7 +5,7 @@
 //! repetition, of which Student's t gives the interval and the p-value.
 
 use super::average::geometric;
-use super::result::{At, Claim, FindingResult, Verdict};
+use super::result::{At, Claim, FindingResult, Ratio, Verdict};
 use crate::family::Family;
 use crate::plan::study::published::at_family;
 use crate::plan::study::{FAMILY, FindingSpec};
@@ -82,9 +82,9 @@ fn verdict(claim: Claim, interval: Option<(f64, f64)>) -> Verdict {
     let (borne_out, refuted) = match claim {
         Claim::Higher => (low > 1.0, high < 1.0),
         Claim::Lower => (high < 1.0, low > 1.0),
-        Claim::Equal { margin_percent } => {
-            let margin = 1.0 + margin_percent / 100.0;
-            (low > 1.0 / margin && high < margin, low > margin || high < 1.0 / margin)
+        Claim::Equal { margin_percent: margin } => {
+            let ratio = Ratio { value: 1.0, low: Some(low), high: Some(high) };
+            (ratio.is_within(margin), ratio.is_above(margin) || ratio.is_below(margin))
         }
     };
     match (borne_out, refuted) {

@@ -124,6 +124,20 @@ pub enum Kind {
     Share,
 }
 
+/// The least and the most that a figure can be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+impl Bounds {
+    /// Of logarithms and differences.
+    pub const NONE: Bounds = Bounds { least: f64::NEG_INFINITY, most: f64::INFINITY };
+}
+
 /// A unit that figures are shown in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
@@ -238,6 +252,12 @@ impl Measure {
                 | Plain::Retransmitted => Some(false),
             },
         }
+    }
+
+    /// The least and the most that a figure can be: none is below zero.
+    pub fn bounds(self) -> Bounds {
+        let most = if self == Measure::Plain(Plain::Failures) { 1.0 } else { f64::INFINITY };
+        Bounds { least: 0.0, most }
     }
 
     /// The unit that it is kept in.

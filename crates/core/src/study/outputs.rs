@@ -6,7 +6,7 @@ mod interaction;
 use super::analyse::{self, Figure};
 use super::average::{Average, average, entry};
 use super::findings::finding;
-use super::measure::Measure;
+use super::measure::{Bounds, Measure};
 use super::result::{
     At, Axis, CellResult, Chart, Column, Dot, Entry, FindingResult, Published, Row, Series,
     Statistic, StudyComparison, Table, Value,
@@ -130,7 +130,7 @@ fn measured(
 ) -> Option<Average> {
     let here = seen.iter().filter(|one| one.is_at(at));
     let values: Vec<f64> = here.filter_map(|one| one.cell.figure(one.family, measure)).collect();
-    average(&values, statistic)
+    average(&values, statistic, measure.bounds())
 }
 
 /// Published figures of one table, at the levels that a study's table has fixed.
@@ -372,6 +372,7 @@ fn comparison(
         b: spec.b.clone(),
         entries,
         interaction: spec.interaction.as_ref().map(interaction::result),
+        margin_percent: spec.margin_percent,
         paired_by: pairing,
         published: published_entries(spec, again),
     }
@@ -399,7 +400,8 @@ fn one_entry(
         false => by_factors(study, spec, seen, &here, pairing),
     };
     let names = [pretty(&spec.a), pretty(&spec.b)];
-    entry(&label, names, &pairs, spec.measure.higher_is_better())
+    let better = spec.measure.higher_is_better();
+    entry(&label, names, &pairs, better, Some(spec.margin_percent))
 }
 
 fn declared(study: &Study) -> bool {
@@ -435,7 +437,7 @@ fn by_factors(
                 .map(f64::ln)
                 .filter(|log| log.is_finite())
                 .collect();
-            average(&logs, Statistic::Mean).map(|mean| mean.value.exp())
+            average(&logs, Statistic::Mean, Bounds::NONE).map(|mean| mean.value.exp())
         };
         mean(&spec.a).zip(mean(&spec.b))
     };

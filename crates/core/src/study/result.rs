@@ -18,6 +18,9 @@ pub use published::{Analysis, Published, PublishedRow, PublishedTable, Share};
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.study/1";
 
+/// The difference that would not matter where the study does not say otherwise, percent.
+pub const MARGIN_PERCENT: f64 = 5.0;
+
 /// One study: the cells that were measured and what they say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyResult {
@@ -361,12 +364,19 @@ pub struct StudyComparison {
     /// between them: entries then are ratios of the ratio at the first to that at the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interaction: Option<Interaction>,
+    /// The difference that would not matter, percent.
+    #[serde(default = "usual_margin")]
+    pub margin_percent: f64,
     /// What tells one pair from the next: factors, or `repetition`.
     pub paired_by: Vec<String>,
     /// One entry a combination of the levels that it is split by.
     pub entries: Vec<Entry>,
     /// What was published about the same, worked out anew in the same way.
     pub published: Vec<Entry>,
+}
+
+fn usual_margin() -> f64 {
+    MARGIN_PERCENT
 }
 
 /// Two levels of a factor, between which an effect may differ.
@@ -409,6 +419,25 @@ pub struct Ratio {
     pub high: Option<f64>,
 }
 
+impl Ratio {
+    /// Whether the whole interval is no further from 1 than `margin` percent.
+    pub fn is_within(&self, margin: f64) -> bool {
+        let margin = 1.0 + margin / 100.0;
+        matches!((self.low, self.high),
+            (Some(low), Some(high)) if low > 1.0 / margin && high < margin)
+    }
+
+    /// Whether the whole interval is further below 1 than `margin` percent.
+    pub fn is_below(&self, margin: f64) -> bool {
+        self.high.is_some_and(|high| high < 1.0 / (1.0 + margin / 100.0))
+    }
+
+    /// Whether the whole interval is further above 1 than `margin` percent.
+    pub fn is_above(&self, margin: f64) -> bool {
+        self.low.is_some_and(|low| low > 1.0 + margin / 100.0)
+    }
+}
+
 /// What an interval lets one say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -417,6 +446,8 @@ pub enum Finding {
     Higher,
     /// A's figure is the lower one: the whole interval is below 1.
     Lower,
+    /// The whole interval is within the margin: what difference there is does not matter.
+    Equivalent,
     /// The interval holds 1, or there is none: no difference is shown.
     Unshown,
 }

@@ -13,10 +13,7 @@ use super::FAMILY;
 use super::outputs::{Names, Where};
 use crate::plan::fields::{Field, Fields};
 use crate::study::measure::Measure;
-use crate::study::result::Claim;
-
-/// How far apart equal things may be, percent, without a word.
-const MARGIN: f64 = 5.0;
+use crate::study::result::{Claim, MARGIN_PERCENT};
 
 /// A finding to be tested.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +43,7 @@ fn finding(mut fields: Fields<'_>, names: &Names<'_>) -> Option<FindingSpec> {
     let text = fields.need("text").and_then(|field| field.text());
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
     let claim = fields.need("claim").and_then(|field| field.one_of(&CLAIMS));
-    let margin = fields.take("margin").and_then(|field| field.number()).unwrap_or(MARGIN);
+    let margin = margin(&mut fields);
     let claim = claim.map(|claim| match claim {
         Claim::Equal { .. } => Claim::Equal { margin_percent: margin },
         other => other,
@@ -55,9 +52,6 @@ fn finding(mut fields: Fields<'_>, names: &Names<'_>) -> Option<FindingSpec> {
     let (a, b) = (fields.need("a"), fields.need("b"));
     let sides = [a, b].map(|field| field.map_or(Vec::new(), |field| side(&field, names)));
     let only = names.only(fields.table("where"));
-    if !(margin > 0.0 && margin < 100.0) {
-        fields.wrong("margin is a percentage above 0 and below 100");
-    }
     let [a, b] = sides;
     if of_families && a.iter().chain(&b).any(|(factor, _)| factor == FAMILY) {
         fields.wrong("families are compared within each side, so that a and b can't name them");
@@ -69,10 +63,19 @@ fn finding(mut fields: Fields<'_>, names: &Names<'_>) -> Option<FindingSpec> {
     Some(FindingSpec { text: text?, measure: measure?, claim: claim?, a, b, of_families, only })
 }
 
+/// The difference that would not matter, percent.
+pub(super) fn margin(fields: &mut Fields<'_>) -> f64 {
+    let margin = fields.take("margin").and_then(|field| field.number()).unwrap_or(MARGIN_PERCENT);
+    if !(margin > 0.0 && margin < 100.0) {
+        fields.wrong("margin is a percentage above 0 and below 100");
+    }
+    margin
+}
+
 const CLAIMS: [(&str, Claim); 3] = [
     ("higher", Claim::Higher),
     ("lower", Claim::Lower),
-    ("equal", Claim::Equal { margin_percent: MARGIN }),
+    ("equal", Claim::Equal { margin_percent: MARGIN_PERCENT }),
 ];
 
 /// Factors with one level or several.

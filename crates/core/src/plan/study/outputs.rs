@@ -1,6 +1,6 @@
 //! What is made of the cells: tables, figures, comparisons.
 
-use super::findings::{FindingSpec, findings};
+use super::findings::{FindingSpec, findings, margin};
 use super::published::PublishedFigures;
 use super::{FAMILY, Factor};
 use crate::plan::braces::is_name;
@@ -149,6 +149,8 @@ pub struct ComparisonSpec {
     pub by: Vec<String>,
     /// Levels of another factor: whether what is compared differs between them.
     pub interaction: Option<Levels>,
+    /// The difference that would not matter, percent.
+    pub margin_percent: f64,
     /// Only cells of these levels.
     pub only: Where,
     /// The title of an analysis of the published figures that is about the same.
@@ -446,6 +448,7 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
         }
         Some(title)
     });
+    let margin_percent = margin(&mut fields);
     if by.contains(&factor) || only.iter().any(|at| at.factor == factor) {
         fields.wrong(&format!("{factor} is compared, so it can't stand in by or where"));
     }
@@ -460,7 +463,19 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
     fields.end();
     let (name, measure, a, b) = (name?, measure?, a?, b?);
     let title = title.unwrap_or_else(|| name.clone());
-    Some(ComparisonSpec { name, title, factor, a, b, measure, by, interaction, only, published })
+    Some(ComparisonSpec {
+        name,
+        title,
+        factor,
+        a,
+        b,
+        measure,
+        by,
+        interaction,
+        margin_percent,
+        only,
+        published,
+    })
 }
 
 /// Another factor, between whose levels what is compared may differ.

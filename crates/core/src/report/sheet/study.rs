@@ -173,6 +173,7 @@ fn entries(all: &[Entry]) -> Vec<Row> {
         let finding = match entry.finding {
             Finding::Higher => "▲ higher",
             Finding::Lower => "▼ lower",
+            Finding::Equivalent => "≈ equivalent",
             Finding::Unshown => "? no difference shown",
         };
         let number = |n: u32| Cell::Number(n.to_string(), n.into());

@@ -82,15 +82,34 @@ fn markdown_keeps_its_cells_apart() {
 
 #[test]
 fn a_direction_that_turned_is_said() {
-    let entry = |finding| Entry {
-        label: "x".into(),
-        pairs: 3,
-        higher: 0,
-        ratio: Some(Ratio { value: 0.9, low: Some(0.8), high: Some(0.95) }),
-        finding,
-        sentence: "s".into(),
-    };
-    let compared = |published| StudyComparison {
+    let compared = |published| turning(vec![entry("x", Finding::Lower, [0.8, 0.95])], published);
+    let said = |published| comparison(&compared(published), Style::Text).contains("other way");
+    assert!(said(Finding::Higher));
+    assert!(!said(Finding::Lower) && !said(Finding::Unshown));
+}
+
+#[test]
+fn a_difference_within_the_margin_contradicts_nobody() {
+    let little = entry("nginx", Finding::Equivalent, [0.995, 0.999]);
+    let some = entry("apache", Finding::Lower, [0.93, 0.98]);
+    let text = |entries| comparison(&turning(entries, Finding::Higher), Style::Text);
+    let both = text(vec![little.clone(), some.clone()]);
+    assert!(!both.contains("other way"), "{both}");
+    assert!(both.contains("The published difference is not there, within 5 % in nginx."), "{both}");
+    let much = entry("caddy", Finding::Lower, [0.5, 0.6]);
+    let all = text(vec![little, some, much]);
+    assert!(all.contains("the other way than the published figures have it in caddy."), "{all}");
+}
+
+fn entry(label: &str, finding: Finding, [low, high]: [f64; 2]) -> Entry {
+    let ratio = Some(Ratio { value: (low * high).sqrt(), low: Some(low), high: Some(high) });
+    let (label, sentence) = (label.into(), "s".into());
+    Entry { label, pairs: 3, higher: 0, ratio, finding, sentence }
+}
+
+/// Measured entries beside published figures of one direction.
+fn turning(entries: Vec<Entry>, published: Finding) -> StudyComparison {
+    StudyComparison {
         name: "c".into(),
         title: "C".into(),
         measure: "goodput".parse().unwrap(),
@@ -99,12 +118,10 @@ fn a_direction_that_turned_is_said() {
         b: "ipv4".into(),
         interaction: None,
         paired_by: vec!["size".into()],
-        entries: vec![entry(Finding::Lower)],
-        published: vec![entry(published)],
-    };
-    let said = |published| comparison(&compared(published), Style::Text).contains("other way");
-    assert!(said(Finding::Higher));
-    assert!(!said(Finding::Lower) && !said(Finding::Unshown));
+        margin_percent: 5.0,
+        entries,
+        published: vec![entry("", published, [1.1, 1.2])],
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::family::Family;
 use crate::plan::study::published::at_family;
 use crate::plan::study::{ComparisonSpec, FAMILY, Levels, Study};
 use crate::study::average::{average, finding, geometric};
+use crate::study::measure::Bounds;
 use crate::study::result::{At, Entry, Finding, Interaction, Statistic};
 
 /// What the document says of it.
@@ -30,7 +31,7 @@ pub(super) fn by_factors(
             let figures = seen.iter().filter(|one| one.is_at(all));
             let figures = figures.filter_map(|one| one.cell.figure(one.family, spec.measure));
             let logs: Vec<f64> = figures.map(f64::ln).filter(|log| log.is_finite()).collect();
-            average(&logs, Statistic::Mean).map(|mean| mean.value.exp())
+            average(&logs, Statistic::Mean, Bounds::NONE).map(|mean| mean.value.exp())
         })
     };
     combined.filter_map(pair).collect()
@@ -88,7 +89,7 @@ pub(super) fn entry(
     pairs: &[(f64, f64)],
 ) -> Entry {
     let ratio = geometric(pairs);
-    let finding = finding(ratio);
+    let finding = finding(ratio, Some(spec.margin_percent));
     let [a, b, of, over] = [&spec.a, &spec.b, &with.of, &with.over].map(|level| pretty(level));
     let percent = ratio.map_or(0.0, |ratio| (ratio.value - 1.0).abs() * 100.0);
     let factor = &with.factor;
@@ -100,6 +101,12 @@ pub(super) fn entry(
     let sentence = match finding {
         Finding::Higher => differs("more"),
         Finding::Lower => differs("less"),
+        Finding::Equivalent => {
+            let margin = spec.margin_percent;
+            format!(
+                "what {a} comes to beside {b} is the same with {of} and {over}, within {margin} %"
+            )
+        }
         Finding::Unshown if pairs.len() < 2 => "one pair alone shows nothing".to_owned(),
         Finding::Unshown => {
             format!("that what {a} comes to beside {b} depends on {factor} is not shown")
