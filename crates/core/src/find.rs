@@ -111,7 +111,7 @@ impl Trial {
     pub fn new(rate: f64, conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Trial {
         let reason = match at.interrupted {
             true => Some(Limit::Interrupted),
-            false => judge(conditions, of, at.saturated),
+            false => judge(conditions, of, at),
         };
         Trial {
             rate,
@@ -141,12 +141,14 @@ pub struct Conduct {
     pub elapsed_s: f64,
     /// The generator may have been the bottleneck.
     pub saturated: bool,
+    /// More than one of a hundred exchanges began late though a place was free.
+    pub late: bool,
     /// A signal cut it short.
     pub interrupted: bool,
 }
 
 /// Why a trial did not hold; none where it did. What tells most comes first.
-fn judge(conditions: &[Condition], of: &FamilyResult, saturated: bool) -> Option<Limit> {
+fn judge(conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Option<Limit> {
     let Requests { sent, completed, dropped, unsent, waited, .. } = of.requests;
     let due = (sent + dropped + unsent) as f64;
     let asked = conditions.iter().filter_map(Condition::failures_bound).reduce(f64::min);
@@ -159,8 +161,10 @@ fn judge(conditions: &[Condition], of: &FamilyResult, saturated: bool) -> Option
     match () {
         () if by_this_host(of) as f64 > (1.0 - ANSWERED) * due => Some(Limit::Generator),
         () if served == 0 => Some(Limit::Failures),
-        () if saturated => Some(Limit::Generator),
+        () if at.saturated => Some(Limit::Generator),
         () if !enough(sent as f64) => Some(Limit::Failures),
+        // Lateness of sixmark's own: what held in spite of it holds.
+        () if at.late && (!kept || dropped + unsent > 0) => Some(Limit::Generator),
         () if !kept && in_line > WAITED * due && from_start() => Some(Limit::Connections),
         () if !kept => Some(Limit::Condition),
         () if dropped + unsent > 0 => Some(Limit::Unsent),
@@ -225,19 +229,26 @@ mod tests {
     fn a_trial_holds_or_says_why_not() {
         let conditions: Vec<Condition> = vec!["response.p99 < 10ms".parse().unwrap()];
         let bound = 10 * MS;
-        for (of, saturated, reason) in [
-            (figures(MS, MS, 0, 0, 0), false, None),
-            (figures(MS, MS, 10, 0, 0), false, None),
-            (figures(MS, MS, 11, 0, 0), false, Some(Limit::Failures)),
-            (figures(MS, MS, 0, 1, 0), false, Some(Limit::Unsent)),
-            (figures(bound, bound, 0, 500, 500), false, Some(Limit::Condition)),
-            (figures(bound, MS, 0, 0, 500), false, Some(Limit::Connections)),
-            (figures(bound, MS, 0, 0, 5), false, Some(Limit::Condition)),
-            (figures(bound, bound, 0, 0, 0), true, Some(Limit::Generator)),
-            (figures(MS, MS, 0, 0, 0), true, Some(Limit::Generator)),
-            (figures(MS, MS, 1_000, 0, 0), true, Some(Limit::Failures)),
+        let plain = Conduct { elapsed_s: 1.0, saturated: false, late: false, interrupted: false };
+        let busy = Conduct { saturated: true, ..plain };
+        let late = Conduct { late: true, ..plain };
+        for (of, at, reason) in [
+            (figures(MS, MS, 0, 0, 0), plain, None),
+            (figures(MS, MS, 10, 0, 0), plain, None),
+            (figures(MS, MS, 11, 0, 0), plain, Some(Limit::Failures)),
+            (figures(MS, MS, 0, 1, 0), plain, Some(Limit::Unsent)),
+            (figures(bound, bound, 0, 500, 500), plain, Some(Limit::Condition)),
+            (figures(bound, MS, 0, 0, 500), plain, Some(Limit::Connections)),
+            (figures(bound, MS, 0, 0, 5), plain, Some(Limit::Condition)),
+            (figures(bound, bound, 0, 0, 0), busy, Some(Limit::Generator)),
+            (figures(MS, MS, 0, 0, 0), busy, Some(Limit::Generator)),
+            (figures(MS, MS, 1_000, 0, 0), busy, Some(Limit::Failures)),
+            (figures(MS, MS, 0, 0, 0), late, None),
+            (figures(bound, MS, 0, 0, 0), late, Some(Limit::Generator)),
+            (figures(bound, bound, 0, 0, 500), late, Some(Limit::Generator)),
+            (figures(MS, MS, 0, 1, 0), late, Some(Limit::Generator)),
         ] {
-            assert_eq!(judge(&conditions, &of, saturated), reason, "{:?}", of.requests);
+            assert_eq!(judge(&conditions, &of, at), reason, "{:?}", of.requests);
         }
     }
 

@@ -89,7 +89,7 @@ impl RunResult {
         self.plan.as_ref().map_or(Version::Http1, |plan| plan.http.version)
     }
 
-    /// True where the generator, not the server, may have been the bottleneck.
+    /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
     pub fn is_saturated(&self) -> bool {
         self.generator.as_ref().is_some_and(|generator| generator.saturated)
     }
@@ -356,7 +356,7 @@ pub struct Generator {
     pub busiest: f64,
     /// Exchanges that began more than a millisecond later than due though a place was free.
     pub late: u64,
-    /// True where the generator, not the server, may have been the bottleneck.
+    /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
     pub saturated: bool,
     /// Whose clock the times are from, and what speaks against them.
     pub timestamps: TimestampResult,

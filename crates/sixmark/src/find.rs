@@ -13,8 +13,9 @@ use sixmark_core::find::{Conduct, FindMax, Found, Trial};
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::{Ended, Families, FamilyResult, Generator, RunResult, planned_result};
+use sixmark_core::result::{Ended, Families, FamilyResult, RunResult, planned_result};
 use sixmark_core::search::{AGREE, Search};
+use sixmark_core::tally::FamilyTally;
 use sixmark_sys::usage::usage;
 
 use crate::Error;
@@ -120,7 +121,8 @@ impl Side {
     fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) -> &Trial {
         let conduct = Conduct {
             elapsed_s: seconds(&loaded),
-            saturated: saturated(&run::generator(plan, &loaded), loaded.tally[self.family].sent),
+            saturated: loaded.busiest > BUSY,
+            late: late(&loaded.tally[self.family]),
             interrupted: loaded.ended == Ended::Interrupted,
         };
         let of = figures(plan, self.family, &loaded);
@@ -155,10 +157,10 @@ impl Side {
     }
 }
 
-/// Whether the generator decided a trial. Where nearly all waited for a place, those that did not
-/// are few, and one late among them is no more than that.
-fn saturated(generator: &Generator, sent: u64) -> bool {
-    generator.busiest > BUSY || generator.late * 100 > sent
+/// Whether more than one of a hundred began late by the generator's doing. Where nearly all waited for
+/// a place, those that did not are few, and one late among them is no more than that.
+fn late(tally: &FamilyTally) -> bool {
+    tally.late * 100 > tally.sent
 }
 
 fn trial_s(plan: &Plan) -> f64 {

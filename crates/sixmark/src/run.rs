@@ -13,7 +13,7 @@ use sixmark_core::plan::Plan;
 use sixmark_core::result::{
     self, Generator, Lookup, RatioResult, Route, RunResult, SCHEMA, Tool, Warning,
 };
-use sixmark_core::tally::{FamilyTally, Slice, Tally};
+use sixmark_core::tally::Slice;
 use sixmark_core::truth::Truth;
 use sixmark_core::vitals::cost::Work;
 
@@ -199,7 +199,7 @@ fn mixed(plan: &Plan, loaded: &Loaded) -> Option<Comparison> {
 /// What the generator did.
 pub(crate) fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
     let busiest = loaded.busiest;
-    let (late, too_late) = late(&loaded.tally);
+    let late = Family::BOTH.into_iter().map(|family| loaded.tally[family].late).sum();
     Generator {
         driver: loaded.driver.to_owned(),
         threads: plan.load.threads.get(),
@@ -208,16 +208,7 @@ pub(crate) fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
         peak_rss_bytes: loaded.usage.peak_rss_bytes,
         busiest,
         late,
-        saturated: busiest > BUSY || too_late,
+        saturated: busiest > BUSY,
         timestamps: loaded.clocks.result(plan.load.timestamps),
     }
-}
-
-/// How many exchanges of an open loop began too late though they had not to wait for a place, and
-/// whether that is more than one of a hundred: p99 of their slip is then above a millisecond.
-fn late(tally: &Tally) -> (u64, bool) {
-    let of = |number: fn(&FamilyTally) -> u64| number(&tally.ipv6) + number(&tally.ipv4);
-    let free = of(|tally| tally.phases.slip.count()) - of(|tally| tally.waited);
-    let late = of(|tally| tally.late);
-    (late, late * 100 > free)
 }

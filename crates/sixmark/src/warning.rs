@@ -17,8 +17,6 @@ use sixmark_core::report::{count, duration_us};
 use sixmark_core::result::{Ended, FamilyResult, RunResult, Warning};
 use sixmark_core::tls::CertificateCount;
 
-use crate::run::BUSY;
-
 mod comparison;
 mod search;
 #[cfg(test)]
@@ -152,6 +150,7 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
     let of_run = [
         linger(result),
         saturated(result),
+        begun_late(result),
         ended(result),
         resets(result),
         clock_stepped(result),
@@ -171,20 +170,34 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
 }
 
 fn saturated(result: &RunResult) -> Option<Warning> {
-    let generator = result.generator.as_ref()?;
-    let sign = match generator.busiest > BUSY {
-        true => format!("a worker was busy {:.0} % of a second", generator.busiest * 100.0),
-        false => format!(
-            "{} began over 1 ms late though a connection was free",
-            counted(generator.late, "exchange", "exchanges")
-        ),
-    };
-    generator.saturated.then(|| {
+    let generator = result.generator.as_ref().filter(|generator| generator.saturated)?;
+    let message = format!(
+        "a worker was busy {:.0} % of a second: the generator may have been the bottleneck; give it \
+         more threads (-t) or cores of its own",
+        generator.busiest * 100.0
+    );
+    Some(warning("generator_saturated", message))
+}
+
+/// More than one of a hundred exchanges of an open loop that had not to wait for a place began late
+/// by workers that had time: they were woken late.
+fn begun_late(result: &RunResult) -> Option<Warning> {
+    let late = result.generator.as_ref().filter(|generator| !generator.saturated)?.late;
+    let families = || result.families.iter().map(|(_, figures)| figures);
+    let slips = || families().filter_map(|figures| figures.slip_us.as_ref());
+    let waited: u64 = families().map(|figures| figures.requests.waited).sum();
+    let free = slips().map(|slip| slip.count).sum::<u64>().saturating_sub(waited);
+    let p99 = slips().filter_map(|slip| slip.p99).reduce(f64::max)?;
+    (late * 100 > free).then(|| {
         let message = format!(
-            "{sign}: the generator may have been the bottleneck; give it more threads (-t) or \
-             cores of its own"
+            "{} of {} began over 1 ms after they were due (slip p99 {}) though a connection was free \
+             and workers had time: they were woken late; response times hold that, service times \
+             don't; leave sixmark cores of its own",
+            count(late),
+            counted(free, "exchange", "exchanges"),
+            duration_us(p99)
         );
-        warning("generator_saturated", message)
+        warning("begun_late", message)
     })
 }
 

@@ -147,7 +147,7 @@ pub struct Block {
     pub figures: FamilyResult,
     /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
-    /// True where the generator, not the server, may have been the bottleneck.
+    /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
     pub saturated: bool,
     /// Processor time in it.
     #[serde(default)]

@@ -102,6 +102,11 @@ fn late(mut loaded: Loaded, family: Family) -> Loaded {
     loaded
 }
 
+/// The load with a worker that was busy all the time.
+fn busy(loaded: Loaded) -> Loaded {
+    Loaded { busiest: 1.0, ..loaded }
+}
+
 /// Searches from 100/s with `response.p99 < 10ms`: the result, and each trial in its order.
 fn searched(
     ratio: Ratio,
@@ -216,7 +221,7 @@ fn a_signal_in_the_first_trial_leaves_its_figures_and_no_rate() {
 #[test]
 fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
     let (result, _) = searched(Ratio::EVEN, |family, rate, _| match rate > 1_000.0 {
-        true => late(server(family, rate, 1e9), family),
+        true => busy(server(family, rate, 1e9)),
         false => server(family, rate, 1e9),
     });
     for family in Family::BOTH {
@@ -229,6 +234,20 @@ fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
     let warnings = crate::warning::of_result(&result);
     let limited = warnings.iter().filter(|warning| warning.code == "generator_limited");
     assert_eq!(limited.count(), 2);
+}
+
+/// A rate that held though exchanges began late holds; one that did not is nobody's but the
+/// generator's.
+#[test]
+fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
+    let (result, _) =
+        searched(Ratio::EVEN, |family, rate, _| late(server(family, rate, 1_000.0), family));
+    for family in Family::BOTH {
+        let of = found(&result, family);
+        assert!(of.holds > Some(900.0) && of.fails > Some(1_000.0), "{of:?}");
+        assert_eq!(of.limited_by, Some(Limit::Generator));
+    }
+    assert!(!result.is_saturated());
 }
 
 /// Where nearly all waited for a place, the one that did not and was late says nothing.

@@ -1,5 +1,6 @@
 use sixmark_core::check::Checks;
 use sixmark_core::family::Family;
+use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::http::Version;
 use sixmark_core::plan::tls::Tls;
 use sixmark_core::plan::{Close, Request, Requests};
@@ -9,7 +10,7 @@ use sixmark_core::tally::Tally;
 use sixmark_core::tls::{Certificate, Facts};
 
 use super::of_result;
-use crate::load::Loaded;
+use crate::load::{self, Loaded};
 use crate::run::assemble;
 use crate::tls::plan_for_tests;
 
@@ -54,6 +55,42 @@ fn result(tls: Tls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
 fn warned(result: &RunResult, code: &str) -> Option<String> {
     let found = of_result(result).into_iter().find(|warning| warning.code == code);
     found.map(|warning| warning.message)
+}
+
+/// A load of 200 exchanges over either family at a rate, each `slip_ms` later than due.
+fn slipped(slip_ms: u64, waited: u64, busiest: f64) -> RunResult {
+    let mut plan = plan_for_tests(Tls::default());
+    let rate = Rate::new(40.0).unwrap();
+    plan.load.pace = Pace::Open(Open::new(vec![Stage::endless(rate)]).unwrap());
+    let mut tally = Tally::default();
+    for family in Family::BOTH {
+        let tally = &mut tally[family];
+        (tally.sent, tally.waited) = (200, waited);
+        tally.late = if slip_ms > 1 { 200 - waited } else { 0 };
+        (0..200).for_each(|_| tally.phases.slip.record(slip_ms * 1_000_000));
+    }
+    assemble(plan, Loaded { tally, busiest, ..load::one_after_the_other([].iter()) })
+}
+
+#[test]
+fn late_wake_ups_are_no_saturation() {
+    let late = slipped(4, 0, 0.02);
+    assert!(!late.is_saturated() && warned(&late, "generator_saturated").is_none());
+    let message = warned(&late, "begun_late").unwrap();
+    assert!(message.contains("400 of 400 exchanges"), "{message}");
+    assert!(message.contains("slip p99 4.00 ms"), "{message}");
+    for fine in [slipped(0, 0, 0.02), slipped(4, 200, 0.02)] {
+        assert!(!fine.is_saturated() && warned(&fine, "begun_late").is_none());
+    }
+}
+
+#[test]
+fn busy_workers_are_saturation_late_or_not() {
+    for slip_ms in [0, 4] {
+        let busy = slipped(slip_ms, 0, 0.99);
+        assert!(busy.is_saturated() && warned(&busy, "begun_late").is_none());
+        assert!(warned(&busy, "generator_saturated").is_some());
+    }
 }
 
 #[test]
