@@ -9,8 +9,8 @@ use sixmark_core::gate::{Gate, MOST_BYTES, Names};
 
 fuzz_target!(|text: &str| {
     let known = [
-        Names::of_run(Family::BOTH, true),
-        Names::of_run([Family::Ipv6], false),
+        Names::of_run(Family::BOTH),
+        Names::of_run([Family::Ipv6]),
         Names::of_comparison("ipv6", "ipv4"),
         Names::of_comparison("s", "ms"),
     ];

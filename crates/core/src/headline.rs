@@ -119,7 +119,7 @@ impl Headline {
                 Some(plan) => targets([plan]),
                 None => result.watched.iter().flat_map(Watched::names).collect(),
             },
-            verdict: result.comparison.as_ref().and_then(judged),
+            verdict: None,
             sides: result.families.iter().map(side).collect(),
         }
     }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibration::Calibration;
 use crate::clocks::TimestampResult;
-use crate::comparison::Comparison;
 use crate::comparison::result::GateResult;
 use crate::content::ContentResult;
 use crate::family::{Family, PerFamily};
@@ -72,9 +71,6 @@ pub struct RunResult {
     /// The search for the highest rate, where it was one: the figures are then of one trial of each
     /// family.
     pub find_max: Option<FindMax>,
-    /// The families compared over the seconds of the run, where both were loaded at once.
-    #[serde(default)]
-    pub comparison: Option<Comparison>,
     /// What was demanded (`--fail-if`), and whether it was met.
     #[serde(default)]
     pub gates: Vec<GateResult>,

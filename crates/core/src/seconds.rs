@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::comparison::slices::{Sliced, Slices};
 use crate::family::PerFamily;
 use crate::result::{Interval, interval};
 use crate::tally::{Slice, SliceTally};
@@ -15,18 +14,12 @@ pub struct Seconds {
     told: Vec<Option<u64>>,
     open: BTreeMap<u64, (u64, PerFamily<SliceTally>)>,
     done: Vec<Interval>,
-    slices: Slices,
 }
 
 impl Seconds {
     /// Of a run of so many workers.
     pub fn new(workers: u32) -> Seconds {
-        Seconds {
-            told: vec![None; workers as usize],
-            open: BTreeMap::new(),
-            done: Vec::new(),
-            slices: Slices::default(),
-        }
+        Seconds { told: vec![None; workers as usize], open: BTreeMap::new(), done: Vec::new() }
     }
 
     /// Takes a worker's second in. Each worker's come in their order.
@@ -40,13 +33,12 @@ impl Seconds {
         self.close();
     }
 
-    /// All of them, those included that not every worker has told of, and what they are as pairs of
-    /// blocks.
-    pub fn end(mut self) -> (Vec<Interval>, Sliced) {
+    /// All of them, those included that not every worker has told of.
+    pub fn end(mut self) -> Vec<Interval> {
         for (second, (length, families)) in std::mem::take(&mut self.open) {
             self.write_down(second, length, families);
         }
-        (self.done, self.slices.end())
+        self.done
     }
 
     /// Writes down the seconds that every worker is past.
@@ -61,7 +53,6 @@ impl Seconds {
     }
 
     fn write_down(&mut self, second: u64, length_ns: u64, families: PerFamily<SliceTally>) {
-        self.slices.add(length_ns, &families);
         self.done.push(interval(second, length_ns, families));
     }
 }
@@ -84,7 +75,7 @@ mod tests {
             seconds.add(&slice(worker, second, sent));
         }
         assert_eq!(seconds.open.len(), 1, "only the last one may grow");
-        let sent = seconds.end().0.into_iter().map(|i| (i.second, i.families.ipv6.sent));
+        let sent = seconds.end().into_iter().map(|i| (i.second, i.families.ipv6.sent));
         assert_eq!(sent.collect::<Vec<_>>(), [(0, 9), (1, 2), (2, 20)]);
     }
 
@@ -92,6 +83,6 @@ mod tests {
     fn a_worker_that_tells_nothing_keeps_no_second_from_the_result() {
         let mut seconds = Seconds::new(2);
         (0..3).for_each(|second| seconds.add(&slice(0, second, 1)));
-        assert_eq!(seconds.end().0.len(), 3);
+        assert_eq!(seconds.end().len(), 3);
     }
 }

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use sixmark_core::comparison::slices::Sliced;
-use sixmark_core::comparison::{Comparison, Kind, Settings, judge};
 use sixmark_core::condition::Condition;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
@@ -104,8 +102,7 @@ pub fn run(
             None => (load::run(&plan, stop, watch).map_err(cannot_start)?, None),
         };
         metered = meter.map(Meter::end);
-        let comparison = mixed(&plan, &loaded);
-        Ok(RunResult { calibration, comparison, truth, ..assemble(plan, loaded) })
+        Ok(RunResult { calibration, truth, ..assemble(plan, loaded) })
     })?;
     if let Some(metered) = metered {
         let work = Work::of(&result, metered.began_us(result.elapsed_s));
@@ -141,8 +138,7 @@ impl Ready {
         result.started = started;
         result.dns = dns;
         result.environment = environment;
-        let mut found = warning::of_result(&result);
-        found.extend(result.comparison.iter().flat_map(warning::of_comparison));
+        let found = warning::of_result(&result);
         result.warnings = [self.doubts, warnings, found].concat();
         Ok(result)
     }
@@ -178,22 +174,11 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         calibration: None,
         truth: None,
         find_max: None,
-        comparison: None,
         gates: Vec::new(),
         vitals: None,
         intervals: loaded.intervals,
         plan: Some(plan),
     }
-}
-
-/// The families over the seconds of the run, where both were loaded for a second at least.
-fn mixed(plan: &Plan, loaded: &Loaded) -> Option<Comparison> {
-    let Sliced { pairs, left_out } = &loaded.slices;
-    let both = Family::BOTH.into_iter().all(|family| loaded.tally[family].sent > 0);
-    (both && !pairs.is_empty()).then(|| {
-        let settings = Settings::usual(plan.seed);
-        judge::compare(Kind::Mixed, ("ipv6", "ipv4"), pairs, *left_out, &settings)
-    })
 }
 
 /// What the generator did.

@@ -16,15 +16,13 @@ fn margin() -> f64 {
 }
 
 /// The columns of the tables over noises.
-const DESIGNS: [(Design, usize); 8] = [
+const DESIGNS: [(Design, usize); 6] = [
     (Design::Abba, 6),
     (Design::Abba, 12),
     (Design::Abba, 24),
     (Design::Random, 6),
     (Design::Random, 12),
     (Design::Random, 24),
-    (Design::Mixed, 24),
-    (Design::Mixed, 60),
 ];
 
 /// One metric by itself under each noise: called different though equal, covered, and called
@@ -85,7 +83,6 @@ pub(crate) fn whole(trials: u64) -> String {
         ("AR(1), 0.9", Design::Abba, 12),
         ("lognormal", Design::Random, 24),
         ("bursts", Design::Random, 12),
-        ("AR(1), 0.5", Design::Mixed, 60),
     ] {
         row(
             &mut table,

@@ -39,15 +39,6 @@ fn taking_turns_keeps_it_unless_the_noise_has_the_same_rhythm() {
 }
 
 #[test]
-fn mixed_comparisons_keep_it_though_blocks_resemble_their_neighbours() {
-    for noise in [Noise::Normal, Noise::Resembling(0.5), Noise::Resembling(0.9), Noise::Walk] {
-        let equal = Trial { noise, spread: 0.03, design: Design::Mixed, pairs: 60, effect: 0.0 };
-        let found = equal.repeated(TRIALS);
-        assert!(found.different <= most(TRIALS), "{noise:?}: {found:?}");
-    }
-}
-
-#[test]
 fn a_real_difference_is_found() {
     let (noise, design) = (Noise::Normal, Design::Random);
     let real = Trial { noise, spread: 0.03, design, pairs: 12, effect: 0.05 };

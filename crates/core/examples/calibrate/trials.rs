@@ -103,7 +103,7 @@ impl Trial {
         let pair = |&(a, b): &(f64, f64)| Pair { a: side(a + self.effect), b: side(b) };
         let pairs: Vec<Pair> = noise.iter().map(pair).collect();
         let settings = Settings { resamples: 1, ..Settings::usual(seed) };
-        let found = compare(self.design.kind(), ("a", "b"), &pairs, 0, &settings);
+        let found = compare(("a", "b"), &pairs, 0, &settings);
         // The first is the primary one: the median response time.
         found.metrics.first().map(|of| Outcome::of(of, self.effect)).unwrap_or_default()
     }

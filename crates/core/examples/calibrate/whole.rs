@@ -71,7 +71,7 @@ impl Whole {
         let pair = |&(a, b): &(f64, f64)| Pair { a: side(a + self.effect), b: side(b) };
         let pairs: Vec<Pair> = noise.iter().map(pair).collect();
         let settings = Settings { resamples: 2_000, ..Settings::usual(seed) };
-        self.outcomes(&compare(self.design.kind(), ("a", "b"), &pairs, 0, &settings))
+        self.outcomes(&compare(("a", "b"), &pairs, 0, &settings))
     }
 
     fn outcomes(self, found: &Comparison) -> Outcomes {

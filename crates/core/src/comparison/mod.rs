@@ -7,7 +7,6 @@
 pub mod judge;
 pub mod result;
 pub mod schedule;
-pub mod slices;
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -71,21 +70,13 @@ impl Stretch {
     }
 }
 
-/// A stretch of each side, next to each other in time, or at the same time.
+/// A stretch of each side, next to each other in time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pair {
     /// The side that is judged.
     pub a: Stretch,
     /// What it is judged against.
     pub b: Stretch,
-}
-
-impl Pair {
-    /// Adds the pair that followed this one.
-    pub fn join(&mut self, next: &Pair) {
-        self.a += &next.a;
-        self.b += &next.b;
-    }
 }
 
 impl AddAssign<&Stretch> for Stretch {
@@ -101,14 +92,13 @@ impl AddAssign<&Stretch> for Stretch {
     }
 }
 
-/// How the two sides shared the time. Two different questions, never merged.
+/// How the two sides shared the time. Sides that are loaded at once are never compared: no statistics
+/// over one run can know what lasts as long as the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// One side at a time, in turns.
     Isolated,
-    /// Both at once, sharing the server and the generator; a block is a time slice.
-    Mixed,
 }
 
 /// What is decided before anything is measured.

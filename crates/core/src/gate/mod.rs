@@ -19,7 +19,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Comparison;
 use crate::comparison::result::ComparisonResult;
 use crate::result::RunResult;
 
@@ -74,9 +73,9 @@ impl Gate {
         self.condition == other.condition
     }
 
-    /// Looks at a run, and at how its families compare where that was asked.
-    pub fn of_run(&self, run: &RunResult, comparison: Option<&Comparison>) -> GateResult {
-        self.judge(&Source::of_run(run, comparison))
+    /// Looks at a run.
+    pub fn of_run(&self, run: &RunResult) -> GateResult {
+        self.judge(&Source::of_run(run))
     }
 
     /// Looks at two sides that were loaded in turns.

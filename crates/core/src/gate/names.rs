@@ -11,20 +11,20 @@ use crate::outcome::Outcome;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Names {
     sides: Vec<(String, Place)>,
-    compared: bool,
+    pub(super) compared: bool,
 }
 
 impl Names {
-    /// Of `sixmark run`: the families in use, and `total`. `compared` is whether there will be a
-    /// comparison of the families, so that verdicts can be asked for.
-    pub fn of_run(families: impl IntoIterator<Item = Family>, compared: bool) -> Names {
+    /// Of `sixmark run` and `watch`: the families in use, and `total`. Families that share the time are
+    /// not compared, so that no verdict can be asked for.
+    pub fn of_run(families: impl IntoIterator<Item = Family>) -> Names {
         let side = |family| match family {
             Family::Ipv6 => ("ipv6".to_owned(), Place::Ipv6),
             Family::Ipv4 => ("ipv4".to_owned(), Place::Ipv4),
         };
         let mut sides: Vec<(String, Place)> = families.into_iter().map(side).collect();
         sides.push(("total".to_owned(), Place::Total));
-        Names { sides, compared }
+        Names { sides, compared: false }
     }
 
     /// Of `sixmark compare`: `a` and `b`, and what the sides are called, `a` and `b` here, where that
@@ -36,11 +36,6 @@ impl Names {
         let own = own.into_iter().filter(|(name, _)| usable(name));
         sides.extend(own.map(|(name, place)| (name.to_owned(), place)));
         Names { sides, compared: true }
-    }
-
-    /// Whether verdicts can be asked for.
-    pub(super) fn compared(&self) -> bool {
-        self.compared
     }
 
     /// A side's name for examples.

@@ -21,16 +21,15 @@ pub(super) struct Source<'a> {
     total: Option<&'a FamilyResult>,
     a: Option<&'a FamilyResult>,
     b: Option<&'a FamilyResult>,
-    comparison: Option<&'a Comparison>,
+    pub(super) comparison: Option<&'a Comparison>,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn of_run(run: &'a RunResult, comparison: Option<&'a Comparison>) -> Source<'a> {
+    pub(super) fn of_run(run: &'a RunResult) -> Source<'a> {
         Source {
             ipv6: run.families.ipv6.as_ref(),
             ipv4: run.families.ipv4.as_ref(),
             total: Some(&run.total),
-            comparison,
             ..Source::default()
         }
     }

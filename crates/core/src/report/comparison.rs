@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::comparison::result::{ComparisonResult, Order, Schedule, Side};
-use crate::comparison::{Compared, Comparison, Estimate, Kind, Method, Metric, Verdict};
+use crate::comparison::{Compared, Comparison, Estimate, Method, Metric, Verdict};
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::result::Ended;
@@ -99,11 +99,10 @@ pub fn sentence(comparison: &Comparison) -> String {
         return "Nothing was measured of both sides: nothing can be said.".to_owned();
     };
     let Comparison { a, b, pairs, .. } = comparison;
-    let mixed = if comparison.kind == Kind::Mixed { ", mixed" } else { "" };
     let what = spoken(primary.metric);
     let measured = match effect(primary) {
-        Some(effect) => format!(" ({effect}, {pairs} pairs{mixed})"),
-        None => format!(" ({pairs} pairs{mixed})"),
+        Some(effect) => format!(" ({effect}, {pairs} pairs)"),
+        None => format!(" ({pairs} pairs)"),
     };
     let margin = percent(comparison.settings.margin);
     match primary.verdict {

@@ -53,7 +53,6 @@ fn run(text: &mut String, document: &str, result: &RunResult) {
     }
     to.family((kind, None, "total"), &result.total);
     result.watched.iter().for_each(|watched| to.watched(watched));
-    result.comparison.iter().for_each(|compared| to.compared("compared", compared));
     for second in &result.intervals {
         let number = Some(second.second);
         to.one(("second", number, ""), "length_s", &second.length_s.to_string());

@@ -1,4 +1,4 @@
-//! The table on the screen: IPv6 and IPv4 side by side, and the difference.
+//! The table on the screen: IPv6 and IPv4 side by side.
 
 mod agreed;
 mod path;
@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 
 use crate::calibration::{Calibration, Difference, Floor, Leg};
 use crate::clocks::Timestamps;
-use crate::comparison::Comparison;
 use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
@@ -19,7 +18,6 @@ use crate::plan::http::Version;
 use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
 use crate::timing::Summary;
 
-use super::comparison::{sentence, wrapped};
 use super::find;
 use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
@@ -52,23 +50,17 @@ const FLOOR: [FloorPhase; 3] = [
     ("response", |floor| &floor.response_us, |apart| apart.response),
 ];
 
-/// The shortest time that is compared, in microseconds: the stamps can't tell less from nothing.
-const COMPARABLE_US: f64 = 1.0;
-
 /// Targets named at the top.
 const SHOWN_TARGETS: usize = 4;
 
-/// How many durations each family needs for a difference of means and medians.
-const FEWEST: u64 = 100;
+/// What is shown of each phase.
+const QUANTILES: [Figure<Summary>; 4] =
+    [("mean", |s| s.mean), ("p50", |s| s.p50), ("p99", |s| s.p99), ("max", |s| s.max)];
 
-/// The quantiles shown of each phase, and how many durations each family needs for a difference
-/// that is more than chance. A maximum is a single duration and never compared.
-const QUANTILES: [(Figure<Summary>, u64); 4] = [
-    (("mean", |s| s.mean), FEWEST),
-    (("p50", |s| s.p50), FEWEST),
-    (("p99", |s| s.p99), 1_000),
-    (("max", |s| s.max), u64::MAX),
-];
+/// Said under the table of a run over both families: there is no column of differences, since no
+/// statistics can tell chance that lasts as long as the run from what sets the families apart.
+const NO_VERDICT: &str =
+    "What differs within one run may be chance: sixmark compare gives a verdict.";
 
 /// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
 pub fn table(result: &RunResult) -> String {
@@ -76,9 +68,7 @@ pub fn table(result: &RunResult) -> String {
     noise_floor(&mut text, result.calibration.as_ref());
     truth::lines(&mut text, result.truth.as_ref());
     let sides = Family::BOTH.map(|family| result.families.of(family));
-    // The trials of a search have rates of their own: a difference in time would say nothing.
-    let (comparable, version) = (result.find_max.is_none(), result.version());
-    let columns = Columns { sides, comparable, version };
+    let columns = Columns { sides, version: result.version() };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
@@ -91,6 +81,9 @@ pub fn table(result: &RunResult) -> String {
     columns.content(&mut text);
     if let Some(watched) = &result.watched {
         watched::rows(&mut text, watched);
+    }
+    if result.plan.is_some() && result.find_max.is_none() && sides.iter().all(Option::is_some) {
+        let _ = writeln!(text, "{NO_VERDICT}");
     }
     text.push_str(&result.vitals.as_ref().map_or_else(String::new, super::vitals::costs));
     text.push_str(&super::gates::lines(&result.gates));
@@ -128,15 +121,8 @@ fn headline(result: &RunResult) -> String {
     }
     let sides = Family::BOTH.map(|family| result.families.of(family));
     text.push_str(&agreed::lines(sides, result.version()));
-    text.push_str(&mixed(result.comparison.as_ref()));
     text.push('\n');
     text
-}
-
-/// What the seconds of the run say of both families, where they are enough to say anything.
-fn mixed(comparison: Option<&Comparison>) -> String {
-    let said = comparison.filter(|of| of.metrics.first().is_some_and(|first| first.p.is_some()));
-    said.map_or(String::new(), |of| format!("\n{}\n", wrapped(&sentence(of))))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
@@ -233,7 +219,6 @@ fn ended(ended: Ended) -> &'static str {
 /// Both families' figures, either absent where it was not used.
 struct Columns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
-    comparable: bool,
     /// Of HTTP, whose numbers failures have.
     version: Version,
 }
@@ -243,18 +228,17 @@ impl Columns<'_> {
         let title =
             |family: Family, used: bool| if used { family.to_string() } else { String::new() };
         let [v6, v4] = self.sides.map(|side| side.is_some());
-        let both = if v6 && v4 && self.comparable { "IPv6 to IPv4" } else { "" };
-        line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), both);
+        line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), "");
     }
 
     fn counts(&self, text: &mut String) {
-        self.row(text, "requests sent", |f| Some(f.requests.sent as f64), whole, false);
+        self.row(text, "requests sent", |f| Some(f.requests.sent as f64), whole);
         self.those_there_are(text, &LEFT_OUT);
         for outcome in Outcome::ALL {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
             if self.sides.iter().flatten().any(|f| number(f).is_some()) {
                 let label = format!("  {outcome}");
-                self.row(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole, false);
+                self.row(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole);
             }
         }
     }
@@ -265,27 +249,25 @@ impl Columns<'_> {
             self.sides.iter().flatten().flat_map(|f| f.status.keys().copied()).collect();
         for code in codes.iter().filter(|_| codes.iter().any(|&code| code != 200)) {
             let number = |f: &FamilyResult| Some(f.status.get(code).copied().unwrap_or(0) as f64);
-            self.row(text, &format!("  status {code}"), number, whole, false);
+            self.row(text, &format!("  status {code}"), number, whole);
         }
     }
 
     fn rates(&self, text: &mut String) {
         for ((label, figure), write) in RATES {
-            // The ratio fixes how the families' rates relate: a difference would say nothing.
-            self.row(text, label, figure, write, false);
+            self.row(text, label, figure, write);
         }
     }
 
     fn phases(&self, text: &mut String) {
         for (phase, of) in PHASES {
-            let counts = self.sides.iter().flatten().map(|f| of(f).map_or(0, |s| s.count));
-            let (fewest, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
-            if most == 0 {
+            let mut counts = self.sides.iter().flatten().map(|f| of(f).map_or(0, |s| s.count));
+            if counts.all(|count| count == 0) {
                 continue;
             }
-            for (at, ((name, quantile), needed)) in QUANTILES.into_iter().enumerate() {
+            for (at, (name, quantile)) in QUANTILES.into_iter().enumerate() {
                 let label = format!("{:<10}{name}", if at == 0 { phase } else { "" });
-                self.row(text, &label, |f| of(f).and_then(quantile), duration_us, fewest >= needed);
+                self.row(text, &label, |f| of(f).and_then(quantile), duration_us);
             }
         }
     }
@@ -320,25 +302,17 @@ impl Columns<'_> {
         }
     }
 
-    /// One figure of both families, and, of a time in microseconds that is `compared`, how much
-    /// IPv6's differs where that means something.
+    /// One figure of both families.
     fn row(
         &self,
         text: &mut String,
         label: &str,
         figure: impl Fn(&FamilyResult) -> Option<f64>,
         write: impl Fn(f64) -> String,
-        compared: bool,
     ) {
         let values = self.sides.map(|side| side.and_then(&figure));
         let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
-        let change = match values {
-            [Some(v6), Some(v4)] if compared && self.comparable && v6.min(v4) >= COMPARABLE_US => {
-                format!("{:+.1} %", (v6 / v4 - 1.0) * 100.0)
-            }
-            _ => String::new(),
-        };
-        line(text, label, &v6, &v4, &change);
+        line(text, label, &v6, &v4, "");
     }
 }
 
@@ -346,8 +320,8 @@ fn whole(value: f64) -> String {
     count(value as u64)
 }
 
-fn line(text: &mut String, label: &str, v6: &str, v4: &str, change: &str) {
-    let row = format!("{label:<22}{v6:>16}{v4:>16}{change:>16}");
+fn line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
+    let row = format!("{label:<22}{v6:>16}{v4:>16}{more:>16}");
     let _ = writeln!(text, "{}", row.trim_end());
 }
 

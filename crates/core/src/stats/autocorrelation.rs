@@ -25,23 +25,6 @@ pub fn lag1(values: &[f64]) -> Result<f64, Refused> {
     Ok(if all <= rounding * rounding { 0.0 } else { products / all })
 }
 
-/// By how much the variance of a mean is larger than that of independent values, 1 or more: (1 + r)
-/// over (1 - r) where each value resembles the one before and that is all there is (Bayley,
-/// Hammersley: The Effective Number of Independent Observations in an Autocorrelated Time Series,
-/// 1946). Few values seem to resemble each other less than they do; r is raised by (1 + 4r)/n for
-/// that (Kendall: Note on bias in the estimation of autocorrelation, Biometrika 1954, 41: 403), and
-/// by its standard error, 1 over the root of n, since too small an r does harm and too large a one
-/// only takes more blocks.
-///
-/// # Errors
-/// As for [`lag1`].
-pub fn inflation(values: &[f64]) -> Result<f64, Refused> {
-    let found = lag1(values)?;
-    let n = values.len() as f64;
-    let r = (found + (1.0 + 4.0 * found) / n + 1.0 / n.sqrt()).clamp(0.0, 0.99);
-    Ok((1.0 + r) / (1.0 - r))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

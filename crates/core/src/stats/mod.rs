@@ -19,7 +19,7 @@ mod wilcoxon;
 
 use std::fmt;
 
-pub use autocorrelation::{inflation, lag1};
+pub use autocorrelation::lag1;
 pub use bootstrap::{bca, draws, expanded, percentile};
 pub use equivalence::{Equivalence, equivalence};
 pub use fisher::fisher;
@@ -76,13 +76,6 @@ pub enum Refused {
         /// How many it takes.
         need: u64,
     },
-    /// Neighbouring blocks resemble each other too much.
-    Correlated {
-        /// How many independent blocks would say as much.
-        have: usize,
-        /// How many it takes.
-        need: usize,
-    },
     /// A part is larger than its whole.
     NoProportion,
 }
@@ -99,11 +92,6 @@ impl fmt::Display for Refused {
             Refused::ThinTail { have, need } => {
                 write!(f, "only {have} samples lie beyond it on one side: it takes {need}")
             }
-            Refused::Correlated { have, need } => write!(
-                f,
-                "blocks resemble their neighbours so much that they say as little as {have} \
-                 independent ones: it takes {need}"
-            ),
             Refused::NoProportion => f.write_str("a part is larger than its whole"),
         }
     }

@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use super::result::{WatchedFamily, WatchedServer};
 use super::seconds::Seconds;
 use super::seen::Seen;
-use crate::comparison::slices::Sliced;
 use crate::family::{Family, PerFamily};
 use crate::flow::{Closure, Counts, Ends, Observed, Sink, Transfer};
 use crate::outcome::{Failure, Outcome, Phase};
@@ -50,8 +49,6 @@ pub struct Gathered {
     pub tally: Tally,
     /// One entry a second.
     pub intervals: Vec<Interval>,
-    /// The same as pairs of blocks.
-    pub sliced: Sliced,
     /// What a run has no place for, of families that were seen.
     pub families: Families<WatchedFamily>,
     /// The same of the first servers.
@@ -111,7 +108,7 @@ impl Gatherer {
     /// Everything, of a capture that ended then.
     pub fn finish(mut self, end_ns: u64, counts: &Counts) -> Gathered {
         self.decide(None);
-        let (intervals, sliced) = self.seconds.end(end_ns);
+        let intervals = self.seconds.end(end_ns);
         let used = |family: Family| self.seen[family].connections > 0;
         // Where there was nothing at all, there was nothing of both.
         let none = !Family::BOTH.into_iter().any(used);
@@ -123,7 +120,7 @@ impl Gatherer {
         let families = Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) };
         let servers = self.servers.iter().map(Server::result).collect();
         let servers_left_out = self.left_out.len() as u64;
-        Gathered { tally: self.tally, intervals, sliced, families, servers, servers_left_out }
+        Gathered { tally: self.tally, intervals, families, servers, servers_left_out }
     }
 
     fn server(&mut self, address: SocketAddr) -> Option<&mut Server> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::comparison::slices::Sliced;
 use crate::family::{Family, PerFamily};
 use crate::result::Interval;
 use crate::seconds::Seconds as Gathered;
@@ -62,7 +61,7 @@ impl Seconds {
     }
 
     /// All of them, the last ending at `end_ns`.
-    pub(super) fn end(mut self, end_ns: u64) -> (Vec<Interval>, Sliced) {
+    pub(super) fn end(mut self, end_ns: u64) -> Vec<Interval> {
         self.pass(end_ns);
         let length_ns = end_ns.saturating_sub(self.begin_ns);
         let last = length_ns / SECOND_NS;

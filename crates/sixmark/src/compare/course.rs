@@ -9,7 +9,7 @@ use sixmark_core::comparison::result::{
     Block, BlockCpu, Schedule, SideCost, SideCpu, SideName, Sides,
 };
 use sixmark_core::comparison::schedule::{Turn, turns};
-use sixmark_core::comparison::{Comparison, Kind, Pair, Settings, Stretch, judge};
+use sixmark_core::comparison::{Comparison, Pair, Settings, Stretch, judge};
 use sixmark_core::family::PerFamily;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{self, Ended};
@@ -134,7 +134,7 @@ impl<'a> Course<'a> {
         let pairs: Vec<Pair> = whole.iter().filter_map(|&pair| self.pair(pair)).collect();
         let begun = self.blocks.iter().filter_map(|block| block.pair).max();
         let left_out = begun.map_or(0, |last| last as usize + 1) - pairs.len();
-        judge::compare(Kind::Isolated, names, &pairs, left_out, settings)
+        judge::compare(names, &pairs, left_out, settings)
     }
 
     /// Pairs of which both blocks were measured to their end.

@@ -79,7 +79,7 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     slice.families[family].completed = sent;
     let mut seconds = Seconds::new(1);
     seconds.add(&slice);
-    let intervals = seconds.end().0;
+    let intervals = seconds.end();
     let mut all = sixmark_core::tally::Tally::default();
     all[family] = tally;
     Loaded {

@@ -1,7 +1,6 @@
 //! Loads that followed one another, as one.
 
 use sixmark_core::clocks::Clocks;
-use sixmark_core::comparison::slices::Sliced;
 use sixmark_core::result::{Ended, Interval};
 use sixmark_core::tally::Tally;
 use sixmark_core::truth::Book;
@@ -10,7 +9,6 @@ use sixmark_sys::usage::Usage;
 use super::Loaded;
 
 /// Loads one after the other as one: its seconds are those of the first, then those of the second.
-/// They have no pairs of blocks: who was loaded when is the caller's to know.
 pub(crate) fn one_after_the_other<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loaded {
     let mut one = nothing();
     for (at, load) in loads.enumerate() {
@@ -36,7 +34,6 @@ fn nothing() -> Loaded {
     Loaded {
         tally: Tally::default(),
         intervals: Vec::new(),
-        slices: Sliced::default(),
         busiest: 0.0,
         elapsed_ns: 0,
         ended: Ended::Complete,

@@ -32,7 +32,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
 use sixmark_core::clocks::Clocks;
-use sixmark_core::comparison::slices::Sliced;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{Ended, Interval};
 use sixmark_core::seconds::Seconds;
@@ -54,8 +53,6 @@ pub struct Loaded {
     pub tally: Tally,
     /// What all workers together did in each second.
     pub intervals: Vec<Interval>,
-    /// The same as pairs of blocks of IPv6 and IPv4.
-    pub slices: Sliced,
     /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
@@ -123,7 +120,7 @@ fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
 
 fn merge(
     mut reports: Vec<Report>,
-    (intervals, slices): (Vec<Interval>, Sliced),
+    intervals: Vec<Interval>,
     busiest: f64,
     before: Usage,
 ) -> Loaded {
@@ -138,7 +135,6 @@ fn merge(
     Loaded {
         tally,
         intervals,
-        slices,
         busiest,
         elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
         ended: worst(reports.iter().map(|report| report.ended)),

@@ -119,7 +119,7 @@ impl Store {
 
 /// An entry without its targets and sides.
 fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
-    let kind: String = row.get(1)?;
+    let kind: Kind = from_word(&row.get::<_, String>(1)?)?;
     let judged = |metric: String, verdict: String| {
         Ok::<_, rusqlite::Error>(Judged {
             metric: from_word(&metric)?,
@@ -127,6 +127,8 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
         })
     };
     let (metric, verdict): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
+    // Earlier versions kept a verdict of runs, which was wrong too often.
+    let compared = metric.zip(verdict).filter(|_| kind == Kind::Comparison);
     let ended: Option<String> = row.get(6)?;
     let command: String = row.get(7)?;
     Ok(Listed {
@@ -135,13 +137,13 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
         command: serde_json::from_str(&command).map_err(encoding)?,
         label: row.get(8)?,
         headline: Headline {
-            kind: from_word(&kind)?,
+            kind,
             schema: row.get(2)?,
             started: row.get(3)?,
             elapsed_s: row.get(5)?,
             ended: ended.map(|word| from_word(&word)).transpose()?,
             targets: Vec::new(),
-            verdict: metric.zip(verdict).map(|(m, v)| judged(m, v)).transpose()?,
+            verdict: compared.map(|(m, v)| judged(m, v)).transpose()?,
             sides: Vec::new(),
         },
     })

@@ -1,7 +1,7 @@
 //! What makes a comparison doubtful.
 
+use sixmark_core::comparison::Comparison;
 use sixmark_core::comparison::judge::{Doubt, doubts};
-use sixmark_core::comparison::{Comparison, Kind};
 use sixmark_core::result::Warning;
 
 use super::warning;
@@ -23,9 +23,5 @@ pub(crate) fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
             Doubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
         }
     };
-    // Nobody asked a short run for a verdict.
-    let asked = |doubt: &Doubt| {
-        comparison.kind == Kind::Isolated || !matches!(doubt, Doubt::TooFewBlocks { .. })
-    };
-    doubts(comparison).into_iter().filter(asked).map(told).collect()
+    doubts(comparison).into_iter().map(told).collect()
 }

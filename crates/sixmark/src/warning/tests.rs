@@ -39,7 +39,6 @@ fn result(tls: Tls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
     let loaded = Loaded {
         tally,
         intervals: Vec::new(),
-        slices: Default::default(),
         busiest: 0.0,
         elapsed_ns: 1,
         ended: Ended::Complete,

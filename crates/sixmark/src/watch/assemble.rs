@@ -2,7 +2,6 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use sixmark_core::comparison::{Comparison, Kind, Settings, judge};
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::result::{
     Ended, Families, FamilyResult, RatioResult, RunResult, SCHEMA, Tool, family_result,
@@ -101,7 +100,6 @@ fn run(gathered: &Gathered, ended: Ended, begin_ns: u64, elapsed_s: f64) -> RunR
         vitals: None,
         calibration: None,
         find_max: None,
-        comparison: mixed(gathered),
         gates: Vec::new(),
     }
 }
@@ -123,16 +121,6 @@ fn figures(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {
     both += ipv4;
     let total = figures(&both, &mut gathered.servers.iter());
     (Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }, total)
-}
-
-/// The families over the seconds of the capture, where both had exchanges for a second at least.
-fn mixed(gathered: &Gathered) -> Option<Comparison> {
-    let both = Family::BOTH.into_iter().all(|family| gathered.tally[family].completed() > 0);
-    let sliced = &gathered.sliced;
-    (both && !sliced.pairs.is_empty()).then(|| {
-        let settings = Settings::usual(0);
-        judge::compare(Kind::Mixed, ("ipv6", "ipv4"), &sliced.pairs, sliced.left_out, &settings)
-    })
 }
 
 /// RFC 3339; a time that no calendar has is the last one of it.

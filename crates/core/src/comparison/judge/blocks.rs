@@ -68,7 +68,6 @@ fn blocks(
         unformed: figures.len() - formed.len(),
         least_p: least_p(formed.len()),
         found: finding(&formed, &effects, rules),
-        series: effects.clone(),
         effects,
     }
 }

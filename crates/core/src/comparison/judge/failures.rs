@@ -32,7 +32,6 @@ pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
         b: Some(shares.1),
         method: Method::Proportions,
         effects: Vec::new(),
-        series: apart(&used),
         unformed: pairs.len() - used.len(),
         least_p: least_p(used.len()),
         found: finding(&used, rules),

@@ -1,6 +1,6 @@
 //! Goodput over a full link, where IPv6 has 20 bytes less of each packet.
 
-use super::{Finding, Rules, blocks, correlated};
+use super::{Finding, Rules, blocks};
 use crate::comparison::{
     Compared, Comparison, Estimate, HeaderCorrected, Metric, Settings, Verdict,
 };
@@ -23,7 +23,7 @@ pub fn header_ratio(mtu: u32) -> Option<f64> {
 #[must_use]
 pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison {
     let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
-    let rules = Rules { kind: comparison.kind, settings: &comparison.settings };
+    let rules = Rules { settings: &comparison.settings };
     for compared in comparison.metrics.iter_mut().filter(|of| of.metric == Metric::Goodput) {
         let whole = compared.effects.len() == comparison.pairs;
         compared.header_corrected = corrected(compared, expected, &rules).ok().map(|found| {
@@ -36,8 +36,7 @@ pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison
 
 fn corrected(compared: &Compared, expected: f64, rules: &Rules<'_>) -> Result<Finding, Refused> {
     let effects: Vec<f64> = compared.effects.iter().map(|effect| effect - expected.ln()).collect();
-    let found = blocks::of_effects(&effects, NO_DIFFERENCE, rules)?;
-    correlated::by_kind(found, &effects, rules)
+    blocks::of_effects(&effects, NO_DIFFERENCE, rules)
 }
 
 /// A difference in bytes a second is nobody's question here.

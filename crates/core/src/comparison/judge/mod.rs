@@ -5,7 +5,6 @@
 //! verdicts. `docs/statistics.md` tells the rules and how they were checked.
 
 mod blocks;
-mod correlated;
 mod doubts;
 mod failures;
 mod figures;
@@ -33,19 +32,18 @@ use crate::stats::{Interval, Refused, fewest, holm, lag1};
 /// `left_out` are pairs that the caller kept back, since one of their sides was cut short. The order
 /// of `pairs` is that in which they were measured. The same seed gives the same answer.
 pub fn compare(
-    kind: Kind,
     names: (&str, &str),
     pairs: &[Pair],
     left_out: usize,
     settings: &Settings,
 ) -> Comparison {
-    let rules = Rules { kind, settings };
+    let rules = Rules { settings };
     let evidence = evidence(pairs, &rules);
     let tested: Vec<Option<f64>> = evidence.iter().map(|one| one.p()).collect();
     let family = tested.iter().flatten().count();
     let judged = evidence.into_iter().zip(holm(&tested));
     Comparison {
-        kind,
+        kind: Kind::Isolated,
         a: names.0.to_owned(),
         b: names.1.to_owned(),
         settings: settings.clone(),
@@ -62,9 +60,6 @@ struct Evidence {
     b: Option<f64>,
     method: Method,
     effects: Vec<f64>,
-    /// What neighbouring blocks may resemble each other in: the effects, or of failures the
-    /// differences.
-    series: Vec<f64>,
     /// Pairs of which no effect can be formed, since a side had nothing or 0.
     unformed: usize,
     /// The smallest p that so many pairs can give.
@@ -94,7 +89,6 @@ impl Finding {
 
 /// By what is judged.
 struct Rules<'a> {
-    kind: Kind,
     settings: &'a Settings,
 }
 
@@ -138,15 +132,12 @@ fn alpha(settings: &Settings) -> f64 {
 }
 
 fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
-    // Where both sides are loaded at once, the ratio of their rates is what was asked for.
-    let rates = (rules.kind == Kind::Isolated).then(|| blocks::rates(pairs, rules));
     let mut all: Vec<Evidence> = PHASES
         .iter()
         .flat_map(|&(_, phase)| of_phase(phase, pairs, rules))
-        .chain(rates.into_iter().flatten())
+        .chain(blocks::rates(pairs, rules))
         .chain(failures::failures(pairs, rules))
         .chain(blocks::cpu(pairs, rules))
-        .map(|one| correlated::widened(one, rules))
         .collect();
     let primary = rules.settings.primary;
     all.sort_by_key(|one| (one.metric != primary, !one.metric.is_of_the_phase_of(primary)));

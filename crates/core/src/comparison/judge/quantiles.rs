@@ -36,7 +36,6 @@ fn one(
         a: Some(a),
         b: Some(b),
         method: Method::PooledQuantile,
-        series: effects.clone(),
         effects,
         unformed: times.pairs.len() - whole.len(),
         least_p: least_p(whole.len()).max(1.0 / (f64::from(rules.settings.resamples) + 1.0)),

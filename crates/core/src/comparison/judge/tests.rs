@@ -31,7 +31,7 @@ fn pairs(n: usize, factor: f64, requests: u64, seed: u64) -> Vec<Pair> {
 }
 
 fn judged(pairs: &[Pair]) -> Comparison {
-    compare(Kind::Isolated, ("ipv6", "ipv4"), pairs, 0, &Settings::usual(1))
+    compare(("ipv6", "ipv4"), pairs, 0, &Settings::usual(1))
 }
 
 fn of(comparison: &Comparison, metric: Metric) -> &Compared {
@@ -197,46 +197,12 @@ fn goodput_is_judged_against_the_headers_too() {
         pair.b.body_bytes = 1_000_000_000;
     }
     let strict = Settings { margin: 0.01, ..Settings::usual(1) };
-    let found = compare(Kind::Isolated, ("ipv6", "ipv4"), &pairs, 0, &strict);
+    let found = compare(("ipv6", "ipv4"), &pairs, 0, &strict);
     assert_eq!(of(&found, Metric::Goodput).verdict, Verdict::Worse);
     let found = header_corrected(found, 1428.0 / 1448.0);
     let corrected = of(&found, Metric::Goodput).header_corrected.unwrap();
     assert_eq!(corrected.verdict, Verdict::Equivalent);
     assert!((corrected.ratio.value - 1.0).abs() < 1e-3, "{corrected:?}");
-}
-
-/// One exchange a block: side A's takes so many times ten microseconds more than 1 ms.
-fn slower(by: impl Fn(u64) -> u64) -> Vec<Pair> {
-    let side = |nanos| {
-        let mut side = Stretch { elapsed_s: 1.0, sent: 1, completed: 1, ..Stretch::default() };
-        side.phases.response.record(nanos);
-        side
-    };
-    let pair = |i| Pair { a: side(1_000_000 + 10_000 * by(i)), b: side(1_000_000) };
-    (0..24).map(pair).collect()
-}
-
-#[test]
-fn mixed_comparisons_ask_for_more_where_blocks_resemble_their_neighbours() {
-    let by = |kind, pairs: &[Pair]| {
-        let found = compare(kind, ("ipv6", "ipv4"), pairs, 0, &Settings::usual(1));
-        of(&found, P50).clone()
-    };
-    // A hill of 24 blocks, which nobody climbed by chance.
-    let hill = slower(|i| 12 - i.abs_diff(12));
-    assert_eq!(by(Kind::Isolated, &hill).verdict, Verdict::Worse);
-    let mixed = by(Kind::Mixed, &hill);
-    assert_eq!((mixed.verdict, mixed.ratio), (Verdict::Inconclusive, None));
-    assert!(mixed.reason.unwrap().contains("resemble their neighbours"));
-    // As many high ones and low ones, and no hill.
-    let mixed = by(Kind::Mixed, &slower(|i| i * 5 % 13));
-    assert_eq!(mixed.verdict, Verdict::Worse, "{mixed:?}");
-}
-
-#[test]
-fn mixed_comparisons_have_no_rates() {
-    let found = compare(Kind::Mixed, ("a", "b"), &pairs(8, 1.0, 100, 17), 0, &Settings::usual(1));
-    assert!(found.metrics.iter().all(|of| of.method != Method::Blocks || of.metric == P50));
 }
 
 #[test]
@@ -252,7 +218,7 @@ fn senseless_settings_do_no_harm() {
         (0.05, 0.95, 0),
     ] {
         let settings = Settings { margin, confidence, resamples, ..Settings::usual(1) };
-        let found = compare(Kind::Isolated, ("a", "b"), &pairs, 0, &settings);
+        let found = compare(("a", "b"), &pairs, 0, &settings);
         assert_eq!(found.metrics.len(), 7, "{margin} {confidence} {resamples}");
     }
 }

@@ -44,9 +44,11 @@ impl<'a> Parser<'a> {
             let what = format!("no function is called '{name}'{}", instead(name, &known));
             return Err(self.wrong(at, what));
         }
-        if !self.names.compared() {
-            let what =
-                format!("{name}() needs a comparison, and there is none of one family alone");
+        if !self.names.compared {
+            let what = format!(
+                "{name}() needs blocks of one side at a time: sixmark compare has them and gives a \
+                 verdict"
+            );
             return Err(self.wrong(at, what));
         }
         let open = self.at();

@@ -2,12 +2,15 @@
 
 use super::fixture::{comparison, comparison_result, run, silent};
 use super::reading::families;
+use crate::gate::source::Source;
 use crate::gate::{Gate, GateResult, Names};
 use crate::result::RunResult;
 
 fn of(run: &RunResult, text: &str) -> GateResult {
     let gate = Gate::parse(text, &families()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
-    gate.of_run(run, Some(&comparison()))
+    let (compared, mut source) = (comparison(), Source::of_run(run));
+    source.comparison = Some(&compared);
+    gate.judge(&source)
 }
 
 const TOLD: &[(&str, bool, &str)] = &[
@@ -179,7 +182,7 @@ fn both_sides_of_a_comparison_can_be_asked_for() {
 #[test]
 fn a_run_without_a_comparison_has_no_verdict() {
     let gate = Gate::parse("verdict(goodput) == worse", &families()).unwrap();
-    let found = gate.of_run(&run(), None);
+    let found = gate.of_run(&run());
     assert_eq!(
         (found.failed, found.because.as_str()),
         (true, "can't be told: nothing was compared")

@@ -58,7 +58,6 @@ pub(crate) fn run() -> RunResult {
         calibration: None,
         truth: None,
         find_max: None,
-        comparison: None,
         gates: Vec::new(),
         vitals: None,
     }

@@ -3,12 +3,16 @@
 use super::fixture;
 use crate::family::Family;
 use crate::gate::names::{FUNCTIONS, PHASES, POINTS};
+use crate::gate::source::Source;
 use crate::gate::tree::Function;
 use crate::gate::unit::UNITS;
 use crate::gate::{Gate, MOST_BYTES, MOST_NESTED, Names};
 
+/// Everything that can be asked for anywhere: no command has `total` and verdicts both.
 pub(super) fn families() -> Names {
-    Names::of_run(Family::BOTH, true)
+    let mut names = Names::of_run(Family::BOTH);
+    names.compared = true;
+    names
 }
 
 fn read(text: &str) -> Gate {
@@ -182,6 +186,8 @@ const PIECES: &[&str] = &[
 fn whatever_is_read_is_written_so_that_it_reads_the_same() {
     let (mut state, mut read) = (1_u64, 0);
     let (run, compared) = (fixture::run(), fixture::comparison());
+    let mut source = Source::of_run(&run);
+    source.comparison = Some(&compared);
     // Knuth's MMIX generator: its high bits are random enough to choose pieces by.
     let mut below = |n: usize| {
         state =
@@ -195,7 +201,7 @@ fn whatever_is_read_is_written_so_that_it_reads_the_same() {
         let Ok(gate) = Gate::parse(&text, &families()) else { continue };
         let again = Gate::parse(&gate.to_string(), &families());
         assert!(again.as_ref().is_ok_and(|again| again.means(&gate)), "{text}\n{gate}\n{again:?}");
-        let found = gate.of_run(&run, Some(&compared));
+        let found = gate.judge(&source);
         let told = !found.because.is_empty() && !found.because.contains("NaN");
         assert!(told && !found.because.contains("inf "), "{text}: {found:?}");
         read += 1;

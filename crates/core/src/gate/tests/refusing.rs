@@ -169,17 +169,33 @@ fn numbers_have_bounds() {
 }
 
 #[test]
-fn one_family_alone_is_compared_with_nothing() {
+fn a_family_that_is_not_used_is_no_side() {
     for family in Family::BOTH {
-        let known = Names::of_run([family], false);
+        let known = Names::of_run([family]);
         let name = family.to_string().to_lowercase();
         let other = family.other().to_string().to_lowercase();
         assert!(Gate::parse(&format!("{name}.sent < total.sent"), &known).is_ok());
         let said = |text: &str| Gate::parse(text, &known).unwrap_err().to_string();
         let expected = format!("column 1: there is no side '{other}' here: {name}, total");
         assert_eq!(said(&format!("{other}.sent > 1")), expected);
-        let expected =
-            "column 1: verdict() needs a comparison, and there is none of one family alone";
-        assert_eq!(said("verdict(goodput) == worse"), expected);
+    }
+}
+
+#[test]
+fn whatever_a_comparison_says_is_not_to_be_had_of_a_run() {
+    for known in [Names::of_run(Family::BOTH), Names::of_run([Family::Ipv6])] {
+        for (text, function) in [
+            ("verdict(goodput) == worse", "verdict"),
+            ("ratio_low(response.p99) > 1.05", "ratio_low"),
+            ("difference(failures) > 1%", "difference"),
+            ("p_holm(wait.p50) < 0.05", "p_holm"),
+        ] {
+            let said = Gate::parse(text, &known).unwrap_err().to_string();
+            let expected = format!(
+                "column 1: {function}() needs blocks of one side at a time: sixmark compare has \
+                 them and gives a verdict"
+            );
+            assert_eq!(said, expected, "{text}");
+        }
     }
 }

@@ -74,13 +74,16 @@ fn headline(result: &ComparisonResult) -> Headline {
     headline
 }
 
-/// How the sides differ is what the blocks say of it, not what all of them together do.
-pub(super) fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
+/// What the blocks say, of the sides and of how they differ, wherever they say anything.
+fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
     let mut tiles = figures::tiles(sides);
     for tile in &mut tiles {
         let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric));
-        let change = found.and_then(|of| of.ratio).map(verdict::change_of);
-        tile.change = change.map_or(String::new(), |change| write::change(change.value));
+        let Some((of, ratio)) = found.and_then(|of| Some((of, of.ratio?))) else { continue };
+        tile.change = write::change(verdict::change_of(ratio).value);
+        for ((_, _, said), value) in tile.sides.iter_mut().zip([of.a, of.b]) {
+            *said = value.map_or("none".into(), |value| effects::written(of.metric, value));
+        }
     }
     tiles
 }

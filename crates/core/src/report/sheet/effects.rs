@@ -71,7 +71,8 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
     Row::new(short(of.metric), cells)
 }
 
-fn written(metric: Metric, value: f64) -> String {
+/// A metric's figure with its unit.
+pub(super) fn written(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Time(..) | Metric::CpuPerRequest => write::time(value),
         Metric::RequestsPerS => write::per_s(value),

@@ -9,18 +9,17 @@ use super::side::Sides;
 use super::table::{Group, Row, Table};
 use super::{Block, Part, Tile, write};
 
-/// The quantiles shown of each phase, and how many durations each side needs for a difference that
-/// is more than chance. A maximum is a single duration and never compared.
-const QUANTILES: [(Figure<Summary>, u64); 6] = [
-    (("mean", |s| s.mean), 100),
-    (("median", |s| s.p50), 100),
-    (("90 %", |s| s.p90), 500),
-    (("99 %", |s| s.p99), 1_000),
-    (("99.9 %", |s| s.p999), 10_000),
-    (("longest", |s| s.max), u64::MAX),
+/// What is shown of each phase.
+const QUANTILES: [Figure<Summary>; 6] = [
+    ("mean", |s| s.mean),
+    ("median", |s| s.p50),
+    ("90 %", |s| s.p90),
+    ("99 %", |s| s.p99),
+    ("99.9 %", |s| s.p999),
+    ("longest", |s| s.max),
 ];
 
-/// The shortest time that is compared, in microseconds: the stamps can't tell less from nothing.
+/// The shortest time that is shown in detail, in microseconds: the stamps can't tell less from nothing.
 pub(super) const COMPARABLE_US: f64 = 1.0;
 
 /// How requests went, where there is any of it.
@@ -42,7 +41,7 @@ const COUNTS: [Figure<FamilyResult>; 11] = [
 pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
     let mut groups = vec![Group { name: Some("Requests".into()), rows: counts(sides) }];
     groups.extend(PHASES.iter().filter_map(|phase| times(sides, *phase)));
-    let columns = sides.compared_columns("Figure");
+    let columns = sides.columns("Figure");
     let caption = "Figures of each side".to_owned();
     Part::new("Figures", vec![Block::Table(Table { caption, columns, groups, scale: None })])
 }
@@ -51,19 +50,17 @@ pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
 pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let response =
         |quantile: fn(&Summary) -> Option<f64>| move |f: &FamilyResult| quantile(&f.response_us);
-    let fewest = fewest(sides, &|f| Some(&f.response_us));
     let time = |point| Some(Metric::Time(TimedPhase::Response, point));
-    let tile =
-        |label, metric, values: Values, compared| tile(sides, label, metric, values, compared);
+    let tile = |label, metric, values: Values| tile(sides, label, metric, values);
     let times =
         |quantile: fn(&Summary) -> Option<f64>| values(sides, response(quantile), write::time);
     let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
     let failed = values(sides, failed, write::percent);
     vec![
-        tile("Median response", time(Point::P50), times(|s| s.p50), fewest >= 100),
-        tile("99 % of responses within", time(Point::P99), times(|s| s.p99), fewest >= 1_000),
-        tile("Responses a second", Some(Metric::RequestsPerS), rates, sides.rates),
-        tile("Failed", Some(Metric::Failures), failed, false),
+        tile("Median response", time(Point::P50), times(|s| s.p50)),
+        tile("99 % of responses within", time(Point::P99), times(|s| s.p99)),
+        tile("Responses a second", Some(Metric::RequestsPerS), rates),
+        tile("Failed", Some(Metric::Failures), failed),
     ]
 }
 
@@ -75,41 +72,30 @@ pub(super) fn failed(figures: &FamilyResult) -> Option<f64> {
     (sent > 0).then(|| failed as f64 / sent as f64)
 }
 
-/// A figure of each side, and the same in words.
-type Values = Vec<(Option<f64>, String)>;
+/// A figure of each side, in words.
+type Values = Vec<String>;
 
 fn values(
     sides: &Sides<'_>,
     figure: impl Fn(&FamilyResult) -> Option<f64>,
     write: impl Fn(f64) -> String,
 ) -> Values {
-    let said = |value: Option<f64>| (value, value.map_or("none".into(), &write));
+    let said = |value: Option<f64>| value.map_or("none".into(), &write);
     sides.all.iter().map(|side| said(figure(side.figures))).collect()
 }
 
-fn tile(
-    sides: &Sides<'_>,
-    label: &'static str,
-    metric: Option<Metric>,
-    values: Values,
-    compared: bool,
-) -> Tile {
-    let change = match values.as_slice() {
-        [(a, _), (b, _)] if compared && sides.times => write::between(*a, *b).map(write::change),
-        _ => None,
-    };
+fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: Values) -> Tile {
     let named = sides.all.iter().zip(values);
-    let sides = named.map(|(side, (_, said))| (side.place, side.name.clone(), said)).collect();
-    Tile { label, metric, sides, change: change.unwrap_or_default() }
+    let sides = named.map(|(side, said)| (side.place, side.name.clone(), said)).collect();
+    Tile { label, metric, sides, change: String::new() }
 }
 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
     let there = COUNTS.iter().take(2).chain(COUNTS[2..].iter().filter(|(_, of)| sides.any(of)));
     let whole = |value: f64| write::count(value as u64);
-    let mut rows: Vec<Row> = there.map(|(label, of)| sides.row(label, of, whole, false)).collect();
-    let rates = sides.rates;
-    rows.push(sides.row("responses a second", |f| Some(f.requests_per_s), write::per_s, rates));
-    rows.push(sides.row("goodput", |f| Some(f.goodput_bytes_per_s), write::rate, rates));
+    let mut rows: Vec<Row> = there.map(|(label, of)| sides.row(label, of, whole)).collect();
+    rows.push(sides.row("responses a second", |f| Some(f.requests_per_s), write::per_s));
+    rows.push(sides.row("goodput", |f| Some(f.goodput_bytes_per_s), write::rate));
     rows
 }
 
@@ -117,21 +103,12 @@ fn times(sides: &Sides<'_>, (phase, of): Phase) -> Option<Group> {
     if !sides.any(|f| of(f).map(|summary| summary.count as f64)) {
         return None;
     }
-    let fewest = fewest(sides, &of);
     // Where nothing took any time, one row says so.
     let longest = |f: &FamilyResult| of(f).and_then(|summary| summary.max);
     let none = !sides.any(|f| longest(f).map(|us| us - COMPARABLE_US));
     let shown = if none { &QUANTILES[5..] } else { &QUANTILES[..] };
-    let rows = shown.iter().map(|&((name, quantile), needed)| {
-        let figure = |f: &FamilyResult| of(f).and_then(quantile);
-        let shortest = sides.all.iter().filter_map(|side| figure(side.figures));
-        let told = shortest.fold(f64::MAX, f64::min) >= COMPARABLE_US;
-        sides.row(name, figure, write::time, fewest >= needed && told)
+    let rows = shown.iter().map(|&(name, quantile)| {
+        sides.row(name, |f: &FamilyResult| of(f).and_then(quantile), write::time)
     });
     Some(Group { name: Some(super::phases::title(phase).to_owned()), rows: rows.collect() })
-}
-
-fn fewest(sides: &Sides<'_>, of: &impl Fn(&FamilyResult) -> Option<&Summary>) -> u64 {
-    let counts = sides.all.iter().map(|side| of(side.figures).map_or(0, |s| s.count));
-    counts.min().unwrap_or(0)
 }

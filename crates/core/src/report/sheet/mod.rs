@@ -78,7 +78,7 @@ pub struct Tile {
     pub metric: Option<Metric>,
     /// The side's place (0 or 1), its name, and the figure.
     pub sides: Vec<(usize, String, String)>,
-    /// How they differ, where that means something.
+    /// How they differ, where blocks say so.
     pub change: String,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
     if groups.is_empty() {
         return None;
     }
-    let columns = sides.compared_columns("Fact");
+    let columns = sides.columns("Fact");
     let caption = "What TCP, TLS and QUIC knew of the connections".to_owned();
     Part::new("Connections", vec![Block::Table(Table { caption, columns, groups, scale: None })])
 }
@@ -38,12 +38,12 @@ fn tcp(sides: &Sides<'_>) -> Vec<Row> {
         return Vec::new();
     }
     vec![
-        sides.row("connections asked", |f| Some(f.tcp.read as f64), whole, false),
-        sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::time, false),
-        sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::time, false),
-        sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::time, false),
-        sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), whole, false),
-        sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), whole, false),
+        sides.row("connections asked", |f| Some(f.tcp.read as f64), whole),
+        sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::time),
+        sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::time),
+        sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::time),
+        sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), whole),
+        sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), whole),
         sides.words("largest segment, bytes", |side| usual(&side.figures.tcp.mss)),
     ]
 }
@@ -59,12 +59,12 @@ fn tls(sides: &Sides<'_>) -> Vec<Row> {
         move |side: &Side<'_>| side.figures.tls.as_ref().map_or(String::new(), of)
     };
     vec![
-        sides.row("full handshakes", count(|tls| tls.handshakes.full), whole, false),
-        sides.row("resumed handshakes", count(|tls| tls.handshakes.resumed), whole, false),
-        sides.row("failed handshakes", count(|tls| tls.handshakes.failed), whole, false),
-        sides.row("asked for another group", count(|tls| tls.handshakes.retried), whole, false),
-        sides.row("full, median", |f| f.tls.as_ref()?.full_us.p50, write::time, false),
-        sides.row("resumed, median", |f| f.tls.as_ref()?.resumed_us.p50, write::time, false),
+        sides.row("full handshakes", count(|tls| tls.handshakes.full), whole),
+        sides.row("resumed handshakes", count(|tls| tls.handshakes.resumed), whole),
+        sides.row("failed handshakes", count(|tls| tls.handshakes.failed), whole),
+        sides.row("asked for another group", count(|tls| tls.handshakes.retried), whole),
+        sides.row("full, median", |f| f.tls.as_ref()?.full_us.p50, write::time),
+        sides.row("resumed, median", |f| f.tls.as_ref()?.resumed_us.p50, write::time),
         sides.words("version", words(|tls| usual(&tls.versions))),
         sides.words("cipher suite", words(|tls| usual(&tls.ciphers))),
         sides.words("group", words(|tls| usual(&tls.groups))),
@@ -101,13 +101,13 @@ fn quic(sides: &Sides<'_>) -> Vec<Row> {
     }
     let mtu = |side: &Side<'_>| side.figures.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
     vec![
-        sides.row("connections", count(|quic| quic.connections), whole, false),
-        sides.row("round trip, median", |f| f.quic.as_ref()?.rtt_us.p50, write::time, false),
-        sides.row("packets sent", count(|quic| quic.packets_sent), whole, false),
-        sides.row("packets lost", count(|quic| quic.packets_lost), whole, false),
-        sides.row("datagrams dropped here", count(|quic| quic.dropped), whole, false),
-        sides.row("begun again (Retry)", count(|quic| quic.retried), whole, false),
-        sides.row("other version", count(|quic| quic.mismatched), whole, false),
+        sides.row("connections", count(|quic| quic.connections), whole),
+        sides.row("round trip, median", |f| f.quic.as_ref()?.rtt_us.p50, write::time),
+        sides.row("packets sent", count(|quic| quic.packets_sent), whole),
+        sides.row("packets lost", count(|quic| quic.packets_lost), whole),
+        sides.row("datagrams dropped here", count(|quic| quic.dropped), whole),
+        sides.row("begun again (Retry)", count(|quic| quic.retried), whole),
+        sides.row("other version", count(|quic| quic.mismatched), whole),
         sides.words("largest payload, bytes", mtu),
     ]
 }

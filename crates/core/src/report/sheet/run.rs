@@ -1,6 +1,5 @@
 //! A run's report.
 
-use crate::comparison::Comparison;
 use crate::find::{FindMax, Found};
 use crate::report::find;
 use crate::result::RunResult;
@@ -9,8 +8,8 @@ use crate::watch::Watched;
 use super::side::Sides;
 use super::table::{Cell, Column, Group, Row, Table};
 use super::{
-    Block, Headline, Part, Sheet, Tile, comparison, effects, figures, floor, gates, outcomes, path,
-    phases, seconds, setting, verdict, watched, write,
+    Block, Headline, Part, Sheet, figures, floor, gates, outcomes, path, phases, seconds, setting,
+    verdict, watched, write,
 };
 
 /// What is shown of a run.
@@ -19,7 +18,6 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
     let parts = [
         search(result),
         gates::part(&result.gates),
-        compared(result).and_then(effects::part),
         seconds::part(result, &sides),
         phases::part(&sides),
         figures::part(&sides),
@@ -35,7 +33,7 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
         title: title(result),
         about: about(result),
         headline: headline(result, &sides),
-        tiles: tiles(result, &sides),
+        tiles: figures::tiles(&sides),
         warnings: result.warnings.clone(),
         parts: parts.into_iter().flatten().collect(),
     }
@@ -76,27 +74,7 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
     if let Some(found) = &result.find_max {
         return Headline { verdict: None, sentence: highest(found), notes };
     }
-    match compared(result) {
-        Some(comparison) => {
-            let mut headline = verdict::of(comparison);
-            headline.notes.extend(notes);
-            headline
-        }
-        None => verdict::of_run(sides, notes),
-    }
-}
-
-/// The families over the run's seconds, where these are enough to say anything.
-fn compared(result: &RunResult) -> Option<&Comparison> {
-    let told = |of: &&Comparison| of.metrics.first().is_some_and(|first| first.p.is_some());
-    result.comparison.as_ref().filter(told)
-}
-
-fn tiles(result: &RunResult, sides: &Sides<'_>) -> Vec<Tile> {
-    match compared(result) {
-        Some(of) => comparison::tiles(sides, of),
-        None => figures::tiles(sides),
-    }
+    verdict::of_run(sides, notes)
 }
 
 fn measured(result: &RunResult) -> Vec<Block> {

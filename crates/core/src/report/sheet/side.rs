@@ -6,7 +6,6 @@ use crate::plan::http::Version;
 use crate::result::{FamilyResult, RunResult};
 
 use super::table::{Cell, Column, Row};
-use super::write;
 
 /// One side.
 #[derive(Clone, Debug)]
@@ -18,14 +17,11 @@ pub(super) struct Side<'a> {
     pub(super) version: Version,
 }
 
-/// One side, or both, and what may be said of their difference.
+/// One side, or both. How they differ is for the blocks of a comparison to say: figures beside one
+/// another differ by chance too.
 #[derive(Clone, Debug)]
 pub(super) struct Sides<'a> {
     pub(super) all: Vec<Side<'a>>,
-    /// Whether times may be compared.
-    pub(super) times: bool,
-    /// Whether rates may: where both sides share the time, the ratio fixes them.
-    pub(super) rates: bool,
 }
 
 impl<'a> Sides<'a> {
@@ -38,8 +34,7 @@ impl<'a> Sides<'a> {
             figures,
             version,
         };
-        let all = result.families.iter().map(side).collect();
-        Sides { all, times: result.find_max.is_none(), rates: false }
+        Sides { all: result.families.iter().map(side).collect() }
     }
 
     /// The sides of a comparison.
@@ -51,7 +46,7 @@ impl<'a> Sides<'a> {
             figures: &side.figures,
             version: side.plan.http.version,
         };
-        Sides { all: both.map(side).collect(), times: true, rates: true }
+        Sides { all: both.map(side).collect() }
     }
 
     /// A column for each, after one for names.
@@ -60,49 +55,22 @@ impl<'a> Sides<'a> {
         std::iter::once(Column::words(first)).chain(names).collect()
     }
 
-    /// The same with one for how they differ, where that may be said.
-    pub(super) fn compared_columns(&self, first: &str) -> Vec<Column> {
-        let mut columns = self.columns(first);
-        columns.extend(self.difference().map(Column::number));
-        columns
-    }
-
-    /// `IPv6 to IPv4`, where there are both and they may be compared.
-    pub(super) fn difference(&self) -> Option<String> {
-        match self.all.as_slice() {
-            [a, b] if self.times => Some(format!("{} to {}", a.name, b.name)),
-            _ => None,
-        }
-    }
-
-    /// One figure of each side, and how they differ where `compared`.
+    /// One figure of each side.
     pub(super) fn row(
         &self,
         label: &str,
         figure: impl Fn(&FamilyResult) -> Option<f64>,
         write: impl Fn(f64) -> String,
-        compared: bool,
     ) -> Row {
-        let values: Vec<_> = self.all.iter().map(|side| figure(side.figures)).collect();
-        let cell = |value: &Option<f64>| {
+        let cell = |value: Option<f64>| {
             value.map_or_else(Cell::none, |value| Cell::Number(write(value), value))
         };
-        let mut cells: Vec<Cell> = values.iter().map(cell).collect();
-        if self.difference().is_some() {
-            let change = match values.as_slice() {
-                [a, b] if compared => write::between(*a, *b),
-                _ => None,
-            };
-            cells.push(change.map_or_else(Cell::none, |by| Cell::Number(write::change(by), by)));
-        }
-        Row::new(label, cells)
+        Row::new(label, self.all.iter().map(|side| cell(figure(side.figures))).collect())
     }
 
     /// Words of each side.
     pub(super) fn words(&self, label: &str, of: impl Fn(&Side<'a>) -> String) -> Row {
-        let mut cells: Vec<Cell> = self.all.iter().map(|side| of(side).into()).collect();
-        cells.extend(self.difference().map(|_| Cell::none()));
-        Row::new(label, cells)
+        Row::new(label, self.all.iter().map(|side| of(side).into()).collect())
     }
 
     /// True where any side has something of it.

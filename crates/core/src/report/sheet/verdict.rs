@@ -1,7 +1,7 @@
 //! Verdicts in plain words.
 
 use crate::comparison::{
-    Compared, Comparison, Estimate, Kind, Metric, Point, Settings, TimedPhase, Verdict,
+    Compared, Comparison, Estimate, Metric, Point, Settings, TimedPhase, Verdict,
 };
 use crate::timing::Summary;
 
@@ -22,20 +22,18 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What a run without blocks says: the medians, and that they are no verdict.
+/// What a run says: the medians, and that they are no verdict.
 pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> Headline {
-    let p50 = |summary: &Summary| summary.p50.map(|us| (us, write::time(us)));
+    let p50 = |summary: &Summary| summary.p50.map(write::time);
     let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
     let sentence = match (sides.all.as_slice(), medians.as_slice()) {
-        ([a, b], [Some((a_us, a_text)), Some((b_us, b_text))]) => {
+        ([a, b], [Some(of_a), Some(of_b)]) => {
             notes.push(
-                "A difference within a single run is no verdict: `sixmark compare` gives one."
+                "What differs within one run may be chance: `sixmark compare` gives a verdict."
                     .to_owned(),
             );
-            let by = write::between(Some(*a_us), Some(*b_us)).map(write::change);
-            let by = by.map_or(String::new(), |by| format!(" ({by})"));
             format!(
-                "Half of all responses took at most {a_text} over {} and {b_text} over {}{by}.",
+                "Half of all responses took at most {of_a} over {} and {of_b} over {}.",
                 a.name, b.name
             )
         }
@@ -45,9 +43,9 @@ pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> Headline {
 }
 
 /// What can be said where not both sides have a median.
-fn alone(sides: &Sides<'_>, medians: &[Option<(f64, String)>]) -> String {
-    let of = |(side, median): (&super::side::Side<'_>, &Option<(f64, String)>)| match median {
-        Some((_, text)) => {
+fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
+    let of = |(side, median): (&super::side::Side<'_>, &Option<String>)| match median {
+        Some(text) => {
             format!("Half of all responses over {} took at most {text}.", side.name)
         }
         None => format!("Not one whole response came over {}.", side.name),
@@ -61,14 +59,7 @@ pub(super) fn of(comparison: &Comparison) -> Headline {
         let sentence = "Can’t tell: there is no metric that both sides have.".to_owned();
         return Headline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
     };
-    let mut notes = vec![match comparison.kind {
-        Kind::Isolated => "One side at a time, in turns.".to_owned(),
-        Kind::Mixed => {
-            "Both sides at once, sharing the server; a block is a stretch of seconds. How each \
-             does alone, `sixmark compare` tells."
-                .to_owned()
-        }
-    }];
+    let mut notes = vec!["One side at a time, in turns.".to_owned()];
     notes.extend(others(comparison));
     let sentence = sentence(comparison, primary);
     Headline { verdict: Some(primary.verdict), sentence, notes }
@@ -217,7 +208,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::Method;
+    use crate::comparison::{Kind, Method};
 
     fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
         let [low, value, high] = ratio;

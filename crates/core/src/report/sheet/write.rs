@@ -56,12 +56,6 @@ fn together(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// A difference between figures of which both sides have one.
-pub(super) fn between(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    let (a, b) = (a?, b?);
-    (b > 0.0).then(|| a / b - 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

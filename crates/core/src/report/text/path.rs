@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::{Columns, FEWEST, line, whole};
+use super::{Columns, line, whole};
 use crate::report::Figure;
 use crate::report::number::duration_us;
 use crate::result::FamilyResult;
@@ -44,10 +44,9 @@ impl Columns<'_> {
     }
 
     fn kind_of_handshake(&self, text: &mut String, (mean, p50, of): Kind) {
-        let compared = self.counts_of(of).min() >= Some(FEWEST);
         for (label, figure) in [(mean, (|s| s.mean) as fn(&Summary) -> _), (p50, |s| s.p50)] {
             let figure = |f: &FamilyResult| f.tls.as_ref().map(of).and_then(figure);
-            self.row(text, label, figure, duration_us, compared);
+            self.row(text, label, figure, duration_us);
         }
     }
 
@@ -61,9 +60,9 @@ impl Columns<'_> {
             return;
         }
         let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
-        self.row(text, "tcp       rtt p50", rtt, duration_us, false);
+        self.row(text, "tcp       rtt p50", rtt, duration_us);
         let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
-        self.row(text, "          retransmits", again, whole, false);
+        self.row(text, "          retransmits", again, whole);
         let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), |f| usual(&f.tcp.mss)));
         line(text, "          mss", &v6, &v4, "");
     }
@@ -75,9 +74,9 @@ impl Columns<'_> {
             return;
         }
         let rtt = |f: &FamilyResult| f.quic.as_ref()?.rtt_us.p50;
-        self.row(text, "quic      rtt p50", rtt, duration_us, false);
+        self.row(text, "quic      rtt p50", rtt, duration_us);
         let lost = |f: &FamilyResult| Some(f.quic.as_ref()?.packets_lost as f64);
-        self.row(text, "          lost packets", lost, whole, false);
+        self.row(text, "          lost packets", lost, whole);
         self.those_there_are(text, &QUIC);
         let mtu = |f: &FamilyResult| f.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
         let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), mtu));
@@ -88,7 +87,7 @@ impl Columns<'_> {
     pub(super) fn those_there_are(&self, text: &mut String, figures: &[Figure<FamilyResult>]) {
         for &(label, number) in figures {
             if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
-                self.row(text, label, number, whole, false);
+                self.row(text, label, number, whole);
             }
         }
     }

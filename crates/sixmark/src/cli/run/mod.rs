@@ -46,7 +46,7 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     let told = ready.doubts().len();
     warn(ready.doubts().iter());
     let mut result = measure(ready, quiet)?;
-    result.gates = gates.iter().map(|g| g.of_run(&result, result.comparison.as_ref())).collect();
+    result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
     let shown = !quiet && ![&json, &csv, &demanded.junit, &html].contains(&&Some(Place::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
@@ -66,9 +66,7 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
 
 /// What gates may speak of.
 fn names(ready: &Ready) -> Names {
-    let families: Vec<_> = ready.plan().families().collect();
-    let compared = families.len() == 2 && !ready.searches();
-    Names::of_run(families, compared)
+    Names::of_run(ready.plan().families())
 }
 
 fn measure(ready: Ready, quiet: bool) -> Result<RunResult, Error> {

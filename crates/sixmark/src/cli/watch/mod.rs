@@ -24,10 +24,10 @@ use live::Live;
 pub(super) fn main(args: &Args) -> Result<u8, Error> {
     args.check()?;
     args.inside.go()?;
-    let gates = args.gates.gates(&Names::of_run(Family::BOTH, true))?;
+    let gates = args.gates.gates(&Names::of_run(Family::BOTH))?;
     let mut keeper = Keeper::open(&args.keep)?;
     let mut result = look(args)?;
-    result.gates = gates.iter().map(|g| g.of_run(&result, result.comparison.as_ref())).collect();
+    result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
     let shown = !args.quiet && !places.contains(&&Some(Place::Standard));
     if shown {

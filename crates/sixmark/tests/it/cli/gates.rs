@@ -27,7 +27,7 @@ fn a_condition_that_holds_ends_a_run_with_1() {
 fn what_can_not_be_told_fails_and_says_why() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
-    let load = ["-n", "100", "-c", "2", "--fail-if", "p(response.p50) < 0.05", &v6, &v4];
+    let load = ["-n", "100", "-c", "2", "--fail-if", "ipv6.tls.p50 > 1s", &v6, &v4];
     let output = sixmark(&[&["run", "--quiet"], &load[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -66,6 +66,7 @@ fn a_condition_that_says_nothing_is_refused_before_anything_is_sent() {
         ("run", "ipv5.response.p50 > 1ms", "did you mean"),
         ("run", "ipv4.response.p50 > 10", "unit"),
         ("run", "ipv6.response.p50 > 1ms", "ipv6"),
+        ("run", "verdict(response.p50) == worse", "sixmark compare has them"),
         ("compare", "verdict(response.p98) == worse", "response.p98"),
         ("compare", "a.response.p50 >", "column"),
     ] {

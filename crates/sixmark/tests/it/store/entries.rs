@@ -39,6 +39,17 @@ fn what_was_kept_comes_back_to_the_byte() {
 }
 
 #[test]
+fn a_verdict_that_an_earlier_version_gave_a_run_is_not_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder.path().join("results.sqlite"));
+    let verdict = headline(&comparison(), "2026-07-31T12:00:00Z").verdict;
+    assert!(verdict.is_some());
+    let run = Headline { verdict, ..headline(RUN, "2026-07-31T12:00:00Z") };
+    let id = store.keep(&new(&run, RUN, None)).unwrap();
+    assert_eq!(store.entry(id).unwrap().unwrap().headline.verdict, None);
+}
+
+#[test]
 fn what_is_renewed_keeps_its_number_even_where_it_was_deleted_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder.path().join("results.sqlite"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sixmark_core::comparison::judge::compare;
 use sixmark_core::comparison::result::{Block, ComparisonResult};
 use sixmark_core::comparison::result::{GateResult, Order, Schedule, Side, SideName, Sides};
-use sixmark_core::comparison::{Kind, Pair, Settings, Stretch};
+use sixmark_core::comparison::{Pair, Settings, Stretch};
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::result::{Ended, RunResult, Warning, planned_result};
 use sixmark_core::tally::FamilyTally;
@@ -44,8 +44,8 @@ pub(crate) fn comparison() -> Value {
     let pairs: Vec<Pair> =
         a.iter().zip(&b).skip(1).map(|(a, b)| Pair { a: stretch(a), b: stretch(b) }).collect();
     let settings = Settings::usual(1);
-    let comparison = compare(Kind::Isolated, ("ipv6", "ipv4"), &pairs, 0, &settings);
-    let noise = compare(Kind::Isolated, ("ipv6", "ipv6"), &same(&pairs), 0, &settings);
+    let comparison = compare(("ipv6", "ipv4"), &pairs, 0, &settings);
+    let noise = compare(("ipv6", "ipv6"), &same(&pairs), 0, &settings);
     let side = |name: &str, all: &[FamilyTally]| Side {
         name: name.into(),
         options: String::new(),
