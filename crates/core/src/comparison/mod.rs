@@ -213,9 +213,10 @@ pub struct Comparison {
 pub struct Compared {
     /// Which.
     pub metric: Metric,
-    /// Of side A over all its blocks: microseconds, responses or bytes a second, or a share (0 to 1).
+    /// Of side A: microseconds, responses or bytes a second, or a share (0 to 1). By method `blocks`
+    /// that of a typical pair, else over all its blocks.
     pub a: Option<f64>,
-    /// The same of side B.
+    /// The same of side B. As far as there is a ratio, it is that of `a` to `b`.
     pub b: Option<f64>,
     /// How the effect was estimated.
     pub method: Method,

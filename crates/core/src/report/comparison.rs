@@ -31,6 +31,9 @@ pub fn table(result: &ComparisonResult) -> String {
     side(&mut text, 'B', &result.sides.b);
     let _ = writeln!(text, "{}", setting(result));
     let _ = writeln!(text, "\n{}\n", wrapped(&sentence(&result.comparison)));
+    if let Some(floor) = noise_floor(result, str::to_owned) {
+        let _ = writeln!(text, "{}\n", wrapped(&floor));
+    }
     text.push_str(&metrics(&result.comparison));
     text.push_str(&super::gates::lines(&result.gates));
     text
@@ -119,6 +122,26 @@ pub fn sentence(comparison: &Comparison) -> String {
             format!("INCONCLUSIVE in {what}{measured}: {reason}.")
         }
     }
+}
+
+/// What side A against itself says of the primary metric, where that was measured (`--calibrate`).
+/// `named` writes a side's name.
+pub fn noise_floor(result: &ComparisonResult, named: impl Fn(&str) -> String) -> Option<String> {
+    let noise = result.noise.as_ref()?;
+    let primary = result.comparison.metrics.first()?;
+    let (side, what) = (named(&noise.a), spoken(primary.metric));
+    let Some(floor) = primary.noise_floor else {
+        return Some(format!(
+            "Noise floor: unknown, {side} can't be compared with itself in {what}."
+        ));
+    };
+    let found = noise.metrics.iter().find(|of| of.metric == primary.metric).and_then(effect);
+    let found = found.map_or(String::new(), |effect| format!("{effect}, "));
+    Some(format!(
+        "Noise floor: {side} differs from itself by up to {} in {what} ({found}{} pairs).",
+        percent(floor),
+        noise.pairs
+    ))
 }
 
 /// What the pairs so far say of the primary metric: `response.p50 +2.1 % (+0.3 to +4.1 %)`.
@@ -240,4 +263,37 @@ pub fn name_of(verdict: Verdict) -> &'static str {
 fn line(text: &mut String, [label, a, b, value, interval, verdict]: [&str; 6]) {
     let row = format!("{label:<15}{a:>11}{b:>11}{value:>14}{interval:>19}  {verdict}");
     let _ = writeln!(text, "{}", row.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::judge::with_noise;
+    use crate::gate::tests::fixture::{comparison, comparison_result};
+
+    /// A against itself, in the median between these.
+    fn noise(low: f64, high: f64) -> Comparison {
+        let mut noise = Comparison { b: "ipv6".into(), ..comparison() };
+        noise.metrics[0].ratio = Some(Estimate { value: 1.01, low, high });
+        noise
+    }
+
+    #[test]
+    fn the_noise_floor_stands_below_the_verdict() {
+        let mut result = comparison_result();
+        assert!(!table(&result).contains("Noise floor"));
+        result.noise = Some(noise(0.97, 1.02));
+        result.comparison = with_noise(comparison(), &noise(0.97, 1.02));
+        let text = table(&result);
+        let said = "Noise floor: ipv6 differs from itself by up to 3.09 % in response.p50 (+1.00 %,\n\
+                    interval -3.00 to +2.00, 12 pairs).\n";
+        assert!(text.contains(said), "{text}");
+        assert!(text.find("WORSE") < text.find("Noise floor"), "{text}");
+        result.comparison = comparison();
+        let text = table(&result);
+        assert!(
+            text.contains("Noise floor: unknown, ipv6 can't be compared with itself"),
+            "{text}"
+        );
+    }
 }

@@ -60,16 +60,34 @@ fn blocks(
 ) -> Evidence {
     let formed = formed(figures);
     let effects = effects(&formed);
+    let (a, b) = typical(&formed, &effects).unwrap_or(overall);
     Evidence {
         metric,
-        a: Some(overall.0),
-        b: Some(overall.1),
+        a: Some(a),
+        b: Some(b),
         method: Method::Blocks,
         unformed: figures.len() - formed.len(),
         least_p: least_p(formed.len()),
         found: finding(&formed, &effects, rules),
         effects,
     }
+}
+
+/// The sides of a typical pair: around the median level of all pairs, and as far apart as the effect's
+/// estimate. The sides over all their blocks may differ the other way, since a block weighs there by
+/// its exchanges.
+fn typical(figures: &[(f64, f64)], effects: &[f64]) -> Option<(f64, f64)> {
+    let half = hodges_lehmann(effects).ok()? / 2.0;
+    let levels = figures.iter().map(|(a, b)| (a.ln() + b.ln()) / 2.0);
+    let level = median(levels.collect())?;
+    Some(((level + half).exp(), (level - half).exp()))
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) =
+        (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
+    Some((low + high) / 2.0)
 }
 
 fn finding(figures: &[(f64, f64)], effects: &[f64], rules: &Rules<'_>) -> Result<Finding, Refused> {

@@ -66,6 +66,34 @@ fn equal_sides_are_equivalent_and_slower_ones_worse() {
     assert_eq!(slower.metrics[0].metric, P50, "the primary one is first");
 }
 
+/// Each block has exchanges of one length: `blocks` are their numbers and microseconds, side A's first.
+fn uneven(blocks: &[[(u64, u64); 2]]) -> Vec<Pair> {
+    let side = |(requests, us): (u64, u64)| {
+        let mut side = Stretch { elapsed_s: 1.0, sent: requests, ..Stretch::default() };
+        (side.completed, side.body_bytes) = (requests, requests);
+        (0..requests).for_each(|_| side.phases.response.record(us * 1_000));
+        side
+    };
+    blocks.iter().map(|&[a, b]| Pair { a: side(a), b: side(b) }).collect()
+}
+
+#[test]
+fn what_is_shown_of_the_sides_is_as_far_apart_as_the_estimate_says() {
+    // Side A is slower in each pair, and faster over all blocks together: one pair has most of its
+    // exchanges when A's are short, another most of B's when these are long.
+    let mut blocks = vec![[(100, 103), (100, 100)]; 10];
+    blocks.extend([[(9_000, 52), (100, 50)], [(100, 206), (9_000, 200)]]);
+    let found = judged(&uneven(&blocks));
+    let median = of(&found, P50);
+    let (a, b, ratio) = (median.a.unwrap(), median.b.unwrap(), median.ratio.unwrap().value);
+    assert!(ratio > 1.02 && (a / b - ratio).abs() < 1e-9, "{median:?}");
+    assert!((b - 100.0).abs() < 2.0, "the level is that of most pairs: {median:?}");
+    for compared in found.metrics.iter().filter(|of| of.method == Method::Blocks) {
+        let shown = compared.a.unwrap() / compared.b.unwrap();
+        assert!((shown - compared.ratio.unwrap().value).abs() < 1e-9, "{compared:?}");
+    }
+}
+
 #[test]
 fn metrics_without_figures_are_not_there() {
     let names = |pairs: &[Pair]| -> Vec<String> {

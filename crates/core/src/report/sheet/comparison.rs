@@ -3,6 +3,8 @@
 use crate::comparison::Comparison;
 use crate::comparison::result::{ComparisonResult, Order, Schedule};
 
+use crate::report::comparison::noise_floor;
+
 use super::side::{Sides, shown};
 use super::table::{Cell, Column, Row, Table};
 use super::{
@@ -68,6 +70,7 @@ fn about(result: &ComparisonResult) -> Vec<String> {
 
 fn headline(result: &ComparisonResult) -> Headline {
     let mut headline = verdict::of(&result.comparison);
+    headline.notes.extend(noise_floor(result, shown));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
         headline.notes.push(verdict::SATURATED.to_owned());
     }
