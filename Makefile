@@ -52,8 +52,8 @@ emulator: ## the lab's link emulator as root: lateness at 100 Mbit/s, Gbit/s on 
 	$(CARGO) build --release -p sixmark --example emulator
 	PIN=1 $(TARGET_DIR)/release/examples/emulator $(EMULATOR)
 
-verdicts: build ## real comparisons whose answer is known: how often is it wrong?
-	benches/verdicts --sixmark $(SIXMARK) $(VERDICTS)
+verdicts: build ## how often is it wrong, in each mode? Hours, in parts: VERDICTS="--seconds 600 --markdown docs/statistics.md"
+	benches/verdicts/run --sixmark $(SIXMARK) $(VERDICTS)
 
 traffic: build ## is the rate of traffic the one asked for? 1 to 1000 Mbit/s, 100 flows, one core
 	benches/traffic --sixmark $(SIXMARK) $(TRAFFIC)
