@@ -114,7 +114,7 @@ fn the_table_says_how_it_was_loaded_and_fits() {
             "open loop, 1/s to 1,000,000/s in 1 s, constant, at most 50 in flight",
         ),
         (
-            &["--steps", "1:1s,2:1s", "-n", "2", "--arrivals", "poisson"],
+            &["--steps", "100:1s,200:1s", "-n", "2", "--arrivals", "poisson"],
             "open loop, 2 steps in 2 s, poisson, at most 50 in flight",
         ),
         (&["-n", "50"], "closed loop, 50 in flight, IPv6:IPv4 1:1"),
