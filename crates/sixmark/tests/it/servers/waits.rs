@@ -1,4 +1,5 @@
-//! How long responses were waited for, by either clock and on the wire.
+//! How long responses were waited for, by either clock and on the wire. How close they come in
+//! microseconds depends on the machine, so that their order and their ratio are asked for here.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -14,8 +15,8 @@ use crate::support::skipped;
 
 /// Requests of each family.
 const EACH: u64 = 5_000;
-/// How often each comparison is made; odd, so that there is a middle one.
-const RUNS: usize = 5;
+/// By how much a wait may be short for want of digits: a histogram keeps three.
+const RESOLUTION_SHARE: f64 = 0.002;
 
 /// From each request's segment to the first one of its response, nanoseconds.
 fn waits(segments: &[Segment], servers: &[SocketAddr]) -> PerFamily<Vec<u64>> {
@@ -51,33 +52,27 @@ fn medians(clock: &str, connections: &str) -> PerFamily<[f64; 2]> {
     })
 }
 
-/// The middle of several comparisons must agree, for each family, by the kernel's clock. By ours
-/// they are only shown.
-fn agree(connections: &str) {
+/// The kernel stamps a request before it is on the wire and a response when it is, so that its wait
+/// is the wire's and a little more: less than `most` times as long. By sixmark's clock it is shown.
+fn agree(connections: &str, most: f64) {
     if skipped("nginx") || skipped("tcpdump") {
         return;
     }
     let _turn = take_turn();
-    let mut excess: PerFamily<Vec<f64>> = PerFamily::default();
-    for _ in 0..RUNS {
-        medians("user", connections);
-        for (family, &[ours, wire]) in medians("kernel", connections).iter() {
-            excess[family].push((ours - wire).abs() - (5.0 + wire * 0.01));
-        }
-    }
-    for family in Family::BOTH {
-        excess[family].sort_by(f64::total_cmp);
-        let (all, middle) = (&excess[family], excess[family][RUNS / 2]);
-        assert!(middle <= 0.0, "{family}: wait p50 is out of bounds by {all:.1?} us");
+    medians("user", connections);
+    for (family, &[ours, wire]) in medians("kernel", connections).iter() {
+        assert!(wire <= ours * (1.0 + RESOLUTION_SHARE), "{family}: {wire} > {ours}");
+        assert!(ours < wire * most, "{family}: {ours} is not {wire}");
     }
 }
 
 #[test]
 fn the_kernels_waits_are_those_of_the_wire() {
-    agree("1");
+    agree("1", 2.0);
 }
 
+/// The generator itself makes requests wait, for hundreds of microseconds.
 #[test]
 fn the_kernels_waits_are_those_of_the_wire_when_the_generator_is_busy() {
-    agree("64");
+    agree("64", 1.25);
 }
