@@ -25,29 +25,26 @@ fn warned(result: &Value, code: &str) -> bool {
     result["warnings"].as_array().unwrap().iter().any(|warning| warning["code"] == code)
 }
 
-/// A busy machine may make any rate fail, so that too little is found in one search, and where it is
-/// always busy, in all; then that is said. Too much is never found.
+/// What it sends beyond the capacity waits ever longer, on any machine: too much is never found. A
+/// busy one may make any rate fail, so that too little is found; then trials show what failed.
 #[test]
-fn a_known_capacity_is_found_for_both_families() {
+fn a_known_capacity_bounds_what_is_found_for_both_families() {
     const CAPACITY: f64 = 400.0;
     let origin = Origin::start();
     let options = ["--find-max", "response.p50 < 10ms", "--rate", "300/s", "-d", "300ms"];
-    let mut limits = [Value::Null, Value::Null];
-    let enough = (0..3).any(|_| {
-        let result = search(&origin, "/capacity/400", &options);
-        let rates = FAMILIES.map(|family| found(&result, family)["holds"].as_f64());
-        let rates = rates.map(|rate| rate.unwrap_or(0.0));
-        assert!(rates.iter().all(|&rate| rate <= CAPACITY * 1.2), "{rates:?}");
-        for family in FAMILIES {
-            let of = found(&result, family);
-            assert!(of["fails"].as_f64() > of["holds"].as_f64(), "{of}");
-            let above = |trial: &&Value| trial["rate"].as_f64() > Some(CAPACITY * 1.4);
-            assert!(trials(&result, family).iter().filter(above).all(|t| t["held"] == false));
-        }
-        limits = FAMILIES.map(|family| found(&result, family)["limited_by"].clone());
-        rates.iter().all(|&rate| rate >= CAPACITY * 0.8)
-    });
-    assert!(enough || limits.iter().any(|limit| limit == "generator"), "{limits:?}");
+    let result = search(&origin, "/capacity/400", &options);
+    for family in FAMILIES {
+        let (of, trials) = (found(&result, family), trials(&result, family));
+        let [holds, fails] = ["holds", "fails"].map(|side| of[side].as_f64());
+        assert!(holds < fails && holds.unwrap_or(0.0) <= CAPACITY * 1.2, "{of}");
+        let beyond = |trial: &&Value| trial["rate"].as_f64() > Some(CAPACITY * 1.2);
+        assert!(trials.iter().filter(beyond).all(|trial| trial["held"] == false), "{of}");
+        let failed = |trial: &&Value| trial["rate"].as_f64() == fails && trial["held"] == false;
+        assert!(trials.iter().filter(failed).count() >= 2, "{of}");
+        let slow = |trial: &Value| trial["values"][0].as_f64() >= Some(10_000.0);
+        let excused = |trial: &Value| trial["reason"] != "condition" && !trial["reason"].is_null();
+        assert!(trials.iter().filter(failed).all(|trial| slow(trial) || excused(trial)), "{of}");
+    }
 }
 
 #[test]
