@@ -42,7 +42,7 @@ fn failure(outcome: &str, phase: &str, errno: Option<i32>, code: Option<u64>) ->
 /// How both families failed, eight exchanges together, over both drivers.
 fn fails(urls: &[String; 2], options: &[&str], expected: &Value, failed: u64) {
     for driver in DRIVERS {
-        let load = ["-n", "8", "-c", "2", "-k", "--http3", "--driver", driver];
+        let load = ["-n", "8", "-c", "8", "-k", "--http3", "--driver", driver];
         let result = json(&[&load[..], options, &[&urls[0], &urls[1]]].concat());
         for figures in both(&result) {
             assert_eq!(&figures["failures"], expected, "{driver}");
@@ -104,7 +104,7 @@ fn datagrams_that_are_no_quic_are_passed_over() {
 #[test]
 fn an_exchange_that_is_not_answered_in_time_is_a_timeout_and_leaves_the_others() {
     let origin = Origin::secure();
-    let load = ["--timeout", "500ms"];
+    let load = ["--timeout", "2s"];
     let wait = failure("TIMEOUT", "wait", None, None);
     fails(&origin.urls("/stall"), &load, &wait, 0);
     let transfer = failure("TIMEOUT", "transfer", None, None);
@@ -270,7 +270,7 @@ fn a_family_without_a_server_fails_alone() {
     let origin = Origin::secure();
     let (_sockets, [silent, _]) = sockets();
     let [_, v4] = origin.urls("/bytes/100");
-    let options = ["-n", "8", "-c", "2", "-k", "--http3", "--timeout", "300ms"];
+    let options = ["-n", "8", "-c", "8", "-k", "--http3", "--timeout", "2s"];
     let result = json(&[&options[..], &[&silent, &v4]].concat());
     let [six, four] = both(&result);
     assert_eq!(six["outcomes"], value!({"NORMAL": 0, "TIMEOUT": 4}));

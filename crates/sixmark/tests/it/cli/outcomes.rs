@@ -23,7 +23,7 @@ fn each_failure_has_its_name_and_phase() {
     fails(&[], &origin.urls("/reset"), "RESET", "transfer", value!(104));
     fails(&[], &origin.urls("/close"), "TRUNCATED", "wait", Value::Null);
     fails(&[], &origin.urls("/truncate/100000"), "TRUNCATED", "transfer", Value::Null);
-    let soon = ["--timeout", "200ms"];
+    let soon = ["--timeout", "2s"];
     fails(&soon, &origin.urls("/stall"), "TIMEOUT", "wait", Value::Null);
     fails(&soon, &origin.urls("/stall/1000"), "TIMEOUT", "transfer", Value::Null);
 }

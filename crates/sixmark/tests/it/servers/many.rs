@@ -65,7 +65,7 @@ fn ten_thousand_connections_at_once_fit_in_64_mib() {
     }
     let _turn = take_turn();
     let mut origin = Origin::start();
-    let urls = origin.urls("delay/3000");
+    let urls = origin.urls("delay/6000");
     let load =
         ["run", "-q", "--json", "-", "-c", "10000", "-n", "20000", "-t", "1", "--no-keep-alive"];
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();

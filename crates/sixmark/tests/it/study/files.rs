@@ -78,7 +78,7 @@ fn what_is_not_there_is_named() {
         ),
         (
             "name = 'x'\n[services.a]\ncommand = ['{sixmark}', 'origin', '--listen', '[::1]:{port6}', '--listen', '127.0.0.1:{port}']\n\
-             ready = { get = '/status/404' }\npatience = '1s'\n",
+             ready = { get = '/status/404' }\npatience = '5s'\n",
             ["/status/404 answers 404", "more in"],
         ),
     ] {

@@ -181,7 +181,7 @@ fn large_answers_fall_into_a_black_hole_unless_something_is_done() {
     let quick = r#"[quick.factors]
 hole = [{ name = "of IPv6", lab-hole = "ipv6" }, { name = "of IPv4", lab-hole = "ipv4" }]
 remedy = [
-    { name = "nothing", lab-remedy = "", timeout = "2s" },
+    { name = "nothing", lab-remedy = "", timeout = "5s" },
     { name = "probing after a stall", lab-remedy = "stalled", timeout = "60s" },
     { name = "MSS clamping", lab-remedy = "clamp", timeout = "60s" },
     { name = "MTU 1280 at the server", lab-remedy = "mtu", timeout = "60s" },

@@ -10,7 +10,7 @@ use crate::support::{Raw, json};
 const DRIVERS: [&str; 2] = ["uring", "epoll"];
 /// Nothing here lasts as long, unless it is to end so.
 const PATIENT: &str = "60s";
-const SOON: &str = "300ms";
+const SOON: &str = "2s";
 const FOUR: [&str; 2] = ["-n", "4"];
 
 /// The result of exchanges with a server of this manner, of each family two at once, which share

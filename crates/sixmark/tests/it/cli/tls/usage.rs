@@ -65,7 +65,7 @@ fn failures_have_their_phase() {
         ("/stall", &["TIMEOUT"], "wait"),
         ("/stall/1000", &["TIMEOUT"], "transfer"),
     ] {
-        let options = ["-n", "8", "-c", "8", "--timeout", "500ms"];
+        let options = ["-n", "8", "-c", "8", "--timeout", "2s"];
         everywhere(path, &options, |result, what| {
             for figures in both(result) {
                 let failures = figures["failures"].as_array().unwrap();
