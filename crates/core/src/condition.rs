@@ -89,8 +89,8 @@ impl Condition {
             Figure::Duration(phase, quantile) => quantile.of(phase.of(of)?),
             Figure::Failures => {
                 let sent = of.requests.sent as f64;
-                let completed = of.requests.completed as f64;
-                (sent > 0.0).then(|| (sent - completed) / sent)
+                let accepted = of.accepted() as f64;
+                (sent > 0.0).then(|| (sent - accepted) / sent)
             }
         }
     }

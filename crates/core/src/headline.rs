@@ -8,7 +8,6 @@ use crate::comparison::result::{ComparisonResult, Side};
 use crate::comparison::{Comparison, Metric, Verdict};
 use crate::document::Document;
 use crate::family::Family;
-use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::result::{Ended, FamilyResult, RunResult};
 use crate::study::result::StudyResult;
@@ -65,7 +64,8 @@ pub struct SideFigures {
     pub name: String,
     /// Requests sent.
     pub requests: u64,
-    /// Those that ended neither NORMAL nor ABANDONED: what the end cut off did not fail.
+    /// Those that ended neither NORMAL nor ABANDONED (what the end cut off did not fail), or with a
+    /// status that is not accepted.
     pub failed: u64,
     /// Whole responses a second.
     pub requests_per_s: f64,
@@ -161,12 +161,10 @@ fn judged(comparison: &Comparison) -> Option<Judged> {
 
 impl SideFigures {
     fn new(name: &str, of: &FamilyResult) -> SideFigures {
-        let ended = |outcome: Outcome| of.outcomes.get(outcome.name()).copied().unwrap_or(0);
-        let fine = ended(Outcome::Normal) + ended(Outcome::Abandoned);
         SideFigures {
             name: name.to_owned(),
             requests: of.requests.sent,
-            failed: of.requests.sent.saturating_sub(fine),
+            failed: of.failed(),
             requests_per_s: of.requests_per_s,
             response_p50_us: of.response_us.p50,
             response_p99_us: of.response_us.p99,

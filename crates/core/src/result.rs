@@ -249,6 +249,21 @@ pub struct FamilyResult {
     pub quic: Option<QuicResult>,
 }
 
+impl FamilyResult {
+    /// Exchanges that failed: that ended neither NORMAL nor ABANDONED, or with a status that is not
+    /// accepted.
+    pub fn failed(&self) -> u64 {
+        let ended = |outcome: Outcome| self.outcomes.get(outcome.name()).copied().unwrap_or(0);
+        let fine = ended(Outcome::Normal) + ended(Outcome::Abandoned);
+        self.requests.sent.saturating_sub(fine) + self.requests.unaccepted
+    }
+
+    /// Whole responses whose status is accepted.
+    pub fn accepted(&self) -> u64 {
+        self.requests.completed.saturating_sub(self.requests.unaccepted)
+    }
+}
+
 /// How many requests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Requests {
@@ -256,6 +271,10 @@ pub struct Requests {
     pub sent: u64,
     /// With a whole response.
     pub completed: u64,
+    /// Of those completed, the ones that count as failures, their status not being accepted
+    /// (`--accept-status`; without it those of 400 and above).
+    #[serde(default)]
+    pub unaccepted: u64,
     /// Not begun, because no more might be in flight when they fell due (`--overload drop`).
     pub dropped: u64,
     /// Not begun, because the run ended before they could.
@@ -329,6 +348,9 @@ pub struct IntervalFamily {
     pub completed: u64,
     /// That ended otherwise.
     pub failed: u64,
+    /// Of those completed, the ones whose status is not accepted.
+    #[serde(default)]
+    pub unaccepted: u64,
     /// Content bytes of whole responses.
     pub body_bytes: u64,
     /// Response times.
@@ -394,6 +416,7 @@ fn requests(tally: &FamilyTally) -> Requests {
     Requests {
         sent: tally.sent,
         completed: tally.completed(),
+        unaccepted: tally.unaccepted,
         dropped: tally.dropped,
         unsent: tally.unsent,
         waited: tally.waited,
@@ -473,6 +496,7 @@ fn interval_family(counted: SliceTally) -> IntervalFamily {
         sent: counted.sent,
         completed: counted.completed,
         failed: counted.failed,
+        unaccepted: counted.unaccepted,
         body_bytes: counted.body,
         response_us: counted.response.summary(),
     }

@@ -34,6 +34,8 @@ pub struct FamilyTally {
     pub followed: u64,
     /// How the exchanges that received a whole response answered.
     pub status: Counts<u16>,
+    /// Those of them whose status is not accepted: NORMAL, and failures all the same.
+    pub unaccepted: u64,
     /// How the others ended. Together with the whole ones they make up `sent`.
     pub failures: Counts<Failure>,
     /// What happened to connections.
@@ -72,6 +74,12 @@ impl FamilyTally {
         }
     }
 
+    /// Exchanges that failed: that ended without a whole response, but for what the end of the run cut
+    /// off, or with a status that is not accepted.
+    pub fn failed(&self) -> u64 {
+        self.ended() - self.completed() - self.outcome(Outcome::Abandoned) + self.unaccepted
+    }
+
     /// All exchanges that ended, in whatever way. Equal to `sent` when a run is over.
     pub fn ended(&self) -> u64 {
         Outcome::ALL.iter().map(|&outcome| self.outcome(outcome)).sum()
@@ -88,6 +96,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.resent += other.resent;
         self.followed += other.followed;
         self.status += &other.status;
+        self.unaccepted += other.unaccepted;
         self.failures += &other.failures;
         self.connections += &other.connections;
         self.bytes += &other.bytes;
@@ -247,6 +256,8 @@ pub struct SliceTally {
     pub completed: u64,
     /// Exchanges that ended otherwise.
     pub failed: u64,
+    /// Of those completed, the ones whose status is not accepted.
+    pub unaccepted: u64,
     /// Content bytes of whole responses.
     pub body: u64,
     /// How long connections took to be established.
@@ -264,6 +275,7 @@ impl AddAssign<&SliceTally> for SliceTally {
         self.sent += other.sent;
         self.completed += other.completed;
         self.failed += other.failed;
+        self.unaccepted += other.unaccepted;
         self.body += other.body;
         self.connect += &other.connect;
         self.tls += &other.tls;

@@ -129,6 +129,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
         },
         requests: Requests::one(Request::plain("GET")),
         location: false,
+        accept_status: Default::default(),
         cookies: false,
         http: Http::default(),
         connection: Connection {

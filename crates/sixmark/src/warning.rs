@@ -10,6 +10,7 @@ use sixmark_core::content::ContentResult;
 use sixmark_core::family::Family;
 use sixmark_core::import::LeftOut;
 use sixmark_core::outcome::Outcome;
+use sixmark_core::plan::accept::AcceptStatus;
 use sixmark_core::plan::http::Version;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Plan};
@@ -391,10 +392,11 @@ fn ended_as(figures: &FamilyResult, outcome: Outcome) -> u64 {
 }
 
 fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
-    (figures.requests.completed == 0).then(|| {
-        let what = match figures.content.is_empty() {
-            true => format!("not one request over {family} was answered"),
-            false => format!("not one response over {family} passed its checks"),
+    (figures.accepted() == 0).then(|| {
+        let what = match (figures.content.is_empty(), figures.requests.completed) {
+            (true, 0) => format!("not one request over {family} was answered"),
+            (true, _) => format!("every response over {family} was an error"),
+            (false, _) => format!("not one response over {family} passed its checks"),
         };
         warning("family_fell_away", format!("{what}: it can't be compared"))
     })
@@ -488,18 +490,20 @@ fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
-/// Where each request has a check of the status, those that are counted are as they were to be.
+/// Statuses that count as failures.
 fn bad_status(plan: Option<&Plan>, family: Family, figures: &FamilyResult) -> Option<Warning> {
-    let errors = || figures.status.iter().filter(|(status, _)| **status >= 400);
-    let (most, _) = errors().max_by_key(|&(_, times)| times)?;
-    let kind = match errors().count() {
-        1 => format!("{most}"),
-        _ => format!("400 or above, most of them {most}"),
+    let unaccepted = figures.requests.unaccepted;
+    let accepted = plan.map_or_else(AcceptStatus::default, |plan| plan.accept_status);
+    let others = || figures.status.iter().filter(|&(&status, _)| !accepted.accepts(status));
+    let (most, _) = others().max_by_key(|&(_, times)| times)?;
+    let kind = match others().count() {
+        1 => format!("status {most}"),
+        _ => format!("a status that is not accepted, most of them {most}"),
     };
-    let total = counted(errors().map(|(_, times)| times).sum(), "response", "responses");
-    let looked_at = |plan: &Plan| plan.requests.iter().all(|of| of.checks.look_at_status());
-    let demanded = plan.is_some_and(looked_at);
-    (!demanded).then(|| warning("status", format!("{total} over {family} had status {kind}")))
+    (unaccepted > 0).then(|| {
+        let total = counted(unaccepted, "response", "responses");
+        warning("status", format!("{total} over {family} had {kind}: they count as failures"))
+    })
 }
 
 fn content(family: Family, figures: &FamilyResult) -> Option<Warning> {

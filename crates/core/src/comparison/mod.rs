@@ -15,7 +15,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::names::{find, named, names};
-use crate::outcome::Outcome;
 use crate::tally::{FamilyTally, Phases};
 use crate::timing::Timing;
 
@@ -28,9 +27,12 @@ pub struct Stretch {
     pub sent: u64,
     /// With a whole response.
     pub completed: u64,
-    /// That ended otherwise, but for those that the block's end cut off (ABANDONED): there are as
-    /// many of them as places, however fast a side is.
+    /// That failed: that ended otherwise, or with a status that is not accepted. Without those that
+    /// the block's end cut off (ABANDONED): there are as many of them as places, however fast a side
+    /// is.
     pub failed: u64,
+    /// Of these, the ones with a whole response: their status is not accepted.
+    pub unaccepted: u64,
     /// Content bytes of whole responses.
     pub body_bytes: u64,
     /// How long each phase took, but for TLS.
@@ -50,7 +52,8 @@ impl Stretch {
             elapsed_s,
             sent: tally.sent,
             completed: tally.completed(),
-            failed: tally.ended() - tally.completed() - tally.outcome(Outcome::Abandoned),
+            failed: tally.failed(),
+            unaccepted: tally.unaccepted,
             body_bytes: tally.bytes.body,
             phases: tally.phases.clone(),
             tls,
@@ -85,6 +88,7 @@ impl AddAssign<&Stretch> for Stretch {
         self.sent += next.sent;
         self.completed += next.completed;
         self.failed += next.failed;
+        self.unaccepted += next.unaccepted;
         self.body_bytes += next.body_bytes;
         self.phases += &next.phases;
         self.tls += &next.tls;
@@ -140,8 +144,8 @@ pub enum Metric {
     RequestsPerS,
     /// Their content, bytes a second; more is better.
     Goodput,
-    /// The share of exchanges that did not end NORMAL, of those that the block's end did not cut off;
-    /// less is better.
+    /// The share of exchanges that did not end NORMAL or had a status that is not accepted, of those
+    /// that the block's end did not cut off; less is better.
     Failures,
     /// Processor time of the server over whole responses, microseconds; less is better.
     CpuPerRequest,

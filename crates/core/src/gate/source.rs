@@ -185,7 +185,7 @@ fn counted(side: &FamilyResult, what: What) -> Result<f64, &'static str> {
         What::RequestsPerS => Ok(side.requests_per_s),
         What::Goodput => Ok(side.goodput_bytes_per_s),
         What::Failures => {
-            Ok(count(requests.sent.saturating_sub(requests.completed)) / count(requests.sent))
+            Ok(count(requests.sent.saturating_sub(side.accepted())) / count(requests.sent))
         }
         What::Time(..) => Err("it is no count"),
     }

@@ -1,5 +1,6 @@
 //! What to run: a value that cannot be invalid, made from text that may be.
 
+pub mod accept;
 pub mod braces;
 pub mod fields;
 mod filled;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::clocks::Timestamps;
 use crate::family::{Family, PerFamily};
 use crate::pace::Pace;
+use accept::AcceptStatus;
 pub use filled::Filled;
 use http::Http;
 use ratio::Ratio;
@@ -45,6 +47,10 @@ pub struct Plan {
     pub location: bool,
     /// Each place keeps the cookies that it is sent, and sends them, as a user's browser does.
     pub cookies: bool,
+    /// Which status codes don't count as failures. A check of the status that a request has (`expect`)
+    /// has the last word on its responses.
+    #[serde(default)]
+    pub accept_status: AcceptStatus,
     /// Which HTTP is spoken.
     pub http: Http,
     /// How connections are used.

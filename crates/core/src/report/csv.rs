@@ -51,7 +51,7 @@ fn header() -> String {
     for name in HANDSHAKES {
         write_to(&mut text, name);
     }
-    text + "\r\n"
+    text + ",unaccepted\r\n"
 }
 
 fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
@@ -74,6 +74,7 @@ fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
         summary(text, of(figures));
     }
     handshakes(text, figures.tls.as_ref());
+    write_to(text, figures.requests.unaccepted);
     text.push_str("\r\n");
 }
 
@@ -115,7 +116,7 @@ mod tests {
         let tls = Some(tally.tls.result(&Tls::default()));
         let secure = FamilyResult { tls, ..plain.clone() };
         let columns = header().split(',').count();
-        for (figures, end) in [(plain, ",,,,,\r\n"), (secure, ",0,0,1,,\r\n")] {
+        for (figures, end) in [(plain, ",,,,,0\r\n"), (secure, ",0,0,1,,,0\r\n")] {
             let mut text = String::new();
             row(&mut text, "ipv6", 1.0, &figures);
             assert_eq!(text.split(',').count(), columns, "{text}");

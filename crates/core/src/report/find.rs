@@ -80,7 +80,8 @@ fn why(conditions: &[Condition], trial: &Trial, places: u64) -> String {
         Some(Limit::Condition) => values(conditions, trial, false),
         Some(Limit::Failures) if requests.completed == 0 => "no answer".to_owned(),
         Some(Limit::Failures) => {
-            let failed = count(requests.sent - requests.completed.min(requests.sent));
+            let accepted = requests.completed.saturating_sub(requests.unaccepted);
+            let failed = count(requests.sent.saturating_sub(accepted));
             format!("{failed} of {} failed", count(requests.sent))
         }
         Some(Limit::Connections) => format!("all {places} in flight: raise -c"),

@@ -66,15 +66,21 @@ fn properties(tool: &Tool, seed: u64, environment: &Environment) -> Vec<(String,
     ]
 }
 
-/// Whether it went on to its end and each side has a whole response, as for the exit status.
+/// Whether it went on to its end and each side has a whole response of an accepted status, as for the
+/// exit status.
 fn measured<'a>(
     ended: Ended,
     sides: impl IntoIterator<Item = (String, &'a FamilyResult)>,
 ) -> Result<(), String> {
-    let silent = sides.into_iter().filter(|(_, figures)| figures.requests.completed == 0);
-    let silent: Vec<String> = silent.map(|(name, _)| name).collect();
+    let without: Vec<_> = sides.into_iter().filter(|(_, of)| of.accepted() == 0).collect();
+    let (silent, errors): (Vec<_>, Vec<_>) =
+        without.iter().partition(|(_, of)| of.requests.completed == 0);
+    let names = |of: &[&(String, &FamilyResult)]| {
+        of.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    };
     match ended {
-        _ if !silent.is_empty() => Err(format!("no NORMAL response of {}", silent.join(", "))),
+        _ if !silent.is_empty() => Err(format!("no NORMAL response of {}", names(&silent))),
+        _ if !errors.is_empty() => Err(format!("only errors of {}", names(&errors))),
         Ended::Complete => Ok(()),
         Ended::Interrupted => Err("interrupted by a signal".to_owned()),
         Ended::Hopeless => Err("no connection could be established".to_owned()),

@@ -32,7 +32,8 @@ const RATES: [Rate; 3] = [
 ];
 
 /// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
-const LEFT_OUT: [Figure<FamilyResult>; 6] = [
+const LEFT_OUT: [Figure<FamilyResult>; 7] = [
+    ("status not accepted", |f| Some(f.requests.unaccepted as f64)),
     ("redirects", |f| Some(f.requests.redirects as f64)),
     ("redirects followed", |f| Some(f.requests.followed as f64)),
     ("requests dropped", |f| Some(f.requests.dropped as f64)),

@@ -13,6 +13,7 @@ mod quantile;
 #[cfg(test)]
 mod reference;
 pub(crate) mod special;
+mod student;
 mod swaps;
 mod walsh;
 mod wilcoxon;
@@ -28,6 +29,7 @@ pub use pooled::{Counted, Drawn, Pool};
 pub use proportions::{Count, newcombe, newcombe_beyond, wilson};
 pub use quantile::{harrell_davis, quantile};
 pub use special::{incomplete_beta, normal_cdf, normal_quantile, t_quantile};
+pub use student::{Moments, paired_t, welch};
 pub use swaps::{SwapTest, swap_test};
 pub use walsh::{hodges_lehmann, walsh_interval};
 pub use wilcoxon::{SignedRank, fewest, signed_rank};

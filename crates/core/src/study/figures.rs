@@ -72,7 +72,7 @@ fn of_family(result: &FamilyResult) -> BTreeMap<String, f64> {
 
 fn counts(result: &FamilyResult) -> [(Plain, f64); 9] {
     let requests = &result.requests;
-    let failed = requests.sent - requests.completed;
+    let failed = requests.sent - requests.completed + requests.unaccepted;
     let share = if requests.sent > 0 { failed as f64 / requests.sent as f64 } else { 0.0 };
     let sending = result.failures.iter().filter(|f| f.failure.phase == outcome::Phase::Send);
     let sending: u64 = sending.map(|failed| failed.count).sum();

@@ -9,6 +9,7 @@ use super::seen::Seen;
 use crate::family::{Family, PerFamily};
 use crate::flow::{Closure, Counts, Ends, Observed, Sink, Transfer};
 use crate::outcome::{Failure, Outcome, Phase};
+use crate::plan::accept::AcceptStatus;
 use crate::result::{Families, Interval};
 use crate::tally::{FamilyTally, Tally};
 use crate::tcp::Path;
@@ -168,6 +169,9 @@ impl Gatherer {
         }
         let second = self.seconds.at(times.ended_ns, family);
         second.completed += 1;
+        let unaccepted = u64::from(!AcceptStatus::default().accepts(status));
+        second.unaccepted += unaccepted;
+        self.tally[family].unaccepted += unaccepted;
         second.body += exchange.content_bytes;
         times.wait_ns.into_iter().for_each(|ns| second.wait.record(ns));
         times.response_ns.into_iter().for_each(|ns| second.response.record(ns));

@@ -44,6 +44,7 @@ fn plan(ratio: Ratio) -> Plan {
         },
         requests: Requests::one(Request::plain("GET")),
         location: false,
+        accept_status: Default::default(),
         cookies: false,
         http: Http::default(),
         connection: Connection {

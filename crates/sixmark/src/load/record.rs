@@ -5,6 +5,7 @@ use sixmark_core::clocks::Clocks;
 use sixmark_core::family::Family;
 use sixmark_core::http1::Complete;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::plan::accept::AcceptStatus;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_core::tcp;
 use sixmark_core::tls::Facts;
@@ -25,6 +26,7 @@ pub(super) struct Record {
     pub(super) clocks: Clocks,
     /// Which connections are asked about their path.
     pub(super) sampling: Sampling,
+    accepted: AcceptStatus,
     slice: Slice,
     worker: u32,
     /// When the measurement begins.
@@ -36,12 +38,13 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(begin: u64, worker: u32) -> Record {
+    pub(super) fn new(begin: u64, worker: u32, accepted: AcceptStatus) -> Record {
         let (tally, slice) = (Tally::default(), Slice::default());
         Record {
             tally,
             clocks: Clocks::default(),
             sampling: Sampling::default(),
+            accepted,
             slice,
             worker,
             begin,
@@ -116,19 +119,22 @@ impl Record {
         self.tally[family].tcp.record(&path);
     }
 
-    /// A whole response came.
+    /// A whole response came, which was `wanted` as it is whatever its status.
     pub(super) fn completed(
         &mut self,
         family: Family,
         exchange: &Exchange,
         end: u64,
         with: Complete,
+        wanted: bool,
     ) {
+        let unaccepted = u64::from(!wanted && !self.accepted.accepts(with.status));
         let tally = &mut self.tally[family];
         let first = exchange.first.unwrap_or(end);
         // The differences below are 0 then.
         self.clocks.inverted += u64::from(first < exchange.sent || end < first);
         tally.status.add(with.status, 1);
+        tally.unaccepted += unaccepted;
         tally.bytes.body += with.body;
         let wait = first.saturating_sub(exchange.sent);
         tally.phases.wait.record(wait);
@@ -137,6 +143,7 @@ impl Record {
         tally.phases.response.record(response);
         let slice = &mut self.slice.families[family];
         slice.completed += 1;
+        slice.unaccepted += unaccepted;
         slice.body += with.body;
         slice.wait.record(wait);
         slice.response.record(response);

@@ -143,6 +143,8 @@ fn answered(status: u16, checks: &[&str]) -> RunResult {
     let figures = result.families.ipv6.as_mut().unwrap();
     figures.requests.sent = 3;
     figures.requests.completed = 1;
+    let demanded = checks.iter().any(|check| check.starts_with("status="));
+    figures.requests.unaccepted = u64::from(status >= 400 && !demanded);
     figures.status = [(status, 1)].into();
     figures.outcomes = [("NORMAL".into(), 1), ("CONTENT".into(), 1), ("TIMEOUT".into(), 1)].into();
     let checks = checks.iter().map(|check| check.parse().unwrap()).collect();
@@ -154,8 +156,8 @@ fn answered(status: u16, checks: &[&str]) -> RunResult {
 #[test]
 fn an_error_status_is_a_warning_unless_it_was_demanded() {
     for (status, checks, told) in [
-        (404, &[][..], Some("1 response over IPv6 had status 404")),
-        (500, &["size=3"], Some("1 response over IPv6 had status 500")),
+        (404, &[][..], Some("1 response over IPv6 had status 404: they count as failures")),
+        (500, &["size=3"], Some("1 response over IPv6 had status 500: they count as failures")),
         (500, &["status=500"], None),
         (399, &[], None),
     ] {
@@ -164,7 +166,9 @@ fn an_error_status_is_a_warning_unless_it_was_demanded() {
     let mut several = answered(404, &[]);
     let figures = several.families.ipv6.as_mut().unwrap();
     figures.status = [(200, 9), (400, 1), (404, 7), (500, 2)].into();
-    let told = "10 responses over IPv6 had status 400 or above, most of them 404";
+    figures.requests.unaccepted = 10;
+    let told = "10 responses over IPv6 had a status that is not accepted, most of them 404: they count \
+                as failures";
     assert_eq!(warned(&several, "status").as_deref(), Some(told));
 }
 

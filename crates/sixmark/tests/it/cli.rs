@@ -25,6 +25,7 @@ mod report;
 mod request;
 mod requests;
 mod source;
+mod statuses;
 mod tls;
 mod turbo;
 mod versions;

@@ -39,7 +39,8 @@ pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
 }
 
 fn count(stretch: &Stretch) -> Count {
-    Count { part: stretch.failed, whole: stretch.completed + stretch.failed }
+    let whole = stretch.completed + stretch.failed - stretch.unaccepted;
+    Count { part: stretch.failed, whole }
 }
 
 fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<Finding, Refused> {

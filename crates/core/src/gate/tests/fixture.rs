@@ -188,6 +188,7 @@ fn plan() -> Plan {
         load: load(),
         requests: Requests::one(Request::plain("GET")),
         location: false,
+        accept_status: Default::default(),
         cookies: false,
         http: Http { version: Version::Http1, prior_knowledge: false, streams: ONE },
         connection: Connection {

@@ -23,9 +23,10 @@ const QUANTILES: [Figure<Summary>; 6] = [
 pub(super) const COMPARABLE_US: f64 = 1.0;
 
 /// How requests went, where there is any of it.
-const COUNTS: [Figure<FamilyResult>; 11] = [
+const COUNTS: [Figure<FamilyResult>; 12] = [
     ("sent", |f| Some(f.requests.sent as f64)),
     ("answered whole", |f| Some(f.requests.completed as f64)),
+    ("with a status not accepted", |f| Some(f.requests.unaccepted as f64)),
     ("redirects", |f| Some(f.requests.redirects as f64)),
     ("redirects followed", |f| Some(f.requests.followed as f64)),
     ("dropped", |f| Some(f.requests.dropped as f64)),
@@ -64,12 +65,11 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     ]
 }
 
-/// The share of what was sent that had no whole response, the run's own end left out.
+/// The share of what was sent that failed, the run's own end left out.
 pub(super) fn failed(figures: &FamilyResult) -> Option<f64> {
     let abandoned = figures.outcomes.get("ABANDONED").copied().unwrap_or(0);
     let sent = figures.requests.sent.saturating_sub(abandoned);
-    let failed = sent.saturating_sub(figures.requests.completed);
-    (sent > 0).then(|| failed as f64 / sent as f64)
+    (sent > 0).then(|| figures.failed() as f64 / sent as f64)
 }
 
 /// A figure of each side, in words.

@@ -64,7 +64,7 @@ fn span(seconds: &[Interval]) -> Span {
 impl Counted {
     fn add(&mut self, of: &IntervalFamily) {
         self.completed += of.completed;
-        self.failed += of.failed;
+        self.failed += of.failed + of.unaccepted;
         // One that can't be read is told with the phases.
         let Ok(Some(response)) = Distribution::of(&of.response_us) else { return };
         match &mut self.response {

@@ -25,8 +25,8 @@ use crate::compare::{self, Comparing, Event};
 use live::Live;
 use sides::Asked;
 
-/// Plans both sides, measures and shows. The status is 3 where a side has no NORMAL response at all,
-/// else 1 where a gate failed.
+/// Plans both sides, measures and shows. The status is 3 where a side has no NORMAL response at all, or
+/// errors only, else 1 where a gate failed.
 pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
     let (json, junit, html) = (&args.run.json, &args.run.gates.junit, &args.run.html);
     let quiet = args.run.quiet;
@@ -140,10 +140,10 @@ fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<
     out::all([written, kept, also, page])
 }
 
-/// One line on the sides without a single response, where there are any.
+/// One line on the sides without a single response of an accepted status, where there are any.
 fn nothing_normal(result: &ComparisonResult) -> Option<String> {
     let sides = [&result.sides.a, &result.sides.b].into_iter();
-    let silent = sides.filter(|side| side.figures.requests.completed == 0);
+    let silent = sides.filter(|side| side.figures.accepted() == 0);
     let lines = silent.map(|side| run::silent(&side.name, &side.plan, &side.figures));
     lines.reduce(|lines, line| format!("{lines}; {line}"))
 }

@@ -10,6 +10,7 @@ use sixmark_core::clocks::Timestamps;
 use sixmark_core::condition::Condition;
 use sixmark_core::http1::request::{check_method, parse_own_header};
 use sixmark_core::pace::{Overload, Process, Rate, Speed, Stage};
+use sixmark_core::plan::accept::AcceptStatus;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Close, Driver};
 
@@ -229,6 +230,16 @@ pub(in crate::cli) struct Args {
     /// json:/POINTER=VALUE, body~PATTERN, header:NAME=VALUE; repeatable, all must hold
     #[arg(long, value_name = "CHECK", help_heading = "Request")]
     pub(super) expect: Vec<Expect>,
+
+    /// Status codes that don't count as failures: codes, ranges, classes [default: 100-399]
+    #[arg(
+        long,
+        value_name = "200-299,404|4xx",
+        default_value = "100-399",
+        hide_default_value = true,
+        help_heading = "Request"
+    )]
+    pub(super) accept_status: AcceptStatus,
 
     /// Follow redirects within a target, at most 10 in a row
     #[arg(long, help_heading = "Request")]

@@ -64,7 +64,7 @@ pub(in crate::cli) fn put(text: &str) {
 fn line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {
     let used = counts.iter().filter(|(_, of)| of.sent + of.completed + of.failed > 0);
     let families: String = used.map(|(family, of)| figures(&family.to_string(), of)).collect();
-    let failed = counts.ipv6.failed + counts.ipv4.failed;
+    let failed: u64 = counts.iter().map(|(_, of)| of.failed + of.unaccepted).sum();
     format!("{seconds:>4} s{families}   failed {}", count(failed))
 }
 

@@ -30,8 +30,8 @@ use crate::Error;
 use crate::run::Ready;
 use live::Live;
 
-/// Plans, runs and shows. The status is 3 where a family has no NORMAL response at all, else 1 where
-/// a gate failed.
+/// Plans, runs and shows. The status is 3 where a family has no NORMAL response at all, or errors only,
+/// else 1 where a gate failed.
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     let (keep, demanded, html) = (args.keep.clone(), args.gates.clone(), args.html.clone());

@@ -52,6 +52,7 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
         load: search::load(&args, load(&args, timetable)?)?,
         requests,
         location: args.location,
+        accept_status: args.accept_status,
         cookies: args.cookies,
         connection: Connection {
             keep_alive: !args.no_keep_alive,

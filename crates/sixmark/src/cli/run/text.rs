@@ -13,7 +13,7 @@ use advice::Case;
 
 /// The warnings worth a line after the first `told`, and besides what [`nothing_normal`] says.
 pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
-    let answered = result.total.requests.completed > 0;
+    let answered = result.total.accepted() > 0;
     let untold = result.warnings.iter().skip(told);
     untold.filter(move |warning| answered && warning.code != "family_fell_away")
 }
@@ -21,10 +21,15 @@ pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &W
 /// One line on the families without a single response that is as it was to be, where there are any:
 /// what happened most over each, and what to do.
 pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
-    let without = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
-    let (answered, silent): (Vec<_>, Vec<_>) =
-        without.partition(|(_, figures)| !figures.content.is_empty());
-    let lines = [no_answer(result.plan.as_ref(), &silent), all_failed(result, &answered)];
+    let without = result.families.iter().filter(|(_, figures)| figures.accepted() == 0);
+    let (answered, silent): (Vec<_>, Vec<_>) = without
+        .partition(|(_, figures)| !figures.content.is_empty() && figures.requests.completed == 0);
+    let (errors, silent): (Vec<_>, Vec<_>) =
+        silent.into_iter().partition(|(_, figures)| figures.requests.completed > 0);
+    let errors = errors.iter().map(|(family, of)| only_errors(&family.to_string(), of));
+    let errors = errors.collect::<Vec<_>>();
+    let errors = (!errors.is_empty()).then(|| errors.join("; "));
+    let lines = [no_answer(result.plan.as_ref(), &silent), all_failed(result, &answered), errors];
     let lines: Vec<_> = lines.into_iter().flatten().collect();
     (!lines.is_empty()).then(|| lines.join("; "))
 }
@@ -57,8 +62,24 @@ fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Optio
     Some(format!("{all} {responses}{over} failed a check, {most}"))
 }
 
+/// There were whole responses, and the status of none is accepted.
+fn only_errors(over: &str, figures: &FamilyResult) -> String {
+    let most = figures.status.iter().max_by_key(|&(_, times)| times);
+    let most = most.map_or(String::new(), |(status, _)| status.to_string());
+    let (errors, sent) = (figures.requests.completed, figures.requests.sent);
+    let what = match (errors == sent, figures.status.len()) {
+        (true, 1) => format!("{over} answers {most} to every request ({sent} of {sent})"),
+        (_, 1) => format!("{over} answers {most} or not at all ({errors} and {})", sent - errors),
+        _ => format!("{over} answers nothing but errors, most of them {most}"),
+    };
+    format!("{what}; where that is wanted give --accept-status {most}")
+}
+
 /// One line on a side of a comparison without a single response that is as it was to be.
 pub(in crate::cli) fn silent(name: &str, plan: &Plan, figures: &FamilyResult) -> String {
+    if figures.requests.completed > 0 {
+        return only_errors(name, figures);
+    }
     let (cause, advice) = explain(plan, name, figures);
     match most_failed(&figures.content) {
         Some(most) => format!("all responses over {name} failed a check, {most}"),

@@ -28,7 +28,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let exchange = self.places.get(place);
         if exchange.counted {
             let family = self.connections.get(slot).family;
-            self.record.completed(family, exchange, at, complete);
+            self.record.completed(family, exchange, at, complete, false);
             self.last_end = self.last_end.max(at);
             self.tell_of_exchange(slot, place, at);
         }
@@ -49,8 +49,9 @@ impl<'a, D: Driver> Worker<'a, D> {
             let family = self.connections.get(slot).family;
             let what = (&*which.request().name, complete.status);
             let normal = verdict.is_ok();
+            let wanted = goes_on || which.request().checks.look_at_status();
             match verdict {
-                Ok(()) => self.record.completed(family, exchange, at, complete),
+                Ok(()) => self.record.completed(family, exchange, at, complete, wanted),
                 Err(found) => self.record.mismatched(family, exchange, at, what, found),
             }
             self.last_end = self.last_end.max(at);

@@ -140,7 +140,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             connections: Connections::new(prepared.endpoints.len(), plan.http.streams.get()),
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, load.threads.get()),
-            record: Record::new(measure_from, number),
+            record: Record::new(measure_from, number, plan.accept_status),
             known: Known::default(),
             places: Places::new(places as usize, gather(plan, places as usize)),
             number,

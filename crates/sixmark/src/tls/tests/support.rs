@@ -152,6 +152,7 @@ pub(crate) fn plan(tls: Tls) -> Plan {
         },
         requests: Requests::one(Request::plain("GET")),
         location: false,
+        accept_status: Default::default(),
         cookies: false,
         http: Default::default(),
         connection: Connection {

@@ -53,6 +53,7 @@ pub(crate) fn plan() -> Plan {
         },
         requests: Requests::one(Request::plain("GET")),
         location: false,
+        accept_status: Default::default(),
         cookies: false,
         http: Http::default(),
         connection: Connection {
