@@ -13,13 +13,13 @@ WRONG = 0.05
 class Results:
     """A line a run."""
 
-    def __init__(self, path, build):
+    def __init__(self, path, build, any_build):
         self.path, self.build, self.runs = path, build, {}
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 for line in file:
                     run = json.loads(line)
-                    if run.pop("build") == build:
+                    if run.pop("build") == build or any_build:
                         self.runs.setdefault(run.pop("mode"), []).append(run)
 
     def count(self, mode):

@@ -138,8 +138,8 @@ pub fn noise_floor(result: &ComparisonResult, named: impl Fn(&str) -> String) ->
     let found = noise.metrics.iter().find(|of| of.metric == primary.metric).and_then(effect);
     let found = found.map_or(String::new(), |effect| format!("{effect}, "));
     Some(format!(
-        "Noise floor: {side} differs from itself by up to {} in {what} ({found}{} pairs).",
-        percent(floor),
+        "Noise floor: {side} differs from itself by up to {} % in {what} ({found}{} pairs).",
+        signed(floor * 100.0).trim_start_matches('+'),
         noise.pairs
     ))
 }
