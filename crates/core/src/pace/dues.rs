@@ -191,7 +191,8 @@ mod tests {
             for workers in [2, 3, 4, 8] {
                 for worker in 0..workers {
                     let numbers = dues(&open, 1, worker, workers).filter_map(|due| due.number);
-                    let is_v6 = |&number: &u64| Mix::family_at(ratio, number) == Family::Ipv6;
+                    let mut mix = Mix::new(ratio, 1, None);
+                    let is_v6 = |&number: &u64| mix.family_at(number) == Family::Ipv6;
                     let found = numbers.take(10_000).filter(is_v6).count() as f64 / 10_000.0;
                     let part = f64::from(v6) / f64::from(v6 + v4);
                     assert!((found - part).abs() < 0.025, "{ratio} {worker} of {workers}: {found}");

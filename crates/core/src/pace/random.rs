@@ -27,6 +27,11 @@ impl Random {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// A number from 0 to below 1, in steps of 2^-53.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// An exponential variate of mean 1: from 0 to 37.
     pub fn exponential(&mut self) -> f64 {
         // From above 0 to 1, in steps of 2^-53: its logarithm is finite.

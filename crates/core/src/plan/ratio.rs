@@ -50,6 +50,15 @@ impl Ratio {
         u64::from(self.v6) + u64::from(self.v4)
     }
 
+    /// IPv6's part and the sum of both in lowest terms: 50:50 is 1 of 2.
+    pub fn lowest(self) -> (u64, u64) {
+        let (mut divisor, mut rest) = (self.v6(), self.v4());
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        (self.v6() / divisor, self.sum() / divisor)
+    }
+
     /// About how many of `total` requests are `family`'s: less than one too few.
     pub fn part_of(self, total: u64, family: Family) -> u64 {
         let part = if family == Family::Ipv6 { self.v6() } else { self.v4() };
@@ -100,6 +109,20 @@ impl From<Ratio> for [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ratio_in_lowest_terms_is_the_same_ratio() {
+        for (v6, v4, lowest) in [
+            (50, 50, (1, 2)),
+            (8, 2, (4, 5)),
+            (3, 0, (1, 1)),
+            (0, 7, (0, 1)),
+            (9, 4, (9, 13)),
+            (u32::MAX, u32::MAX, (1, 2)),
+        ] {
+            assert_eq!(Ratio::new(v6, v4).unwrap().lowest(), lowest, "{v6}:{v4}");
+        }
+    }
 
     #[test]
     fn a_ratio_is_two_whole_numbers_not_both_zero() {

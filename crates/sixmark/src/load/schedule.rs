@@ -1,9 +1,17 @@
 //! Which endpoint a worker's next exchange goes to, and whether there is a next one.
 
+use std::num::NonZeroU64;
+
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::mix::{Deal, Mix, share};
+use sixmark_core::pace::Random;
 
 use super::prepare::Prepared;
+
+/// Tell the schedules apart that come of one seed: those of the warm-up, and of workers that share no
+/// numbers.
+const WARM_UP: u64 = 0x7761_726d_0000_0000;
+const LONE: u64 = 0x6c6f_6e65_0000_0000;
 
 /// One worker's part of the run's schedule.
 #[derive(Debug)]
@@ -18,31 +26,32 @@ impl Schedule {
     /// The measured part of worker number `worker`.
     pub(super) fn measured(prepared: &Prepared, worker: u32) -> Schedule {
         let load = &prepared.plan.load;
-        let workers = u64::from(load.threads.get());
-        let stretch = |total: u64| share(total, workers, worker.into());
-        match load.requests {
-            Some(total) => {
-                let (position, count) = stretch(total.get());
-                Schedule::at(prepared, position, Some(count))
-            }
-            // Without a total, workers begin evenly spaced within one period of the ratio.
-            None => Schedule::at(prepared, stretch(prepared.plan.ratio.sum()).0, None),
-        }
+        let Some(total) = load.requests.map(NonZeroU64::get) else {
+            // Nobody knows how far each worker will come: each has a schedule of its own.
+            return Schedule::alone(prepared, worker, LONE);
+        };
+        let (position, count) = share(total, load.threads.get().into(), worker.into());
+        let mix = Mix::new(prepared.plan.ratio, prepared.plan.seed, Some(total));
+        Schedule::of(prepared, worker, mix.starting_at(position), Some(count))
     }
 
     /// The warm-up's, which never ends by itself.
     pub(super) fn warm_up(prepared: &Prepared, worker: u32) -> Schedule {
-        Schedule::at(prepared, worker.into(), None)
+        Schedule::alone(prepared, worker, WARM_UP)
     }
 
-    fn at(prepared: &Prepared, position: u64, left: Option<u64>) -> Schedule {
+    fn alone(prepared: &Prepared, worker: u32, stream: u64) -> Schedule {
+        let seed = Random::new(prepared.plan.seed, stream + u64::from(worker)).bits();
+        Schedule::of(prepared, worker, Mix::new(prepared.plan.ratio, seed, None), None)
+    }
+
+    fn of(prepared: &Prepared, worker: u32, mix: Mix, left: Option<u64>) -> Schedule {
+        let plan = &prepared.plan;
         let deal = |family: Family| {
             let weights: Vec<f64> = prepared.of_family[family].iter().map(|&(_, w)| w).collect();
-            // Workers begin at different addresses, so that they don't march in step.
-            let turns = prepared.plan.seed.wrapping_add(position) % weights.len().max(1) as u64;
-            Deal::new(&weights, turns)
+            let shift = f64::from(worker) / f64::from(plan.load.threads.get());
+            Deal::new(&weights, plan.seed, family as u64, shift)
         };
-        let mix = Mix::at(prepared.plan.ratio, position);
         Schedule { mix, deals: PerFamily::from_fn(deal), left }
     }
 

@@ -6,7 +6,8 @@ use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::plan::Source;
 use sixmark_sys::driver::From;
 
-/// Deals out the local addresses of each family, round robin.
+/// Deals out the local addresses of each family, round robin: in an order that is fixed, since a
+/// family's connections begin in the drawn order of the families and so keep step with nothing.
 #[derive(Debug)]
 pub(super) struct Sources {
     pools: PerFamily<Vec<Source>>,

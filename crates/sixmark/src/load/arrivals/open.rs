@@ -2,11 +2,12 @@
 //!
 //! What could not begin in time needs no queue: the next due time then lies in the past.
 
+use std::num::NonZeroU64;
+
 use sixmark_core::family::Family;
 use sixmark_core::mix::Mix;
 use sixmark_core::pace::{self, Curve, Dues, Overload, Process, first_at};
 use sixmark_core::plan::Plan;
-use sixmark_core::plan::ratio::Ratio;
 
 use super::Turn;
 use crate::load::LATE;
@@ -28,8 +29,8 @@ pub(in crate::load) struct Open {
     number: Option<u64>,
     /// The request that it sends, where a timetable says so.
     request: Option<u32>,
-    ratio: Ratio,
-    seed: u64,
+    /// The run's one schedule of families, of those arrivals that have numbers.
+    mix: Mix,
     /// The numbers of the first that is measured and the first after.
     first: u64,
     last: u64,
@@ -63,8 +64,7 @@ impl Open {
         };
         let (workers, seed) = (plan.load.threads.get(), plan.seed);
         let mut arrivals = Open {
-            ratio: plan.ratio,
-            seed,
+            mix: Mix::new(plan.ratio, seed, measured_total(plan, open)),
             first,
             last,
             schedule,
@@ -117,12 +117,8 @@ impl Open {
     /// The family of the next one.
     fn family(&mut self, counted: bool) -> Family {
         match self.number {
-            Some(number) if self.request.is_some() => {
-                Mix::family_of_entry(self.ratio, number, self.seed)
-            }
-            Some(number) if counted => Mix::family_at(self.ratio, number - self.first.min(number)),
-            Some(number) => Mix::family_at(self.ratio, number),
-            None => self.schedule(counted).leave_out(),
+            Some(number) if counted => self.mix.family_at(number - self.first.min(number)),
+            _ => self.schedule(counted).leave_out(),
         }
     }
 
@@ -203,6 +199,12 @@ fn measured(plan: &Plan, open: &pace::Open, curve: &Curve) -> [u64; 2] {
     let about = open.first_rate().per_s() * load.warmup.as_secs_f64();
     let first = first_at(curve, load.warmup.as_nanos() as u64, about);
     [first, load.requests.map_or(NEVER, |total| first.saturating_add(total.get()))]
+}
+
+/// How many of these arrivals are measured, where that is known before.
+fn measured_total(plan: &Plan, open: &pace::Open) -> Option<u64> {
+    let entries = open.timetable.as_ref().map(|table| table.entries());
+    plan.load.requests.map(NonZeroU64::get).or(entries)
 }
 
 #[cfg(test)]

@@ -48,6 +48,9 @@ impl<D: Driver> Worker<'_, D> {
     /// or, where all were opened to be used, the one used least recently; where there are enough
     /// connections, one that carries others. Where enough are in use, that comes first: no more than
     /// were asked for are used only since the families' shares of what is in flight go up and down.
+    ///
+    /// Nothing is drawn here. A family's exchanges come in a drawn order, and which of its connections
+    /// is idle, or the first with room for another stream, is the doing of the responses.
     pub(super) fn room(&mut self, endpoint: usize) -> Option<Slot> {
         let idle = match self.prepared.plan.connection.preopen {
             true => self.connections.oldest_idle(endpoint),

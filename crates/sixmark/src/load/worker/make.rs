@@ -53,8 +53,9 @@ fn choices(prepared: &Prepared, worker: u32) -> Option<[Choice; 2]> {
     let plan = &prepared.plan;
     let listed = matches!(&plan.load.pace, Pace::Open(open) if open.timetable.is_some());
     let (endpoints, workers) = (prepared.endpoints.len(), plan.load.threads.get());
-    let new = || Choice::new(&plan.requests.weights(), endpoints, worker, workers);
-    (plan.requests.len() > 1 && !listed).then(|| [new(), new()])
+    let weights = plan.requests.weights();
+    let new = |seed| Choice::new(&weights, endpoints, seed, worker, workers);
+    (plan.requests.len() > 1 && !listed).then(|| [new(!plan.seed), new(plan.seed)])
 }
 
 impl<D: Driver> Worker<'_, D> {

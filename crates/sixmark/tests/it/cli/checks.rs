@@ -135,7 +135,7 @@ fn each_request_of_a_mix_has_its_own_checks() {
         let site = Site::start(over);
         let [v6, v4] = site.urls("/");
         let (_folder, file) = files(&[("mix.toml", mix)]);
-        let options = ["-n", "60", "-c", "4", "-t", "2", "--requests", &file, "--rate", "600"];
+        let options = ["-n", "60", "-c", "4", "-t", "1", "--requests", &file, "--rate", "600"];
         let result = json(&[over.options(), &options, &[&v6, &v4]].concat());
         assert_eq!(outcomes(&result), [40, 20], "{over:?}: {result:#}");
         let content = &result["total"]["content"][0];

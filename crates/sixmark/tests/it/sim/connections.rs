@@ -1,7 +1,7 @@
 //! How many connections there are, and what is made of each.
 
 use std::net::IpAddr;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use sixmark_core::family::{Family, PerFamily};
@@ -9,7 +9,7 @@ use sixmark_core::plan::Close;
 use sixmark_sys::driver::{self, Way};
 
 use super::balance;
-use super::harness::{Ran, Sim, lasting, plan, run};
+use super::harness::{Ran, Sim, at_rate, lasting, plan, run};
 use super::random::each_seed;
 use super::script::{Dial, MICRO, MILLI, Reply, Response, SECOND, Script, Step};
 
@@ -81,11 +81,9 @@ fn connections_are_closed_as_the_plan_says() {
 
 #[test]
 fn a_server_that_lets_idle_connections_go_makes_nothing_fail() {
-    // Long before the connection could be used again, since the other family's turn comes first.
+    // Long before the connection could be used again.
     let script = Script::of_replies(|request, _| Reply::ok(request).then(MICRO, Step::Fin));
-    let mut plan = plan();
-    plan.load.connections = NonZeroU32::MIN;
-    let ran = run(plan, script);
+    let ran = run(at_rate(100.0, Duration::from_secs(1)), script);
     for (family, tally) in ran.tally().iter() {
         assert_eq!(tally.completed(), 50, "{family}");
         assert_eq!(carried(&ran, family), [1; 50], "{family}");
@@ -102,14 +100,10 @@ fn bytes_that_nobody_asked_for_end_a_connection_and_are_counted() {
         Reply::of(MICRO, Step::LastBytes(two))
     });
     for script in [late, at_once] {
-        let mut plan = plan();
-        plan.load.connections = NonZeroU32::MIN;
-        plan.load.requests = NonZeroU64::new(11);
-        let ran = run(plan, script);
+        let ran = run(at_rate(11.0, Duration::from_secs(1)), script);
         let unsolicited = both(ran.tally(), |tally| tally.connections.unsolicited);
         assert_eq!(both(ran.tally(), |tally| tally.completed()), 11);
-        // After the last exchange nobody listens any more.
-        assert!((10..=11).contains(&unsolicited), "{unsolicited}");
+        assert_eq!(unsolicited, 11);
     }
 }
 

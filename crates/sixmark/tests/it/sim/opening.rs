@@ -5,6 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use libc::ECONNREFUSED;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
+use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::result::Ended;
 
 use super::harness::{BEGIN, Ran, Sim, plan};
@@ -36,18 +37,19 @@ fn answers() -> impl FnMut(&super::script::Request, &mut super::random::Random) 
 
 #[test]
 fn all_connections_are_there_before_the_first_request_and_each_has_its_turn() {
-    let ran = run(Script::of_replies(answers()));
-    let established = || ran.ledger.connections.iter().filter_map(|page| page.established);
-    assert_eq!(established().count(), 8);
-    assert!(established().all(|at| at <= begun_at(&ran)));
     for family in Family::BOTH {
+        let plan = Plan { ratio: Ratio::only(family), ..preopened() };
+        let ran = Sim::new(plan).run(Script::of_replies(answers()));
+        let established = || ran.ledger.connections.iter().filter_map(|page| page.established);
+        assert_eq!(established().count(), 8);
+        assert!(established().all(|at| at <= begun_at(&ran)));
         let carried = ran.ledger.established(family, 0).map(|page| page.requests.len());
-        assert_eq!(carried.collect::<Vec<_>>(), [5; 4], "{family}");
+        assert_eq!(carried.collect::<Vec<_>>(), [5; 8], "{family}");
         let tally = &ran.tally()[family];
-        assert_eq!((tally.sent, tally.completed()), (20, 20), "{family}");
+        assert_eq!((tally.sent, tally.completed()), (40, 40), "{family}");
         let connections = tally.connections;
-        assert_eq!((connections.opened, connections.closed, connections.unopened), (4, 4, 0));
-        assert_eq!(tally.phases.connect.count(), 4);
+        assert_eq!((connections.opened, connections.closed, connections.unopened), (8, 8, 0));
+        assert_eq!(tally.phases.connect.count(), 8);
     }
 }
 
