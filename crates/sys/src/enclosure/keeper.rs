@@ -13,7 +13,8 @@ use crate::check;
 /// It can't be started.
 pub fn attend(command: &mut Command) -> io::Result<u8> {
     let held = signals::hold()?;
-    // What is held back here is not there: std gives a new program no mask.
+    // What is held back here is not there.
+    held.release_in(command);
     let ended = command.spawn().and_then(|child| {
         let keeper = Keeper { child: child.id() as libc::pid_t, shares_terminal: true };
         keeper.wait(&held)

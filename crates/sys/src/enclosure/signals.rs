@@ -2,6 +2,8 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use crate::check;
 
@@ -59,6 +61,18 @@ impl Held {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Lets them through to a program as they were before: std hands on the mask that it finds.
+    pub(super) fn release_in(&self, command: &mut Command) {
+        let before = self.before;
+        let release = move || {
+            // SAFETY: the old mask is a valid set; nothing is written.
+            check(unsafe { libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) })
+                .map(drop)
+        };
+        // SAFETY: between fork and exec it makes one system call and allocates nothing.
+        unsafe { command.pre_exec(release) };
     }
 
     /// Lets them through again, as they were before.

@@ -134,6 +134,19 @@ fn a_lab_ends_where_signals_of_children_are_ignored() {
     assert_eq!(finish(child).status.code(), Some(0));
 }
 
+/// Shells let them through by themselves, other programs (tcpdump) do not.
+#[test]
+fn no_signal_is_held_back_from_a_program_of_exec() {
+    if without(&[]) {
+        return;
+    }
+    let lab = Lab::up("held", LAB, &[]);
+    let found = lab.exec("a", &["grep", "SigBlk", "/proc/self/status"]);
+    let said = String::from_utf8_lossy(&found.stdout);
+    let mask = said.split_whitespace().nth(1).unwrap();
+    assert!(mask.bytes().all(|digit| digit == b'0'), "{said}");
+}
+
 #[test]
 fn a_signal_to_exec_is_one_to_its_program() {
     if without(&[]) {
