@@ -15,6 +15,75 @@ pub enum Timestamps {
     User,
 }
 
+/// Whose clock a time is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhaseClock {
+    /// The kernel's, at both ends.
+    Kernel,
+    /// This process's, at both ends.
+    User,
+    /// The kernel's at one end, this process's at the other or where a connection was opened for the
+    /// exchange.
+    Both,
+}
+
+/// Whose clock each phase is timed by, where nothing is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseClocks {
+    /// SYN to SYN-ACK by the kernel's, connect call to established by this process's.
+    pub connect: PhaseClock,
+    /// The handshake of TLS or QUIC.
+    pub tls: PhaseClock,
+    /// From a request's last byte to its response's first.
+    pub wait: PhaseClock,
+    /// From that to its last.
+    pub transfer: PhaseClock,
+    /// From due to start.
+    pub slip: PhaseClock,
+    /// From start to last byte.
+    pub service: PhaseClock,
+    /// From due, in a closed loop start, to last byte.
+    pub response: PhaseClock,
+    /// From established to closed.
+    pub lifetime: PhaseClock,
+}
+
+impl PhaseClocks {
+    /// Those of a run whose times of sending and receiving `mode` took.
+    pub fn of(mode: Timestamps) -> PhaseClocks {
+        let (whole, part) = match mode {
+            Timestamps::Kernel => (PhaseClock::Kernel, PhaseClock::Both),
+            Timestamps::User => (PhaseClock::User, PhaseClock::User),
+        };
+        PhaseClocks {
+            connect: whole,
+            tls: PhaseClock::User,
+            wait: whole,
+            transfer: whole,
+            slip: part,
+            service: part,
+            response: part,
+            lifetime: PhaseClock::User,
+        }
+    }
+
+    /// Each with its phase's name, in the order in which a table shows them.
+    pub fn named(&self) -> [(&'static str, PhaseClock); 8] {
+        let &PhaseClocks { connect, tls, wait, transfer, slip, service, response, lifetime } = self;
+        [
+            ("connect", connect),
+            ("tls", tls),
+            ("wait", wait),
+            ("transfer", transfer),
+            ("slip", slip),
+            ("service", service),
+            ("response", response),
+            ("lifetime", lifetime),
+        ]
+    }
+}
+
 /// What speaks against the times of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
@@ -38,8 +107,11 @@ impl AddAssign<&Clocks> for Clocks {
 /// The same in a result document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimestampResult {
-    /// Who took the times.
+    /// Who took the times of sending and receiving.
     pub mode: Timestamps,
+    /// Whose clock each phase is from; none in documents that are older than this field.
+    #[serde(default)]
+    pub phases: Option<PhaseClocks>,
     /// As in [`Clocks`].
     pub missing: u64,
     /// As in [`Clocks`].
@@ -52,6 +124,7 @@ impl Clocks {
     /// What to say of the times that `mode` took.
     pub fn result(self, mode: Timestamps) -> TimestampResult {
         let Clocks { missing, inverted, steps } = self;
-        TimestampResult { mode, missing, inverted, clock_steps: steps }
+        let phases = Some(PhaseClocks::of(mode));
+        TimestampResult { mode, phases, missing, inverted, clock_steps: steps }
     }
 }

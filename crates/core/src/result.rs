@@ -224,7 +224,7 @@ pub struct FamilyResult {
     pub requests_per_s: f64,
     /// Their content, bytes a second.
     pub goodput_bytes_per_s: f64,
-    /// From the connect call to established.
+    /// From the connect call to established; by the kernel's clock from the SYN to the SYN-ACK.
     pub connect_us: Summary,
     /// From the request's last byte handed to the kernel to the response's first.
     pub wait_us: Summary,

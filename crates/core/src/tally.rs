@@ -203,7 +203,8 @@ impl AddAssign<&Bytes> for Bytes {
 /// others exchanges with a whole response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phases {
-    /// From the connect call to the kernel's word that the connection is established.
+    /// From the connect call to the kernel's word that the connection is established; by the kernel's
+    /// clock from the SYN to the SYN-ACK.
     pub connect: Timing,
     /// From the request's last byte handed to the kernel to the response's first byte.
     pub wait: Timing,

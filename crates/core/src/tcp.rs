@@ -1,4 +1,5 @@
-//! What TCP knew of connections when they were closed: round trips, what was sent again, sizes.
+//! What TCP knew of connections when they were closed: round trips, what was sent again, sizes; and of
+//! their handshakes when they were established.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -23,6 +24,67 @@ pub struct Path {
     pub mss: u32,
 }
 
+/// What the kernel says of a handshake that is just over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handshake {
+    /// From the SYN to the SYN-ACK, nanoseconds.
+    Took(u64),
+    /// The SYN was sent again, so that there is no time.
+    SentAgain,
+    /// There is no other time either.
+    Untimed,
+}
+
+/// The handshakes of one family that the kernel was asked about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HandshakeTally {
+    /// How many.
+    pub asked: u64,
+    /// Those whose SYN was sent again.
+    pub sent_again: u64,
+    /// Others of which the kernel gave no time.
+    pub untimed: u64,
+    /// How long the rest took by the kernel's clock,
+    pub kernel: Timing,
+    /// and from the connect call to established by the client's.
+    pub client: Timing,
+}
+
+impl HandshakeTally {
+    /// Counts a handshake that took the client so many nanoseconds.
+    pub fn record(&mut self, said: Handshake, client: u64) {
+        self.asked += 1;
+        match said {
+            Handshake::Took(nanos) => {
+                self.kernel.record(nanos);
+                self.client.record(client);
+            }
+            Handshake::SentAgain => self.sent_again += 1,
+            Handshake::Untimed => self.untimed += 1,
+        }
+    }
+
+    fn result(&self) -> HandshakeResult {
+        HandshakeResult {
+            asked: self.asked,
+            sent_again: self.sent_again,
+            untimed: self.untimed,
+            kernel_us: self.kernel.summary(),
+            client_us: self.client.summary(),
+        }
+    }
+}
+
+impl AddAssign<&HandshakeTally> for HandshakeTally {
+    fn add_assign(&mut self, other: &HandshakeTally) {
+        self.asked += other.asked;
+        self.sent_again += other.sent_again;
+        self.untimed += other.untimed;
+        self.kernel += &other.kernel;
+        self.client += &other.client;
+    }
+}
+
 /// The connections of one family that were read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TcpTally {
@@ -40,6 +102,8 @@ pub struct TcpTally {
     pub delivered: Option<u64>,
     /// How many had which largest segment, in bytes.
     pub mss: Counts<u32>,
+    /// The handshakes that the kernel was asked about, of connections established.
+    pub handshake: HandshakeTally,
 }
 
 impl TcpTally {
@@ -67,6 +131,7 @@ impl TcpTally {
             connections_retransmitting: self.retransmitting,
             delivered: self.delivered,
             mss: self.mss.sorted(),
+            handshake: Some(self.handshake.result()).filter(|found| found.asked > 0),
         }
     }
 }
@@ -80,6 +145,7 @@ impl AddAssign<&TcpTally> for TcpTally {
         self.retransmitting += other.retransmitting;
         self.delivered = sum(self.delivered, other.delivered);
         self.mss += &other.mss;
+        self.handshake += &other.handshake;
     }
 }
 
@@ -107,6 +173,25 @@ pub struct TcpResult {
     pub delivered: Option<u64>,
     /// How many of them had which largest segment to send, bytes without headers.
     pub mss: BTreeMap<u32, u64>,
+    /// The handshakes that the kernel was asked about; none where it was asked about none.
+    #[serde(default)]
+    pub handshake: Option<HandshakeResult>,
+}
+
+/// The handshakes of one family that the kernel was asked about, in a result document: both times are of
+/// the same connections.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HandshakeResult {
+    /// How many, just after they were established.
+    pub asked: u64,
+    /// Those whose SYN was sent again: the kernel has no time of them.
+    pub sent_again: u64,
+    /// Others of which it gave none.
+    pub untimed: u64,
+    /// From the SYN to the SYN-ACK, by the kernel's clock in whole microseconds.
+    pub kernel_us: Summary,
+    /// From the connect call to established, by the client's.
+    pub client_us: Summary,
 }
 
 impl TcpResult {
@@ -162,6 +247,21 @@ mod tests {
         assert_eq!((counts, result.delivered), ((3, 5, 2), Some(17)));
         assert_eq!(result.mss, [(1_428, 2), (1_440, 1)].into());
         assert_eq!((result.rtt_us.p50, result.min_rtt_us.count), (Some(30.0), 3));
+    }
+
+    #[test]
+    fn both_clocks_are_of_the_handshakes_that_have_a_time() {
+        let mut tally = TcpTally::default();
+        assert!(tally.result().handshake.is_none());
+        tally.handshake.record(Handshake::Took(5_000), 20_000);
+        tally.handshake.record(Handshake::SentAgain, 1_000_000_000);
+        tally.handshake.record(Handshake::Untimed, 30_000);
+        let mut both = tally.clone();
+        both += &tally;
+        let found = both.result().handshake.unwrap();
+        assert_eq!((found.asked, found.sent_again, found.untimed), (6, 2, 2));
+        assert_eq!((found.kernel_us.count, found.kernel_us.max), (2, Some(5.0)));
+        assert_eq!((found.client_us.count, found.client_us.max), (2, Some(20.0)));
     }
 
     #[test]

@@ -1,4 +1,8 @@
-//! What TCP knows of a connection's path (tcp(7), TCP_INFO).
+//! What TCP knows of a connection's path and of its handshake (tcp(7), TCP_INFO).
+//!
+//! A call of its own (getsockopt) with either driver: the ring's command for it
+//! (SOCKET_URING_OP_GETSOCKOPT) takes options of SOL_SOCKET alone and refuses those of TCP, in Linux 6.18
+//! as before.
 
 use std::io;
 use std::mem::size_of;
@@ -22,6 +26,19 @@ pub struct Path {
     pub mss: u32,
 }
 
+/// What the kernel says of a handshake that is just over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handshake {
+    /// From the SYN to the SYN-ACK, nanoseconds; the kernel tells whole microseconds.
+    Took(u64),
+    /// The SYN was sent again. There is no telling which of them was answered, so that the kernel
+    /// takes no time, or one from its answer's timestamp that leaves out what was waited before (RFC
+    /// 6298, section 3; RFC 7323, section 4.1).
+    SentAgain,
+    /// The kernel gives no time, or not of the handshake alone.
+    Untimed,
+}
+
 /// Bytes of struct tcp_info that are asked for: up to the last field used. The kernel may know
 /// more, or less.
 const SIZE: usize = 196;
@@ -30,6 +47,7 @@ const SIZE: usize = 196;
 const SND_MSS: usize = 16;
 const RTT: usize = 68;
 const TOTAL_RETRANS: usize = 100;
+const BYTES_ACKED: usize = 120;
 const MIN_RTT: usize = 148;
 const DELIVERED: usize = 192;
 
@@ -38,6 +56,13 @@ pub(crate) fn read(fd: &OwnedFd) -> Option<Path> {
     let mut bytes = [0; SIZE];
     let length = info(fd, &mut bytes).ok()?;
     parse(&bytes[..length.min(SIZE)])
+}
+
+/// Asks how long the handshake took of a connection that is established and has sent nothing yet.
+pub(crate) fn handshake(fd: &OwnedFd) -> Handshake {
+    let mut bytes = [0; SIZE];
+    let known = info(fd, &mut bytes).ok().map(|length| &bytes[..length.min(SIZE)]);
+    known.map_or(Handshake::Untimed, parse_handshake)
 }
 
 fn info(fd: &OwnedFd, bytes: &mut [u8; SIZE]) -> io::Result<usize> {
@@ -51,10 +76,7 @@ fn info(fd: &OwnedFd, bytes: &mut [u8; SIZE]) -> io::Result<usize> {
 
 /// The fields of as much of a struct tcp_info as the kernel gave.
 fn parse(info: &[u8]) -> Option<Path> {
-    let field = |at: usize| {
-        let bytes = info.get(at..at + 4)?.try_into().ok()?;
-        Some(u32::from_ne_bytes(bytes))
-    };
+    let field = |at: usize| field(info, at);
     // Without a sample the one is 0, the other all ones.
     let nanos = |us: u32| (us != 0 && us != u32::MAX).then_some(u64::from(us) * 1_000);
     Some(Path {
@@ -64,6 +86,25 @@ fn parse(info: &[u8]) -> Option<Path> {
         delivered: field(DELIVERED),
         mss: field(SND_MSS)?,
     })
+}
+
+/// The smoothed round trip time is that of the handshake while nothing but the SYN has been
+/// acknowledged: the first sample sets it, and what the peer sends by itself makes none.
+fn parse_handshake(info: &[u8]) -> Handshake {
+    let acknowledged = info.get(BYTES_ACKED..BYTES_ACKED + 8);
+    let acknowledged =
+        acknowledged.and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
+    match (field(info, TOTAL_RETRANS), field(info, RTT), acknowledged) {
+        (Some(1..), ..) => Handshake::SentAgain,
+        // The SYN counts as a byte.
+        (Some(0), Some(us @ 1..), Some(0 | 1)) => Handshake::Took(u64::from(us) * 1_000),
+        _ => Handshake::Untimed,
+    }
+}
+
+/// A field of four bytes, if the kernel gave it.
+fn field(info: &[u8], at: usize) -> Option<u32> {
+    info.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
 #[cfg(test)]
@@ -98,6 +139,26 @@ mod tests {
         let path = parse(&of(&FULL, 104)).unwrap();
         assert_eq!((path.rtt, path.min_rtt, path.retransmitted), (Some(250_000), None, 3));
         assert_eq!(parse(&of(&FULL, 60)), None);
+    }
+
+    #[test]
+    fn the_first_round_trip_is_the_handshakes() {
+        let handshake = |fields: &[_]| parse_handshake(&of(fields, SIZE));
+        assert_eq!(handshake(&[(RTT, 7), (BYTES_ACKED, 1)]), Handshake::Took(7_000));
+        assert_eq!(parse_handshake(&of(&[(RTT, 7)], 100)), Handshake::Untimed);
+        assert_eq!(handshake(&[(RTT, 0), (BYTES_ACKED, 1)]), Handshake::Untimed);
+    }
+
+    #[test]
+    fn a_round_trip_of_more_than_the_handshake_is_not_taken_for_it() {
+        let bytes = of(&[(RTT, 7), (BYTES_ACKED, 2)], SIZE);
+        assert_eq!(parse_handshake(&bytes), Handshake::Untimed);
+    }
+
+    #[test]
+    fn a_syn_sent_again_has_no_time_whatever_the_kernel_says() {
+        let bytes = of(&[(RTT, 7), (BYTES_ACKED, 1), (TOTAL_RETRANS, 1)], SIZE);
+        assert_eq!(parse_handshake(&bytes), Handshake::SentAgain);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::calibration::{Calibration, Difference, Floor, Leg};
-use crate::clocks::Timestamps;
+use crate::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use crate::family::Family;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
@@ -51,6 +51,13 @@ const FLOOR: [FloorPhase; 3] = [
     ("response", |floor| &floor.response_us, |apart| apart.response),
 ];
 
+/// Whose clock times are from, in words.
+const CLOCKS: [(PhaseClock, &str); 3] = [
+    (PhaseClock::Kernel, "the kernel's clock"),
+    (PhaseClock::User, "sixmark's clock"),
+    (PhaseClock::Both, "an end of each"),
+];
+
 /// Targets named at the top.
 const SHOWN_TARGETS: usize = 4;
 
@@ -69,13 +76,15 @@ pub fn table(result: &RunResult) -> String {
     noise_floor(&mut text, result.calibration.as_ref());
     truth::lines(&mut text, result.truth.as_ref());
     let sides = Family::BOTH.map(|family| result.families.of(family));
-    let columns = Columns { sides, version: result.version() };
+    let clocks = result.generator.as_ref().and_then(|generator| generator.timestamps.phases);
+    let columns = Columns { sides, version: result.version(), clocks };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
     columns.rates(&mut text);
     columns.phases(&mut text);
     columns.handshakes(&mut text);
+    columns.tcp_handshakes(&mut text);
     columns.tcp(&mut text);
     columns.quic(&mut text);
     columns.failures(&mut text);
@@ -87,6 +96,7 @@ pub fn table(result: &RunResult) -> String {
         let _ = writeln!(text, "{NO_VERDICT}");
     }
     text.push_str(&result.vitals.as_ref().map_or_else(String::new, super::vitals::costs));
+    columns.clocks(&mut text);
     text.push_str(&super::gates::lines(&result.gates));
     text
 }
@@ -222,6 +232,7 @@ struct Columns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
     /// Of HTTP, whose numbers failures have.
     version: Version,
+    clocks: Option<PhaseClocks>,
 }
 
 impl Columns<'_> {
@@ -271,6 +282,29 @@ impl Columns<'_> {
                 self.row(text, &label, |f| of(f).and_then(quantile), duration_us);
             }
         }
+    }
+
+    /// Whose clock the phases in the table are from, a line for each.
+    fn clocks(&self, text: &mut String) {
+        let Some(clocks) = self.clocks else { return };
+        let shown: Vec<_> =
+            clocks.named().into_iter().filter(|(phase, _)| self.shows(phase)).collect();
+        let mut blank = "\n";
+        for (clock, whose) in CLOCKS {
+            let names = shown.iter().filter(|(_, by)| *by == clock).map(|(name, _)| *name);
+            let names = names.collect::<Vec<_>>().join(", ");
+            if !names.is_empty() {
+                let _ = writeln!(text, "{blank}by {whose}: {names}");
+                blank = "";
+            }
+        }
+    }
+
+    /// Whether there are rows of a phase.
+    fn shows(&self, phase: &str) -> bool {
+        let of = PHASES.iter().find(|(name, _)| *name == phase).map(|(_, of)| of);
+        let counted = |f: &&FamilyResult| of.and_then(|of| of(f)).is_some_and(|s| s.count > 0);
+        self.sides.iter().flatten().any(counted)
     }
 
     /// One line for each way to fail, with the phase and the kernel's or the peer's word for it.

@@ -82,7 +82,7 @@ impl Views {
             if !opened.counted {
                 continue;
             }
-            let took = opened.connected.saturating_sub(opened.called);
+            let took = opened.took;
             filled.connections.client += 1;
             filled.connect.client.record(took);
             let Some(found) = found else { continue };

@@ -17,6 +17,8 @@ pub struct Opened {
     pub called: u64,
     /// When it was established.
     pub connected: u64,
+    /// How long that took, by the clock that the run's connect times are from.
+    pub took: u64,
     /// It was established during the measurement.
     pub counted: bool,
 }

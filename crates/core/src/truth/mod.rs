@@ -37,7 +37,7 @@ pub struct FamilyTruth {
     /// Exchanges with a whole response; those of which the packets show nothing, as over TLS, are
     /// counted by nobody here.
     pub exchanges: Counts,
-    /// The client: connect call to established. Packets: SYN to SYN-ACK.
+    /// The client: connect call to established, or what the kernel's clock said. Packets: SYN to SYN-ACK.
     pub connect: Beside,
     /// The client: request handed over to first byte. Packets: the request's last to the response's first.
     pub wait: Beside,

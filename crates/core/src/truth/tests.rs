@@ -26,7 +26,7 @@ impl Made {
     fn connect(&mut self, family: Family, port: u16, called: u64) -> u32 {
         self.handshake(family, port, called + 5 * US);
         let (ends, connected) = (ends(family, port), called + 30 * US);
-        self.book.open(Opened { ends, called, connected, counted: true }).unwrap()
+        self.book.open(Opened { ends, called, connected, took: 30 * US, counted: true }).unwrap()
     }
 
     fn handshake(&mut self, family: Family, port: u16, syn: u64) {

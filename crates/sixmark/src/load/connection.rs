@@ -24,6 +24,8 @@ pub(super) struct Connection {
     /// When the connect call began, and when the kernel said established.
     pub(super) opened: u64,
     pub(super) connected: u64,
+    /// How long connecting took, by the clock that the run's connect times are from.
+    pub(super) connect_took: u64,
     /// Established during the measurement, so that it counts.
     pub(super) counted: bool,
     /// Exchanges that were put on it, and those of them that are still there.
@@ -204,12 +206,18 @@ impl Connection {
             outlet: None,
             opened: now,
             connected: 0,
+            connect_took: 0,
             counted: false,
             requests: 0,
             in_flight: 0,
             retiring: false,
             listed: Listed::Nowhere,
         }
+    }
+
+    /// How long connecting took by this client's clock.
+    pub(super) fn client_took(&self) -> u64 {
+        self.connected.saturating_sub(self.opened)
     }
 
     fn belongs(&self, streams: u32) -> Listed {

@@ -9,7 +9,7 @@ use sixmark_core::plan::accept::AcceptStatus;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_core::tcp;
 use sixmark_core::tls::Facts;
-use sixmark_sys::driver::{Close, Path};
+use sixmark_sys::driver::{Close, Handshake, Path};
 
 use super::LATE;
 use super::connection::Connection;
@@ -24,9 +24,10 @@ const SECOND: u64 = 1_000_000_000;
 pub(super) struct Record {
     pub(super) tally: Tally,
     pub(super) clocks: Clocks,
-    /// Which connections are asked about their path.
+    /// Which connections are asked about their path, and which about their handshake.
     pub(super) sampling: Sampling,
     accepted: AcceptStatus,
+    pub(super) handshakes: Sampling,
     slice: Slice,
     worker: u32,
     /// When the measurement begins.
@@ -45,6 +46,7 @@ impl Record {
             clocks: Clocks::default(),
             sampling: Sampling::default(),
             accepted,
+            handshakes: Sampling::default(),
             slice,
             worker,
             begin,
@@ -83,9 +85,18 @@ impl Record {
     pub(super) fn connected(&mut self, connection: &Connection) {
         let tally = &mut self.tally[connection.family];
         tally.connections.opened += 1;
-        let took = connection.connected.saturating_sub(connection.opened);
-        tally.phases.connect.record(took);
-        self.slice.families[connection.family].connect.record(took);
+        tally.phases.connect.record(connection.connect_took);
+        self.slice.families[connection.family].connect.record(connection.connect_took);
+    }
+
+    /// What the kernel said of the handshake of a connection, which took this client so long.
+    pub(super) fn handshake(&mut self, family: Family, said: Handshake, client: u64) {
+        let said = match said {
+            Handshake::Took(nanos) => tcp::Handshake::Took(nanos),
+            Handshake::SentAgain => tcp::Handshake::SentAgain,
+            Handshake::Untimed => tcp::Handshake::Untimed,
+        };
+        self.tally[family].tcp.handshake.record(said, client);
     }
 
     /// A handshake of TLS or QUIC was finished in so many nanoseconds.

@@ -1,4 +1,4 @@
-//! Which connections are asked about their path: not all, since asking costs a system call.
+//! Which connections are asked about their handshake or path: not all, since asking costs a system call.
 
 use sixmark_core::family::{Family, PerFamily};
 

@@ -4,8 +4,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use super::{Way, datagram};
-use crate::{clock, socket};
+use super::{Handshake, Way, datagram};
+use crate::{clock, path, socket};
 
 /// A connection that was begun.
 pub(super) struct Begun {
@@ -15,6 +15,8 @@ pub(super) struct Begun {
     pub(super) returned: u64,
     /// The peer where the connection is established already.
     pub(super) peer: Option<IpAddr>,
+    /// What the kernel says of its handshake, where it is over and that was to be asked.
+    pub(super) handshake: Option<Handshake>,
 }
 
 /// Opens a socket and begins its connection.
@@ -35,15 +37,27 @@ pub(super) fn begin(way: &Way) -> io::Result<Begun> {
     // Over loopback the handshake is over when connect returns; asking now spares a wake-up and
     // times the connection, not the queue of things to deal with.
     let peer = socket::peer(&fd).ok().map(|peer| peer.ip());
-    Ok(Begun { fd, called, returned, peer })
+    let asked = peer.is_some() && way.ask_handshake;
+    let handshake = asked.then(|| path::handshake(&fd));
+    Ok(Begun { fd, called, returned, peer, handshake })
 }
 
 /// What became of a connection that the kernel is done with: its peer, or the error number.
-pub(super) fn outcome(fd: &OwnedFd) -> Result<IpAddr, i32> {
+fn outcome(fd: &OwnedFd) -> Result<IpAddr, i32> {
     match socket::pending_error(fd) {
         0 => socket::peer(fd).map(|peer| peer.ip()).map_err(|error| number(&error)),
         errno => Err(errno),
     }
+}
+
+/// What became of it as above, and what the kernel says of the handshake where that is `asked`.
+pub(super) fn outcome_with_handshake(
+    fd: &OwnedFd,
+    asked: bool,
+) -> (Result<IpAddr, i32>, Option<Handshake>) {
+    let outcome = outcome(fd);
+    let asked = asked && outcome.is_ok();
+    (outcome, asked.then(|| path::handshake(fd)))
 }
 
 /// The number of an error that the kernel gave.

@@ -13,7 +13,7 @@ mod uring;
 
 pub(crate) use datagram::drops;
 
-pub use crate::path::Path;
+pub use crate::path::{Handshake, Path};
 pub use epoll::Epoll;
 pub use message::Message;
 pub use uring::Uring;
@@ -74,6 +74,12 @@ pub trait Driver {
         None
     }
 
+    /// What the kernel said of the handshake of the slot's connection, which is established; none where
+    /// [`Way::ask_handshake`] did not say so.
+    fn handshake(&mut self, _slot: Slot) -> Option<Handshake> {
+        None
+    }
+
     /// What TCP knows of the slot's connection, established or ended by whomever but not closed yet;
     /// none where the kernel would not tell.
     fn path(&mut self, slot: Slot) -> Option<Path>;
@@ -129,6 +135,8 @@ pub struct Way {
     pub no_delay: bool,
     /// More than one exchange is expected on it: worth some preparation.
     pub lasting: bool,
+    /// Asks the kernel how long the handshake took (a system call): see [`Driver::handshake`].
+    pub ask_handshake: bool,
     /// Not a connection of TCP, but a socket for datagrams (UDP) that has this peer alone. It is
     /// [`Kind::Connected`] at once, whether or not anybody is there.
     pub datagrams: bool,

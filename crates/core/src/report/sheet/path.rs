@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use crate::result::FamilyResult;
+use crate::tcp::HandshakeResult;
+use crate::timing::Summary;
 use crate::tls::TlsResult;
 
 use super::side::{Side, Sides};
@@ -34,10 +36,11 @@ fn whole(value: f64) -> String {
 }
 
 fn tcp(sides: &Sides<'_>) -> Vec<Row> {
+    let mut rows = tcp_handshakes(sides);
     if !sides.any(|f| Some(f.tcp.read as f64)) {
-        return Vec::new();
+        return rows;
     }
-    vec![
+    rows.extend([
         sides.row("connections asked", |f| Some(f.tcp.read as f64), whole),
         sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::time),
         sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::time),
@@ -45,7 +48,30 @@ fn tcp(sides: &Sides<'_>) -> Vec<Row> {
         sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), whole),
         sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), whole),
         sides.words("largest segment, bytes", |side| usual(&side.figures.tcp.mss)),
-    ]
+    ]);
+    rows
+}
+
+fn tcp_handshakes(sides: &Sides<'_>) -> Vec<Row> {
+    let count = |of: fn(&HandshakeResult) -> u64| {
+        move |f: &FamilyResult| f.tcp.handshake.as_ref().map(|found| of(found) as f64)
+    };
+    let time = |of: fn(&HandshakeResult) -> &Summary| {
+        move |f: &FamilyResult| f.tcp.handshake.as_ref().and_then(|found| of(found).p50)
+    };
+    if !sides.any(count(|found| found.asked)) {
+        return Vec::new();
+    }
+    let mut rows = vec![
+        sides.row("handshakes asked about", count(|found| found.asked), whole),
+        sides.row("handshake by the kernel, median", time(|f| &f.kernel_us), write::time),
+        sides.row("the same by the client, median", time(|f| &f.client_us), write::time),
+    ];
+    if sides.any(count(|found| found.sent_again + found.untimed)) {
+        rows.push(sides.row("SYN sent again", count(|f| f.sent_again), whole));
+        rows.push(sides.row("without a time otherwise", count(|f| f.untimed), whole));
+    }
+    rows
 }
 
 fn tls(sides: &Sides<'_>) -> Vec<Row> {

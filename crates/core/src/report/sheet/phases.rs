@@ -43,7 +43,9 @@ pub(super) fn title(phase: &str) -> &'static str {
 
 fn definition(phase: &str) -> &'static str {
     match phase {
-        "connect" => "From the connect call to established.",
+        "connect" => {
+            "From the connect call to established; by the kernel’s clock from the SYN to the SYN-ACK."
+        }
         "tls" => "From connected to the end of the TLS or QUIC handshake.",
         "wait" => "From the request’s last byte handed to the kernel to the response’s first byte.",
         "transfer" => "From the response’s first byte to its last.",

@@ -1,6 +1,6 @@
 //! What was run, where, and by which means.
 
-use crate::clocks::Timestamps;
+use crate::clocks::{PhaseClock, TimestampResult, Timestamps};
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::plan::http::Version;
@@ -149,19 +149,34 @@ fn requests(plan: &Plan) -> String {
 
 fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
     let Generator { threads, driver, cpu_user_s, cpu_sys_s, .. } = generator;
-    let clock = match generator.timestamps.mode {
-        Timestamps::Kernel => "the kernel’s",
-        Timestamps::User => "sixmark’s own",
-    };
+    let clock = clock(&generator.timestamps);
     let saturated = if generator.saturated { ": too much" } else { "" };
     vec![
         ("Driver", format!("{driver}, {threads} threads")),
-        ("Time stamps", clock.into()),
+        ("Time stamps", clock),
         ("Busiest second of a worker", format!("{}{saturated}", write::percent(generator.busiest))),
         ("Begun late", write::count(generator.late)),
         ("Processor time", format!("{cpu_user_s:.1} s user, {cpu_sys_s:.1} s kernel")),
         ("Memory at most", crate::report::bytes(generator.peak_rss_bytes as f64)),
     ]
+}
+
+/// Whose clock the times are from, phase by phase where it is not sixmark's alone.
+fn clock(timestamps: &TimestampResult) -> String {
+    let kernel = timestamps.mode == Timestamps::Kernel;
+    let Some(phases) = timestamps.phases.filter(|_| kernel) else {
+        return if kernel { "the kernel’s" } else { "sixmark’s own" }.into();
+    };
+    let by = |clock: PhaseClock| {
+        let names = phases.named().into_iter().filter(|(_, by)| *by == clock);
+        names.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "the kernel’s: {}; sixmark’s own: {}; an end of each: {}",
+        by(PhaseClock::Kernel),
+        by(PhaseClock::User),
+        by(PhaseClock::Both),
+    )
 }
 
 fn routes(environment: &Environment) -> Option<Block> {

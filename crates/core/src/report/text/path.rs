@@ -26,6 +26,12 @@ const KINDS: [Kind; 2] = [
     ("tls resumed mean", "tls resumed p50", |tls| &tls.resumed_us),
 ];
 
+/// Handshakes of TCP of which the kernel has no time, each label standing alone.
+const UNTIMED: [Figure<FamilyResult>; 2] = [
+    ("syn sent again", |f| Some(f.tcp.handshake.as_ref()?.sent_again as f64)),
+    ("handshakes untimed", |f| Some(f.tcp.handshake.as_ref()?.untimed as f64)),
+];
+
 /// What seldom happens to connections of QUIC, each label standing alone as well.
 const QUIC: [Figure<FamilyResult>; 3] = [
     ("quic dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
@@ -52,6 +58,20 @@ impl Columns<'_> {
 
     fn counts_of(&self, of: fn(&TlsResult) -> &Summary) -> impl Iterator<Item = u64> {
         self.sides.iter().flatten().map(move |f| f.tls.as_ref().map_or(0, |tls| of(tls).count))
+    }
+
+    /// How long TCP's handshakes took by the kernel, and by the client those that the kernel has a time
+    /// of: between them lies what connect holds beside the network.
+    pub(super) fn tcp_handshakes(&self, text: &mut String) {
+        let asked = |f: &FamilyResult| f.tcp.handshake.as_ref().map(|found| found.asked as f64);
+        if self.sides.iter().flatten().all(|f| asked(f).is_none()) {
+            return;
+        }
+        let kernel = |f: &FamilyResult| f.tcp.handshake.as_ref()?.kernel_us.p50;
+        self.row(text, "handshake p50, kernel", kernel, duration_us);
+        let client = |f: &FamilyResult| f.tcp.handshake.as_ref()?.client_us.p50;
+        self.row(text, "          p50, client", client, duration_us);
+        self.those_there_are(text, &UNTIMED);
     }
 
     /// What TCP knew of the connections that were read.

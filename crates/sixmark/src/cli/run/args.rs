@@ -255,8 +255,8 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) tls: super::tls::Args,
 
-    /// Whose clock times sending and receiving: kernel leaves this program's own delays out, for
-    /// HTTP/1.1 alone
+    /// Whose clock times connecting, sending and receiving: kernel leaves this program's own delays
+    /// out, for HTTP/1.1 alone
     #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,
           help_heading = "Measurement")]
     pub(super) timestamps: Timestamps,

@@ -1,5 +1,7 @@
 //! How an exchange begins: on a connection that has room for it, or on a new one.
 
+use sixmark_core::clocks::Timestamps;
+use sixmark_core::family::Family;
 use sixmark_core::outcome::Phase;
 use sixmark_core::plan::http::Version;
 use sixmark_sys::driver::{Driver, Slot, Way};
@@ -129,9 +131,18 @@ impl<D: Driver> Worker<'_, D> {
         let from = self.sources.next(target.family);
         let lasting = plan.connection.lasting();
         let (to, no_delay) = (target.address, target.no_delay);
-        let way = Way { to, from, no_delay, lasting, datagrams };
+        let ask_handshake = !datagrams && self.asks_handshake(target.family);
+        let way = Way { to, from, no_delay, lasting, ask_handshake, datagrams };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
         slot
+    }
+
+    /// Whether the kernel is to be asked how long the handshake of the next connection took: of all
+    /// where connect is timed by its clock, else of some to be put beside this client's.
+    fn asks_handshake(&mut self, family: Family) -> bool {
+        let counts = self.opening.is_some() || self.driver.woke() >= self.measure_from;
+        let timed = self.prepared.plan.load.timestamps == Timestamps::Kernel;
+        timed || (counts && self.record.handshakes.takes(family))
     }
 
     /// Puts an exchange on a connection, which may be its last.

@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
+use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Driver, Event, Kind, Slot};
+use sixmark_sys::driver::{Close, Driver, Event, Handshake, Kind, Slot};
 
 use super::Worker;
 use crate::load::connection::State;
@@ -40,17 +41,17 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn connected(&mut self, slot: Slot, at: u64, peer: IpAddr) {
-        let quic = self.quic.is_some();
+        let said = self.time_connect(slot, at);
+        let (quic, client) = (self.quic.is_some(), self.connections.get(slot).client_took());
         let counted = at >= self.measure_from || self.opening.is_some();
         let connection = self.connections.get(slot);
-        // Nothing of QUIC is established yet, and its handshake began before.
-        connection.connected = if quic { connection.opened } else { at };
         connection.counted = counted && !quic;
         let endpoint = connection.endpoint;
         let (expected, found) = (connection.family, Family::of(peer));
         connection.family = found;
         if connection.counted {
             self.record.connected(connection);
+            said.into_iter().for_each(|said| self.record.handshake(found, said, client));
         }
         self.tell_of_connection(slot);
         if expected != found {
@@ -61,6 +62,30 @@ impl<D: Driver> Worker<'_, D> {
             (true, _) => self.shake_hands(slot),
             (false, _) => self.established(slot),
         }
+    }
+
+    /// Notes when a connection was established and how long that took, by the clock that it is timed by:
+    /// without a time of the kernel's by this client's, which counts as missing. Gives what the kernel
+    /// said of the handshake, where it was asked.
+    fn time_connect(&mut self, slot: Slot, at: u64) -> Option<Handshake> {
+        let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
+        let (quic, said) = (self.quic.is_some(), self.driver.handshake(slot));
+        let connection = self.connections.get(slot);
+        // Nothing of QUIC is established yet, and its handshake began before.
+        connection.connected = if quic { connection.opened } else { at };
+        let client = connection.client_took();
+        // The kernel's time lies within the client's, but counts whole microseconds.
+        let said = said.map(|said| match said {
+            Handshake::Took(nanos) => Handshake::Took(nanos.min(client)),
+            other => other,
+        });
+        connection.connect_took = match said {
+            Some(Handshake::Took(nanos)) if kernel => nanos,
+            _ => client,
+        };
+        let timed = matches!(said, Some(Handshake::Took(_)));
+        self.record.clocks.missing += u64::from(kernel && !quic && !timed);
+        said
     }
 
     /// The peer turned out to be of the other family than the endpoint.

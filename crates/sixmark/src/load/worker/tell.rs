@@ -39,7 +39,8 @@ impl<D: Driver> Worker<'_, D> {
             let server = self.prepared.endpoints[connection.endpoint].address;
             let (called, connected) = (connection.opened, connection.connected);
             let (ends, counted) = (Ends { client, server }, connection.counted);
-            let opened = Opened { ends, called, connected, counted };
+            let took = connection.connect_took;
+            let opened = Opened { ends, called, connected, took, counted };
             teller.numbers[index] = teller.book.open(opened);
         }
     }

@@ -4,7 +4,7 @@
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::tally::SliceTally;
-use sixmark_sys::driver::Close;
+use sixmark_sys::driver::{Close, Handshake};
 
 use super::harness::{BEGIN, Ran};
 
@@ -62,6 +62,20 @@ pub(crate) fn connections(ran: &Ran, family: Family) {
     let phases = &ran.tally()[family].phases;
     assert_eq!((phases.connect.count(), phases.lifetime.count()), (opened, opened), "{family}");
     paths(ran, family);
+    handshakes(ran, family);
+}
+
+fn handshakes(ran: &Ran, family: Family) {
+    let found = &ran.tally()[family].tcp.handshake;
+    let established = ran.ledger.established(family, ran.measured_from);
+    let said: Vec<Handshake> = established.filter_map(|page| page.handshake).collect();
+    let count = |which: fn(&Handshake) -> bool| said.iter().filter(|said| which(said)).count();
+    let timed = count(|said| matches!(said, Handshake::Took(_))) as u64;
+    let again = count(|said| *said == Handshake::SentAgain) as u64;
+    let asked = said.len() as u64;
+    assert_eq!((found.asked, found.sent_again), (asked, again), "{family}: handshakes");
+    assert_eq!(found.untimed, asked - timed - again, "{family}: untimed handshakes");
+    assert_eq!((found.kernel.count(), found.client.count()), (timed, timed), "{family}");
 }
 
 fn paths(ran: &Ran, family: Family) {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Driver, Event, Grain, Handed, Kind, Message, Stamps, Way};
+use sixmark_sys::driver::{
+    Close, Driver, Event, Grain, Handed, Handshake, Kind, Message, Stamps, Way,
+};
 
 use super::real::{OverEpoll, OverStampedEpoll, OverUring, OverUringOnce};
 use super::script::SECOND;
@@ -413,6 +415,37 @@ fn a_path_is_told_until_the_close<S: Stage>(family: Family) {
     }
 }
 
+/// The kernel's time of the handshake lies within the caller's, but for the microsecond that it counts
+/// in.
+fn the_handshake_is_told_once_established<S: Stage>(family: Family) {
+    for _ in 0..20 {
+        let mut stage = S::set(Scene::Answers(1), family);
+        let (driver, way) = stage.parts();
+        let called = driver.connect(SLOT, &way);
+        let event = next(driver);
+        assert_eq!(event.kind, Kind::Connected(way.to.ip()));
+        let told = driver.handshake(SLOT);
+        let Some(Handshake::Took(nanos)) = told else { panic!("{told:?}") };
+        assert!(nanos <= event.at - called + 1_000, "{nanos}, {called} {event:?}");
+        // It stays what it was, whatever is sent.
+        ask(&mut stage);
+        assert_eq!(receive(stage.parts().0, 1), (1, 0));
+        assert_eq!(stage.parts().0.handshake(SLOT), told);
+        stage.parts().0.close(SLOT, Close::Orderly);
+    }
+}
+
+fn no_handshake_is_told_that_was_not_asked_for<S: Stage>(family: Family) {
+    let mut stage = S::set(Scene::Answers(1), family);
+    for asked in [true, false] {
+        let (driver, way) = stage.parts();
+        driver.connect(SLOT, &Way { ask_handshake: asked, ..way });
+        assert_eq!(next(driver).kind, Kind::Connected(way.to.ip()));
+        assert_eq!(driver.handshake(SLOT).is_some(), asked);
+        driver.close(SLOT, Close::Orderly);
+    }
+}
+
 /// Sent, first byte, last byte: each not before the one before, whoever takes the time.
 fn times_are_in_order<S: Stage>(family: Family) {
     for size in [1, 100, 1_000_000] {
@@ -478,6 +511,8 @@ held_to! {
         nothing_is_told_of_a_slots_former_connection,
         a_wait_ends_when_it_is_to,
         a_path_is_told_until_the_close,
+        the_handshake_is_told_once_established,
+        no_handshake_is_told_that_was_not_asked_for,
         times_are_in_order,
     )
 }

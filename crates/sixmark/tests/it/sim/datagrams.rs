@@ -30,7 +30,8 @@ fn connected(driver: &mut impl Driver, slot: Slot, to: SocketAddr, from: Option<
 
 fn connect(driver: &mut impl Driver, slot: Slot, to: SocketAddr, from: Option<SocketAddr>) -> Kind {
     let from = from.map(|address| From { address, foreign: false });
-    let way = Way { to, from, no_delay: false, lasting: true, datagrams: true };
+    let way =
+        Way { to, from, no_delay: false, lasting: true, ask_handshake: false, datagrams: true };
     driver.connect(slot, &way);
     let event = next(driver);
     assert_eq!(event.slot, slot);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Message, Path, Slot, Way};
+use sixmark_sys::driver::{Close, Driver, Event, Handed, Handshake, Message, Path, Slot, Way};
 
 use super::world::World;
 
@@ -64,6 +64,10 @@ impl Driver for Simulated {
 
     fn drop_next(&mut self, slot: Slot, count: u64) {
         self.world.borrow_mut().drop_next(slot, count);
+    }
+
+    fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+        self.world.borrow_mut().handshake(slot)
     }
 
     fn path(&mut self, slot: Slot) -> Option<Path> {

@@ -1,7 +1,7 @@
 //! What the simulated servers saw, to hold a worker's counts against.
 
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Path};
+use sixmark_sys::driver::{Close, Handshake, Path};
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
@@ -28,6 +28,8 @@ pub(crate) struct Connection {
     pub(crate) established: Option<u64>,
     pub(crate) closed: Option<Close>,
     pub(crate) requests: Vec<Asked>,
+    /// What is told of its handshake, where that was to be asked.
+    pub(crate) handshake: Option<Handshake>,
     /// What was told of its path.
     pub(crate) path: Option<Path>,
 }

@@ -2,10 +2,11 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
 use sixmark_core::timing::Timing;
-use sixmark_sys::driver::Way;
+use sixmark_sys::driver::{Handshake, Way};
 
 use super::harness::{plan, run};
 use super::script::{Dial, MICRO, MILLI, Reply, Request, Response, Script, Step, Take};
@@ -63,6 +64,36 @@ fn without_keep_alive_a_response_time_holds_the_connect() {
         all(&tally.phases.transfer, 5, transfer, "transfer");
         all(&tally.phases.response, 5, connect + wait + transfer, "response");
         all(&tally.phases.lifetime, 5, wait + transfer, "lifetime");
+    }
+}
+
+/// By the kernel's clock a connect takes as long as the kernel says, and as long as this client saw
+/// where it says nothing: which is counted.
+#[test]
+fn the_kernels_word_is_the_connect_time_where_it_has_one() {
+    for (clock, missing) in [(Timestamps::Kernel, 4), (Timestamps::User, 0)] {
+        let mut plan = ten();
+        plan.connection.keep_alive = false;
+        plan.load.timestamps = clock;
+        let ran = run(plan, script(|request, _| timed(request)));
+        assert_eq!(ran.report.clocks.missing, missing);
+        let ledger = &ran.ledger;
+        for (family, tally) in ran.tally().iter() {
+            let client = times(family).connect;
+            let pages = ledger.connections.iter().filter(|page| page.family == family);
+            let said: Vec<_> = pages.map(|page| page.handshake.unwrap()).collect();
+            let took = said.iter().map(|said| match (clock, said) {
+                (Timestamps::Kernel, Handshake::Took(nanos)) => *nanos,
+                _ => client,
+            });
+            let mean = took.sum::<u64>() as f64 / 5.0;
+            assert_eq!((said.len(), tally.phases.connect.mean()), (5, Some(mean)), "{family}");
+            // What follows counts from when this client knew.
+            let Times { wait, transfer, .. } = times(family);
+            all(&tally.phases.lifetime, 5, wait + transfer, "lifetime");
+            let found = &tally.tcp.handshake;
+            assert_eq!((found.asked, found.client.mean()), (5, Some(client as f64)), "{family}");
+        }
     }
 }
 

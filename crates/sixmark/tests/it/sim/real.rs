@@ -52,6 +52,7 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
             from: None,
             no_delay: false,
             lasting: LASTING,
+            ask_handshake: true,
             datagrams: false,
         };
         (&mut self.driver, way)

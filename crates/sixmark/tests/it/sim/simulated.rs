@@ -50,6 +50,7 @@ impl Stage for InSimulation {
             from: None,
             no_delay: false,
             lasting: true,
+            ask_handshake: true,
             datagrams: false,
         };
         InSimulation { driver: Simulated::new(&world), way }

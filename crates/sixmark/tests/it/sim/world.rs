@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Close, Event, Handed, Kind, Path, Slot, Way};
+use sixmark_sys::driver::{Close, Event, Handed, Handshake, Kind, Path, Slot, Way};
 
 use super::ledger::{Asked, Begun, Connection, Ledger};
 use super::random::Random;
@@ -50,6 +50,9 @@ struct Held {
     /// Its number in the ledger.
     number: usize,
     established: bool,
+    /// When it was dialled, and whether its handshake is asked about.
+    called: u64,
+    asks_handshake: bool,
     /// An exchange is in flight.
     busy: bool,
     /// It was told that nothing more can come.
@@ -93,6 +96,8 @@ impl World {
         self.slots[index] = Some(Held {
             number,
             established: false,
+            called,
+            asks_handshake: way.ask_handshake,
             // Of exchanges that share their connections the books know.
             busy: self.script.books.is_none(),
             over: false,
@@ -107,6 +112,7 @@ impl World {
             established: None,
             closed: None,
             requests: Vec::new(),
+            handshake: None,
             path: None,
         };
         self.ledger.connections.push(page);
@@ -181,6 +187,12 @@ impl World {
         self.held(slot).droppable = count;
     }
 
+    /// What [`handshake`] says.
+    pub(crate) fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+        let number = self.held(slot).number;
+        self.ledger.connections[number].handshake
+    }
+
     /// Each connection's own: its number says how much it sent again. Every fourth is not told.
     pub(crate) fn path(&mut self, slot: Slot) -> Option<Path> {
         let held = self.held(slot);
@@ -241,9 +253,11 @@ impl World {
             Step::Connected(peer) => {
                 let held = self.held(slot);
                 held.established = true;
-                let number = held.number;
+                let (number, took) = (held.number, at - held.called);
+                let said = held.asks_handshake.then(|| handshake(number, took));
                 let page = &mut self.ledger.connections[number];
                 page.established = Some(at);
+                page.handshake = said;
                 page.family = Family::of(peer);
                 Kind::Connected(peer)
             }
@@ -393,6 +407,16 @@ impl World {
         if self.clock >= self.rules.stop_at {
             self.rules.stop.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// Of five connections three took half of what the client saw, one sent its SYN again and one has no
+/// time.
+pub(crate) fn handshake(number: usize, took: u64) -> Handshake {
+    match number % 5 {
+        3 => Handshake::SentAgain,
+        4 => Handshake::Untimed,
+        _ => Handshake::Took(took / 2),
     }
 }
 

@@ -5,10 +5,10 @@ use std::os::fd::OwnedFd;
 use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::stamped::Track;
-use crate::driver::Kind;
-use crate::driver::begin::outcome;
+use crate::driver::begin::outcome_with_handshake;
 use crate::driver::datagram::Datagrams;
 use crate::driver::own::{Bytes, Spare};
+use crate::driver::{Handshake, Kind};
 use crate::socket;
 
 /// A slot: vacant where it has no descriptor.
@@ -17,6 +17,9 @@ pub(super) struct Socket {
     pub(super) fd: Option<OwnedFd>,
     pub(super) generation: u32,
     pub(super) connecting: bool,
+    /// The kernel is to be asked how long the handshake took, and what it said.
+    pub(super) ask_handshake: bool,
+    pub(super) handshake: Option<Handshake>,
     /// There may be something to receive.
     pub(super) readable: bool,
     /// There may be room to send.
@@ -54,7 +57,9 @@ impl Socket {
         if !self.writable {
             return None;
         }
-        match outcome(self.fd.as_ref()?) {
+        let (outcome, handshake) = outcome_with_handshake(self.fd.as_ref()?, self.ask_handshake);
+        self.handshake = handshake;
+        match outcome {
             Ok(peer) => {
                 self.connecting = false;
                 Some(Kind::Connected(peer))

@@ -18,7 +18,7 @@ use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 use super::begin::{Begun, begin, number};
 use super::datagram::{self, Datagrams, Received};
 use super::own::{Bytes, Spare, rest};
-use super::{Close, Driver, Event, Handed, Kind, Message, Path, Slot, Stamps, Way};
+use super::{Close, Driver, Event, Handed, Handshake, Kind, Message, Path, Slot, Stamps, Way};
 use crate::{check, clock, path, socket, stamp};
 use connection::Socket;
 use stamped::Stamped;
@@ -109,7 +109,7 @@ impl Epoll {
 
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
-        let Begun { fd, called, returned, peer } = begin(way)?;
+        let Begun { fd, called, returned, peer, handshake } = begin(way)?;
         let track = match &self.stamped {
             Some(_) if way.datagrams => {
                 // One without stamps counts them as missing.
@@ -124,6 +124,7 @@ impl Epoll {
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
+        (socket.ask_handshake, socket.handshake) = (way.ask_handshake, handshake);
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
         let kind = peer.map(Kind::Connected);
         self.ready.extend(kind.map(|kind| Event { slot, at: returned, kind }));
@@ -435,6 +436,10 @@ impl Driver for Epoll {
 
     fn local(&mut self, slot: Slot) -> Option<SocketAddr> {
         socket::local(self.sockets.get(slot as usize)?.fd.as_ref()?).ok()
+    }
+
+    fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+        self.sockets.get(slot as usize)?.handshake
     }
 
     fn path(&mut self, slot: Slot) -> Option<Path> {

@@ -33,7 +33,7 @@ use self::socket::{Ear, File, Socket};
 use super::begin::{Begun, begin, number};
 use super::datagram::{Datagrams, drops};
 use super::own::{Bytes, Spare};
-use super::{Close, Driver, Event, Grain, Handed, Kind, Message, Path, Slot, Way};
+use super::{Close, Driver, Event, Grain, Handed, Handshake, Kind, Message, Path, Slot, Way};
 use crate::{clock, path, socket as tcp};
 
 /// Fewer bytes than this are received rather than dropped: changing over costs two submissions.
@@ -124,11 +124,12 @@ impl Uring {
         if way.datagrams {
             self.ring.expect_datagrams()?;
         }
-        let Begun { fd, called, returned, peer } = self.begin_with_room(way)?;
+        let Begun { fd, called, returned, peer, handshake } = self.begin_with_room(way)?;
         let file = self.file(slot, fd, way.lasting && !way.datagrams);
         let socket = &mut self.sockets[slot as usize];
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
         socket.connecting = peer.is_none();
+        (socket.ask_handshake, socket.handshake) = (way.ask_handshake, handshake);
         let told = entry::connected(socket, slot, &file);
         socket.file = Some(file);
         match peer.map(Kind::Connected) {
@@ -509,6 +510,10 @@ impl Driver for Uring {
 
     fn local(&mut self, slot: Slot) -> Option<SocketAddr> {
         self.ask(slot, tcp::local)?.ok()
+    }
+
+    fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+        self.sockets.get(slot as usize)?.handshake
     }
 
     fn path(&mut self, slot: Slot) -> Option<Path> {

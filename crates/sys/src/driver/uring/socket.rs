@@ -3,9 +3,9 @@
 use std::os::fd::OwnedFd;
 
 use super::mark::{self, Mark, Operation};
-use crate::driver::Slot;
 use crate::driver::datagram::Datagrams;
 use crate::driver::own::Bytes;
+use crate::driver::{Handshake, Slot};
 
 /// A slot: vacant where it has no file.
 #[derive(Default)]
@@ -15,6 +15,9 @@ pub(super) struct Socket {
     /// What is asked of the kernel about what comes.
     pub(super) ear: Ear,
     pub(super) connecting: bool,
+    /// The kernel is to be asked how long the handshake took, and what it said.
+    pub(super) ask_handshake: bool,
+    pub(super) handshake: Option<Handshake>,
     /// The kernel is asked to tell when it breaks. The receive that tells again and again does not,
     /// where a reset comes together with the last bytes.
     pub(super) watched: bool,

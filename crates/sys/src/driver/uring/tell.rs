@@ -4,7 +4,7 @@ use super::mark::{Mark, Operation};
 use super::ring::{Completion, Pool};
 use super::socket::Ear;
 use super::{Filled, Uring, ring};
-use crate::driver::begin::outcome;
+use crate::driver::begin::outcome_with_handshake;
 use crate::driver::{Kind, Slot};
 
 impl Uring {
@@ -45,8 +45,12 @@ impl Uring {
     }
 
     fn connected(&mut self, slot: Slot) -> Option<Kind> {
-        self.sockets[slot as usize].connecting = false;
-        match self.ask(slot, outcome) {
+        let socket = &mut self.sockets[slot as usize];
+        socket.connecting = false;
+        let asked = socket.ask_handshake;
+        let told = self.ask(slot, |fd| outcome_with_handshake(fd, asked));
+        self.sockets[slot as usize].handshake = told.as_ref().and_then(|(_, handshake)| *handshake);
+        match told.map(|(outcome, _)| outcome) {
             Some(Ok(peer)) => Some(Kind::Connected(peer)),
             Some(Err(errno)) => self.failed(slot, errno),
             // No descriptor was to be had.
