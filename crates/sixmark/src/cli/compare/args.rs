@@ -18,24 +18,13 @@ use super::sides::WARM_UP;
 #[group(skip)]
 pub(in crate::cli) struct Args {
     /// The side that is judged: ipv6, ipv4, a URL, or options of its own ('--http2 --streams 8')
-    #[arg(
-        long,
-        value_name = "SIDE",
-        default_value = "ipv6",
-        allow_hyphen_values = true,
-        help_heading = "Comparison"
-    )]
-    pub(super) a: String,
+    /// [default: ipv6; of two URLs of one family, the first]
+    #[arg(long, value_name = "SIDE", allow_hyphen_values = true, help_heading = "Comparison")]
+    pub(super) a: Option<String>,
 
-    /// What it is judged against
-    #[arg(
-        long,
-        value_name = "SIDE",
-        default_value = "ipv4",
-        allow_hyphen_values = true,
-        help_heading = "Comparison"
-    )]
-    pub(super) b: String,
+    /// What it is judged against [default: ipv4; of two URLs of one family, the second]
+    #[arg(long, value_name = "SIDE", allow_hyphen_values = true, help_heading = "Comparison")]
+    pub(super) b: Option<String>,
 
     /// What to call side A [default: as it is written]
     #[arg(long, value_name = "NAME", help_heading = "Comparison")]

@@ -1,6 +1,7 @@
 //! `sixmark compare`.
 
 mod args;
+mod asked;
 mod live;
 mod sides;
 mod words;
@@ -22,8 +23,8 @@ use super::out::{self, Place, complain, encoded, print, warn};
 use super::{gates, report, run, stop_flag, vitals_from};
 use crate::Error;
 use crate::compare::{self, Comparing, Event};
+use asked::Asked;
 use live::Live;
-use sides::Asked;
 
 /// Plans both sides, measures and shows. The status is 3 where a side has no NORMAL response at all, or
 /// errors only, else 1 where a gate failed.
@@ -96,8 +97,7 @@ fn check(args: &Args) -> Result<(), Error> {
 }
 
 fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
-    let a = Asked { option: "--a", text: &args.a, name: args.name_a.as_deref() };
-    let b = Asked { option: "--b", text: &args.b, name: args.name_b.as_deref() };
+    let [a, b] = asked::sides(args)?;
     let side = |asked: &Asked<'_>| sides::contender(asked, line, args.block());
     let mut sides = Sides { a: side(&a)?, b: side(&b)? };
     if sides.a.name == sides.b.name {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::super::run;
 use super::super::{Command, parse_again};
 use super::args::Args;
+use super::asked::Asked;
 use super::words::words;
 use crate::Error;
 use crate::compare::Contender;
@@ -14,16 +15,6 @@ use crate::compare::Contender;
 /// not what is compared.
 pub(super) const WARM_UP: &str = "100ms";
 
-/// One of the two sides, as typed.
-pub(super) struct Asked<'a> {
-    /// `--a` or `--b`.
-    pub(super) option: &'static str,
-    /// Its value.
-    pub(super) text: &'a str,
-    /// What it is to be called.
-    pub(super) name: Option<&'a str>,
-}
-
 /// What a side loads: the options of both, then its own, which go before. Its URLs take the place
 /// of those of both.
 pub(super) fn contender(
@@ -31,8 +22,11 @@ pub(super) fn contender(
     common: &[OsString],
     block: Option<Duration>,
 ) -> Result<Contender, Error> {
-    let said = |why: String| Error::Usage(format!("{} '{}': {why}", asked.option, asked.text));
-    let words = expanded(words(asked.text).map_err(&said)?);
+    let said = |why: String| Error::Usage(format!("{} '{}': {why}", asked.place, asked.text));
+    let words = match asked.is_url {
+        true => vec![asked.text.to_owned()],
+        false => expanded(words(asked.text).map_err(&said)?),
+    };
     let own = alone(&words).map_err(&said)?;
     let mut args = together(common, &words).map_err(&said)?;
     own.take_targets(&mut args.run);
@@ -132,7 +126,7 @@ fn one_line(error: &clap::Error) -> String {
 
 /// The same error, with the side that it is of.
 fn of_side(asked: &Asked<'_>, error: Error) -> Error {
-    let line = format!("{} '{}': {error}", asked.option, asked.text);
+    let line = format!("{} '{}': {error}", asked.place, asked.text);
     match error {
         Error::Usage(_) => Error::Usage(line),
         Error::Measure(_) => Error::Measure(line),

@@ -12,7 +12,7 @@ mod tls;
 
 pub(super) use args::{Args, positive, positive_time};
 pub(super) use live::{figures, put};
-pub(super) use plan::plan;
+pub(super) use plan::{only_family, plan};
 pub(super) use text::silent;
 
 use std::io::{self, IsTerminal as _};

@@ -77,20 +77,43 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
     Ok(Planned { plan, find_max, dns, warnings, calibrate, truth, vitals_from })
 }
 
+/// The family that was asked for alone, or the only one that the URLs of the command line have.
+///
+/// # Errors
+/// A URL is none, or its name can't be looked up.
+pub(in crate::cli) fn only_family(args: &Args) -> Result<Option<Family>, Error> {
+    let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
+    if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
+        return Ok(Some(family));
+    }
+    let mut resolver = Resolver::new(args.resolve.clone());
+    let mut addresses = Vec::new();
+    for text in &args.urls {
+        addresses.extend(resolver.addresses(&entry(args, text)?.url)?);
+    }
+    let has = |family: &Family| addresses.iter().any(|a| Family::of(a.ip()) == *family);
+    let found: Vec<Family> = Family::BOTH.into_iter().filter(has).collect();
+    Ok(if let [only] = found[..] { Some(only) } else { None })
+}
+
 /// The URLs of the command line, then those of the list.
 fn entries(args: &Args) -> Result<Vec<Entry>, Error> {
-    let parse = |text: &String| match text.parse::<Url>() {
-        Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
-        Err(_) if args.replay.is_some() && requests::speed(text).is_ok() => {
-            Err(Error::Usage(format!("'{text}' is no URL; a speed is written --replay={text}")))
-        }
-        Err(error) => Err(Error::Usage(format!("URL '{text}': {error}"))),
-    };
+    let parse = |text: &String| entry(args, text);
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     if let Some(file) = &args.targets {
         entries.extend(read_list(file, &args.path)?);
     }
     Ok(entries)
+}
+
+fn entry(args: &Args, text: &str) -> Result<Entry, Error> {
+    match text.parse::<Url>() {
+        Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
+        Err(_) if args.replay.is_some() && requests::speed(text).is_ok() => {
+            Err(Error::Usage(format!("'{text}' is no URL; a speed is written --replay={text}")))
+        }
+        Err(error) => Err(Error::Usage(format!("URL '{text}': {error}"))),
+    }
 }
 
 fn read_list(file: &Path, path: &str) -> Result<Vec<Entry>, Error> {

@@ -4,6 +4,7 @@ use std::io::Read as _;
 
 use serde_json::Value;
 use sixmark_core::comparison::result::ComparisonResult;
+use sixmark_core::family::Family;
 
 use crate::support::forms::COMPARISON;
 use crate::support::{Origin, command, finish, signal, sixmark};
@@ -120,6 +121,54 @@ fn sides_may_be_urls_or_have_options_of_their_own() {
     assert_eq!(sides["b"]["plan"]["targets"].as_array().unwrap().len(), 1);
 }
 
+/// There is no other family to compare with: each URL is a side.
+#[test]
+fn two_urls_of_one_family_are_the_sides() {
+    let origin = Origin::start();
+    for (family, option) in [(Family::Ipv6, "-6"), (Family::Ipv4, "-4")] {
+        let urls = ["/bytes/10", "/bytes/20"].map(|path| origin.url(family, path));
+        let [a, b] = &urls;
+        for asked in [&[][..], &[option]] {
+            let more = [asked, &["--blocks", "2", "--name-b", "old", a, b]].concat();
+            let document = compared(&[&SHORT[..], &more].concat());
+            let sides = &document["sides"];
+            assert_eq!([&sides["a"]["name"], &sides["b"]["name"]], [a.as_str(), "old"]);
+            for (side, url) in ["a", "b"].into_iter().zip(&urls) {
+                let targets = sides[side]["plan"]["targets"].as_array().unwrap();
+                assert_eq!((targets.len(), &targets[0]["url"]), (1, &Value::from(url.as_str())));
+            }
+            let of = |side: &str| {
+                let figures = &sides[side]["figures"];
+                let bytes = figures["bytes"]["body"].as_u64().unwrap();
+                bytes / figures["requests"]["completed"].as_u64().unwrap()
+            };
+            assert_eq!((of("a"), of("b")), (10, 20));
+        }
+    }
+}
+
+#[test]
+fn one_family_alone_needs_two_urls_or_sides_that_are_named() {
+    for (url, family, other) in
+        [("http://127.0.0.1:9/", "IPv4", "IPv6"), ("http://[::1]:9/", "IPv6", "IPv4")]
+    {
+        for (urls, expected) in [
+            (
+                &[url][..],
+                format!(
+                    "over {family} alone has nothing to be compared with; give a second URL, name the sides (--a, --b), or load {other} too"
+                ),
+            ),
+            (&[url, url, url], format!("3 URLs over {family} alone are no two sides")),
+        ] {
+            let output = sixmark(&[&["compare"], urls].concat());
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(said.contains(&expected), "{said}");
+        }
+    }
+}
+
 /// What it finds of 200 us is for `make verdicts` to show, on a machine that does nothing else.
 #[test]
 fn a_side_that_takes_five_times_as_long_is_worse() {
@@ -217,7 +266,7 @@ fn what_makes_no_comparison_is_refused_in_one_line() {
         (&["--margin", "5", url], "is not a percentage"),
         (&["--metric", "response.p98", url], "no metric is called 'response.p98'"),
         (&["--blocks", "0", url], "not a whole number from 1 up"),
-        (&["-4", url], "--a 'ipv6'"),
+        (&["-4", url], "over IPv4 alone has nothing to be compared with; give a second URL"),
         (&[], "required"),
     ] {
         let output = sixmark(&[&["compare"], arguments].concat());

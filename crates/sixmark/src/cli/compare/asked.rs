@@ -1,0 +1,56 @@
+//! What the two sides are: what was said, else the families, else two URLs.
+
+use sixmark_core::family::Family;
+
+use super::super::run;
+use super::args::Args;
+use crate::Error;
+
+/// One of the two sides, as typed.
+pub(super) struct Asked<'a> {
+    /// `--a`, `--b` or, of URLs that are the sides, `side A`, `side B`.
+    pub(super) place: &'static str,
+    /// Its options, or its URL.
+    pub(super) text: &'a str,
+    /// True where it is a URL and nothing else.
+    pub(super) is_url: bool,
+    /// What it is to be called.
+    pub(super) name: Option<&'a str>,
+}
+
+/// Both sides. Where neither is named and all URLs have one family alone, or one was asked for (-6, -4),
+/// families can't be the sides: two URLs are.
+///
+/// # Errors
+/// There is one family, and not two URLs of it; or a name can't be looked up.
+pub(super) fn sides(args: &Args) -> Result<[Asked<'_>; 2], Error> {
+    let named = args.a.is_some() || args.b.is_some() || args.run.targets.is_some();
+    let only = if named { None } else { run::only_family(&args.run)? };
+    let [a, b] = match (only, args.run.urls.as_slice()) {
+        (None, _) => [families(args, 0), families(args, 1)],
+        (Some(_), [a, b]) => [("side A", a.as_str(), true), ("side B", b.as_str(), true)],
+        (Some(family), urls) => return Err(one_family(family, urls)),
+    };
+    let asked = |(place, text, is_url), name| Asked { place, text, is_url, name };
+    Ok([asked(a, args.name_a.as_deref()), asked(b, args.name_b.as_deref())])
+}
+
+/// What was said of a side, else its family.
+fn families(args: &Args, side: usize) -> (&'static str, &str, bool) {
+    let (option, said, usual) = [("--a", &args.a, "ipv6"), ("--b", &args.b, "ipv4")][side];
+    (option, said.as_deref().unwrap_or(usual), false)
+}
+
+fn one_family(family: Family, urls: &[String]) -> Error {
+    let (other, more) = (family.other(), "two URLs of one family are compared with each other");
+    Error::Usage(match urls {
+        [url] => format!(
+            "{url} over {family} alone has nothing to be compared with; give a second URL, name the \
+             sides (--a, --b), or load {other} too (--resolve gives an address): {more}"
+        ),
+        _ => format!(
+            "{} URLs over {family} alone are no two sides; name these with --a and --b: {more}",
+            urls.len()
+        ),
+    })
+}
