@@ -22,7 +22,8 @@ pub struct FindMax {
     /// What was found.
     pub families: Families<Found>,
     /// The least and the most that IPv6's highest rate may be of IPv4's, the highest rate of each
-    /// being anywhere in its bracket. None where a bracket has a side open or the generator set it.
+    /// being anywhere in its bracket. None where a bracket has a side open, or where connections or the
+    /// generator set one: only what conditions and failures set is the server's.
     pub ratio: Option<[f64; 2]>,
 }
 
@@ -47,6 +48,9 @@ pub struct Found {
 pub struct Trial {
     /// Exchanges a second.
     pub rate: f64,
+    /// How many exchanges might be in flight; none in documents of before.
+    #[serde(default)]
+    pub in_flight: Option<u64>,
     /// Whether it held.
     pub held: bool,
     /// Why not.
@@ -84,6 +88,14 @@ impl FindMax {
         let ratio = ratio(&families);
         FindMax { conditions, trial_s, families, ratio }
     }
+
+    /// True where both brackets are closed and have no ratio all the same.
+    pub fn has_ratio_of_limits(&self) -> bool {
+        let closed = |of: &Option<Found>| {
+            of.as_ref().is_some_and(|found| found.holds.is_some() && found.fails.is_some())
+        };
+        self.ratio.is_none() && closed(&self.families.ipv6) && closed(&self.families.ipv4)
+    }
 }
 
 impl Found {
@@ -115,6 +127,7 @@ impl Trial {
         };
         Trial {
             rate,
+            in_flight: Some(at.in_flight),
             held: reason.is_none(),
             reason,
             values: conditions.iter().map(|condition| condition.value(of)).collect(),
@@ -137,6 +150,8 @@ impl Trial {
 /// How a trial went for the generator.
 #[derive(Clone, Copy, Debug)]
 pub struct Conduct {
+    /// How many exchanges might be in flight.
+    pub in_flight: u64,
     /// Seconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_s: f64,
     /// The generator may have been the bottleneck.
@@ -198,7 +213,8 @@ fn limit(trials: &[Trial], rate: f64) -> Option<Limit> {
 }
 
 fn ratio(families: &Families<Found>) -> Option<[f64; 2]> {
-    let sound = |found: &&Found| found.limited_by != Some(Limit::Generator);
+    let sound =
+        |found: &&Found| matches!(found.limited_by, Some(Limit::Condition | Limit::Failures));
     let (v6, v4) = (families.ipv6.as_ref().filter(sound)?, families.ipv4.as_ref().filter(sound)?);
     Some([v6.holds? / v4.fails?, v6.fails? / v4.holds?])
 }
@@ -229,7 +245,9 @@ mod tests {
     fn a_trial_holds_or_says_why_not() {
         let conditions: Vec<Condition> = vec!["response.p99 < 10ms".parse().unwrap()];
         let bound = 10 * MS;
-        let plain = Conduct { elapsed_s: 1.0, saturated: false, late: false, interrupted: false };
+        let (in_flight, elapsed_s) = (50, 1.0);
+        let plain =
+            Conduct { in_flight, elapsed_s, saturated: false, late: false, interrupted: false };
         let busy = Conduct { saturated: true, ..plain };
         let late = Conduct { late: true, ..plain };
         for (of, at, reason) in [
@@ -255,7 +273,7 @@ mod tests {
     fn trial(rate: f64, reason: Option<Limit>) -> Trial {
         let requests = Requests::default();
         let (held, values) = (reason.is_none(), Vec::new());
-        Trial { rate, held, reason, values, elapsed_s: 1.0, requests }
+        Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 1.0, requests }
     }
 
     fn found(holds: f64, fails: f64, reasons: &[Limit]) -> Found {
@@ -278,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_ratio_is_as_wide_as_both_brackets_and_none_where_the_server_was_not_the_limit() {
-        use Limit::{Condition, Generator};
+        use Limit::{Condition, Connections, Failures, Generator, Unsent};
         let of = |v6, v4| {
             let families = Families { ipv6: Some(v6), ipv4: v4 };
             FindMax::new(Vec::new(), 1.0, families).ratio
@@ -286,7 +304,11 @@ mod tests {
         let v6 = || found(90.0, 100.0, &[Condition, Condition]);
         let v4 = |reason| found(180.0, 200.0, &[reason, reason, reason]);
         assert_eq!(of(v6(), Some(v4(Condition))), Some([90.0 / 200.0, 100.0 / 180.0]));
-        assert_eq!(of(v6(), Some(v4(Generator))), None);
+        assert!(of(v6(), Some(v4(Failures))).is_some());
+        for other in [Generator, Connections, Unsent] {
+            assert_eq!(of(v6(), Some(v4(other))), None);
+            assert_eq!(of(v4(other), Some(v6())), None);
+        }
         assert_eq!(of(v6(), None), None);
     }
 }

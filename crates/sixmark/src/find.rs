@@ -1,5 +1,6 @@
 //! The highest rate that each family sustains: trials of one family at one rate, in turns.
 
+mod places;
 #[cfg(test)]
 mod tests;
 
@@ -37,9 +38,10 @@ pub fn run(
     watch: impl FnMut(Family, &Trial),
 ) -> Result<RunResult, Error> {
     let before = usage();
+    let more_places = ready.planned.more_places;
     ready.carry_out(|plan, conditions| {
         let load = |plan: &Plan| load::run(plan, stop, |_| {});
-        let sides = search(&plan, &conditions, load, watch).map_err(cannot_start)?;
+        let sides = search(&plan, &conditions, more_places, load, watch).map_err(cannot_start)?;
         let mut result = assemble(plan, &conditions, sides);
         let after = usage();
         if let Some(generator) = &mut result.generator {
@@ -68,6 +70,7 @@ struct Side {
 fn search(
     plan: &Plan,
     conditions: &[Condition],
+    more_places: bool,
     mut load: impl FnMut(&Plan) -> io::Result<Loaded>,
     mut watch: impl FnMut(Family, &Trial),
 ) -> io::Result<PerFamily<Option<Side>>> {
@@ -82,7 +85,10 @@ fn search(
         else {
             continue;
         };
-        let plan = side.plan(plan, rate)?;
+        let mut plan = side.plan(plan, rate)?;
+        if more_places {
+            places::allow(&mut plan, conditions, rate);
+        }
         let loaded = load(&plan)?;
         let interrupted = loaded.ended == Ended::Interrupted;
         watch(family, side.take(&plan, rate, conditions, loaded));
@@ -120,6 +126,7 @@ impl Side {
     /// Judges a trial and goes on from it.
     fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) -> &Trial {
         let conduct = Conduct {
+            in_flight: plan.in_flight(),
             elapsed_s: seconds(&loaded),
             saturated: loaded.busiest > BUSY,
             late: late(&loaded.tally[self.family]),
@@ -178,9 +185,11 @@ fn figures(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResult {
 
 /// The result of the trials that are shown, as if they were one run; the figures of a family are
 /// those of its trial.
-fn assemble(plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
+fn assemble(mut plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
     let interrupted = sides.iter().filter_map(|(_, side)| side.as_ref()).any(Side::is_interrupted);
     let sides = sides.map(|side| side.map(Side::done));
+    let trials = sides.iter().filter_map(|(_, side)| side.as_ref()?.0.shown());
+    plan.load.connections = places::most(&plan, trials);
     let shown =
         || sides.iter().filter_map(|(family, side)| Some((family, side.as_ref()?.1.as_ref()?)));
     let of = |family| {

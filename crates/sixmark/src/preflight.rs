@@ -108,6 +108,14 @@ fn open_files(plan: &mut Plan) -> Result<Option<Warning>, Error> {
         .then(|| warning::few_files(plan.connection.most_open, wanted)))
 }
 
+/// As many connections as `wanted`, or as may be open where that is less; never less than the plan has.
+pub(crate) fn most_connections(plan: &Plan, wanted: NonZeroU32) -> NonZeroU32 {
+    let allowed = limit::raise_open_files(u64::from(wanted.get()) + OTHER_FILES).unwrap_or(0);
+    let room = u32::try_from(room(plan, allowed)).unwrap_or(u32::MAX);
+    let most = NonZeroU32::new(room.min(wanted.get()));
+    most.map_or(plan.load.connections, |most| most.max(plan.load.connections))
+}
+
 /// How many connections fit where the process may open `allowed` files. A ring's table is no part of
 /// that: each may be as large again.
 fn room(plan: &Plan, allowed: u64) -> u64 {

@@ -32,6 +32,8 @@ pub struct Planned {
     /// What must hold at the highest rate, where that is to be found; the plan's load is then that
     /// of the first trial, but for its family.
     pub find_max: Vec<Condition>,
+    /// Trials of that may have more connections than the plan says, as many as they can need.
+    pub more_places: bool,
     /// The names looked up for it.
     pub dns: Vec<Lookup>,
     /// Doubts about it.

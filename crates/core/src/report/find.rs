@@ -9,31 +9,34 @@ use crate::pace::Rate;
 
 use super::number::count;
 
+/// Said where both families have a rate that held and one that did not, and no ratio.
+pub(super) const NO_RATIO: &str =
+    "IPv6 to IPv4: not told, as the rates were not limited by the server over both";
+
 /// The widest line.
 const WIDTH: usize = 80;
 
-/// The brackets of both families, how they compare, and which trials the figures are of. At most
-/// `places` exchanges were in flight.
-pub fn summary(found: &FindMax, places: u64) -> String {
+/// The brackets of both families, how they compare, and which trials the figures are of.
+pub fn summary(found: &FindMax) -> String {
     let mut text = headline(found);
     for (family, of) in found.families.iter() {
-        let bracket = bracket(&found.conditions, of, places);
+        let bracket = bracket(&found.conditions, of);
         let _ = writeln!(text, "{family}  {bracket}");
     }
     if let Some([least, most]) = found.ratio {
         let _ = writeln!(text, "IPv6 to IPv4: {least:.2} to {most:.2}");
+    } else if found.has_ratio_of_limits() {
+        let _ = writeln!(text, "{NO_RATIO}");
     }
     text + "\n" + &shown(found)
 }
 
 /// One trial, on a line.
-pub fn trial(family: Family, trial: &Trial, conditions: &[Condition], places: u64) -> String {
+pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String {
     let rate = rate(trial.rate);
     match trial.reason {
-        None => format!("{family}  {rate} held ({})", why(conditions, trial, places)),
-        Some(_) => {
-            format!("{family}  {rate} did not hold ({})", why(conditions, trial, places))
-        }
+        None => format!("{family}  {rate} held ({})", why(conditions, trial)),
+        Some(_) => format!("{family}  {rate} did not hold ({})", why(conditions, trial)),
     }
 }
 
@@ -46,17 +49,17 @@ fn headline(found: &FindMax) -> String {
     format!("{begin}{between}{end}\n")
 }
 
-fn bracket(conditions: &[Condition], of: &Found, places: u64) -> String {
+fn bracket(conditions: &[Condition], of: &Found) -> String {
     let why = || match of.failing() {
-        Some(failing) => why(conditions, failing, places),
+        Some(failing) => why(conditions, failing),
         None => String::new(),
     };
     match (of.holds, of.fails) {
         (Some(holds), Some(fails)) => {
-            format!("{} held, {} did not ({})", rate(holds), rate(fails), why())
+            format!("held {}; did not hold {} ({})", rate(holds), rate(fails), why())
         }
-        (Some(holds), None) => format!("{} held, no higher rate was decided", rate(holds)),
-        (None, Some(fails)) => format!("not even {} held ({})", rate(fails), why()),
+        (Some(holds), None) => format!("held {}; no higher rate was decided", rate(holds)),
+        (None, Some(fails)) => format!("did not hold even {} ({})", rate(fails), why()),
         (None, None) => "no rate was decided".to_owned(),
     }
 }
@@ -72,9 +75,9 @@ fn shown(found: &FindMax) -> String {
     }
 }
 
-fn why(conditions: &[Condition], trial: &Trial, places: u64) -> String {
+fn why(conditions: &[Condition], trial: &Trial) -> String {
     let requests = &trial.requests;
-    let places = count(places);
+    let places = trial.in_flight.map_or("places".to_owned(), count);
     match trial.reason {
         None => values(conditions, trial, true),
         Some(Limit::Condition) => values(conditions, trial, false),
@@ -118,7 +121,8 @@ mod tests {
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
         let requests = Requests { sent: 1_000, completed: 900, unsent: 7, ..Requests::default() };
         let values = vec![Some(p99_us)];
-        Trial { rate, held: reason.is_none(), reason, values, elapsed_s: 2.0, requests }
+        let held = reason.is_none();
+        Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 2.0, requests }
     }
 
     fn found(holds: Option<f64>, fails: Option<f64>, reason: Limit) -> Found {
@@ -132,19 +136,19 @@ mod tests {
         let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
         let families = Families { ipv6: Some(v6), ipv4: Some(v4) };
         let found = FindMax::new(conditions, 2.0, families);
-        summary(&found, 50)
+        summary(&found)
     }
 
     #[test]
     fn both_brackets_and_their_ratio_are_shown() {
         let text = of(
             found(Some(41_200.0), Some(43_100.0), Limit::Condition),
-            found(Some(40_000.0), Some(42_000.0), Limit::Connections),
+            found(Some(40_000.0), Some(42_000.0), Limit::Failures),
         );
         let expected = "\
 highest rate with response.p99 < 10ms, each family alone, trials of 2 s:
-IPv6  41,200/s held, 43,100/s did not (response.p99 12.3 ms)
-IPv4  40,000/s held, 42,000/s did not (all 50 in flight: raise -c)
+IPv6  held 41,200/s; did not hold 43,100/s (response.p99 12.3 ms)
+IPv4  held 40,000/s; did not hold 42,000/s (100 of 1,000 failed)
 IPv6 to IPv4: 0.98 to 1.08
 
 the figures are of one trial each, IPv6 at 41,200/s, IPv4 at 40,000/s:
@@ -153,15 +157,26 @@ the figures are of one trial each, IPv6 at 41,200/s, IPv4 at 40,000/s:
     }
 
     #[test]
+    fn where_connections_were_the_limit_there_is_no_ratio_and_that_is_said() {
+        let text = of(
+            found(Some(41_200.0), Some(43_100.0), Limit::Condition),
+            found(Some(40_000.0), Some(42_000.0), Limit::Connections),
+        );
+        assert!(text.contains("did not hold 42,000/s (all 50 in flight: raise -c)"), "{text}");
+        assert!(text.contains(NO_RATIO) && !text.contains("0.98"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+    }
+
+    #[test]
     fn what_is_not_known_is_said() {
         let text =
             of(found(None, Some(5.0), Limit::Failures), found(Some(100.0), None, Limit::Condition));
-        assert!(text.contains("IPv6  not even 5/s held (100 of 1,000 failed)"), "{text}");
-        assert!(text.contains("IPv4  100/s held, no higher rate was decided"), "{text}");
+        assert!(text.contains("IPv6  did not hold even 5/s (100 of 1,000 failed)"), "{text}");
+        assert!(text.contains("IPv4  held 100/s; no higher rate was decided"), "{text}");
         assert!(!text.contains("IPv6 to IPv4"), "{text}");
         let text =
             of(found(None, None, Limit::Condition), found(Some(5.0), Some(6.0), Limit::Generator));
         assert!(text.contains("IPv6  no rate was decided"), "{text}");
-        assert!(text.contains("6/s did not (sixmark itself was late or busy)"), "{text}");
+        assert!(text.contains("did not hold 6/s (sixmark itself was late or busy)"), "{text}");
     }
 }

@@ -114,8 +114,8 @@ fn headline(result: &RunResult) -> String {
         mix(&mut text, plan);
     }
     lookups(&mut text, &result.dns);
-    if let (Some(found), Some(plan)) = (&result.find_max, &result.plan) {
-        text.push_str(&find::summary(found, plan.in_flight()));
+    if let Some(found) = &result.find_max {
+        text.push_str(&find::summary(found));
     }
     if let Some(watched) = &result.watched {
         text.push_str(&watched::head(watched));

@@ -122,7 +122,7 @@ fn searched(
         Ok(load(family, rate, number))
     };
     let watch = |family, trial: &Trial| order.push((family, trial.rate));
-    let sides = search(&plan, &conditions, load, watch).unwrap();
+    let sides = search(&plan, &conditions, false, load, watch).unwrap();
     (assemble(plan, &conditions, sides), order)
 }
 
@@ -187,7 +187,7 @@ fn trials_of_one_rate_have_seeds_of_their_own() {
         Ok(server(Family::Ipv4, of(plan).1, 150.0))
     };
     let conditions = ["response.p99 < 10ms".parse().unwrap()];
-    search(&plan(Ratio::only(Family::Ipv4)), &conditions, load, |_, _| {}).unwrap();
+    search(&plan(Ratio::only(Family::Ipv4)), &conditions, false, load, |_, _| {}).unwrap();
     let number = seeds.len();
     seeds.dedup();
     assert!(number > 2 && seeds.len() == number, "{seeds:?}");
@@ -235,6 +235,64 @@ fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
     let warnings = crate::warning::of_result(&result);
     let limited = warnings.iter().filter(|warning| warning.code == "generator_limited");
     assert_eq!(limited.count(), 2);
+}
+
+/// What a server brings home that answers `capacity` a second, in the mean after as long as those in
+/// flight take it: what is beyond waits for a place.
+fn queueing(family: Family, rate: f64, capacity: f64, in_flight: u64) -> Loaded {
+    if rate <= capacity {
+        return server(family, rate, capacity);
+    }
+    let mut loaded = loaded(family, 100, 500 * MS);
+    let tally = &mut loaded.tally[family];
+    (tally.waited, tally.phases.service) = (100, Default::default());
+    let service_ns = in_flight as f64 / capacity * 1e9;
+    (0..100).for_each(|_| tally.phases.service.record(service_ns as u64));
+    loaded
+}
+
+/// Fifty in flight are 2.5 ms in a server of 20,000 a second: with no more than that the generator waits,
+/// and the families' rates say nothing of one another.
+#[test]
+fn connections_that_nobody_asked_for_are_not_the_limit() {
+    for (more_places, limit) in [(false, Limit::Connections), (true, Limit::Condition)] {
+        let (plan, conditions) = (plan(Ratio::EVEN), ["response.p99 < 10ms".parse().unwrap()]);
+        let load = |plan: &Plan| {
+            let (family, rate) = of(plan);
+            Ok(queueing(family, rate, 20_000.0, plan.in_flight()))
+        };
+        let sides = search(&plan, &conditions, more_places, load, |_, _| {}).unwrap();
+        let result = assemble(plan, &conditions, sides);
+        for family in Family::BOTH {
+            let of = found(&result, family);
+            assert_eq!(of.limited_by, Some(limit));
+            let places = of.failing().unwrap().in_flight.unwrap();
+            assert_eq!(places > 400, more_places, "{places}");
+        }
+        assert_eq!(result.find_max.as_ref().unwrap().ratio.is_some(), more_places);
+        let limited = crate::warning::of_result(&result);
+        let limited = limited.iter().any(|warning| warning.code == "connections_limited");
+        assert_eq!(limited, !more_places);
+    }
+}
+
+#[test]
+fn places_are_as_many_as_the_conditions_can_need() {
+    let places = |conditions: &[&str], rate, streams| {
+        let mut plan = plan(Ratio::EVEN);
+        plan.http.streams = NonZeroU32::new(streams).unwrap();
+        let conditions: Vec<Condition> =
+            conditions.iter().map(|one| one.parse().unwrap()).collect();
+        places::allow(&mut plan, &conditions, rate);
+        assert!(plan.connection.most_open >= plan.load.connections);
+        plan.load.connections.get()
+    };
+    assert_eq!(places(&["response.p99 < 10ms"], 1_000.0, 1), 50);
+    assert_eq!(places(&["response.p99 < 10ms"], 20_000.0, 1), 400);
+    assert_eq!(places(&["response.p50 < 1ms", "response.p99 < 10ms"], 20_000.0, 1), 400);
+    assert_eq!(places(&["response.p99 < 10ms"], 20_000.0, 4), 100);
+    assert_eq!(places(&["failures < 1%"], 1e6, 1), 50);
+    assert!(places(&["response.p99 < 1s"], 1e9, 1) <= 16_384);
 }
 
 /// A rate that held though exchanges began late holds; one that did not is nobody's but the

@@ -33,7 +33,8 @@ fn short_trials(found: &FindMax) -> Option<Warning> {
 }
 
 fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning> {
-    let in_flight = result.plan.as_ref()?.in_flight();
+    let usual = result.plan.as_ref()?.in_flight();
+    let in_flight = found.failing().and_then(|trial| trial.in_flight).unwrap_or(usual);
     match found.limited_by? {
         Limit::Generator => Some(warning(
             "generator_limited",

@@ -94,10 +94,12 @@ fn highest(found: &FindMax) -> String {
     let conditions: Vec<String> = found.conditions.iter().map(ToString::to_string).collect();
     let of = |(family, found): (crate::family::Family, &Found)| match (found.holds, found.fails) {
         (Some(holds), Some(fails)) => {
-            format!("{family} sustains {} to {} a second", rate(holds), rate(fails))
+            format!("{family} held {} a second and did not hold {}", rate(holds), rate(fails))
         }
-        (Some(holds), None) => format!("{family} sustains {} a second or more", rate(holds)),
-        (None, Some(fails)) => format!("{family} does not sustain {} a second", rate(fails)),
+        (Some(holds), None) => {
+            format!("{family} held {} a second, and no higher rate was decided", rate(holds))
+        }
+        (None, Some(fails)) => format!("{family} did not hold even {} a second", rate(fails)),
         (None, None) => format!("of {family} nothing was decided"),
     };
     let found: Vec<String> = found.families.iter().map(of).collect();
@@ -111,14 +113,13 @@ fn rate(per_s: f64) -> String {
 /// The trials of a search.
 fn search(result: &RunResult) -> Option<Part> {
     let found = result.find_max.as_ref()?;
-    let places = result.plan.as_ref()?.in_flight();
     let groups = found.families.iter().map(|(family, of)| Group {
         name: Some(family.to_string()),
         rows: of
             .trials
             .iter()
             .map(|trial| {
-                let said = find::trial(family, trial, &found.conditions, places);
+                let said = find::trial(family, trial, &found.conditions);
                 let why = said.split_once('(').map_or("", |(_, why)| why.trim_end_matches(')'));
                 let held = if trial.held { "held" } else { "did not hold" };
                 let label = Cell::Number(write::per_s(trial.rate), trial.rate);
@@ -133,6 +134,8 @@ fn search(result: &RunResult) -> Option<Part> {
     if let Some([least, most]) = found.ratio {
         let line = format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s.");
         blocks.push(Block::Text(line));
+    } else if found.has_ratio_of_limits() {
+        blocks.push(Block::Text(format!("{}.", find::NO_RATIO)));
     }
     blocks.push(Block::Folded("All trials".into(), vec![Block::Table(table)]));
     blocks.push(Block::Text("The figures below are of one trial of each family.".into()));

@@ -70,10 +70,11 @@ pub(in crate::cli) struct Args {
     pub(in crate::cli) duration: Option<Duration>,
 
     /// Connections in use at once, over both families together, each with one exchange in flight, or
-    /// with --streams; in an open loop the most of them
-    #[arg(short, long, value_name = "N", default_value = "50",
-          value_parser = positive::<NonZeroU32>, help_heading = "Load")]
-    pub(super) connections: NonZeroU32,
+    /// with --streams; in an open loop the most of them [default: 50; with --find-max as many as a
+    /// trial may need]
+    #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
+          help_heading = "Load")]
+    pub(super) connections: Option<NonZeroU32>,
 
     /// Worker threads, which share -c out [default: one a core, at most -c, with a rate -c / 16]
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,

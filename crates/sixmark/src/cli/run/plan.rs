@@ -28,6 +28,9 @@ use crate::{Error, warning};
 /// How long a run lasts that says neither how long nor how many.
 const DURATION: Duration = Duration::from_secs(10);
 
+/// Connections in use at once that nobody asked for otherwise.
+const CONNECTIONS: NonZeroU32 = NonZeroU32::new(50).unwrap();
+
 /// Exchanges that each thread of an open loop has at least in flight unless told otherwise: a thread
 /// can't use another's place, so that few of them make queues that one pool would not have.
 const PLACES: u32 = 16;
@@ -60,7 +63,7 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
             close: args.close,
             preopen: args.preopen,
             most_open: Connection::enough(
-                args.connections,
+                connections(&args),
                 !args.no_keep_alive,
                 Family::BOTH.iter().filter(|&&family| ratio.uses(family)).count() as u32,
             ),
@@ -74,7 +77,9 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
     let vitals_from = vitals_from::elsewhere(&args)?;
     let (calibrate, truth) = (args.calibrate, args.truth);
     let (find_max, dns) = (std::mem::take(&mut args.find_max), resolver.into_lookups());
-    Ok(Planned { plan, find_max, dns, warnings, calibrate, truth, vitals_from })
+    // What is opened beforehand must be known beforehand.
+    let more_places = args.connections.is_none() && !args.preopen;
+    Ok(Planned { plan, find_max, more_places, dns, warnings, calibrate, truth, vitals_from })
 }
 
 /// The family that was asked for alone, or the only one that the URLs of the command line have.
@@ -94,6 +99,11 @@ pub(in crate::cli) fn only_family(args: &Args) -> Result<Option<Family>, Error> 
     let has = |family: &Family| addresses.iter().any(|a| Family::of(a.ip()) == *family);
     let found: Vec<Family> = Family::BOTH.into_iter().filter(has).collect();
     Ok(if let [only] = found[..] { Some(only) } else { None })
+}
+
+/// Connections in use at once.
+fn connections(args: &Args) -> NonZeroU32 {
+    args.connections.unwrap_or(CONNECTIONS)
 }
 
 /// The URLs of the command line, then those of the list.
@@ -200,7 +210,7 @@ fn load(args: &Args, timetable: Option<Timetable>) -> Result<Load, Error> {
     let pace = pace::pace(args, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let usual =
-        if pace.open().is_some() { cores.min(args.connections.get() / PLACES) } else { cores };
+        if pace.open().is_some() { cores.min(connections(args).get() / PLACES) } else { cores };
     let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
     let threads = args.threads.unwrap_or(usual);
     let of_stages = pace.open().and_then(Open::duration);
@@ -211,8 +221,8 @@ fn load(args: &Args, timetable: Option<Timetable>) -> Result<Load, Error> {
         duration: [args.duration, of_stages].into_iter().flatten().min().or(usual),
         warmup: args.warmup,
         pace,
-        connections: args.connections,
-        threads: threads.min(args.connections),
+        connections: connections(args),
+        threads: threads.min(connections(args)),
         timeout: args.timeout,
         driver: args.driver,
         timestamps: args.timestamps,

@@ -27,8 +27,8 @@ const WARMUP: u32 = 10;
 
 /// Searches, and tells of each trial on a terminal.
 pub(super) fn run(ready: Ready, stop: &Arc<AtomicBool>, live: &Live) -> Result<RunResult, Error> {
-    let (conditions, places) = (ready.conditions().to_vec(), ready.plan().in_flight());
-    let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions, places));
+    let conditions = ready.conditions().to_vec();
+    let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions));
     find::run(ready, stop, tell)
 }
 

@@ -160,8 +160,8 @@ fn the_report_says_what_was_found_and_fits() {
     let (table, said) = (String::from_utf8(output.stdout).unwrap(), output.stderr);
     for expected in [
         "highest rate with response.max < 1ns, each family alone, trials of 0.1 s:",
-        "IPv6  not even 100/s held (",
-        "IPv4  not even 100/s held (",
+        "IPv6  did not hold even 100/s (",
+        "IPv4  did not hold even 100/s (",
         "the figures are of one trial each, IPv6 at 100/s, IPv4 at 100/s:",
         "open loop, poisson, at most 50 in flight, ",
     ] {
