@@ -23,6 +23,7 @@ SINGLE = Load(connections=64, keep_alive=False, seconds=2)
 SECURE = replace(MANY, secure=True)
 CONNECT = replace(SINGLE, secure=True)
 STREAMS = Load(connections=8, keep_alive=True, seconds=2, secure=True, http=2, streams=32)
+FEW_STREAMS = replace(STREAMS, connections=4, streams=10)
 
 CASES = (
     Case("keep-alive", "64 connections kept open, 13 bytes", "turbo", "/", MANY, 13),
@@ -64,6 +65,21 @@ CASES = (
     Case(
         "h2-tls", "8 connections kept open, 32 streams on each, HTTP/2 over TLS 1.3, 13 bytes",
         "nginx", "/hello", STREAMS, 13,
+    ),
+    Case(
+        "h2-lighttpd", "4 connections kept open, 10 streams on each, HTTP/2 over TLS 1.3, 4,096 bytes",
+        "lighttpd", "/4k", FEW_STREAMS, 4096,
+    ),
+    Case(
+        "h2-jetty", "4 connections kept open, 10 streams on each, HTTP/2 without TLS, 13 bytes",
+        "jetty", "/", replace(FEW_STREAMS, secure=False), 13,
+    ),
+    Case(
+        "h2-jetty-one", "1 connection kept open, 10 streams, HTTP/2 without TLS, 13 bytes",
+        "jetty", "/", replace(FEW_STREAMS, secure=False, connections=1), 13,
+    ),
+    Case(
+        "keep-alive-haproxy", "64 connections kept open, 13 bytes", "haproxy", "/", MANY, 13,
     ),
     Case(
         "http3", "8 connections kept open, 32 streams on each, HTTP/3, 13 bytes", "origin",

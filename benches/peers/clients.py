@@ -143,7 +143,8 @@ class Sixmark:
 
 def secured(load):
     """A first visit's handshake otherwise offers a key share against quantum computers, too."""
-    version = {1: [], 2: ["--http2"], 3: ["--http3"]}[load.http]
+    agreed = "--http2" if load.secure else "--http2-prior-knowledge"
+    version = {1: [], 2: [agreed], 3: ["--http3"]}[load.http]
     streams = ["--streams", str(load.streams)] if load.streams > 1 else []
     tls = ["--insecure", "--tls", "1.3", "--groups", "X25519"] if load.secure else []
     return [*version, *streams, *tls, *(["--resume", "on"] if load.resume else [])]

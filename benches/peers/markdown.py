@@ -21,6 +21,10 @@ few of them to the next one's count. h2load stops after a number of new connecti
 X25519MLKEM768, which costs it a key for each connection. HTTP/3 is served by sixmark's own origin to both, since nginx
 1.22 has none; oha's rate is then over the planned time, without the second in which it closes.
 
+lighttpd answers over TLS, haproxy with bytes of its own. Jetty speaks HTTP/2 without TLS, asked for without a word
+before (prior knowledge), and is loaded for a few seconds before it is measured: a Java program is slow until what it
+uses much is translated.
+
 """
 
 

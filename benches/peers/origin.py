@@ -11,6 +11,9 @@ class Origin:
 
     options = []
     scheme = "http"
+    # It comes with the client of that name.
+    version = None
+    needs = []
 
     def __init__(self, program, cpu):
         command = ["taskset", "-c", str(cpu), program, "origin", "-t1", "--json"]

@@ -75,6 +75,8 @@ class Nginx:
     """Serves /hello (13 bytes from memory) and /4k (a file) while the `with` block runs."""
 
     name = "nginx"
+    version = ["nginx", "-v"]
+    needs = ["nginx", "openssl"]
 
     def __init__(self, cpu):
         self.cpu = cpu

@@ -1,0 +1,153 @@
+"""Servers of one process that are told all in a file: lighttpd, haproxy."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from server import START_S, STOP_S, certify, free_port
+
+
+class Configured:
+    """Serves /hello (13 bytes) while the `with` block runs."""
+
+    scheme = "http"
+
+    def __init__(self, cpu):
+        self.cpu = cpu
+        self.folder = None
+        self.process = None
+        self.ports = {}
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="sixmark-peers-"))
+        try:
+            (self.folder / "files").mkdir()
+            (self.folder / "files" / "hello").write_bytes(b"hello, world\n")
+            (self.folder / "files" / "4k").write_bytes(os.urandom(4096))
+            certify(self.folder)
+            pair = [(self.folder / name).read_bytes() for name in ("certificate.pem", "key.pem")]
+            (self.folder / "pair.pem").write_bytes(b"".join(pair))
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def url(self, family, path, load):
+        host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
+        return f"{self.scheme}://{host}:{self.ports[family]}{path}"
+
+    def agreed(self):
+        """It does not say."""
+        return {}
+
+    def cpu_seconds(self):
+        """User and system time so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _start(self):
+        # Between finding a port free and the server taking it, somebody else may have taken it.
+        for _ in range(5):
+            self.ports = {"ipv6": free_port("::1"), "ipv4": free_port("127.0.0.1")}
+            if self._launch():
+                return
+        raise SystemExit(f"{self.name} did not start:\n{(self.folder / 'log').read_text()}")
+
+    def _launch(self):
+        config = self.folder / "config"
+        config.write_text(self.config.format(folder=self.folder, **self.ports))
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                ["taskset", "-c", str(self.cpu), *self.command, str(config)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # Ctrl-C is for this program, which then stops the server.
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                return False
+            if all(map(self._listens, ("::1", "127.0.0.1"), self.ports.values())):
+                return True
+            time.sleep(0.01)
+        self._stop()
+        return False
+
+    def _listens(self, host, port):
+        try:
+            socket.create_connection((host, port), timeout=1).close()
+            return True
+        except OSError:
+            return False
+
+    def _stop(self):
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Lighttpd(Configured):
+    """Serves /hello and /4k, both files, over TLS 1.3."""
+
+    name = "lighttpd"
+    version = ["lighttpd", "-v"]
+    # The module comes with a package of its own.
+    needs = ["lighttpd", "/usr/lib/lighttpd/mod_openssl.so", "openssl"]
+    command = ["lighttpd", "-D", "-f"]
+    scheme = "https"
+    config = """\
+server.modules = ( "mod_openssl" )
+server.document-root = "{folder}/files"
+server.bind = "[::1]"
+server.port = {ipv6}
+server.max-connections = 4096
+server.max-fds = 16384
+server.listen-backlog = 4096
+mimetype.assign = ( "" => "application/octet-stream" )
+ssl.engine = "enable"
+ssl.pemfile = "{folder}/pair.pem"
+# As nginx beside it, so that all clients agree on the same.
+ssl.openssl.ssl-conf-cmd = (
+    "MinProtocol" => "TLSv1.3", "Ciphersuites" => "TLS_AES_256_GCM_SHA384", "Curves" => "X25519"
+)
+$SERVER["socket"] == "127.0.0.1:{ipv4}" {{ ssl.engine = "enable" }}
+"""
+
+
+class Haproxy(Configured):
+    """Answers whatever is asked with 13 bytes of its own."""
+
+    name = "haproxy"
+    version = ["haproxy", "-v"]
+    needs = ["haproxy", "openssl"]
+    command = ["haproxy", "-db", "-f"]
+    config = """\
+global
+    nbthread 1
+    maxconn 8192
+defaults
+    mode http
+    timeout client 60s
+    timeout server 60s
+    timeout connect 5s
+frontend hello
+    bind [::1]:{ipv6} backlog 4096
+    bind 127.0.0.1:{ipv4} backlog 4096
+    http-request return status 200 content-type text/plain string "hello, world\\n"
+"""
