@@ -108,6 +108,15 @@ impl<T: for<'a> AddAssign<&'a T>> AddAssign<&PerFamily<T>> for PerFamily<T> {
     }
 }
 
+/// A side's name as people write it: a family's has capitals.
+pub fn spoken(name: &str) -> String {
+    match name {
+        "ipv6" => "IPv6".into(),
+        "ipv4" => "IPv4".into(),
+        other => other.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! `sixmark.result/1`: the only thing that reports, stores and other programs exchange.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -12,10 +13,12 @@ use crate::content::ContentResult;
 use crate::family::{Family, PerFamily};
 use crate::find::{FindMax, Found};
 use crate::outcome::{Failure, Outcome};
-use crate::plan::Plan;
 use crate::plan::http::Version;
+use crate::plan::{Endpoint, Plan};
 use crate::quic::QuicResult;
-use crate::tally::{FamilyTally, SliceTally, Tally};
+use crate::sameness::Sameness;
+use crate::sizes::{Sizes, SizesResult};
+use crate::tally::{Counts, EndpointTally, FamilyTally, SliceTally, Tally};
 use crate::tcp::TcpResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;
@@ -25,6 +28,9 @@ use crate::watch::Watched;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";
+
+/// No more addresses are told of one by one: a list of targets may have thousands.
+const MOST_ADDRESSES: usize = 100;
 
 /// One run, whole. docs/result.md describes the fields for people, docs/result.schema.json for
 /// programs.
@@ -71,6 +77,9 @@ pub struct RunResult {
     /// The search for the highest rate, where it was one: the figures are then of one trial of each
     /// family.
     pub find_max: Option<FindMax>,
+    /// Whether both families give the same; none where nobody looked, or only one was loaded.
+    #[serde(default)]
+    pub sameness: Option<Sameness>,
     /// What was demanded (`--fail-if`), and whether it was met.
     #[serde(default)]
     pub gates: Vec<GateResult>,
@@ -80,6 +89,11 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// What keeps the families from being compared, in a sentence without a full stop.
+    pub fn not_same(&self) -> Option<&str> {
+        self.sameness.as_ref().and_then(|found| found.said.as_deref())
+    }
+
     /// The version of HTTP that was to be spoken; 1.1 is what can be read in traffic that was watched.
     pub fn version(&self) -> Version {
         self.plan.as_ref().map_or(Version::Http1, |plan| plan.http.version)
@@ -186,6 +200,12 @@ pub struct Families<T = FamilyResult> {
     pub ipv4: Option<T>,
 }
 
+impl<T> Default for Families<T> {
+    fn default() -> Self {
+        Families { ipv6: None, ipv4: None }
+    }
+}
+
 impl<T> Families<T> {
     /// What there is of one family.
     pub fn of(&self, family: Family) -> Option<&T> {
@@ -206,6 +226,9 @@ impl<T> Families<T> {
 pub struct FamilyResult {
     /// Where the requests went.
     pub addresses: Vec<SocketAddr>,
+    /// What came of them at each address, where they went to several: those with failures first.
+    #[serde(default)]
+    pub by_address: Vec<AddressResult>,
     /// How many.
     pub requests: Requests,
     /// How they ended, by name: every one that occurred. They add up to `requests.sent`.
@@ -242,6 +265,9 @@ pub struct FamilyResult {
     pub lifetime_us: Summary,
     /// What TCP knew of connections closed.
     pub tcp: TcpResult,
+    /// Sizes of contents of responses whose status is accepted; none where nobody kept them.
+    #[serde(default)]
+    pub sizes: Option<SizesResult>,
     /// TLS handshakes; none where the plan has no `https://`.
     pub tls: Option<TlsResult>,
     /// What QUIC knew of connections closed, where HTTP/3 was spoken.
@@ -261,6 +287,30 @@ impl FamilyResult {
     /// Whole responses whose status is accepted.
     pub fn accepted(&self) -> u64 {
         self.requests.completed.saturating_sub(self.requests.unaccepted)
+    }
+}
+
+/// What one address of one target gave.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AddressResult {
+    /// Where it is.
+    pub address: SocketAddr,
+    /// The target's URL.
+    pub url: String,
+    /// Exchanges that ended, in whatever way.
+    pub ended: u64,
+    /// With a whole response.
+    pub completed: u64,
+    /// Of those, the ones whose status is not accepted.
+    pub unaccepted: u64,
+    /// The other exchanges.
+    pub failures: Vec<FailureCount>,
+}
+
+impl AddressResult {
+    /// True where not one response came that is as it was to be.
+    pub fn is_dead(&self) -> bool {
+        self.ended > 0 && self.completed == self.unaccepted
     }
 }
 
@@ -291,7 +341,7 @@ pub struct Requests {
 }
 
 /// How often one thing went wrong.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailureCount {
     /// What went wrong, where, and the kernel's error number.
     #[serde(flatten)]
@@ -390,9 +440,10 @@ pub fn family_result(
     let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
     FamilyResult {
         addresses,
+        by_address: Vec::new(),
         requests: requests(tally),
         outcomes: outcomes(tally),
-        failures: failures(tally),
+        failures: failure_counts(&tally.failures),
         content: tally.content.result(),
         connections: connection_counts(tally),
         status: tally.status.sorted(),
@@ -407,9 +458,16 @@ pub fn family_result(
         slip_us: open.then(|| tally.phases.slip.summary()),
         lifetime_us: tally.phases.lifetime.summary(),
         tcp: tally.tcp.result(),
+        sizes: sizes(tally),
         tls: None,
         quic: None,
     }
+}
+
+fn sizes(tally: &FamilyTally) -> Option<SizesResult> {
+    let mut all = Sizes::default();
+    tally.endpoints.iter().for_each(|of| all += &of.sizes);
+    all.result()
 }
 
 fn requests(tally: &FamilyTally) -> Requests {
@@ -433,8 +491,8 @@ fn outcomes(tally: &FamilyTally) -> BTreeMap<String, u64> {
     shown.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
 }
 
-fn failures(tally: &FamilyTally) -> Vec<FailureCount> {
-    let sorted = tally.failures.sorted().into_iter();
+fn failure_counts(failures: &Counts<Failure>) -> Vec<FailureCount> {
+    let sorted = failures.sorted().into_iter();
     sorted.map(|(failure, count)| FailureCount { failure, count }).collect()
 }
 
@@ -465,8 +523,37 @@ pub fn planned_result(
     FamilyResult {
         tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
         quic: (plan.http.version == Version::Http3).then(|| tally.quic.result()),
+        by_address: by_address(plan, tally),
         ..family_result(tally, addresses, elapsed_s, open)
     }
+}
+
+/// What each address gave, where there are several.
+fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
+    let endpoints = plan.all_endpoints();
+    let result = |(endpoint, counted): (&Endpoint, &EndpointTally)| {
+        let failures: Vec<FailureCount> = failure_counts(&counted.failures);
+        let abandoned = failures.iter().filter(|of| of.failure.outcome == Outcome::Abandoned);
+        let abandoned: u64 = abandoned.map(|of| of.count).sum();
+        let failed: u64 = failures.iter().map(|of| of.count).sum();
+        let completed = counted.status.iter().map(|(_, count)| count).sum();
+        AddressResult {
+            address: endpoint.address,
+            url: plan.targets.get(endpoint.target).map_or(String::new(), |of| of.url.clone()),
+            ended: completed + failed - abandoned,
+            completed,
+            unaccepted: counted.unaccepted,
+            failures,
+        }
+    };
+    let mut all: Vec<AddressResult> = endpoints.iter().zip(&tally.endpoints).map(result).collect();
+    all.retain(|address| address.ended > 0);
+    if all.len() < 2 {
+        return Vec::new();
+    }
+    all.sort_by_key(|of| Reverse(of.ended - of.completed + of.unaccepted));
+    all.truncate(MOST_ADDRESSES);
+    all
 }
 
 /// The figures of the families in use and of both together.

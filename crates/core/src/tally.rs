@@ -8,6 +8,7 @@ use crate::family::PerFamily;
 use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicTally;
 use crate::redirect::is_redirect;
+use crate::sizes::Sizes;
 use crate::tcp::TcpTally;
 use crate::timing::Timing;
 use crate::tls::TlsTally;
@@ -52,9 +53,42 @@ pub struct FamilyTally {
     pub quic: QuicTally,
     /// Checks that responses did not pass.
     pub content: ContentTally,
+    /// What each address of each target gave, by the numbers of the plan's endpoints; no more of them
+    /// than were asked.
+    pub endpoints: Vec<EndpointTally>,
+}
+
+/// What one address of one target gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EndpointTally {
+    /// Whole responses by their status.
+    pub status: Counts<u16>,
+    /// How the other exchanges ended.
+    pub failures: Counts<Failure>,
+    /// Of the whole responses, those whose status is not accepted.
+    pub unaccepted: u64,
+    /// Contents of the others.
+    pub sizes: Sizes,
+}
+
+impl AddAssign<&EndpointTally> for EndpointTally {
+    fn add_assign(&mut self, other: &EndpointTally) {
+        self.status += &other.status;
+        self.failures += &other.failures;
+        self.unaccepted += other.unaccepted;
+        self.sizes += &other.sizes;
+    }
 }
 
 impl FamilyTally {
+    /// The counts of one endpoint.
+    pub fn endpoint(&mut self, number: usize) -> &mut EndpointTally {
+        if self.endpoints.len() <= number {
+            self.endpoints.resize_with(number + 1, EndpointTally::default);
+        }
+        &mut self.endpoints[number]
+    }
+
     /// Exchanges with a whole response.
     pub fn completed(&self) -> u64 {
         self.status.iter().map(|(_, count)| count).sum()
@@ -105,6 +139,9 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.tls += &other.tls;
         self.quic += &other.quic;
         self.content += &other.content;
+        for (number, counted) in other.endpoints.iter().enumerate() {
+            *self.endpoint(number) += counted;
+        }
     }
 }
 

@@ -207,6 +207,8 @@ fn assemble(mut plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Si
     let PerFamily { ipv6, ipv4 } = sides.map(|side| side.map(|(found, _)| found));
     let found = FindMax::new(conditions.to_vec(), trial_s, Families { ipv6, ipv4 });
     result.find_max = Some(found);
+    // Each family's trial had a rate of its own: what an overloaded server gives says nothing of the other.
+    result.sameness = None;
     result
 }
 

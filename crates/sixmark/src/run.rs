@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use sixmark_core::comparison::Settings;
 use sixmark_core::condition::Condition;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{
     self, Generator, Lookup, RatioResult, Route, RunResult, SCHEMA, Tool, Warning,
 };
+use sixmark_core::sameness::{self, Answers, Sameness};
 use sixmark_core::tally::Slice;
 use sixmark_core::truth::Truth;
 use sixmark_core::vitals::cost::Work;
@@ -176,11 +178,20 @@ pub(crate) fn assemble(plan: Plan, loaded: Loaded) -> RunResult {
         calibration: None,
         truth: None,
         find_max: None,
+        sameness: sameness(&plan, &loaded),
         gates: Vec::new(),
         vitals: None,
         intervals: loaded.intervals,
         plan: Some(plan),
     }
+}
+
+/// Whether both families give the same, where both were loaded.
+fn sameness(plan: &Plan, loaded: &Loaded) -> Option<Sameness> {
+    let both = Family::BOTH.into_iter().all(|family| loaded.tally[family].sent > 0);
+    let [v6, v4] = Family::BOTH.map(|family| Answers::of(plan, &loaded.tally[family]));
+    let margin = Settings::usual(plan.seed).margin;
+    sameness::look(("ipv6", "ipv4"), &[(&v6, &v4)], margin).filter(|_| both)
 }
 
 /// What the generator did.

@@ -381,6 +381,7 @@ fn of_family(result: &RunResult, family: Family, figures: &FamilyResult) -> Vec<
         bad_status(result.plan.as_ref(), family, figures),
         content(family, figures),
         few_samples(family, figures),
+        dead_addresses(family, figures),
         unsolicited(family, figures),
         unopened(family, figures),
     ];
@@ -529,6 +530,30 @@ fn few_samples(family: Family, figures: &FamilyResult) -> Option<Warning> {
             counted(figures.requests.completed, "response", "responses")
         );
         warning("few_samples", message)
+    })
+}
+
+/// Addresses of several that give nothing, while others do.
+fn dead_addresses(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let (dead, alive): (Vec<_>, Vec<_>) = figures.by_address.iter().partition(|of| of.is_dead());
+    let (first, others) = (dead.first()?, dead.len() - 1);
+    let most = first.failures.iter().max_by_key(|failed| failed.count);
+    let how = match (first.completed, most) {
+        (0, Some(most)) => format!(", {} in {}", most.failure.outcome, most.failure.phase),
+        (0, None) => String::new(),
+        _ => ", errors only".to_owned(),
+    };
+    (!alive.is_empty()).then(|| {
+        let (address, ended) = (first.address, count(first.ended));
+        let more = match others {
+            0 => String::new(),
+            _ => format!(", nor {}", counted(others as u64, "other", "others")),
+        };
+        let message = format!(
+            "{address} over {family} does not answer (0 of {ended}{how}){more}; {}",
+            counted(alive.len() as u64, "other address does", "other addresses do"),
+        );
+        warning("dead_address", message)
     })
 }
 

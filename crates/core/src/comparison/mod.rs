@@ -15,6 +15,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::names::{find, named, names};
+use crate::sameness::{Answers, Sameness};
 use crate::tally::{FamilyTally, Phases};
 use crate::timing::Timing;
 
@@ -41,6 +42,8 @@ pub struct Stretch {
     pub tls: Timing,
     /// Processor time of the server, microseconds; none where nothing told of it.
     pub server_cpu_us: Option<f64>,
+    /// What was given, target by target; empty where nobody kept it.
+    pub answers: Answers,
 }
 
 impl Stretch {
@@ -58,6 +61,7 @@ impl Stretch {
             phases: tally.phases.clone(),
             tls,
             server_cpu_us: None,
+            answers: Answers::default(),
         }
     }
 
@@ -92,6 +96,7 @@ impl AddAssign<&Stretch> for Stretch {
         self.body_bytes += next.body_bytes;
         self.phases += &next.phases;
         self.tls += &next.tls;
+        self.answers += &next.answers;
         self.server_cpu_us = self.server_cpu_us.zip(next.server_cpu_us).map(|(a, b)| a + b);
     }
 }
@@ -191,6 +196,22 @@ pub enum Verdict {
     Equivalent,
     /// The figures don't tell.
     Inconclusive,
+    /// The sides don't give the same, so that their speeds say nothing about each other.
+    #[serde(rename = "not_comparable")]
+    NotComparable,
+}
+
+impl Verdict {
+    /// Its name in documents, gates and test reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Equivalent => "equivalent",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::NotComparable => "not_comparable",
+        }
+    }
 }
 
 /// What may be said of two sides. Every field is in the result document.
@@ -208,8 +229,19 @@ pub struct Comparison {
     pub pairs: usize,
     /// Pairs that were not, since one of their sides was cut short.
     pub left_out: usize,
+    /// Whether they give the same; none where nobody looked. Where they don't, no metric of speed is
+    /// compared.
+    #[serde(default)]
+    pub sameness: Option<Sameness>,
     /// One entry a metric that both sides have, the primary one first.
     pub metrics: Vec<Compared>,
+}
+
+impl Comparison {
+    /// What keeps the sides from being compared, in a sentence without a full stop.
+    pub fn not_same(&self) -> Option<&str> {
+        self.sameness.as_ref().and_then(|found| found.said.as_deref())
+    }
 }
 
 /// One metric of two sides.
@@ -245,7 +277,7 @@ pub struct Compared {
     /// What is said of it.
     pub verdict: Verdict,
     /// Why nothing else can be said, for people; where the verdict is inconclusive for want of
-    /// figures, or for a difference below the noise floor.
+    /// figures, or for a difference below the noise floor, and where the sides can't be compared.
     pub reason: Option<String>,
     /// The same against what the header's size alone makes of it, of goodput.
     pub header_corrected: Option<HeaderCorrected>,
@@ -305,6 +337,11 @@ const OTHERS: [(&str, Metric); 4] = [
 ];
 
 impl Metric {
+    /// True where it says how fast a side is, or what that costs, not whether it answers.
+    pub fn is_of_speed(self) -> bool {
+        self != Metric::Failures
+    }
+
     /// True where a lower figure is the better one.
     pub fn lower_is_better(self) -> bool {
         !matches!(self, Metric::RequestsPerS | Metric::Goodput)

@@ -4,6 +4,7 @@ use super::show;
 use super::source::Source;
 use super::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
 use super::unit::Dimension;
+use crate::comparison::Verdict;
 
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,10 +115,15 @@ fn judge(
     source: &Source<'_>,
 ) -> Result<(bool, String), String> {
     let mut because = Vec::new();
+    let asked = [left, right].contains(&Opinion::Word(Verdict::NotComparable));
     let mut verdict = |opinion| match opinion {
         Opinion::Word(word) => Ok(word),
         Opinion::Of(metric) => {
             let (verdict, shown) = source.verdict(metric)?;
+            // Whatever else is asked of such a metric can't be told, so that the gate fails.
+            if verdict == Verdict::NotComparable && !asked {
+                return Err(shown);
+            }
             because.push(shown);
             Ok::<_, String>(verdict)
         }

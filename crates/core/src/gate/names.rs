@@ -164,5 +164,10 @@ pub(super) const FUNCTIONS: [Function; 8] = [
 ];
 
 /// What can be said of one.
-pub(super) const VERDICTS: [Verdict; 4] =
-    [Verdict::Better, Verdict::Worse, Verdict::Equivalent, Verdict::Inconclusive];
+pub(super) const VERDICTS: [Verdict; 5] = [
+    Verdict::Better,
+    Verdict::Worse,
+    Verdict::Equivalent,
+    Verdict::Inconclusive,
+    Verdict::NotComparable,
+];

@@ -68,7 +68,10 @@ impl<'a> Source<'a> {
     fn metric(&self, metric: Metric) -> Result<&'a Compared, String> {
         let comparison = self.comparison.ok_or("nothing was compared")?;
         let found = comparison.metrics.iter().find(|compared| compared.metric == metric);
-        found.ok_or_else(|| format!("{metric} was not compared: not both sides have it"))
+        found.ok_or_else(|| match comparison.not_same() {
+            Some(said) => format!("{metric} is not comparable: {said}"),
+            None => format!("{metric} was not compared: not both sides have it"),
+        })
     }
 
     /// An estimate or a probability, or why there is none.
@@ -90,6 +93,9 @@ impl<'a> Source<'a> {
     /// it is inconclusive would let a gate pass that asks whether it is worse.
     pub(super) fn verdict(&self, metric: Metric) -> Result<(Verdict, String), String> {
         let compared = self.metric(metric)?;
+        if compared.verdict == Verdict::NotComparable {
+            return Ok((compared.verdict, not_comparable(compared)));
+        }
         if compared.ratio.is_none() && compared.difference.is_none() {
             return Err(format!("{metric} could not be compared: {}", why(compared)));
         }
@@ -102,6 +108,11 @@ impl<'a> Source<'a> {
 /// How many of the metric's units make one of those that gates count in.
 fn scale(metric: Metric) -> f64 {
     if let Metric::Time(..) = metric { US_PER_S } else { 1.0 }
+}
+
+/// What is said of a metric whose sides don't give the same.
+fn not_comparable(compared: &Compared) -> String {
+    format!("{} is not comparable: {}", compared.metric, why(compared))
 }
 
 fn why(compared: &Compared) -> &str {

@@ -124,12 +124,7 @@ impl Display for Opinion {
 
 /// A verdict as gates write it.
 pub(super) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "inconclusive",
-    }
+    verdict.word()
 }
 
 impl Function {

@@ -70,6 +70,11 @@ impl Plan {
         self.targets.iter().enumerate().flat_map(of_target).collect()
     }
 
+    /// The endpoints of both families, IPv6 first: what tallies number them by.
+    pub fn all_endpoints(&self) -> Vec<Endpoint> {
+        Family::BOTH.into_iter().flat_map(|family| self.endpoints(family)).collect()
+    }
+
     /// The most exchanges that may be in flight at once.
     pub fn in_flight(&self) -> u64 {
         u64::from(self.load.connections.get()) * u64::from(self.http.streams.get())

@@ -98,6 +98,9 @@ fn load(plan: &Plan) -> String {
 
 /// The verdict on the primary metric in plain words, in one line.
 pub fn sentence(comparison: &Comparison) -> String {
+    if let Some(said) = comparison.not_same() {
+        return format!("NOT COMPARABLE: {said}.");
+    }
     let Some(primary) = comparison.metrics.first() else {
         return "Nothing was measured of both sides: nothing can be said.".to_owned();
     };
@@ -121,6 +124,7 @@ pub fn sentence(comparison: &Comparison) -> String {
                 .unwrap_or("the blocks allow both for a difference that matters and for none");
             format!("INCONCLUSIVE in {what}{measured}: {reason}.")
         }
+        Verdict::NotComparable => format!("NOT COMPARABLE in {what} ({pairs} pairs)."),
     }
 }
 
@@ -146,6 +150,9 @@ pub fn noise_floor(result: &ComparisonResult, named: impl Fn(&str) -> String) ->
 
 /// What the pairs so far say of the primary metric: `response.p50 +2.1 % (+0.3 to +4.1 %)`.
 pub fn estimate(comparison: &Comparison) -> String {
+    if let Some(said) = comparison.not_same() {
+        return format!("not comparable: {said}");
+    }
     let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
     match effect(primary) {
         Some(effect) => format!("{} {effect}, {} pairs", primary.metric, comparison.pairs),
@@ -232,6 +239,7 @@ fn corrected(text: &mut String, compared: &Compared) {
 /// Why metrics can't be told, but for what the sentence above says already.
 fn reasons(text: &mut String, comparison: &Comparison) {
     let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
+    let above = comparison.not_same().or(above);
     for (reason, metrics) in super::reasons::reasons(comparison) {
         if Some(reason) != above {
             let metrics: Vec<String> = metrics.iter().map(Metric::to_string).collect();
@@ -257,6 +265,7 @@ pub fn name_of(verdict: Verdict) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::Equivalent => "equivalent",
         Verdict::Inconclusive => "inconclusive",
+        Verdict::NotComparable => "not comparable",
     }
 }
 

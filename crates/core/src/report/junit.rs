@@ -11,11 +11,13 @@ use crate::result::{Ended, Environment, FamilyResult, RunResult, Tool, Warning};
 pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
     let Headline { kind, targets, .. } = Headline::of_run(run);
     let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
+    let mut properties = properties(&run.tool, run.seed, &run.environment);
+    properties.extend(not_comparable(run.not_same()));
     Suite {
         name: format!("sixmark {} {}", kind.name(), targets.join(" ")),
         started: &run.started,
         elapsed_s: run.elapsed_s,
-        properties: properties(&run.tool, run.seed, &run.environment),
+        properties,
         measured: measured(run.ended, sides),
         gates,
         warnings: &run.warnings,
@@ -28,9 +30,10 @@ pub fn of_comparison(result: &ComparisonResult) -> String {
     let (a, b) = (&result.sides.a, &result.sides.b);
     let mut properties = properties(&result.tool, result.seed, &result.environment);
     for compared in &result.comparison.metrics {
-        let verdict = format!("{:?}", compared.verdict).to_lowercase();
+        let verdict = compared.verdict.word().to_owned();
         properties.push((format!("verdict.{}", compared.metric), verdict));
     }
+    properties.extend(not_comparable(result.comparison.not_same()));
     let sides = [a, b].map(|side| (side.name.clone(), &side.figures));
     Suite {
         name: format!("sixmark compare {} with {}", a.name, b.name),
@@ -64,6 +67,11 @@ fn properties(tool: &Tool, seed: u64, environment: &Environment) -> Vec<(String,
         property("kernel", &environment.kernel),
         property("cpu", &environment.cpu),
     ]
+}
+
+/// Why sides can't be compared, where they don't give the same.
+fn not_comparable(said: Option<&str>) -> Option<(String, String)> {
+    said.map(|said| ("not_comparable".to_owned(), said.to_owned()))
 }
 
 /// Whether it went on to its end and each side has a whole response of an accepted status, as for the

@@ -113,6 +113,9 @@ impl Figures<'_> {
 
     /// What was found for each metric, named `response.p50.ratio.value`.
     fn compared(&mut self, part: &str, comparison: &Comparison) {
+        if let Some(said) = comparison.not_same() {
+            self.one((part, None, comparison.a.as_str()), "not_comparable", &quoted(said));
+        }
         for of in &comparison.metrics {
             let place = (part, None, comparison.a.as_str());
             if let Ok(value) = serde_json::to_value(of) {

@@ -18,6 +18,7 @@ use crate::plan::http::Version;
 use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
 use crate::timing::Summary;
 
+use super::comparison::wrapped;
 use super::find;
 use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
@@ -132,6 +133,9 @@ fn headline(result: &RunResult) -> String {
     }
     let sides = Family::BOTH.map(|family| result.families.of(family));
     text.push_str(&agreed::lines(sides, result.version()));
+    if let Some(said) = result.not_same() {
+        let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}.")));
+    }
     text.push('\n');
     text
 }

@@ -141,6 +141,7 @@ fn sentence(
         }
         Finding::Unshown if pairs < 2 => "one pair alone shows no difference".to_owned(),
         Finding::Unshown => format!("no difference between {a} and {b} is shown"),
+        Finding::NotComparable => format!("{a} and {b} can't be compared"),
     }
 }
 

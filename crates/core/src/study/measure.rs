@@ -224,6 +224,24 @@ impl Measure {
         }
     }
 
+    /// True where it says how fast something is, or what that costs; not where it counts what came of it.
+    pub fn is_of_speed(self) -> bool {
+        match self {
+            Measure::Time(..) => true,
+            Measure::Outcome(_) => false,
+            Measure::Plain(plain) => !matches!(
+                plain,
+                Plain::Sent
+                    | Plain::Completed
+                    | Plain::Failed
+                    | Plain::Failures
+                    | Plain::WriteErrors
+                    | Plain::Opened
+                    | Plain::Retransmitted
+            ),
+        }
+    }
+
     /// True where a higher figure is the better one, false where a lower one is; none of what is
     /// neither.
     pub fn higher_is_better(self) -> Option<bool> {

@@ -2,6 +2,7 @@
 
 mod improvement;
 mod interaction;
+mod unlike;
 
 use super::analyse::{self, Figure};
 use super::average::{Average, average, entry};
@@ -401,7 +402,11 @@ fn one_entry(
     };
     let names = [pretty(&spec.a), pretty(&spec.b)];
     let better = spec.measure.higher_is_better();
-    entry(&label, names, &pairs, better, Some(spec.margin_percent))
+    let entry = entry(&label, names, &pairs, better, Some(spec.margin_percent));
+    match unlike::said(study, spec, seen, &here, (pairing, repeated)) {
+        Some(said) => unlike::entry(entry, said),
+        None => entry,
+    }
 }
 
 fn declared(study: &Study) -> bool {

@@ -11,6 +11,7 @@ use super::measure::Measure;
 use crate::emulator::report::Report as Link;
 use crate::family::Family;
 use crate::result::{Ended, Environment, Families, Tool, Warning};
+use crate::sameness::GivenResult;
 
 pub use finding::{Claim, FindingResult, Verdict};
 pub use published::{Analysis, Published, PublishedRow, PublishedTable, Share};
@@ -156,6 +157,9 @@ pub struct CellResult {
     pub ended: Ended,
     /// Its figures, by the names of [`Measure`]: those that the client gives.
     pub families: Families<BTreeMap<String, f64>>,
+    /// What the families gave, so that what is not the same is not compared; of sixmark's own cells.
+    #[serde(default)]
+    pub given: Families<GivenResult>,
     /// The background traffic around it; none of a cell without.
     #[serde(default)]
     pub traffic: Option<CellTraffic>,
@@ -450,6 +454,9 @@ pub enum Finding {
     Equivalent,
     /// The interval holds 1, or there is none: no difference is shown.
     Unshown,
+    /// The levels don't give the same, so that their figures say nothing about each other.
+    #[serde(rename = "not_comparable")]
+    NotComparable,
 }
 
 /// A study that went on.

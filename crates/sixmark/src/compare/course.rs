@@ -13,6 +13,7 @@ use sixmark_core::comparison::{Comparison, Pair, Settings, Stretch, judge};
 use sixmark_core::family::PerFamily;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{self, Ended};
+use sixmark_core::sameness::Answers;
 use sixmark_core::tally::{FamilyTally, Slice};
 use sixmark_core::vitals::cost::Work;
 
@@ -151,9 +152,21 @@ impl<'a> Course<'a> {
             let at = self.blocks.iter().position(is)?;
             let server_cpu_us = self.blocks[at].cpu.server_s.map(|seconds| seconds * 1e6);
             let stretch = stretch(&self.loads[at], self.blocks[at].elapsed_s);
-            Some(Stretch { server_cpu_us, ..stretch })
+            let answers = self.answers(side, &self.loads[at]);
+            Some(Stretch { server_cpu_us, answers, ..stretch })
         };
         Some(Pair { a: of(SideName::A)?, b: of(SideName::B)? })
+    }
+
+    /// What a side gave. Contents have the sizes that requests ask for: they are compared only where
+    /// both sides send the same.
+    fn answers(&self, side: SideName, loaded: &Loaded) -> Answers {
+        let mut answers = Answers::of(self.plan(side), &loaded.tally.ipv6);
+        answers += &Answers::of(self.plan(side), &loaded.tally.ipv4);
+        match self.plans.a.requests == self.plans.b.requests {
+            true => answers,
+            false => answers.without_sizes(),
+        }
     }
 
     fn completes_pair(&self) -> bool {

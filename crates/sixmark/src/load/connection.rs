@@ -70,6 +70,13 @@ pub(super) struct Connections {
     idle_count: usize,
 }
 
+impl Connection {
+    /// Where what comes of it is counted: its family, and its endpoint's number.
+    pub(super) fn place(&self) -> (Family, usize) {
+        (self.family, self.endpoint)
+    }
+}
+
 impl Connections {
     pub(super) fn new(endpoints: usize, streams: u32) -> Connections {
         let (idle_at, roomy_at) =

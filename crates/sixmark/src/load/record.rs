@@ -133,7 +133,7 @@ impl Record {
     /// A whole response came, which was `wanted` as it is whatever its status.
     pub(super) fn completed(
         &mut self,
-        family: Family,
+        (family, endpoint): (Family, usize),
         exchange: &Exchange,
         end: u64,
         with: Complete,
@@ -146,6 +146,12 @@ impl Record {
         self.clocks.inverted += u64::from(first < exchange.sent || end < first);
         tally.status.add(with.status, 1);
         tally.unaccepted += unaccepted;
+        let there = tally.endpoint(endpoint);
+        there.status.add(with.status, 1);
+        match unaccepted {
+            0 => there.sizes.add(with.body),
+            _ => there.unaccepted += 1,
+        }
         tally.bytes.body += with.body;
         let wait = first.saturating_sub(exchange.sent);
         tally.phases.wait.record(wait);
@@ -168,20 +174,26 @@ impl Record {
     /// was to be.
     pub(super) fn mismatched(
         &mut self,
-        family: Family,
+        at: (Family, usize),
         exchange: &Exchange,
         end: u64,
         (name, status): (&str, u16),
         mismatch: Mismatch,
     ) {
-        let at = end.saturating_sub(self.begin);
-        self.tally[family].content.add(at, name, status, mismatch);
-        self.failed(family, exchange, Failure::new(Outcome::Content, Phase::Transfer));
+        let since = end.saturating_sub(self.begin);
+        self.tally[at.0].content.add(since, name, status, mismatch);
+        self.failed(at, exchange, Failure::new(Outcome::Content, Phase::Transfer));
     }
 
     /// An exchange ended otherwise.
-    pub(super) fn failed(&mut self, family: Family, exchange: &Exchange, failure: Failure) {
+    pub(super) fn failed(
+        &mut self,
+        (family, endpoint): (Family, usize),
+        exchange: &Exchange,
+        failure: Failure,
+    ) {
         self.tally[family].failures.add(failure, 1);
+        self.tally[family].endpoint(endpoint).failures.add(failure, 1);
         self.slice.families[family].failed += 1;
         if let Some(due) = exchange.due {
             self.slipped(family, exchange, due);

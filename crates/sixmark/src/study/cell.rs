@@ -12,6 +12,7 @@ use sixmark_core::plan::study::cells::Cell;
 use sixmark_core::plan::study::words::{Place, words};
 use sixmark_core::plan::url::Url;
 use sixmark_core::result::{Ended, Families};
+use sixmark_core::sameness::GivenResult;
 use sixmark_core::study::client::{Client, Job};
 use sixmark_core::study::figures::figures;
 use sixmark_core::study::measure::{Measure, Plain};
@@ -132,6 +133,7 @@ impl Bench<'_> {
         let mut measured = self.empty(cell, repetition, Client::Sixmark, words);
         measured.ended = result.ended;
         measured.families = figures(&result);
+        measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
         Ok(Some(Kept { cell: measured, result: Some(result), output: None }))
     }
@@ -178,7 +180,8 @@ impl Bench<'_> {
             started: String::new(),
             took_s: 0.0,
             ended: Ended::Complete,
-            families: Families { ipv6: None, ipv4: None },
+            families: Families::default(),
+            given: Families::default(),
             traffic: None,
             links: Vec::new(),
             warnings: Vec::new(),
@@ -199,6 +202,12 @@ impl Bench<'_> {
         let stream = u64::from(cell.number) << 32 | u64::from(repetition);
         Random::new(self.seed, stream).bits() >> 11
     }
+}
+
+/// What the families gave.
+fn given(of: &Families) -> Families<GivenResult> {
+    let [ipv6, ipv4] = Family::BOTH.map(|family| of.of(family).map(GivenResult::of));
+    Families { ipv6, ipv4 }
 }
 
 /// What goes on around a cell while it is measured.

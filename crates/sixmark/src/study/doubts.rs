@@ -48,7 +48,8 @@ pub(super) fn of_run(result: &RunResult) -> Vec<Warning> {
     let none = none.map(|(family, _)| {
         doubt("no_response", format!("not one whole response came over {family}"))
     });
-    none.chain(result.warnings.iter().cloned()).collect()
+    let unlike = result.not_same().map(|said| doubt("not_comparable", said.to_owned()));
+    none.chain(unlike).chain(result.warnings.iter().cloned()).collect()
 }
 
 /// Of another client's figures.

@@ -100,6 +100,7 @@ fn run(gathered: &Gathered, ended: Ended, begin_ns: u64, elapsed_s: f64) -> RunR
         vitals: None,
         calibration: None,
         find_max: None,
+        sameness: None,
         gates: Vec::new(),
     }
 }

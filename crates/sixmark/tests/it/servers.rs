@@ -19,6 +19,7 @@ mod packets;
 mod process;
 mod protocols;
 mod server;
+mod sick;
 mod tcpdump;
 mod tls;
 mod waits;

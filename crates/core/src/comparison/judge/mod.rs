@@ -11,6 +11,7 @@ mod figures;
 mod header;
 mod noise;
 mod quantiles;
+mod unlike;
 mod verdict;
 
 #[cfg(test)]
@@ -20,10 +21,13 @@ pub use doubts::{Doubt, doubts};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 
+use unlike::unlike;
+
 use super::{
     Compared, Comparison, Estimate, Kind, Method, Metric, PHASES, POINTS, Pair, Settings,
     TimedPhase,
 };
+use crate::sameness;
 use crate::stats::{Interval, Refused, fewest, holm, lag1};
 
 /// Compares side A with side B in every metric that both have figures of, the primary one and those of
@@ -42,15 +46,19 @@ pub fn compare(
     let tested: Vec<Option<f64>> = evidence.iter().map(|one| one.p()).collect();
     let family = tested.iter().flatten().count();
     let judged = evidence.into_iter().zip(holm(&tested));
-    Comparison {
+    let given: Vec<_> = pairs.iter().map(|pair| (&pair.a.answers, &pair.b.answers)).collect();
+    let sameness = sameness::look(names, &given, settings.margin);
+    let judged = judged.map(|(one, p_holm)| one.judged(p_holm, family, &rules)).collect();
+    unlike(Comparison {
         kind: Kind::Isolated,
         a: names.0.to_owned(),
         b: names.1.to_owned(),
         settings: settings.clone(),
         pairs: pairs.len(),
         left_out,
-        metrics: judged.map(|(one, p_holm)| one.judged(p_holm, family, &rules)).collect(),
-    }
+        sameness,
+        metrics: judged,
+    })
 }
 
 /// What is known of one metric before the others are looked at.

@@ -2,9 +2,11 @@
 
 use super::fixture::{comparison, comparison_result, run, silent};
 use super::reading::families;
+use crate::comparison::{Comparison, Verdict};
 use crate::gate::source::Source;
 use crate::gate::{Gate, GateResult, Names};
 use crate::result::RunResult;
+use crate::sameness::Sameness;
 
 fn of(run: &RunResult, text: &str) -> GateResult {
     let gate = Gate::parse(text, &families()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
@@ -79,6 +81,63 @@ fn a_gate_fails_where_its_condition_holds_and_tells_the_figures() {
     for &(text, failed, because) in TOLD {
         let expected = GateResult { fail_if: text.into(), failed, because: because.into() };
         assert_eq!(of(&run(), text), expected);
+    }
+}
+
+/// Sides that don't give the same: the median of IPv6 looks 50 % better.
+fn unlike() -> Comparison {
+    let mut comparison = comparison();
+    let said = "IPv6 answers 503 to every request; IPv4 200";
+    let sameness = Sameness {
+        same: false,
+        said: Some(said.to_owned()),
+        level: 0.01,
+        pairs: 12,
+        tests: 2,
+        differences: Vec::new(),
+    };
+    comparison.sameness = Some(sameness);
+    for compared in comparison.metrics.iter_mut().filter(|of| of.metric.is_of_speed()) {
+        (compared.verdict, compared.ratio) = (Verdict::NotComparable, None);
+        compared.reason = Some(said.to_owned());
+    }
+    comparison
+}
+
+#[test]
+fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
+    let said = "response.p50 is not comparable: IPv6 answers 503 to every request; IPv4 200";
+    for (text, failed, because) in [
+        ("verdict(response.p50) == worse", true, format!("can't be told: {said}")),
+        ("verdict(response.p50) != worse", true, format!("can't be told: {said}")),
+        ("verdict(response.p50) == not_comparable", true, said.to_owned()),
+        ("verdict(response.p50) != not_comparable", false, said.to_owned()),
+        (
+            "verdict(response.p99) == worse",
+            true,
+            "can't be told: response.p99 is not comparable: IPv6 answers 503 to every request; IPv4 \
+             200"
+                .to_owned(),
+        ),
+        (
+            "ratio(response.p50) > 1.05",
+            true,
+            "can't be told: there is no ratio(response.p50): IPv6 answers 503 to every request; IPv4 \
+             200"
+                .to_owned(),
+        ),
+        (
+            "verdict(failures) == worse",
+            false,
+            "failures is equivalent (difference 0 %, -1.00 % to 1.00 %)".to_owned(),
+        ),
+    ] {
+        let gate = Gate::parse(text, &families()).unwrap();
+        let (run, compared) = (run(), unlike());
+        let mut source = Source::of_run(&run);
+        source.comparison = Some(&compared);
+        let found = gate.judge(&source);
+        assert_eq!(found, GateResult { fail_if: text.into(), failed, because });
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn run() -> RunResult {
         calibration: None,
         truth: None,
         find_max: None,
+        sameness: None,
         gates: Vec::new(),
         vitals: None,
     }
@@ -131,6 +132,7 @@ pub(crate) fn comparison() -> Comparison {
         settings: Settings::usual(7),
         pairs: 12,
         left_out: 0,
+        sameness: None,
         metrics: vec![longer, refused, failures, goodput],
     }
 }

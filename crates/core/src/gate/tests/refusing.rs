@@ -111,7 +111,8 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "verdict(response.p50) == 1",
-        "column 26: expected a verdict: better, worse, equivalent, inconclusive",
+        "column 26: expected a verdict: better, worse, equivalent, inconclusive, \
+             not_comparable",
     ),
     (
         "ipv6.sent == worse",

@@ -41,7 +41,7 @@ pub(super) fn sheet(text: &mut String, of: &Sheet, number: usize, level: usize) 
 
 fn headline(text: &mut String, of: &Headline) {
     let class = match of.verdict {
-        Some(verdict) => format!("{verdict:?}").to_lowercase(),
+        Some(verdict) => verdict.word().to_owned(),
         None => "none".into(),
     };
     let chip = of.verdict.map_or(String::new(), tables::verdict);

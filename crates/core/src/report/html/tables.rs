@@ -43,6 +43,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::Worse => ("worse", "▼"),
         Verdict::Equivalent => ("equivalent", "="),
         Verdict::Inconclusive => ("inconclusive", "?"),
+        Verdict::NotComparable => ("not_comparable", "≠"),
     };
     let word = Cell::Verdict(verdict);
     let word = word.text();

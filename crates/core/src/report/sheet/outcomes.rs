@@ -12,7 +12,8 @@ use super::{Block, Part, write};
 /// Outcomes, failures in detail, checks that were not passed, status codes.
 pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
     let mut blocks = vec![Block::Table(outcomes(sides))];
-    blocks.extend([failures(sides), content(sides), status(sides)].into_iter().flatten());
+    let others = [failures(sides), addresses(sides), content(sides), status(sides)];
+    blocks.extend(others.into_iter().flatten());
     Part::new("How exchanges ended", blocks)
 }
 
@@ -77,6 +78,33 @@ fn failures(sides: &Sides<'_>) -> Option<Block> {
     let columns = ["Side", "Outcome", "In", "Because"].map(Column::words);
     let columns = columns.into_iter().chain([Column::number("Exchanges")]).collect();
     some("What failed, and where", columns, rows)
+}
+
+/// What each address gave, where one of several gave less than the others.
+fn addresses(sides: &Sides<'_>) -> Option<Block> {
+    let mut rows = Vec::new();
+    for side in &sides.all {
+        for of in &side.figures.by_address {
+            let most = of.failures.iter().max_by_key(|failed| failed.count);
+            let most = most.map_or(String::new(), |most| {
+                format!("{} in {}", most.failure.outcome, most.failure.phase)
+            });
+            let number = |count: u64| Cell::Number(write::count(count), count as f64);
+            let cells = vec![
+                of.address.to_string().into(),
+                number(of.ended),
+                number(of.completed),
+                number(of.unaccepted),
+                most.into(),
+            ];
+            rows.push(Row::new(side.name.clone(), cells));
+        }
+    }
+    let failed = sides.any(|f| Some(f.failed() as f64));
+    let columns = [Column::words("Side"), Column::words("Address")];
+    let counted = ["Exchanges", "Whole responses", "Not accepted"].map(Column::number);
+    let columns = columns.into_iter().chain(counted).chain([Column::words("Failed")]).collect();
+    some("What each address gave", columns, rows).filter(|_| failed)
 }
 
 fn content(sides: &Sides<'_>) -> Option<Block> {

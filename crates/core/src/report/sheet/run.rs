@@ -74,6 +74,11 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
     if let Some(found) = &result.find_max {
         return Headline { verdict: None, sentence: highest(found), notes };
     }
+    if let Some(said) = result.not_same() {
+        let mut headline = verdict::unlike(said, Vec::new());
+        headline.notes.extend(notes);
+        return headline;
+    }
     verdict::of_run(sides, notes)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::comparison::result::ComparisonResult;
 use crate::family::Family;
+pub(super) use crate::family::spoken as shown;
 use crate::plan::http::Version;
 use crate::result::{FamilyResult, RunResult};
 
@@ -76,14 +77,5 @@ impl<'a> Sides<'a> {
     /// True where any side has something of it.
     pub(super) fn any(&self, figure: impl Fn(&FamilyResult) -> Option<f64>) -> bool {
         self.all.iter().any(|side| figure(side.figures).is_some_and(|value| value > 0.0))
-    }
-}
-
-/// A side's name as people write it.
-pub(super) fn shown(name: &str) -> String {
-    match name {
-        "ipv6" => "IPv6".into(),
-        "ipv4" => "IPv4".into(),
-        other => other.into(),
     }
 }

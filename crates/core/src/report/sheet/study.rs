@@ -175,6 +175,7 @@ fn entries(all: &[Entry]) -> Vec<Row> {
             Finding::Lower => "▼ lower",
             Finding::Equivalent => "≈ equivalent",
             Finding::Unshown => "? no difference shown",
+            Finding::NotComparable => "≠ not comparable",
         };
         let number = |n: u32| Cell::Number(n.to_string(), n.into());
         let ratio = |ratio: Ratio| Cell::Number(format!("{:.3}", ratio.value), ratio.value);

@@ -19,6 +19,7 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::Equivalent => "equivalent",
         Verdict::Inconclusive => "can’t tell",
+        Verdict::NotComparable => "not comparable",
     }
 }
 
@@ -55,6 +56,9 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
 
 /// What a comparison says of its primary metric.
 pub(super) fn of(comparison: &Comparison) -> Headline {
+    if let Some(said) = comparison.not_same() {
+        return unlike(said, others(comparison));
+    }
     let Some(primary) = comparison.metrics.first() else {
         let sentence = "Can’t tell: there is no metric that both sides have.".to_owned();
         return Headline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
@@ -63,6 +67,15 @@ pub(super) fn of(comparison: &Comparison) -> Headline {
     notes.extend(others(comparison));
     let sentence = sentence(comparison, primary);
     Headline { verdict: Some(primary.verdict), sentence, notes }
+}
+
+/// Said of sides that don't give the same.
+pub(super) fn unlike(said: &str, others: Vec<String>) -> Headline {
+    let mut notes = vec![
+        "The sides don’t give the same, so that their speeds say nothing about each other.".into(),
+    ];
+    notes.extend(others);
+    Headline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
 }
 
 fn sentence(comparison: &Comparison, of: &Compared) -> String {
@@ -80,6 +93,7 @@ fn sentence(comparison: &Comparison, of: &Compared) -> String {
             });
             format!("Can’t tell whether {a} differs from {b}: {why} ({basis}).")
         }
+        Verdict::NotComparable => format!("{a} and {b} can’t be compared ({basis})."),
     }
 }
 
@@ -195,7 +209,8 @@ fn phase_name(phase: TimedPhase) -> &'static str {
 /// What the other metrics say, where they say something else than the primary one.
 fn others(comparison: &Comparison) -> Vec<String> {
     let told = |verdict: Verdict, begin: &str| {
-        let same = comparison.metrics.iter().skip(1).filter(|other| other.verdict == verdict);
+        let first = usize::from(comparison.not_same().is_none());
+        let same = comparison.metrics.iter().skip(first).filter(|other| other.verdict == verdict);
         let names: Vec<String> = same.map(|other| named(other.metric)).collect();
         (!names.is_empty()).then(|| format!("{begin}: {}.", names.join(", ")))
     };
@@ -236,6 +251,7 @@ mod tests {
             settings: Settings::usual(1),
             pairs: 12,
             left_out: 0,
+            sameness: None,
             metrics: vec![compared],
         };
         of(&comparison).sentence.replace('\u{a0}', " ")

@@ -108,7 +108,7 @@ pub(super) fn entry(
             )
         }
         Finding::Unshown if pairs.len() < 2 => "one pair alone shows nothing".to_owned(),
-        Finding::Unshown => {
+        Finding::Unshown | Finding::NotComparable => {
             format!("that what {a} comes to beside {b} depends on {factor} is not shown")
         }
     };

@@ -53,6 +53,7 @@ fn measured(study: &Study, figure: impl Fn(Family, &[At], u32) -> Option<f64>) -
                 started: String::new(),
                 took_s: 1.0,
                 ended: Ended::Complete,
+                given: Default::default(),
                 families: Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
                 traffic: None,
                 links: Vec::new(),

@@ -107,8 +107,8 @@ impl<D: Driver> Worker<'_, D> {
         let exchange = self.places.get(place);
         let slot = exchange.slot;
         if exchange.counted {
-            let family = self.connections.get(slot).family;
-            self.record.failed(family, exchange, failure);
+            let from = self.connections.get(slot).place();
+            self.record.failed(from, exchange, failure);
             self.last_end = self.last_end.max(self.driver.woke());
         }
         // With TLS 1.3 a server may refuse a client's certificate only after the handshake.

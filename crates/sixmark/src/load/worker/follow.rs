@@ -27,8 +27,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
         let exchange = self.places.get(place);
         if exchange.counted {
-            let family = self.connections.get(slot).family;
-            self.record.completed(family, exchange, at, complete, false);
+            let from = self.connections.get(slot).place();
+            self.record.completed(from, exchange, at, complete, false);
             self.last_end = self.last_end.max(at);
             self.tell_of_exchange(slot, place, at);
         }
@@ -46,13 +46,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.notes = Some(notes);
         let exchange = self.places.get(place);
         if exchange.counted {
-            let family = self.connections.get(slot).family;
+            let from = self.connections.get(slot).place();
             let what = (&*which.request().name, complete.status);
             let normal = verdict.is_ok();
             let wanted = goes_on || which.request().checks.look_at_status();
             match verdict {
-                Ok(()) => self.record.completed(family, exchange, at, complete, wanted),
-                Err(found) => self.record.mismatched(family, exchange, at, what, found),
+                Ok(()) => self.record.completed(from, exchange, at, complete, wanted),
+                Err(found) => self.record.mismatched(from, exchange, at, what, found),
             }
             self.last_end = self.last_end.max(at);
             if normal {

@@ -1,0 +1,43 @@
+//! What a side gave, as documents keep it for later comparisons.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answers, Given};
+use crate::result::{FailureCount, FamilyResult};
+use crate::sizes::{Sizes, SizesResult};
+
+/// What exchanges came to, of all targets together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GivenResult {
+    /// Whole responses by their status.
+    pub status: BTreeMap<u16, u64>,
+    /// The other exchanges.
+    pub failures: Vec<FailureCount>,
+    /// Of the whole responses, those whose status is not accepted.
+    pub unaccepted: u64,
+    /// Contents of the others, where there were any.
+    pub sizes: Option<SizesResult>,
+}
+
+impl GivenResult {
+    /// What a family's figures say of it.
+    pub fn of(figures: &FamilyResult) -> GivenResult {
+        GivenResult {
+            status: figures.status.clone(),
+            failures: figures.failures.clone(),
+            unaccepted: figures.requests.unaccepted,
+            sizes: figures.sizes,
+        }
+    }
+
+    /// The same to be compared.
+    pub fn answers(&self) -> Answers {
+        let mut given = Given { unaccepted: self.unaccepted, ..Given::default() };
+        self.status.iter().for_each(|(&status, &count)| given.status.add(status, count));
+        self.failures.iter().for_each(|of| given.failures.add(of.failure, of.count));
+        given.sizes = self.sizes.map_or_else(Sizes::default, |found| found.sizes());
+        Answers::of_all(given)
+    }
+}

@@ -1,0 +1,110 @@
+//! Do two sides give the same? Only then their speeds can be compared.
+//!
+//! What is compared are status codes, closures and the sizes of contents, target by target. A page
+//! that is made anew each time is not the same twice, so that a side's own scatter is the measure:
+//! that between its blocks where there are enough of them, else that between its responses.
+
+mod answers;
+mod differ;
+mod document;
+mod say;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use answers::{Answers, Given};
+pub use differ::look;
+pub use document::GivenResult;
+
+use crate::outcome::Outcome;
+
+/// How often two sides that give the same may be called different: half of it for statuses and
+/// closures together, half for sizes.
+pub const LEVEL: f64 = 0.01;
+
+/// Whether two sides give the same. `docs/statistics.md` tells the rules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sameness {
+    /// False: their speeds can't be compared.
+    pub same: bool,
+    /// What is different, in a sentence without a full stop; none where they give the same.
+    pub said: Option<String>,
+    /// How often sides that give the same are called different at most.
+    pub level: f64,
+    /// Pairs of blocks that were looked at.
+    pub pairs: usize,
+    /// How much was looked at: each share of a status or closure, and each size, of a target.
+    pub tests: usize,
+    /// What was found different, what matters most first.
+    pub differences: Vec<Unlike>,
+}
+
+/// One thing that two sides do not have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unlike {
+    /// What it is.
+    pub what: Trait,
+    /// The path of the target; none of all targets together.
+    pub target: Option<String>,
+    /// Of side A: a share of its exchanges (0 to 1), or the mean size of a content in bytes.
+    pub a: f64,
+    /// The same of side B.
+    pub b: f64,
+    /// How likely it is between sides that give the same; none where a side gave nothing.
+    pub p: Option<f64>,
+    /// False where so small a difference can't set a speed apart: it is noted and no more.
+    pub matters: bool,
+}
+
+/// What responses have in common, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Trait {
+    /// The share of exchanges with this status code.
+    Status(u16),
+    /// The share of exchanges that ended so, without a whole response.
+    Outcome(Outcome),
+    /// The size of the content of responses whose status is accepted.
+    Size,
+}
+
+/// `status.503`, `outcome.REFUSED`, `size`.
+impl fmt::Display for Trait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trait::Status(status) => write!(f, "status.{status}"),
+            Trait::Outcome(outcome) => write!(f, "outcome.{outcome}"),
+            Trait::Size => f.write_str("size"),
+        }
+    }
+}
+
+impl FromStr for Trait {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Trait, String> {
+        let outcome = |name: &str| Outcome::ALL.into_iter().find(|of| of.name() == name);
+        let found = match text.split_once('.') {
+            None => (text == "size").then_some(Trait::Size),
+            Some(("status", code)) => code.parse().ok().map(Trait::Status),
+            Some(("outcome", name)) => outcome(name).map(Trait::Outcome),
+            Some(_) => None,
+        };
+        found.ok_or_else(|| format!("'{text}' is neither a status, an outcome nor a size"))
+    }
+}
+
+impl Serialize for Trait {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Trait {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Trait, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,320 @@
+//! Families that do not give what the other gives: nothing about their speed is said.
+
+use std::fs;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use sixmark::origin::Options;
+use sixmark_core::family::Family;
+use socket2::{Domain, Socket, Type};
+
+use super::nginx::NGINX;
+use super::process::program;
+use super::server::{Kind, Server, Settings, Site};
+use crate::support::{Origin, refusing, sixmark};
+
+/// Over IPv6 each path is sick in its own way, over IPv4 each is a page of 4 KiB, but for what is made
+/// anew each time and is well over both.
+const SICK: Kind = Kind { secure: &[], prepare, ..NGINX };
+
+fn prepare(site: &Site<'_>, _: &Settings) -> Vec<Command> {
+    let conf = site.dir.join("conf");
+    fs::write(&conf, configuration(site)).unwrap();
+    let mut command = program("nginx");
+    command.arg("-p").arg(site.dir).args(["-e", "errors", "-c"]).arg(conf);
+    vec![command]
+}
+
+fn configuration(site: &Site<'_>) -> String {
+    let (dir, [v6, v4]) = (site.dir.display(), site.plain);
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|kind| format!("{kind}_temp_path {dir}/{kind};\n"))
+        .concat();
+    // A nonce, a clock, the client's address, and padding of three lengths, in 2 KiB.
+    let page = "p".repeat(2_000);
+    let made = format!("return 200 \"$request_id $msec $remote_addr $padding {page}\";");
+    format!(
+        "daemon off;
+         master_process off;
+         pid {dir}/pid;
+         error_log {dir}/errors;
+         events {{ worker_connections 1024; }}
+         http {{
+             {temporary}
+             access_log off;
+             default_type text/plain;
+             keepalive_requests 1000000;
+             split_clients $request_id $half {{ 50% 503; * 200; }}
+             split_clients $request_id $rare {{ 1% 503; * 200; }}
+             split_clients $request_id $padding {{
+                 33% \"\"; 33% ----------------; * --------------------------------;
+             }}
+             root {dir}/www;
+             server {{
+                 listen {v6} ipv6only=on;
+                 location = /name {{ }}
+                 location = /all {{ return 503 busy; }}
+                 location = /half {{ if ($half = 503) {{ return 503 busy; }} try_files /4k =404; }}
+                 location = /rare {{ if ($rare = 503) {{ return 503 busy; }} try_files /4k =404; }}
+                 location = /other {{ return 200 \"Down for maintenance\"; }}
+                 location = /moved {{ return 301 /4k; }}
+                 location = /made {{ {made} }}
+                 location / {{ try_files /4k =404; }}
+             }}
+             server {{
+                 listen {v4};
+                 location = /name {{ }}
+                 location = /made {{ {made} }}
+                 location / {{ try_files /4k =404; }}
+             }}
+         }}
+         "
+    )
+}
+
+/// One comparison with gates that a sick family must not pass, told in every form.
+struct Told {
+    status: Option<i32>,
+    document: Value,
+    page: String,
+    junit: String,
+    said: String,
+}
+
+const GATES: [&str; 2] = ["verdict(response.p50) == worse", "ipv6.failures > 0.1%"];
+
+fn compared(load: &[&str], [v6, v4]: &[String; 2]) -> Told {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (html, junit) = (file("page.html"), file("gates.xml"));
+    let (a, b) = (format!("ipv6 {v6}"), format!("ipv4 {v4}"));
+    let sides = ["--a", &a, "--name-a", "ipv6", "--b", &b, "--name-b", "ipv4"];
+    let gates = ["--fail-if", GATES[0], "--fail-if", GATES[1]];
+    let forms = ["--json", "-", "--html", &html, "--junit", &junit, "--warmup", "0"];
+    let output = sixmark(&[&["compare", "-q"], load, &gates, &forms, &sides].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("no document ({error}): {said}"));
+    crate::support::forms::COMPARISON.check(&document);
+    let read = |path: &str| fs::read_to_string(path).unwrap();
+    let (page, junit) = (read(&html), read(&junit));
+    Told { status: output.status.code(), document, page, junit, said }
+}
+
+/// Whether no metric of speed was compared.
+fn nothing_of_speed(document: &Value) -> bool {
+    let metrics = document["comparison"]["metrics"].as_array().unwrap().iter();
+    let mut speeds = metrics.filter(|metric| metric["metric"] != "failures");
+    speeds.all(|metric| metric["verdict"] == "not_comparable" && metric["ratio"].is_null())
+}
+
+/// What must be found of a sick family, by the exit status and by the failures' gate.
+fn must_say(urls: &[String; 2], load: &[&str], headline: &str, status: i32, failures: bool) {
+    let told = compared(load, urls);
+    let context = format!("{}: {}", urls[0], told.said);
+    let said = told.document["comparison"]["sameness"]["said"].as_str();
+    let said = said.unwrap_or_else(|| panic!("{context} {:#}", told.document["comparison"]));
+    assert!(said.starts_with(headline), "{context} {said}");
+    assert!(nothing_of_speed(&told.document), "{context}");
+    assert_eq!(told.status, Some(status), "{context}");
+    let gates = told.document["gates"].as_array().unwrap();
+    assert_eq!(gates[0]["failed"], true, "{context} {gates:?}");
+    assert_eq!(gates[1]["failed"], failures, "{context} {gates:?}");
+    assert!(gates[0]["because"].as_str().unwrap().contains(said), "{context} {gates:?}");
+    assert!(told.page.contains("headline not_comparable"), "{context}");
+    assert!(told.page.contains(&escaped(said)), "{context}");
+    assert!(told.junit.contains(said), "{context}");
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\'', "&#39;")
+}
+
+const BLOCKS: [&str; 6] = ["--blocks", "6", "-n", "60", "-c", "2"];
+
+#[test]
+fn a_sick_family_is_never_called_faster_in_a_comparison() {
+    if crate::support::skipped(SICK.skip) {
+        return;
+    }
+    let server = Server::start(&SICK, &Settings::default());
+    let many = ["--blocks", "12", "-n", "1000", "-c", "2"];
+    let few = ["--blocks", "2", "-n", "30", "-c", "2"];
+    for (path, load, headline, status, failures) in [
+        ("/all", BLOCKS, "IPv6 answers 503 to every request; IPv4 200", 3, true),
+        ("/all", few, "IPv6 answers 503 to every request; IPv4 200", 3, true),
+        ("/half", BLOCKS, "IPv6 answers 503 to ", 1, true),
+        ("/rare", many, "IPv6 answers 503 to ", 1, true),
+        ("/other", BLOCKS, "IPv6 sends 20 bytes a response; IPv4 4,096 (of /other)", 1, false),
+        ("/other", few, "IPv6 sends 20 bytes a response; IPv4 4,096 (of /other)", 1, false),
+        ("/moved", BLOCKS, "IPv6 answers 301 to every request; IPv4 200", 1, false),
+    ] {
+        must_say(&server.urls(path), &load, headline, status, failures);
+    }
+    for path in ["/made", "/fine"] {
+        let told = compared(&BLOCKS, &server.urls(path));
+        let sameness = &told.document["comparison"]["sameness"];
+        assert_eq!((&sameness["same"], &sameness["said"]), (&true.into(), &Value::Null));
+        assert!(!told.page.contains("not comparable"), "{path}");
+    }
+}
+
+#[test]
+fn a_family_that_does_not_answer_is_said_not_to() {
+    let origin = Origin::start();
+    let fine = origin.url(Family::Ipv4, "/bytes/4096");
+    let (_kept, closed) = refusing(Family::Ipv6);
+    let (_full, deaf) = deaf();
+    let short = ["--blocks", "6", "-n", "8", "-c", "4", "--timeout", "100ms"];
+    for (url, load, headline) in [
+        (format!("http://{closed}/"), BLOCKS.to_vec(), "IPv6 does not answer: 0 of "),
+        (
+            format!("http://{deaf}/"),
+            short.to_vec(),
+            "IPv6 does not answer: 0 of 48, TIMEOUT in connect",
+        ),
+        (
+            origin.url(Family::Ipv6, "/truncate/4096"),
+            BLOCKS.to_vec(),
+            "IPv6 gives no whole response: 0 of 360, TRUNCATED in transfer",
+        ),
+    ] {
+        must_say(&[url, fine.clone()], &load, headline, 3, true);
+    }
+}
+
+/// An address whose queue of connections is full, so that what asks for more is dropped.
+fn deaf() -> (Vec<Box<dyn std::any::Any>>, SocketAddr) {
+    let socket = Socket::new(Domain::IPV6, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((Ipv6Addr::LOCALHOST, 0)).into()).unwrap();
+    socket.listen(0).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    let mut kept: Vec<Box<dyn std::any::Any>> = vec![Box::new(socket)];
+    // A queue of 0 holds one connection; that the second one is not let in shows that it is full.
+    while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
+        kept.push(Box::new(stream));
+    }
+    (kept, address)
+}
+
+#[test]
+fn a_run_over_both_families_says_what_differs() {
+    if crate::support::skipped(SICK.skip) {
+        return;
+    }
+    let server = Server::start(&SICK, &Settings::default());
+    for (path, headline, status) in [
+        ("/all", "NOT COMPARABLE: IPv6 answers 503 to every request; IPv4 200.", 3),
+        ("/half", "NOT COMPARABLE: IPv6 answers 503 to ", 1),
+        ("/other", "NOT COMPARABLE: IPv6 sends 20 bytes a response; IPv4 4,096 (of /other).", 0),
+        ("/moved", "NOT COMPARABLE: IPv6 answers 301 to every request; IPv4 200.", 0),
+        ("/rare", "status not accepted", 1),
+    ] {
+        let [v6, v4] = server.urls(path);
+        let gate = ["--fail-if", GATES[1]];
+        let output = sixmark(&[&["run", "-n", "4000", "-c", "4"], &gate[..], &[&v6, &v4]].concat());
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(shown.contains(headline), "{path}: {shown}");
+        assert_eq!(output.status.code(), Some(status), "{path}: {output:?}");
+    }
+    for path in ["/made", "/fine"] {
+        let [v6, v4] = server.urls(path);
+        let result = crate::support::json(&["-n", "2000", "-c", "4", &v6, &v4]);
+        assert_eq!(result["sameness"]["same"], true, "{path}: {:#}", result["sameness"]);
+    }
+}
+
+#[test]
+fn a_study_does_not_compare_the_speed_of_a_sick_family() {
+    if crate::support::skipped(SICK.skip) {
+        return;
+    }
+    let server = Server::start(&SICK, &Settings::default());
+    let folder = tempfile::tempdir().unwrap();
+    for (path, said) in [
+        ("all", Some("not comparable: IPv6 answers 503 to every request; IPv4 200")),
+        ("other", Some("not comparable: IPv6 sends 20 bytes a response; IPv4 4,096")),
+        ("made", None),
+    ] {
+        let [v6, v4] = server.urls("").map(|url| format!("'{url}'"));
+        let text = format!(
+            "name = 'x'\ntitle = 'X'\ntargets = [{v6}, {v4}]\npath = '/{path}'\nrepetitions = 3\n\
+             [options]\ncount = 40\nconcurrency = 2\n[factors]\nfamily = ['ipv6', 'ipv4']\n\
+             [[comparisons]]\nname = 'f'\ntitle = 'F'\nmeasure = 'requests_per_s'\n"
+        );
+        let (file, out) = (folder.path().join("study.toml"), folder.path().join(path));
+        fs::write(&file, text).unwrap();
+        let [file, to] = [&file, &out].map(|path| path.to_str().unwrap());
+        let output = sixmark(&["study", "run", file, "--out", to, "--seed", "1"]);
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        let document = fs::read_to_string(out.join("study.json"))
+            .unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        let document: Value = serde_json::from_str(&document).unwrap();
+        let entry = &document["comparisons"][0]["entries"][0];
+        let is_unlike = entry["finding"] == "not_comparable" && entry["ratio"].is_null();
+        assert_eq!(is_unlike, said.is_some(), "{path}: {entry:#}");
+        if let Some(said) = said {
+            assert_eq!(entry["sentence"], said);
+            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(said), "{path}: {shown}");
+        }
+    }
+}
+
+/// A server on `::1` and two of three addresses of loopback that a name has, all on one port.
+#[test]
+fn one_of_three_addresses_that_is_dead_is_found_and_named() {
+    let (origin, port) = on_two_of_three();
+    let name = format!("three.test:{port}");
+    let resolve = format!("{name}:[::1],127.0.0.1,127.0.0.2,127.0.0.3");
+    let url = format!("http://{name}/bytes/1000");
+    let load = ["-n", "240", "-c", "4", "--resolve", &resolve];
+    let output = sixmark(&[&["run", "-q", "--json", "-"], &load[..], &[&url]].concat());
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = result["sameness"]["said"].as_str().unwrap();
+    let expected = "IPv4 fails 33.3 % of requests (REFUSED in connect); IPv6 none";
+    assert_eq!(said, expected);
+    let addresses = result["families"]["ipv4"]["by_address"].as_array().unwrap();
+    let dead = format!("127.0.0.3:{port}");
+    assert_eq!(addresses[0]["address"], dead.as_str());
+    let counts = addresses.iter().map(|of| (of["ended"].as_u64(), of["completed"].as_u64()));
+    let counts: Vec<_> = counts.collect();
+    assert_eq!(counts, [(Some(40), Some(0)), (Some(40), Some(40)), (Some(40), Some(40))]);
+    assert_eq!(result["families"]["ipv6"]["by_address"], Value::Array(Vec::new()));
+    let warned = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = format!(
+        "{dead} over IPv4 does not answer (0 of 40, REFUSED in connect); 2 other addresses do"
+    );
+    assert!(warned.contains(&told), "{warned}");
+    let both = ["--blocks", "6", "-n", "60", "-c", "2", "--resolve", &resolve, &url];
+    let output = sixmark(&[&["compare", "--warmup", "0"], &both[..]].concat());
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!("NOT COMPARABLE: {expected}.")), "{shown}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&dead));
+    drop(origin);
+}
+
+fn options(addresses: &[SocketAddr]) -> Options {
+    Options { listen: addresses.to_vec(), threads: 1, ..Options::default() }
+}
+
+fn on_two_of_three() -> (sixmark::origin::Origin, u16) {
+    loop {
+        let port =
+            TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let addresses = [
+            SocketAddr::from((Ipv6Addr::LOCALHOST, port)),
+            SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), port)),
+        ];
+        // Somebody else may have taken the port meanwhile.
+        if addresses.iter().all(|address| TcpListener::bind(address).is_ok())
+            && let Ok(origin) = sixmark::origin::Origin::start(options(&addresses))
+        {
+            return (origin, port);
+        }
+    }
+}
