@@ -24,7 +24,7 @@ use crate::timing::Summary;
 use crate::tls::TlsResult;
 use crate::truth::Truth;
 use crate::vitals::section::Vitals;
-use crate::watch::Watched;
+use crate::watch::{Watched, WatchedFamily};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";
@@ -102,6 +102,13 @@ impl RunResult {
     /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
     pub fn is_saturated(&self) -> bool {
         self.generator.as_ref().is_some_and(|generator| generator.saturated)
+    }
+
+    /// True where all that a family exchanged was hidden from whoever watched: its counts of exchanges,
+    /// 0 each, say nothing.
+    pub fn hides_exchanges(&self, family: Family) -> bool {
+        let watched = self.watched.as_ref().and_then(|watched| watched.families.of(family));
+        watched.is_some_and(WatchedFamily::hides_all)
     }
 
     /// The seconds that a family's figures are of.

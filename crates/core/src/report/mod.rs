@@ -5,6 +5,7 @@ pub mod comparison;
 pub mod csv;
 pub mod find;
 pub mod gates;
+mod hidden;
 pub mod html;
 pub mod junit;
 pub mod long;
@@ -38,4 +39,5 @@ pub(crate) const PHASES: [Phase; 8] = [
     ("lifetime", |f| Some(&f.lifetime_us)),
 ];
 
+pub use hidden::hidden;
 pub use number::{bytes, count, duration_us};

@@ -17,17 +17,18 @@ use crate::plan::Plan;
 use crate::plan::http::Version;
 use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
 use crate::timing::Summary;
+use crate::watch::Watched;
 
 use super::comparison::wrapped;
 use super::find;
+use super::hidden::hidden;
 use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
 
 /// Where a figure stands in a family's result, and how it is written.
 type Rate = (Figure<FamilyResult>, fn(f64) -> String);
 
-const RATES: [Rate; 3] = [
-    (("connections opened", |f| Some(f.connections.opened as f64)), whole),
+const RATES: [Rate; 2] = [
     (("requests/s", |f| Some(f.requests_per_s)), |n| count(n.round() as u64)),
     (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
 ];
@@ -78,11 +79,18 @@ pub fn table(result: &RunResult) -> String {
     truth::lines(&mut text, result.truth.as_ref());
     let sides = Family::BOTH.map(|family| result.families.of(family));
     let clocks = result.generator.as_ref().and_then(|generator| generator.timestamps.phases);
-    let columns = Columns { sides, version: result.version(), clocks };
+    let hidden = Family::BOTH.map(|family| result.hides_exchanges(family));
+    let columns = Columns { sides, hidden, version: result.version(), clocks };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
     columns.rates(&mut text);
+    // Where no exchange can be seen, what can be goes before.
+    let (before, after) = match columns.hides_all() {
+        true => (result.watched.as_ref(), None),
+        false => (None, result.watched.as_ref()),
+    };
+    before.into_iter().for_each(|watched| watched::figures(&mut text, watched));
     columns.phases(&mut text);
     columns.handshakes(&mut text);
     columns.tcp_handshakes(&mut text);
@@ -90,9 +98,8 @@ pub fn table(result: &RunResult) -> String {
     columns.quic(&mut text);
     columns.failures(&mut text);
     columns.content(&mut text);
-    if let Some(watched) = &result.watched {
-        watched::rows(&mut text, watched);
-    }
+    after.into_iter().for_each(|watched| watched::figures(&mut text, watched));
+    result.watched.iter().for_each(|watched| watched::names(&mut text, watched));
     if result.plan.is_some() && result.find_max.is_none() && sides.iter().all(Option::is_some) {
         let _ = writeln!(text, "{NO_VERDICT}");
     }
@@ -121,13 +128,10 @@ fn headline(result: &RunResult) -> String {
     if let Some(watched) = &result.watched {
         text.push_str(&watched::head(watched));
     }
-    let _ = writeln!(
-        text,
-        "{} requests in {:.2} s{}",
-        count(result.total.requests.sent),
-        result.elapsed_s,
-        ended(result.ended),
-    );
+    let _ = writeln!(text, "{} in {:.2} s{}", what(result), result.elapsed_s, ended(result.ended));
+    if let Some(line) = result.watched.as_ref().and_then(|watched| hidden(&watched.seen())) {
+        let _ = writeln!(text, "{line}");
+    }
     if let Some(plan) = &result.plan {
         let _ = writeln!(text, "{}", setting(result, plan));
     }
@@ -138,6 +142,16 @@ fn headline(result: &RunResult) -> String {
     }
     text.push('\n');
     text
+}
+
+/// How much of what: connections where nothing else can be seen.
+fn what(result: &RunResult) -> String {
+    let hides_all = result.watched.as_ref().is_some_and(Watched::hides_all);
+    let (number, what) = match hides_all {
+        true => (result.total.connections.opened, "connections"),
+        false => (result.total.requests.sent, "requests"),
+    };
+    format!("{} {what}", count(number))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
@@ -234,6 +248,8 @@ fn ended(ended: Ended) -> &'static str {
 /// Both families' figures, either absent where it was not used.
 struct Columns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
+    /// Whose exchanges could not be seen.
+    hidden: [bool; 2],
     /// Of HTTP, whose numbers failures have.
     version: Version,
     clocks: Option<PhaseClocks>,
@@ -248,13 +264,13 @@ impl Columns<'_> {
     }
 
     fn counts(&self, text: &mut String) {
-        self.row(text, "requests sent", |f| Some(f.requests.sent as f64), whole);
+        self.exchanges(text, "requests sent", |f| Some(f.requests.sent as f64), whole);
         self.those_there_are(text, &LEFT_OUT);
         for outcome in Outcome::ALL {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
             if self.sides.iter().flatten().any(|f| number(f).is_some()) {
                 let label = format!("  {outcome}");
-                self.row(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole);
+                self.exchanges(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole);
             }
         }
     }
@@ -270,8 +286,33 @@ impl Columns<'_> {
     }
 
     fn rates(&self, text: &mut String) {
+        let opened = |f: &FamilyResult| Some(f.connections.opened as f64);
+        self.row(text, "connections opened", opened, whole);
         for ((label, figure), write) in RATES {
-            self.row(text, label, figure, write);
+            self.exchanges(text, label, figure, write);
+        }
+    }
+
+    /// True where there is no side whose exchanges could be seen.
+    fn hides_all(&self) -> bool {
+        let used = || self.sides.iter().zip(self.hidden).filter(|(side, _)| side.is_some());
+        used().count() > 0 && used().all(|(_, hidden)| hidden)
+    }
+
+    /// A count of exchanges, which is not zero where they can't be seen.
+    fn exchanges(
+        &self,
+        text: &mut String,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) {
+        let cell = |at: usize| match self.sides[at] {
+            Some(_) if self.hidden[at] => "not seen".to_owned(),
+            side => side.and_then(&figure).map_or(String::new(), &write),
+        };
+        if !self.hides_all() {
+            line(text, label, &cell(0), &cell(1), "");
         }
     }
 

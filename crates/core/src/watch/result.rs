@@ -46,6 +46,22 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// True where no family has an exchange that could be seen, and any may have had some.
+    pub fn hides_all(&self) -> bool {
+        let mut families = self.families.iter().map(|(_, of)| of);
+        self.hidden() > 0 && families.all(|of| of.exchanges == 0)
+    }
+
+    /// What was seen of each family.
+    pub fn seen(&self) -> Vec<&WatchedFamily> {
+        self.families.iter().map(|(_, of)| of).collect()
+    }
+
+    /// Connections of both families whose exchanges can't be seen.
+    pub fn hidden(&self) -> u64 {
+        self.families.iter().map(|(_, of)| of.hidden).sum()
+    }
+
     /// The interfaces or files, by name.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.sources.iter().map(|source| source.name.clone())
@@ -82,6 +98,10 @@ pub struct WatchedFamily {
     pub closures: BTreeMap<String, u64>,
     /// What was spoken on them, by name; they add up to `connections`.
     pub spoken: BTreeMap<String, u64>,
+    /// Connections whose exchanges can't be seen, whatever they carried: those of TLS, of QUIC, of HTTP/2,
+    /// and of what is not known.
+    #[serde(default)]
+    pub hidden: u64,
     /// Exchanges that could be read.
     pub exchanges: u64,
     /// SYNs that were sent again.
@@ -118,6 +138,14 @@ pub struct WatchedFamily {
     pub alpn: BTreeMap<String, u64>,
     /// Versions of TLS and QUIC, by connections.
     pub versions: BTreeMap<String, u64>,
+}
+
+impl WatchedFamily {
+    /// True where it may have had exchanges and none could be seen: what is counted of them is not
+    /// known, and not zero.
+    pub fn hides_all(&self) -> bool {
+        self.hidden > 0 && self.exchanges == 0
+    }
 }
 
 /// The same of one server.

@@ -20,6 +20,7 @@ pub(super) struct Seen {
     begun_before: u64,
     closures: BTreeMap<&'static str, u64>,
     spoken: BTreeMap<&'static str, u64>,
+    hidden: u64,
     pub(super) exchanges: u64,
     syns_repeated: u64,
     answered: Timing,
@@ -46,6 +47,7 @@ impl Seen {
         self.begun_before += u64::from(of.doubts.begun_before);
         *self.closures.entry(closure(of.closure)).or_default() += 1;
         *self.spoken.entry(spoken(&of.spoken)).or_default() += 1;
+        self.hidden += u64::from(!matches!(of.spoken, Spoken::Nothing | Spoken::Http1));
         self.syns_repeated += u64::from(of.opening.syns.saturating_sub(1));
         of.opening.answered_ns.into_iter().for_each(|ns| self.answered.record(ns));
         of.opening.established_ns.into_iter().for_each(|ns| self.established.record(ns));
@@ -80,6 +82,7 @@ impl Seen {
             begun_before: self.begun_before,
             closures: named(&self.closures),
             spoken: named(&self.spoken),
+            hidden: self.hidden,
             exchanges: self.exchanges,
             syns_repeated: self.syns_repeated,
             answered_us: self.answered.summary(),

@@ -1,7 +1,7 @@
 //! What makes figures of watched traffic doubtful.
 
 use sixmark_core::family::Family;
-use sixmark_core::report::count;
+use sixmark_core::report::{self, count};
 use sixmark_core::result::{Ended, RunResult, Warning};
 use sixmark_core::watch::{Watched, WatchedFamily};
 
@@ -125,6 +125,7 @@ fn unreadable(watched: &Watched) -> Option<Warning> {
 
 fn of_family(family: Family, seen: &WatchedFamily) -> Vec<Warning> {
     let all = [
+        hidden(family, seen),
         begun_before(family, seen.begun_before),
         gaps(family, seen.gaps),
         fragmented(family, seen.fragmented),
@@ -132,6 +133,12 @@ fn of_family(family: Family, seen: &WatchedFamily) -> Vec<Warning> {
         unparsed(family, seen.unparsed),
     ];
     all.into_iter().flatten().collect()
+}
+
+fn hidden(family: Family, seen: &WatchedFamily) -> Option<Warning> {
+    let line = report::hidden(&[seen])?;
+    let message = format!("over {family} {line}: no count of requests, no goodput has them");
+    Some(warning("exchanges_hidden", message))
 }
 
 fn connections(number: u64) -> String {

@@ -40,7 +40,9 @@ const COUNTS: [Figure<FamilyResult>; 12] = [
 
 /// All of it.
 pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
-    let mut groups = vec![Group { name: Some("Requests".into()), rows: counts(sides) }];
+    let requests = Group { name: Some("Requests".into()), rows: counts(sides) };
+    let mut groups: Vec<Group> =
+        Some(requests).filter(|_| !sides.hides_all()).into_iter().collect();
     groups.extend(PHASES.iter().filter_map(|phase| times(sides, *phase)));
     let columns = sides.columns("Figure");
     let caption = "Figures of each side".to_owned();
@@ -81,7 +83,11 @@ fn values(
     write: impl Fn(f64) -> String,
 ) -> Values {
     let said = |value: Option<f64>| value.map_or("none".into(), &write);
-    sides.all.iter().map(|side| said(figure(side.figures))).collect()
+    let of = |side: &super::side::Side<'_>| match side.hidden {
+        true => "not seen".to_owned(),
+        false => said(figure(side.figures)),
+    };
+    sides.all.iter().map(of).collect()
 }
 
 fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: Values) -> Tile {
@@ -93,9 +99,15 @@ fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
     let there = COUNTS.iter().take(2).chain(COUNTS[2..].iter().filter(|(_, of)| sides.any(of)));
     let whole = |value: f64| write::count(value as u64);
-    let mut rows: Vec<Row> = there.map(|(label, of)| sides.row(label, of, whole)).collect();
-    rows.push(sides.row("responses a second", |f| Some(f.requests_per_s), write::per_s));
-    rows.push(sides.row("goodput", |f| Some(f.goodput_bytes_per_s), write::rate));
+    let row = |(label, of): &Figure<FamilyResult>| match label.starts_with("connections") {
+        true => sides.row(label, of, whole),
+        false => sides.exchanges_row(label, of, whole),
+    };
+    let mut rows: Vec<Row> = there.map(row).collect();
+    let per_s = |f: &FamilyResult| Some(f.requests_per_s);
+    rows.push(sides.exchanges_row("responses a second", per_s, write::per_s));
+    let goodput = |f: &FamilyResult| Some(f.goodput_bytes_per_s);
+    rows.push(sides.exchanges_row("goodput", goodput, write::rate));
     rows
 }
 

@@ -11,6 +11,9 @@ use super::{Block, Part, write};
 
 /// Outcomes, failures in detail, checks that were not passed, status codes.
 pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+    if sides.hides_all() {
+        return None;
+    }
     let mut blocks = vec![Block::Table(outcomes(sides))];
     let others = [failures(sides), addresses(sides), content(sides), status(sides)];
     blocks.extend(others.into_iter().flatten());
@@ -32,7 +35,10 @@ fn outcomes(sides: &Sides<'_>) -> Table {
             };
             Cell::Number(write::count(count) + &share, count as f64)
         };
-        let cells = sides.all.iter().map(|side| cell(side.figures));
+        let cells = sides.all.iter().map(|side| match side.hidden {
+            true => Cell::none(),
+            false => cell(side.figures),
+        });
         let meaning = std::iter::once(Cell::from(meaning(outcome)));
         Row::new(outcome.name(), cells.chain(meaning).collect())
     };

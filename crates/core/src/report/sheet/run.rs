@@ -1,21 +1,23 @@
 //! A run's report.
 
 use crate::find::{FindMax, Found};
-use crate::report::find;
+use crate::report::{find, hidden};
 use crate::result::RunResult;
 use crate::watch::Watched;
 
 use super::side::Sides;
 use super::table::{Cell, Column, Group, Row, Table};
 use super::{
-    Block, Headline, Part, Sheet, figures, floor, gates, outcomes, path, phases, seconds, setting,
-    verdict, watched, write,
+    Block, Headline, Part, Sheet, Tile, figures, floor, gates, outcomes, path, phases, seconds,
+    setting, verdict, watched, write,
 };
 
 /// What is shown of a run.
 pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
     let sides = Sides::of_run(result);
+    let watched = || result.watched.as_ref().and_then(watched::part);
     let parts = [
+        watched().filter(|_| sides.hides_all()),
         search(result),
         gates::part(&result.gates),
         seconds::part(result, &sides),
@@ -23,7 +25,7 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
         figures::part(&sides),
         outcomes::part(&sides),
         path::part(&sides),
-        result.watched.as_ref().and_then(watched::part),
+        watched().filter(|_| !sides.hides_all()),
         floor::part(result.calibration.as_ref()),
         setting::part(measured(result)),
     ];
@@ -31,9 +33,9 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
         name: name.to_owned(),
         kind: kind(result),
         title: title(result),
-        about: about(result),
+        about: about(result, &sides),
         headline: headline(result, &sides),
-        tiles: figures::tiles(&sides),
+        tiles: tiles(result, &sides),
         warnings: result.warnings.clone(),
         parts: parts.into_iter().flatten().collect(),
     }
@@ -52,12 +54,15 @@ fn title(result: &RunResult) -> String {
     result.plan.as_ref().map_or_else(watched, setting::title)
 }
 
-fn about(result: &RunResult) -> Vec<String> {
+fn about(result: &RunResult, sides: &Sides<'_>) -> Vec<String> {
     let ratio = result.plan.as_ref().map(|plan| format!("IPv6 : IPv4 = {}", plan.ratio));
     let said = [
         setting::when(&result.started),
         format!("{:.1} s", result.elapsed_s),
-        format!("{} requests", write::count(result.total.requests.sent)),
+        match sides.hides_all() {
+            true => format!("{} connections", write::count(result.total.connections.opened)),
+            false => format!("{} requests", write::count(result.total.requests.sent)),
+        },
         result.plan.as_ref().map_or(String::new(), setting::pace),
         ratio.unwrap_or_default(),
         result.plan.as_ref().map_or(String::new(), setting::protocol),
@@ -71,6 +76,11 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
     if result.is_saturated() {
         notes.push(verdict::SATURATED.to_owned());
     }
+    let line = result.watched.as_ref().and_then(|watched| hidden(&watched.seen()));
+    notes.extend(line.map(|line| write::sentence(&line)));
+    if let Some(watched) = result.watched.as_ref().filter(|_| sides.hides_all()) {
+        return Headline { verdict: None, sentence: watched::sentence(watched), notes };
+    }
     if let Some(found) = &result.find_max {
         return Headline { verdict: None, sentence: highest(found), notes };
     }
@@ -80,6 +90,13 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
         return headline;
     }
     verdict::of_run(sides, notes)
+}
+
+fn tiles(result: &RunResult, sides: &Sides<'_>) -> Vec<Tile> {
+    match result.watched.as_ref().filter(|_| sides.hides_all()) {
+        Some(watched) => watched::tiles(watched),
+        None => figures::tiles(sides),
+    }
 }
 
 fn measured(result: &RunResult) -> Vec<Block> {

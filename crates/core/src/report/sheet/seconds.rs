@@ -17,7 +17,7 @@ const MOST: usize = 120;
 /// Throughput and response times of each side, and failures where there are any.
 pub(super) fn part(result: &RunResult, sides: &Sides<'_>) -> Option<Part> {
     let spans = spans(&result.intervals);
-    if spans.len() < 2 {
+    if spans.len() < 2 || sides.hides_all() {
         return None;
     }
     let over = Over { spans, sides };

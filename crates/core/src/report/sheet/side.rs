@@ -16,6 +16,8 @@ pub(super) struct Side<'a> {
     pub(super) name: String,
     pub(super) figures: &'a FamilyResult,
     pub(super) version: Version,
+    /// Whether its exchanges could not be seen: counts of them say nothing.
+    pub(super) hidden: bool,
 }
 
 /// One side, or both. How they differ is for the blocks of a comparison to say: figures beside one
@@ -34,6 +36,7 @@ impl<'a> Sides<'a> {
             name: family.to_string(),
             figures,
             version,
+            hidden: result.hides_exchanges(family),
         };
         Sides { all: result.families.iter().map(side).collect() }
     }
@@ -46,6 +49,7 @@ impl<'a> Sides<'a> {
             name: shown(&side.name),
             figures: &side.figures,
             version: side.plan.http.version,
+            hidden: false,
         };
         Sides { all: both.map(side).collect() }
     }
@@ -63,10 +67,34 @@ impl<'a> Sides<'a> {
         figure: impl Fn(&FamilyResult) -> Option<f64>,
         write: impl Fn(f64) -> String,
     ) -> Row {
+        self.row_of(label, |side| figure(side.figures), write)
+    }
+
+    /// The same of a count of exchanges: no side has one whose exchanges could not be seen.
+    pub(super) fn exchanges_row(
+        &self,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) -> Row {
+        self.row_of(label, |side| figure(side.figures).filter(|_| !side.hidden), write)
+    }
+
+    /// True where no side has an exchange that could be seen.
+    pub(super) fn hides_all(&self) -> bool {
+        !self.all.is_empty() && self.all.iter().all(|side| side.hidden)
+    }
+
+    fn row_of(
+        &self,
+        label: &str,
+        figure: impl Fn(&Side<'_>) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) -> Row {
         let cell = |value: Option<f64>| {
             value.map_or_else(Cell::none, |value| Cell::Number(write(value), value))
         };
-        Row::new(label, self.all.iter().map(|side| cell(figure(side.figures))).collect())
+        Row::new(label, self.all.iter().map(|side| cell(figure(side))).collect())
     }
 
     /// Words of each side.

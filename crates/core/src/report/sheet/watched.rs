@@ -6,7 +6,7 @@ use crate::family::Family;
 use crate::watch::{Watched, WatchedFamily};
 
 use super::table::{Cell, Column, Group, Row, Table};
-use super::{Block, Part, write};
+use super::{Block, Part, Tile, write};
 
 /// A figure of one family, and how it is written.
 type Figure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);
@@ -43,6 +43,55 @@ const COUNTS: [Figure; 16] = [
     ("fragments", |of| Some((of.from_client.fragments + of.from_server.fragments) as f64), whole),
     ("packet too big", |of| Some(of.packet_too_big as f64), whole),
 ];
+
+/// What is looked for where no exchange can be seen.
+const TILES: [Figure; 4] = [
+    ("Connections", |of| Some(of.connections as f64), whole),
+    ("Median time to connect", |of| of.established_us.p50, write::time),
+    ("Median TLS handshake", |of| of.handshake_us.p50, write::time),
+    ("Median round trip", round_trip_us, write::time),
+];
+
+/// Of that to the server and that to the client, whichever is longer: the capture is at the other end.
+fn round_trip_us(of: &WatchedFamily) -> Option<f64> {
+    let trips = &of.round_trips;
+    [trips.server_us.p50, trips.client_us.p50].into_iter().flatten().reduce(f64::max)
+}
+
+/// What each family's connections did, in a sentence, where no exchange can be seen.
+pub(super) fn sentence(watched: &Watched) -> String {
+    let of = |(family, of): (Family, &WatchedFamily)| {
+        let connections = match of.connections {
+            1 => "1 connection".to_owned(),
+            number => format!("{} connections", write::count(number)),
+        };
+        let time = |what: &str, us: Option<f64>| Some(format!("{what} {}", write::time(us?)));
+        let bytes = of.from_client.frame_bytes + of.from_server.frame_bytes;
+        let said = [
+            time("established in", of.established_us.p50),
+            time("TLS handshake", of.handshake_us.p50),
+            time("round trip", round_trip_us(of)),
+            Some(crate::report::bytes(bytes as f64)),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        format!("{family}: {connections}, {}", said.join(", "))
+    };
+    let families: Vec<String> = watched.families.iter().map(of).collect();
+    format!("{}; times are medians.", families.join("; "))
+}
+
+/// The few that most people look for where no exchange can be seen.
+pub(super) fn tiles(watched: &Watched) -> Vec<Tile> {
+    let tile = |(label, of, written): Figure| {
+        let side = |(family, seen): (Family, &WatchedFamily)| {
+            let value = of(seen).map_or("none".to_owned(), written);
+            (usize::from(family == Family::Ipv4), family.to_string(), value)
+        };
+        let sides = watched.families.iter().map(side).collect();
+        Tile { label, metric: None, sides, change: String::new() }
+    };
+    TILES.map(tile).into()
+}
 
 /// The figures of each family, how connections ended, and the servers.
 pub(super) fn part(watched: &Watched) -> Option<Part> {

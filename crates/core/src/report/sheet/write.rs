@@ -2,6 +2,13 @@
 
 use crate::report::number;
 
+/// A line as a sentence of a page.
+pub(in crate::report) fn sentence(line: &str) -> String {
+    let mut letters = line.chars();
+    let first = letters.next().map_or(String::new(), |first| first.to_uppercase().to_string());
+    format!("{first}{}.", letters.as_str().replace('\'', "’"))
+}
+
 /// A duration in microseconds.
 pub(super) fn time(us: f64) -> String {
     together(number::duration_us(us).replace(" us", " µs"))

@@ -17,7 +17,8 @@ fn shown(tallies: &[FamilyTally; 2], show: fn(&Columns<'_>, &mut String)) -> Str
     let figures = tallies.each_ref().map(figures);
     let sides = figures.each_ref().map(Some);
     let mut text = String::new();
-    show(&Columns { sides, version: Version::Http1, clocks: None }, &mut text);
+    let (hidden, version) = ([false; 2], Version::Http1);
+    show(&Columns { sides, hidden, version, clocks: None }, &mut text);
     text
 }
 

@@ -74,8 +74,8 @@ fn from(source: &Source) -> String {
     format!("{} ({}, {}{dropped}{cut})", source.name, source.kind, source.link)
 }
 
-/// The rows behind a run's.
-pub(super) fn rows(text: &mut String, watched: &Watched) {
+/// The rows of both families.
+pub(super) fn figures(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
     named(text, "connection", sides, |of| &of.closures);
     named(text, "speaking", sides, |of| &of.spoken);
@@ -93,6 +93,11 @@ pub(super) fn rows(text: &mut String, watched: &Watched) {
             line(text, label, &v6, &v4, "");
         }
     }
+}
+
+/// What clients asked for, and the servers.
+pub(super) fn names(text: &mut String, watched: &Watched) {
+    let sides = Family::BOTH.map(|family| watched.families.of(family));
     most(text, "asked for", sides, |of| &of.server_names);
     most(text, "offered", sides, |of| &of.alpn);
     servers(text, watched);
@@ -105,7 +110,7 @@ fn named(
     sides: [Option<&WatchedFamily>; 2],
     of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
 ) {
-    for (at, name) in names(sides, of).into_iter().enumerate() {
+    for (at, name) in named_by(sides, of).into_iter().enumerate() {
         let [v6, v4] = sides.map(|side| side.map_or(String::new(), |side| number(of(side), name)));
         line(text, &format!("{:<10} {name}", if at == 0 { what } else { "" }), &v6, &v4, "");
     }
@@ -121,7 +126,7 @@ fn most(
     let total = |name: &str| -> u64 {
         sides.iter().flatten().map(|side| of(side).get(name).copied().unwrap_or(0)).sum()
     };
-    let mut all = names(sides, of);
+    let mut all = named_by(sides, of);
     all.sort_by_key(|name| std::cmp::Reverse(total(name)));
     let more = all.len().saturating_sub(SHOWN);
     for name in all.into_iter().take(SHOWN) {
@@ -133,7 +138,7 @@ fn most(
     }
 }
 
-fn names(
+fn named_by(
     sides: [Option<&WatchedFamily>; 2],
     of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
 ) -> Vec<&str> {

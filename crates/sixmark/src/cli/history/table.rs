@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sixmark_core::headline::{Headline, SideFigures};
+use sixmark_core::headline::{Headline, Kind, SideFigures};
 use sixmark_core::report::{count, duration_us};
 use sixmark_core::result::Ended;
 
@@ -42,7 +42,13 @@ pub(super) fn line(entry: &Listed) -> String {
 
 /// The figures of each side, a line for each.
 pub(super) fn sides(entry: &Listed) -> String {
-    entry.headline.sides.iter().map(|of| side(of) + "\n").collect()
+    let watched = entry.headline.kind == Kind::Watch;
+    let line = |of: &SideFigures| match watched && of.requests == 0 {
+        // There may have been some that nobody could see.
+        true => format!("       {:NAME$}  no requests seen\n", shortened(name(of), NAME)),
+        false => side(of) + "\n",
+    };
+    entry.headline.sides.iter().map(line).collect()
 }
 
 fn paragraph(entry: &Listed) -> String {
@@ -51,20 +57,24 @@ fn paragraph(entry: &Listed) -> String {
 
 fn side(of: &SideFigures) -> String {
     let time = |us: Option<f64>| us.map_or("-".to_owned(), duration_us);
-    let name = match of.name.as_str() {
-        "ipv6" => "IPv6",
-        "ipv4" => "IPv4",
-        other => other,
-    };
     format!(
         "       {:NAME$}  {:>13} requests  {:>9} failed  p50 {:>7}  p99 {:>7}  {:>10}/s",
-        shortened(name, NAME),
+        shortened(name(of), NAME),
         count(of.requests),
         count(of.failed),
         time(of.response_p50_us),
         time(of.response_p99_us),
         count(of.requests_per_s.round() as u64),
     )
+}
+
+/// A side as people call it.
+fn name(of: &SideFigures) -> &str {
+    match of.name.as_str() {
+        "ipv6" => "IPv6",
+        "ipv4" => "IPv4",
+        other => other,
+    }
 }
 
 /// To the second.

@@ -55,7 +55,11 @@ impl Live {
                 let before = before[family];
                 let exchanges = rate(now.exchanges, before.exchanges);
                 let connections = rate(now.connections, before.connections);
-                format!("   {family} {exchanges}/s on {connections} connections/s")
+                match now.exchanges {
+                    // None may be all that can be seen of them.
+                    0 => format!("   {family} {connections} connections/s"),
+                    _ => format!("   {family} {exchanges}/s on {connections} connections/s"),
+                }
             })
             .collect();
         let seconds = sight.elapsed_ns / 1_000_000_000;

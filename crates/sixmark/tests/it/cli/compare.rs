@@ -156,7 +156,8 @@ fn one_family_alone_needs_two_urls_or_sides_that_are_named() {
             (
                 &[url][..],
                 format!(
-                    "over {family} alone has nothing to be compared with; give a second URL, name the sides (--a, --b), or load {other} too"
+                    "over {family} alone has nothing to be compared with; give a second URL, name \
+                     the sides (--a, --b), or load {other} too"
                 ),
             ),
             (&[url, url, url], format!("3 URLs over {family} alone are no two sides")),

@@ -23,25 +23,46 @@ pub(super) type Packet = (u64, Vec<u8>);
 /// A connection of each family with one exchange, a packet a millisecond: the SYN-ACK after 1, the ACK
 /// after 2, the request after 3, the response after 5 (or 4 and 5: half of it each).
 pub(super) fn exchanges(pairs: u16) -> Vec<Packet> {
-    let both = |number: u16| Family::BOTH.map(|family| exchange(family, number));
+    spoken(pairs, |_| [REQUEST.to_vec(), RESPONSE.to_vec()])
+}
+
+/// The same in TLS over some families: a ClientHello and a ServerHello stand for all that is hidden.
+pub(super) fn encrypted(pairs: u16, families: &[Family]) -> Vec<Packet> {
+    spoken(pairs, |family| match families.contains(&family) {
+        true => [hello(1), hello(2)],
+        false => [REQUEST.to_vec(), RESPONSE.to_vec()],
+    })
+}
+
+/// A handshake's first message (RFC 8446, 4.1.2 and 4.1.3) without extensions, in a record.
+fn hello(kind: u8) -> Vec<u8> {
+    let cipher: &[u8] = if kind == 1 { &[0, 2, 0x13, 1, 1, 0] } else { &[0x13, 1, 0] };
+    let body = [&[3, 3][..], &[7; 32], &[0], cipher].concat();
+    let message = [&[kind, 0, 0, body.len() as u8][..], &body].concat();
+    [&[0x16, 3, 1, 0, message.len() as u8][..], &message].concat()
+}
+
+/// What is said on each connection, by its client and its server.
+fn spoken(pairs: u16, said: impl Fn(Family) -> [Vec<u8>; 2]) -> Vec<Packet> {
+    let both = |number: u16| Family::BOTH.map(|family| exchange(family, number, said(family)));
     let mut all: Vec<Packet> = (0..pairs).flat_map(both).flatten().collect();
     all.sort_by_key(|(at, _)| *at);
     all
 }
 
-fn exchange(family: Family, number: u16) -> Vec<Packet> {
+fn exchange(family: Family, number: u16, [request, response]: [Vec<u8>; 2]) -> Vec<Packet> {
     let begin = BEGIN + u64::from(number) * 20 * MS;
     let one = |after: u64, from_client: bool, flags, seq, ack, payload: &[u8]| {
         let packet = segment(family, number, from_client, flags, [seq, ack], payload);
         (begin + after * MS, packet)
     };
-    let (asked, answered) = (REQUEST.len() as u32, RESPONSE.len() as u32);
-    let (half, rest) = RESPONSE.split_at(20);
+    let (asked, answered) = (request.len() as u32, response.len() as u32);
+    let (half, rest) = response.split_at(20);
     vec![
         one(0, true, SYN, 0, 0, b""),
         one(1, false, SYN | ACK, 0, 1, b""),
         one(2, true, ACK, 1, 1, b""),
-        one(3, true, ACK, 1, 1, REQUEST),
+        one(3, true, ACK, 1, 1, &request),
         one(5, false, ACK, 1, 1 + asked, half),
         one(6, false, ACK, 21, 1 + asked, rest),
         one(7, true, ACK, 1 + asked, 1 + answered, b""),

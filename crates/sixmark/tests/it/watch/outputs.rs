@@ -4,9 +4,11 @@ use std::fs;
 use std::process::Output;
 
 use serde_json::Value;
+use sixmark_core::family::Family;
 
-use super::files::kept;
-use super::frames::{exchanges, pcap};
+use super::files::{kept, watched};
+use super::frames::{encrypted, exchanges, pcap};
+use crate::support::forms::RESULT;
 use crate::support::sixmark;
 
 const DOCS: &str = include_str!("../../../../../docs/watch.md");
@@ -29,6 +31,58 @@ fn the_table_has_both_families_and_what_packets_say() {
         "connection NORMAL                    3               3",
     ] {
         assert!(table.contains(line), "{line}\n{table}");
+    }
+}
+
+/// What is encrypted is not nothing.
+#[test]
+fn requests_that_can_not_be_seen_are_not_zero() {
+    let (_folder, path) = kept(&pcap(&encrypted(3, &Family::BOTH)));
+    let file = path.to_str().unwrap();
+    let output = sixmark(&["watch", "-r", file]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("over IPv6 the requests of 3 connections can't be seen"), "{errors}");
+    let table = said(&output);
+    for line in [
+        "6 connections in 0.05 s",
+        "the requests of 6 connections can't be seen (TLS 6)",
+        "connections opened                   3               3",
+        "speaking   tls                       3               3",
+    ] {
+        assert!(table.contains(line), "{line}\n{table}");
+    }
+    for nothing in ["requests sent", "goodput", "requests/s", "NORMAL                0"] {
+        assert!(!table.contains(nothing), "{nothing}\n{table}");
+    }
+    // Before what packets say of times.
+    let at = |what: &str| table.find(what).unwrap_or_else(|| panic!("no {what}\n{table}"));
+    assert!(at("answered  p50") < at("connect   mean"), "{table}");
+    let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
+    assert!(page.contains("IPv6: 3 connections, established in"), "{page}");
+    for nothing in ["Not one whole response", "0 requests", "How exchanges ended"] {
+        assert!(!page.contains(nothing), "{nothing}");
+    }
+    let (document, codes) = watched(&path, &[]);
+    RESULT.check(&document);
+    assert_eq!(codes, ["exchanges_hidden", "exchanges_hidden"]);
+    for family in ["ipv6", "ipv4"] {
+        assert_eq!(document["watched"]["families"][family]["hidden"], 3);
+    }
+}
+
+#[test]
+fn a_family_that_hides_its_requests_is_beside_one_that_does_not() {
+    for (hides, row) in [(Family::Ipv6, ["not seen", "3"]), (Family::Ipv4, ["3", "not seen"])] {
+        let row = format!("{:<22}{:>16}{:>16}", "requests sent", row[0], row[1]);
+        let (_folder, path) = kept(&pcap(&encrypted(3, &[hides])));
+        let file = path.to_str().unwrap();
+        let table = said(&sixmark(&["watch", "-r", file]));
+        assert!(table.contains("3 requests in 0.05 s"), "{table}");
+        assert!(table.contains(&row), "{table}");
+        assert!(table.contains("the requests of 3 connections can't be seen (TLS 3)"), "{table}");
+        let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
+        assert!(page.contains(&format!("What was exchanged over {hides} can’t be seen")), "{page}");
+        assert!(!page.contains("Not one whole response"));
     }
 }
 
