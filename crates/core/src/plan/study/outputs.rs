@@ -439,27 +439,12 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
     let by = names.several(fields.take("by"));
     let only = names.only(fields.table("where"));
     let interaction = interaction(&mut fields, names, &factor, &by, &only);
-    let published = fields.take("published").and_then(|field| {
-        let title = field.text()?;
-        let known = names.published.map_or(&[][..], |published| &published.analyses);
-        let known: Vec<_> = known.iter().map(|analysis| analysis.title.as_str()).collect();
-        if !known.contains(&title.as_str()) {
-            field.wrong(&format!("no analysis is titled '{title}': {}", known.join("; ")));
-        }
-        Some(title)
-    });
+    let published = fields.take("published").and_then(|field| published_analysis(&field, names));
     let margin_percent = margin(&mut fields);
     if by.contains(&factor) || only.iter().any(|at| at.factor == factor) {
         fields.wrong(&format!("{factor} is compared, so it can't stand in by or where"));
     }
-    let usual = names.levels(&factor);
-    let [a, b] = [0, 1].map(|side| match &sides[side] {
-        Some(field) => names.level(&factor, field),
-        None => usual.get(side).map(|level| (*level).to_owned()),
-    });
-    if a.is_some() && a == b || sides.iter().any(Option::is_none) && usual.len() < 2 {
-        fields.wrong(&format!("a and b are two levels of {factor}, which has {}", usual.len()));
-    }
+    let [a, b] = two_sides(&sides, names, &factor, &mut fields);
     fields.end();
     let (name, measure, a, b) = (name?, measure?, a?, b?);
     let title = title.unwrap_or_else(|| name.clone());
@@ -476,6 +461,35 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
         only,
         published,
     })
+}
+
+/// The title of one of the study's published analyses.
+fn published_analysis(field: &Field<'_>, names: &Names<'_>) -> Option<String> {
+    let title = field.text()?;
+    let known = names.published.map_or(&[][..], |published| &published.analyses);
+    let known: Vec<_> = known.iter().map(|analysis| analysis.title.as_str()).collect();
+    if !known.contains(&title.as_str()) {
+        field.wrong(&format!("no analysis is titled '{title}': {}", known.join("; ")));
+    }
+    Some(title)
+}
+
+/// The two levels of the factor that are compared: those that are named, or the first two.
+fn two_sides(
+    sides: &[Option<Field<'_>>; 2],
+    names: &Names<'_>,
+    factor: &str,
+    fields: &mut Fields<'_>,
+) -> [Option<String>; 2] {
+    let usual = names.levels(factor);
+    let [a, b] = [0, 1].map(|side| match &sides[side] {
+        Some(field) => names.level(factor, field),
+        None => usual.get(side).map(|level| (*level).to_owned()),
+    });
+    if a.is_some() && a == b || sides.iter().any(Option::is_none) && usual.len() < 2 {
+        fields.wrong(&format!("a and b are two levels of {factor}, which has {}", usual.len()));
+    }
+    [a, b]
 }
 
 /// Another factor, between whose levels what is compared may differ.

@@ -41,10 +41,8 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
     tls::check(&args.tls, &entries)?;
     agreed(&args, &entries)?;
     let http = http(&args)?;
-    tls::agrees(&args.tls, http)?;
     let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
-    let targets = entries.iter().map(|entry| target(entry, &args.tls, &mut resolver));
-    let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
+    let mut targets = resolved(&entries, &args.tls, &mut resolver)?;
     let ratio = search::ratio(&args, ratio(&args, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let Sent { requests, timetable, warning } = requests::sent(&mut args, &targets)?;
@@ -143,6 +141,15 @@ fn read(file: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text)?;
     Ok(text)
+}
+
+/// The targets of these entries, their names looked up.
+fn resolved(
+    entries: &[Entry],
+    args: &tls::Args,
+    resolver: &mut Resolver,
+) -> Result<Vec<Target>, Error> {
+    entries.iter().map(|entry| target(entry, args, resolver)).collect()
 }
 
 fn target(entry: &Entry, args: &tls::Args, resolver: &mut Resolver) -> Result<Target, Error> {
@@ -263,7 +270,9 @@ fn http(args: &Args) -> Result<Http, Error> {
         let line = "--streams needs connections that are kept; leave --no-keep-alive out";
         return Err(Error::Usage(line.into()));
     }
-    Ok(Http { version, prior_knowledge: args.http2_prior_knowledge, streams })
+    let http = Http { version, prior_knowledge: args.http2_prior_knowledge, streams };
+    tls::agrees(&args.tls, http)?;
+    Ok(http)
 }
 
 /// Unlike the last one, which is all that it is for: the time and the process.

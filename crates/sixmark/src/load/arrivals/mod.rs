@@ -13,7 +13,7 @@ use open::Open;
 /// Says what may begin now and when to look again.
 #[derive(Debug)]
 pub(super) enum Arrivals {
-    Closed(Closed),
+    Closed(Box<Closed>),
     Open(Box<Open>),
 }
 
@@ -37,7 +37,9 @@ impl Arrivals {
     pub(super) fn new(prepared: &Prepared, worker: u32, times: [u64; 3]) -> Arrivals {
         let [_, measure_from, end] = times;
         match &prepared.plan.load.pace {
-            Pace::Closed => Arrivals::Closed(Closed::new(prepared, worker, measure_from, end)),
+            Pace::Closed => {
+                Arrivals::Closed(Box::new(Closed::new(prepared, worker, measure_from, end)))
+            }
             Pace::Open(open) => Arrivals::Open(Box::new(Open::new(prepared, open, worker, times))),
         }
     }
