@@ -30,23 +30,23 @@ pub fn table(result: &ComparisonResult) -> String {
     side(&mut text, 'A', &result.sides.a);
     side(&mut text, 'B', &result.sides.b);
     let _ = writeln!(text, "{}", setting(result));
-    let _ = writeln!(text, "\n{}\n", wrapped(&sentence(&result.comparison)));
+    let _ = writeln!(text, "\n{}\n", wrapped(&sentence(&result.comparison), WIDTH));
     if let Some(floor) = noise_floor(result, str::to_owned) {
-        let _ = writeln!(text, "{}\n", wrapped(&floor));
+        let _ = writeln!(text, "{}\n", wrapped(&floor, WIDTH));
     }
     text.push_str(&metrics(&result.comparison));
     text.push_str(&super::gates::lines(&result.gates));
     text
 }
 
-/// In lines as wide as the table.
-pub(super) fn wrapped(sentence: &str) -> String {
+/// In lines of at most so many columns.
+pub(super) fn wrapped(sentence: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in sentence.split(' ') {
         let last = lines.last().map_or(0, |line| line.chars().count());
         match lines.last_mut() {
             Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if last + 1 + word.chars().count() <= WIDTH => {
+            Some(line) if last + 1 + word.chars().count() <= width => {
                 line.push(' ');
                 line.push_str(word);
             }

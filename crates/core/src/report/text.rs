@@ -25,6 +25,9 @@ use super::hidden::hidden;
 use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
 
+/// Columns of a terminal that nobody made wider.
+const WIDTH: usize = 80;
+
 /// Where a figure stands in a family's result, and how it is written.
 type Rate = (Figure<FamilyResult>, fn(f64) -> String);
 
@@ -138,7 +141,7 @@ fn headline(result: &RunResult) -> String {
     let sides = Family::BOTH.map(|family| result.families.of(family));
     text.push_str(&agreed::lines(sides, result.version()));
     if let Some(said) = result.not_same() {
-        let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}.")));
+        let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
     }
     text.push('\n');
     text

@@ -166,7 +166,7 @@ fn cells_have_traffic_around_them_packets_looked_at_and_links_told_of() {
         assert_eq!(way["unread"], 0, "{way}");
     }
     // Names of settings, programs and measures, and families as far as there are any.
-    let free = ["/sysctls", "/programs", "/families", "/ipv6", "/ipv4"];
+    let free = ["/sysctls", "/programs", "/families", "/given", "/status", "/ipv6", "/ipv4"];
     FORM.knows_every_field(&document, |path| {
         free.iter().any(|end| path.ends_with(end)) && !path.contains("/frames/")
     });

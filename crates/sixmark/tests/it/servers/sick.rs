@@ -28,13 +28,11 @@ fn prepare(site: &Site<'_>, _: &Settings) -> Vec<Command> {
 }
 
 fn configuration(site: &Site<'_>) -> String {
-    let (dir, [v6, v4]) = (site.dir.display(), site.plain);
+    let dir = site.dir.display();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {dir}/{kind};\n"))
         .concat();
-    // A nonce, a clock, the client's address, and padding of three lengths, in 2 KiB.
-    let page = "p".repeat(2_000);
-    let made = format!("return 200 \"$request_id $msec $remote_addr $padding {page}\";");
+    let [v6, v4] = servers(site.plain);
     format!(
         "daemon off;
          master_process off;
@@ -52,26 +50,35 @@ fn configuration(site: &Site<'_>) -> String {
                  33% \"\"; 33% ----------------; * --------------------------------;
              }}
              root {dir}/www;
-             server {{
-                 listen {v6} ipv6only=on;
-                 location = /name {{ }}
-                 location = /all {{ return 503 busy; }}
-                 location = /half {{ if ($half = 503) {{ return 503 busy; }} try_files /4k =404; }}
-                 location = /rare {{ if ($rare = 503) {{ return 503 busy; }} try_files /4k =404; }}
-                 location = /other {{ return 200 \"Down for maintenance\"; }}
-                 location = /moved {{ return 301 /4k; }}
-                 location = /made {{ {made} }}
-                 location / {{ try_files /4k =404; }}
-             }}
-             server {{
-                 listen {v4};
-                 location = /name {{ }}
-                 location = /made {{ {made} }}
-                 location / {{ try_files /4k =404; }}
-             }}
+             {v6}
+             {v4}
          }}
          "
     )
+}
+
+/// The sick server of IPv6 and the healthy one of IPv4.
+fn servers([v6, v4]: [SocketAddr; 2]) -> [String; 2] {
+    // A nonce, a clock, the client's address, and padding of three lengths, in 2 KiB.
+    let page = "p".repeat(2_000);
+    let made = format!("return 200 \"$request_id $msec $remote_addr $padding {page}\";");
+    let both = format!(
+        "location = /name {{ }}
+         location = /made {{ {made} }}
+         location / {{ try_files /4k =404; }}"
+    );
+    let sick = format!(
+        "server {{
+             listen {v6} ipv6only=on;
+             location = /all {{ return 503 busy; }}
+             location = /half {{ if ($half = 503) {{ return 503 busy; }} try_files /4k =404; }}
+             location = /rare {{ if ($rare = 503) {{ return 503 busy; }} try_files /4k =404; }}
+             location = /other {{ return 200 \"Down for maintenance\"; }}
+             location = /moved {{ return 301 /4k; }}
+             {both}
+         }}"
+    );
+    [sick, format!("server {{ listen {v4}; {both} }}")]
 }
 
 /// One comparison with gates that a sick family must not pass, told in every form.
