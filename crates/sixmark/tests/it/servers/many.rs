@@ -116,10 +116,14 @@ fn over_io_uring_connections_go_beyond_the_limit_on_open_files() {
     let output = script(&["unshare", "-n", "sh"], BEYOND);
     let result: RunResult = serde_json::from_value(document(&output)).unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    for family in Family::BOTH {
+    let opened = Family::BOTH.map(|family| {
         let connections = of(&result, family).connections;
-        assert_eq!((connections.opened, connections.unopened), (750, 0), "{family}: {said}");
-    }
+        assert_eq!(connections.unopened, 0, "{family}: {said}");
+        connections.opened
+    });
+    // Half of the threads have an odd number, and whose the last one is is drawn.
+    assert!(opened[0].abs_diff(750) <= 4, "{opened:?}: {said}");
+    assert_eq!(opened[0] + opened[1], 1_500, "{said}");
     // Both ends of each are in this network.
     let most = said.lines().find_map(|line| line.strip_prefix("most ")).unwrap();
     assert!(most.parse::<u64>().unwrap() >= 3_000, "{said}");
