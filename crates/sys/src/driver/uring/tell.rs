@@ -101,10 +101,7 @@ impl Uring {
                 Some(Kind::Ended)
             }
             // Out of buffers for a moment, or told to stop: asked for again.
-            errno @ (libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN) => {
-                if errno == libc::ENOBUFS {
-                    self.ring.give_more(Pool::Bytes);
-                }
+            libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN => {
                 self.listen(slot);
                 None
             }
