@@ -78,9 +78,7 @@ impl Crew<'_> {
             starts.push(start);
         }
         drop(ready);
-        // Meanwhile somebody may want to hear how many connections are there already.
-        let start = move || start_together(&told, &starts);
-        std::thread::Builder::new().name("start".into()).spawn(start)?;
+        start_together(&told, &starts);
         Ok(workers)
     }
 
@@ -99,13 +97,7 @@ impl Crew<'_> {
             }
             let mut worker = Worker::new(driver, &prepared, number, begin);
             if prepared.plan.connection.preopen {
-                worker.open_first(&stop, |opened| {
-                    drop(slices.send(Slice {
-                        worker: number,
-                        opened: Some(opened),
-                        ..Slice::default()
-                    }))
-                });
+                worker.open_first(&stop);
             }
             worker.begin_at(line.wait());
             worker.run(&stop, |slice| drop(slices.send(slice)))
