@@ -6,7 +6,6 @@
 mod arrivals;
 mod connection;
 mod crew;
-mod debts;
 mod errno;
 mod gather;
 mod hope;

@@ -1,6 +1,6 @@
 //! The closed loop: whenever a place is free, an exchange may begin.
 
-use super::{Taken, Turn};
+use super::Turn;
 use crate::load::prepare::Prepared;
 use crate::load::schedule::Schedule;
 
@@ -24,27 +24,10 @@ impl Closed {
         left && now < self.end
     }
 
-    pub(super) fn take<W>(
-        &mut self,
-        prepared: &Prepared,
-        now: u64,
-        way: impl FnMut(usize) -> Option<W>,
-    ) -> Taken<W> {
+    pub(super) fn take(&mut self, prepared: &Prepared, now: u64) -> Turn {
         let counted = now >= self.measure_from;
         let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        let (endpoint, way) = schedule.next(prepared, way)?;
-        Ok((Turn { endpoint, counted, due: None, waited: false, request: 0 }, way))
-    }
-
-    /// See [`Schedule::may_shift`].
-    pub(super) fn may_shift(&mut self, now: u64) -> bool {
-        let counted = now >= self.measure_from;
-        if counted { self.schedule.may_shift() } else { self.warm_up.may_shift() }
-    }
-
-    /// So many were asked for that none is drawn any more.
-    pub(super) fn is_drawn(&self, now: u64) -> bool {
-        now >= self.measure_from && self.schedule.is_drawn()
+        Turn { endpoint: schedule.draw(prepared), counted, due: None, waited: false, request: 0 }
     }
 
     pub(super) fn end(&self) -> u64 {
