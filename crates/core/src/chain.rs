@@ -47,6 +47,12 @@ impl Chain {
         (self.tail != NONE).then_some(self.tail)
     }
 
+    /// The entry that was pushed after `slot`, which is in this chain.
+    pub fn after(&self, links: &Links, slot: u32) -> Option<u32> {
+        let after = links.0[slot as usize].after;
+        (after != NONE).then_some(after)
+    }
+
     /// Adds a slot that is in no chain.
     pub fn push(&mut self, links: &mut Links, slot: u32) {
         links.0[slot as usize] = Link { before: self.tail, after: NONE };
@@ -84,6 +90,7 @@ mod tests {
             chain.remove(&mut links, gone);
         }
         assert_eq!((chain.oldest(), chain.newest()), (Some(1), Some(3)));
+        assert_eq!([chain.after(&links, 1), chain.after(&links, 3)], [Some(3), None]);
         chain.push(&mut links, 0);
         chain.remove(&mut links, 1);
         chain.remove(&mut links, 3);

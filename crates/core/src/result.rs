@@ -372,6 +372,16 @@ pub struct ConnectionCounts {
     pub unopened: u64,
     /// On which the peer let no more requests begin (GOAWAY).
     pub drained: u64,
+    /// Closed while idle, since another was to be opened and no more might be open.
+    #[serde(default)]
+    pub displaced: u64,
+    /// How many were open or being opened, on average over the run.
+    #[serde(default)]
+    pub mean_open: f64,
+    /// Seconds that places stood empty, all together, since no connection of the family was free for
+    /// the exchange whose turn it was and no more might be open.
+    #[serde(default)]
+    pub awaited_s: f64,
 }
 
 /// Bytes above TCP.
@@ -452,7 +462,7 @@ pub fn family_result(
         outcomes: outcomes(tally),
         failures: failure_counts(&tally.failures),
         content: tally.content.result(),
-        connections: connection_counts(tally),
+        connections: connection_counts(tally, elapsed_s),
         status: tally.status.sorted(),
         bytes: byte_counts(tally),
         requests_per_s: per_s(tally.completed()),
@@ -503,7 +513,7 @@ fn failure_counts(failures: &Counts<Failure>) -> Vec<FailureCount> {
     sorted.map(|(failure, count)| FailureCount { failure, count }).collect()
 }
 
-fn connection_counts(tally: &FamilyTally) -> ConnectionCounts {
+fn connection_counts(tally: &FamilyTally, elapsed_s: f64) -> ConnectionCounts {
     let counted = &tally.connections;
     ConnectionCounts {
         opened: counted.opened,
@@ -512,7 +522,14 @@ fn connection_counts(tally: &FamilyTally) -> ConnectionCounts {
         unsolicited: counted.unsolicited,
         unopened: counted.unopened,
         drained: counted.drained,
+        displaced: counted.displaced,
+        mean_open: if elapsed_s > 0.0 { seconds(counted.held_ns) / elapsed_s } else { 0.0 },
+        awaited_s: seconds(counted.awaited_ns),
     }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
 }
 
 fn byte_counts(tally: &FamilyTally) -> ByteCounts {

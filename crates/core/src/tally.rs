@@ -204,6 +204,13 @@ pub struct Connections {
     pub unopened: u64,
     /// On which the peer let no more exchanges begin (GOAWAY; RFC 9113, 6.8; RFC 9114, 5.2).
     pub drained: u64,
+    /// Closed by this side while idle, since another was to be opened and no more might be open.
+    pub displaced: u64,
+    /// Nanoseconds that connections were there, or being opened, during the measurement, all together.
+    pub held_ns: u64,
+    /// Nanoseconds that places stood empty, all together, since no connection of the family was free
+    /// for the exchange whose turn it was and no more might be open.
+    pub awaited_ns: u64,
 }
 
 impl AddAssign<&Connections> for Connections {
@@ -214,6 +221,9 @@ impl AddAssign<&Connections> for Connections {
         self.unsolicited += other.unsolicited;
         self.unopened += other.unopened;
         self.drained += other.drained;
+        self.displaced += other.displaced;
+        self.held_ns += other.held_ns;
+        self.awaited_ns += other.awaited_ns;
     }
 }
 

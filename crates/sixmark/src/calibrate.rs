@@ -134,7 +134,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
         http: Http::default(),
         connection: Connection {
             requests: keep_alive.then_some(limit),
-            most_open: Connection::enough(in_flight, keep_alive, 1),
+            most_open: in_flight,
             preopen: false,
             ..plan.connection.clone()
         },

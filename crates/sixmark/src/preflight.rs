@@ -20,19 +20,19 @@ const TIME_WAIT_S: f64 = 60.0;
 /// Descriptors beside the connections: standard streams, epoll, files.
 const OTHER_FILES: u64 = 64;
 
-/// Checks that the plan can be carried out, and lowers the number of idle connections to what this
-/// process may have. Gives the routes to the plan's addresses, and doubts about it.
+/// Checks that the plan can be carried out. Gives the routes to the plan's addresses, and doubts about
+/// it.
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
     multiplexed(plan)?;
     plan.load.driver = driver(plan)?;
     Prepared::new(plan)?;
     linger(plan)?;
-    let few_files = open_files(plan)?;
+    open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let routes =
         plan.families().map(|family| routes(plan, family)).collect::<Result<Vec<_>, _>>()?;
     let few_ports = plan.families().filter_map(|family| ports(plan, family));
-    let doubts = few_files.into_iter().chain(few_ports).collect();
+    let doubts = few_ports.collect();
     Ok((routes.concat(), doubts))
 }
 
@@ -93,19 +93,11 @@ fn stamps() -> Result<Driver, Error> {
     Epoll::with_kernel_stamps().map(|_| Driver::Epoll).map_err(cannot)
 }
 
-/// Raises the limit on open files to what the plan is best served by. Where that can't be had, idle
-/// connections have to make room; where not even the exchanges in flight fit, the run can't be.
-fn open_files(plan: &mut Plan) -> Result<Option<Warning>, Error> {
-    let wanted = plan.connection.most_open;
-    let allowed = limit::raise_open_files(u64::from(wanted.get()) + OTHER_FILES).unwrap_or(0);
-    let room = room(plan, allowed).min(wanted.get().into());
-    let in_flight = plan.load.connections;
-    if room < in_flight.get().into() {
-        return Err(too_many(plan, allowed));
-    }
-    plan.connection.most_open = NonZeroU32::new(room as u32).unwrap_or(in_flight);
-    Ok((plan.connection.most_open < wanted)
-        .then(|| warning::few_files(plan.connection.most_open, wanted)))
+/// Raises the limit on open files to what the plan needs; where that can't be had, the run can't be.
+fn open_files(plan: &Plan) -> Result<(), Error> {
+    let wanted = u64::from(plan.connection.most_open.get());
+    let allowed = limit::raise_open_files(wanted + OTHER_FILES).unwrap_or(0);
+    if room(plan, allowed) < wanted { Err(too_many(plan, allowed)) } else { Ok(()) }
 }
 
 /// As many connections as `wanted`, or as may be open where that is less; never less than the plan has.

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use sixmark_core::calibration::Below;
@@ -41,6 +40,10 @@ const SOON: Duration = Duration::from_secs(7 * 24 * 3600);
 /// A larger part of the segments sent again tells of a path that loses packets.
 const MANY: f64 = 0.001;
 
+/// A larger part of what may be in flight that is not used, for want of a connection of the right
+/// family, is worth a word.
+const AWAITED: f64 = 0.05;
+
 /// Hosts, or certificates, that a line names.
 const NAMED: usize = 3;
 
@@ -55,15 +58,6 @@ fn warning(code: &str, message: String) -> Warning {
 /// A number with what it is a number of.
 pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
-}
-
-/// Before the run: idle connections have to make room.
-pub(crate) fn few_files(room: NonZeroU32, wanted: NonZeroU32) -> Warning {
-    let message = format!(
-        "only {room} of {wanted} connections can be open at once: idle ones are closed when others \
-         are needed; raise the limit on open files (ulimit -Hn)"
-    );
-    warning("few_files", message)
 }
 
 /// Before the run: ports may not suffice.
@@ -373,6 +367,7 @@ fn of_family(result: &RunResult, family: Family, figures: &FamilyResult) -> Vec<
         fell_away(family, figures),
         failed(family, figures),
         overloaded(family, figures),
+        awaited(result, family, figures),
         dropped(family, figures),
         datagrams_dropped(family, figures),
         unsent(family, figures),
@@ -428,6 +423,21 @@ fn overloaded(family: Family, figures: &FamilyResult) -> Option<Warning> {
             counted(waited, "exchange", "exchanges")
         );
         warning("overloaded", message)
+    })
+}
+
+/// In a closed loop. In an open one exchanges that waited are counted.
+fn awaited(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let plan = result.plan.as_ref().filter(|plan| plan.load.pace.open().is_none())?;
+    let share = figures.connections.awaited_s / (plan.in_flight() as f64 * result.elapsed_s);
+    (share >= AWAITED).then(|| {
+        let message = format!(
+            "{:.0} % of what -c may have in flight was not used, since all connections of {family} were \
+             busy and no more may be open: it answers later than the ratio needs, or -c is too small \
+             for the ratio",
+            share * 100.0
+        );
+        warning("connections_awaited", message)
     })
 }
 

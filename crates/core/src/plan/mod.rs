@@ -149,7 +149,7 @@ pub struct Load {
     /// Connections in use at once, over both families together, each with one exchange in flight or
     /// with as many as it may carry; in an open loop the most of them.
     pub connections: NonZeroU32,
-    /// Worker threads, at most one for each exchange in flight.
+    /// Worker threads, at most one for each connection of each family.
     pub threads: NonZeroU32,
     /// The longest an exchange may last from its start.
     pub timeout: Duration,
@@ -184,8 +184,8 @@ pub struct Connection {
     pub requests: Option<NonZeroU32>,
     /// How this side closes a connection.
     pub close: Close,
-    /// How many may be open at once, those included that are idle; at least as many as exchanges
-    /// may be in flight.
+    /// How many may be open at once over both families together, those included that are idle; at
+    /// least as many as are to be used at once.
     pub most_open: NonZeroU32,
     /// Whether as many as exchanges may be in flight are opened before the load begins. All of them
     /// are then used in turn.
@@ -196,16 +196,6 @@ impl Connection {
     /// True where a connection may carry more than one request.
     pub fn lasting(&self) -> bool {
         self.keep_alive && self.requests.is_none_or(|most| most.get() > 1)
-    }
-
-    /// How many connections `in_flight` exchanges are best served by. A place whose turn it is to
-    /// send to one family may find idle connections of the other only, so each of `families` can
-    /// need one.
-    pub fn enough(in_flight: NonZeroU32, keep_alive: bool, families: u32) -> NonZeroU32 {
-        match NonZeroU32::new(families) {
-            Some(families) if keep_alive => in_flight.saturating_mul(families),
-            _ => in_flight,
-        }
     }
 }
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use sixmark_core::chain::{Chain, Links};
-use sixmark_core::family::Family;
+use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::outcome::Phase;
+use sixmark_core::plan::ratio::Ratio;
 use sixmark_sys::driver::Slot;
 
 use super::outlet::Outlet;
+use super::prepare::Prepared;
 use super::talk::Talk;
 
 /// A connection. Times are the driver's nanoseconds.
@@ -68,6 +70,17 @@ pub(super) struct Connections {
     idle_links: Links,
     idle: Chain,
     idle_count: usize,
+    /// Connections that are to be used at once, and that may be open at once.
+    usual: usize,
+    most: usize,
+    /// Idle ones are used in turn, since all were opened to be used.
+    in_turn: bool,
+    /// How many are open or being opened to each endpoint, and to each family's, and whose these are.
+    at: Vec<usize>,
+    of_family: PerFamily<usize>,
+    families: Vec<Family>,
+    /// How many of those that may be open are each family's by the ratio.
+    share: PerFamily<usize>,
 }
 
 impl Connection {
@@ -77,11 +90,27 @@ impl Connection {
     }
 }
 
+/// How an exchange can go to an endpoint: on this connection, or on a new one.
+pub(super) type Way = Option<Slot>;
+
 impl Connections {
-    pub(super) fn new(endpoints: usize, streams: u32) -> Connections {
-        let (idle_at, roomy_at) =
-            (vec![Chain::default(); endpoints], vec![BTreeSet::new(); endpoints]);
-        Connections { streams, idle_at, roomy_at, ..Connections::default() }
+    /// None yet of those that are to be used at once and that may be open at once.
+    pub(super) fn new(prepared: &Prepared, [usual, most]: [usize; 2]) -> Connections {
+        let families: Vec<_> = prepared.endpoints.iter().map(|endpoint| endpoint.family).collect();
+        let endpoints = families.len();
+        let most = most.max(usual);
+        Connections {
+            share: shares(prepared.plan.ratio, most),
+            streams: prepared.plan.http.streams.get(),
+            idle_at: vec![Chain::default(); endpoints],
+            roomy_at: vec![BTreeSet::new(); endpoints],
+            usual,
+            most,
+            in_turn: prepared.plan.connection.preopen,
+            at: vec![0; endpoints],
+            families,
+            ..Connections::default()
+        }
     }
 
     /// How many are open or being opened.
@@ -90,8 +119,63 @@ impl Connections {
     }
 
     /// How many of them carry exchanges, or are being opened for some.
-    pub(super) fn in_use(&self) -> usize {
+    fn in_use(&self) -> usize {
         self.count() - self.idle_count
+    }
+
+    /// As many are open as may be.
+    pub(super) fn are_most(&self) -> bool {
+        self.count() >= self.most
+    }
+
+    /// There is a connection to `endpoint`, or one being opened.
+    pub(super) fn has_any(&self, endpoint: usize) -> bool {
+        self.at[endpoint] > 0
+    }
+
+    /// A family has as many of the connections as the ratio gives it.
+    pub(super) fn has_share(&self, family: Family) -> bool {
+        self.of_family[family] >= self.share[family]
+    }
+
+    /// How an exchange can go to `endpoint` now, if it can.
+    pub(super) fn way(&self, endpoint: usize) -> Option<Way> {
+        match self.room(endpoint) {
+            None if self.are_most() => None,
+            there => Some(there),
+        }
+    }
+
+    /// A connection to `endpoint` that can take another exchange: an idle one, the one used last
+    /// or, where all were opened to be used, the one used least recently; where there are enough
+    /// connections, one that carries others. Where enough are in use, that comes first: no more than
+    /// were asked for are used only since the families' shares of what is in flight go up and down.
+    ///
+    /// Nothing is drawn here. A family's exchanges come in a drawn order, and which of its connections
+    /// is idle, or the first with room for another stream, is the doing of the responses.
+    pub(super) fn room(&self, endpoint: usize) -> Option<Slot> {
+        let idle = match self.in_turn {
+            true => self.idle_at[endpoint].oldest(),
+            false => self.idle_at[endpoint].newest(),
+        };
+        let roomy = || self.roomy(endpoint);
+        if self.in_use() >= self.usual {
+            return roomy().or(idle);
+        }
+        let enough = self.count() >= self.usual;
+        idle.or_else(|| roomy().filter(|_| enough))
+    }
+
+    /// An idle connection that can make room for one to an endpoint of `family`: the one that has
+    /// been idle for longest, but with `keep_last` not the other family's last one.
+    pub(super) fn spare(&self, family: Family, keep_last: bool) -> Option<Slot> {
+        let last = |slot: Slot| {
+            let home = self.families[self.slots[slot as usize].endpoint];
+            home != family && self.of_family[home] == 1 && keep_last && self.most > 1
+        };
+        let oldest = self.idle.oldest()?;
+        let next = self.idle.after(&self.idle_links, oldest);
+        [Some(oldest), next].into_iter().flatten().find(|&slot| !last(slot))
     }
 
     pub(super) fn get(&mut self, slot: Slot) -> &mut Connection {
@@ -101,6 +185,8 @@ impl Connections {
     /// Takes a slot for a new connection, without an exchange yet.
     pub(super) fn open(&mut self, endpoint: usize, family: Family, talk: Talk, now: u64) -> Slot {
         let connection = Connection::new(endpoint, family, talk, now);
+        self.at[endpoint] += 1;
+        self.of_family[family] += 1;
         match self.vacant.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = connection;
@@ -115,19 +201,9 @@ impl Connections {
         }
     }
 
-    /// The idle connection to `endpoint` that was used last.
-    pub(super) fn newest_idle(&self, endpoint: usize) -> Option<Slot> {
-        self.idle_at[endpoint].newest()
-    }
-
-    /// The idle connection to `endpoint` that was not used for longest.
-    pub(super) fn oldest_idle(&self, endpoint: usize) -> Option<Slot> {
-        self.idle_at[endpoint].oldest()
-    }
-
     /// A connection to `endpoint` that carries exchanges and has room for more: always the first
     /// such one, so that those are filled that there are, and one too many is left idle.
-    pub(super) fn roomy(&self, endpoint: usize) -> Option<Slot> {
+    fn roomy(&self, endpoint: usize) -> Option<Slot> {
         self.roomy_at[endpoint].first().copied()
     }
 
@@ -197,7 +273,10 @@ impl Connections {
         }
         debug_assert_eq!(connection.in_flight, 0);
         connection.state = State::Vacant;
+        let endpoint = connection.endpoint;
         (connection.talk, connection.outlet) = (Talk::default(), None);
+        self.at[endpoint] -= 1;
+        self.of_family[self.families[endpoint]] -= 1;
         self.list(slot);
         self.vacant.push(slot);
     }
@@ -236,4 +315,14 @@ impl Connection {
             _ => Listed::Nowhere,
         }
     }
+}
+
+/// How many of `most` connections the ratio gives each family, rounded down, but one at least.
+fn shares(ratio: Ratio, most: usize) -> PerFamily<usize> {
+    let (v6, all) = ratio.lowest();
+    PerFamily::from_fn(|family| {
+        let part = if family == Family::Ipv6 { v6 } else { all - v6 };
+        let share = most as u64 * part / all;
+        (share as usize).max(1)
+    })
 }

@@ -6,6 +6,7 @@
 mod arrivals;
 mod connection;
 mod crew;
+mod debts;
 mod errno;
 mod gather;
 mod hope;

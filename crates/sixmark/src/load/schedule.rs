@@ -6,6 +6,7 @@ use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::mix::{Deal, Mix, share};
 use sixmark_core::pace::Random;
 
+use super::debts::Debts;
 use super::prepare::Prepared;
 
 /// Tell the schedules apart that come of one seed: those of the warm-up, and of workers that share no
@@ -13,14 +14,37 @@ use super::prepare::Prepared;
 const WARM_UP: u64 = 0x7761_726d_0000_0000;
 const LONE: u64 = 0x6c6f_6e65_0000_0000;
 
+/// Exchanges that may be owed to a family on a worker: one in so many of those drawn for it, so that
+/// short and slow runs too have their ratio to within a hundredth or two; but at least one for each
+/// place, all of which may end at once, at least so many (servers answer several requests of one
+/// connection before they turn to the next), and at most so many. A family that has less
+/// than half of all has less of the least, too, so that a rare one's turn is not put off for ever.
+const ONE_IN: u64 = 64;
+const LEAST_OWED: u64 = 16;
+pub(super) const MOST_OWED: u64 = 1_024;
+
 /// One worker's part of the run's schedule.
 #[derive(Debug)]
 pub(super) struct Schedule {
     mix: Mix,
     deals: PerFamily<Deal>,
-    /// Exchanges still to begin; no end where absent.
+    /// Exchanges still to be drawn; no end where absent.
     left: Option<u64>,
+    /// Those drawn, those of them that have not begun, and how many of these may be owed however few
+    /// were drawn.
+    drawn: PerFamily<u64>,
+    owed: PerFamily<u64>,
+    least: PerFamily<u64>,
+    debts: Debts,
+    /// The most that may be owed to a family for another reason: the end is near.
+    ceiling: u64,
+    /// How many had begun when last a connection was given to others than those it had been for.
+    shifted_at: u64,
 }
+
+/// What may be done about the exchange whose turn it is: it begins, at this endpoint, in this way; or
+/// there is no way, first of all to this endpoint.
+pub(super) type Next<W> = Result<(usize, W), usize>;
 
 impl Schedule {
     /// The measured part of worker number `worker`.
@@ -52,12 +76,89 @@ impl Schedule {
             let shift = f64::from(worker) / f64::from(plan.load.threads.get());
             Deal::new(&weights, plan.seed, family as u64, shift)
         };
-        Schedule { mix, deals: PerFamily::from_fn(deal), left }
+        let deals = PerFamily::from_fn(deal);
+        let debts = Debts::new(prepared.endpoints.len());
+        let places = plan.in_flight() / u64::from(plan.load.threads.get());
+        let (v6, all) = plan.ratio.lowest();
+        let part = |family| if family == Family::Ipv6 { v6 } else { all - v6 };
+        let least = |family| {
+            let of_all = (2 * part(family)).min(all);
+            (LEAST_OWED.max(places) * of_all).div_ceil(all)
+        };
+        let (drawn, owed, ceiling) = (PerFamily::default(), PerFamily::default(), u64::MAX);
+        let least = PerFamily::from_fn(least);
+        Schedule { mix, deals, left, drawn, owed, least, debts, ceiling, shifted_at: 0 }
     }
 
     /// True where nothing is left to begin.
     pub(super) fn is_over(&self) -> bool {
+        self.left == Some(0) && self.debts.total() == 0
+    }
+
+    /// The next exchange for which `way` knows a way to its endpoint: the first one drawn, but for
+    /// those of other endpoints for which there is none. These are owed, and no more are drawn when
+    /// too many are: no family, and no address, ever gets further ahead of the ratio than that.
+    ///
+    /// So a connection that gets free goes on with what its own endpoint is sent, instead of standing
+    /// idle until the order wants it, and those of a server that answers one family later than the
+    /// other do too. Not to be called when the schedule is over.
+    pub(super) fn next<W>(
+        &mut self,
+        prepared: &Prepared,
+        mut way: impl FnMut(usize) -> Option<W>,
+    ) -> Next<W> {
+        if self.debts.total() > 0
+            && let Some(paid) = self.debts.pay(&mut way)
+        {
+            self.owed[prepared.endpoints[paid.0].family] -= 1;
+            return Ok(paid);
+        }
+        loop {
+            let behind = Family::BOTH.into_iter().find(|&f| self.is_behind(f));
+            if behind.is_some() || self.left == Some(0) {
+                let family_of = |endpoint: usize| prepared.endpoints[endpoint].family;
+                let of_family = |endpoint| behind.is_none_or(|f| f == family_of(endpoint));
+                return Err(self.debts.oldest(of_family).unwrap_or(0));
+            }
+            let family = self.leave_out();
+            let endpoint = self.endpoint(prepared, family);
+            if let Some(way) = way(endpoint) {
+                return Ok((endpoint, way));
+            }
+            self.debts.add(endpoint);
+            self.owed[family] += 1;
+        }
+    }
+
+    /// Nothing is drawn any more, and a connection that has no exchange and is owed none gets none.
+    pub(super) fn is_drawn(&self) -> bool {
         self.left == Some(0)
+    }
+
+    /// From now on no family is owed more than this. Those who have more are paid before more is drawn,
+    /// with none at all in the drawn order.
+    pub(super) fn owe_at_most(&mut self, ceiling: u64) {
+        self.ceiling = ceiling;
+    }
+
+    /// True where a connection may be given to those that are behind though they have one: not before
+    /// it is known what the last time changed. Responses come in batches, and giving all that are idle
+    /// at once would put the others behind.
+    pub(super) fn may_shift(&mut self) -> bool {
+        let begun = self.drawn.ipv6 + self.drawn.ipv4 - self.debts.total() as u64;
+        let enough = Family::BOTH.map(|family| self.most_owed(family)).into_iter().max();
+        let may = begun >= self.shifted_at + enough.unwrap_or(0);
+        self.shifted_at = if may { begun } else { self.shifted_at };
+        may
+    }
+
+    fn is_behind(&self, family: Family) -> bool {
+        // Nothing is ever owed to a family that the ratio does not use.
+        self.owed[family] > 0 && self.owed[family] >= self.most_owed(family).min(self.ceiling)
+    }
+
+    fn most_owed(&self, family: Family) -> u64 {
+        self.least[family].max((self.drawn[family] / ONE_IN).min(MOST_OWED))
     }
 
     /// The number of the endpoint of the next exchange; not to be called when the schedule is over.
@@ -74,6 +175,8 @@ impl Schedule {
     /// The family of the next exchange, which is not to be.
     pub(super) fn leave_out(&mut self) -> Family {
         self.left = self.left.map(|left| left.saturating_sub(1));
-        self.mix.draw()
+        let family = self.mix.draw();
+        self.drawn[family] += 1;
+        family
     }
 }

@@ -1,7 +1,7 @@
 //! Against servers that people run, and against what the kernel saw.
 //!
 //! A test that needs a program which is not there fails and names its Debian package;
-//! `SIXMARK_SKIP=nginx,apache,nghttpd,caddy,tcpdump,tshark` leaves tests out. See docs/accuracy.md for the capture.
+//! `SIXMARK_SKIP=nginx,apache,nghttpd,caddy,haproxy,puma,gunicorn,tcpdump,tshark` leaves tests out. See docs/accuracy.md for the capture.
 #![cfg(test)]
 
 mod anma;
@@ -20,6 +20,7 @@ mod process;
 mod protocols;
 mod server;
 mod sick;
+mod slots;
 mod tcpdump;
 mod tls;
 mod waits;

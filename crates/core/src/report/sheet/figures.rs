@@ -23,7 +23,7 @@ const QUANTILES: [Figure<Summary>; 6] = [
 pub(super) const COMPARABLE_US: f64 = 1.0;
 
 /// How requests went, where there is any of it.
-const COUNTS: [Figure<FamilyResult>; 12] = [
+const COUNTS: [Figure<FamilyResult>; 13] = [
     ("sent", |f| Some(f.requests.sent as f64)),
     ("answered whole", |f| Some(f.requests.completed as f64)),
     ("with a status not accepted", |f| Some(f.requests.unaccepted as f64)),
@@ -35,6 +35,7 @@ const COUNTS: [Figure<FamilyResult>; 12] = [
     ("sent again", |f| Some(f.requests.resent as f64)),
     ("connections opened", |f| Some(f.connections.opened as f64)),
     ("connections reset by sixmark", |f| Some(f.connections.reset_sent as f64)),
+    ("connections displaced", |f| Some(f.connections.displaced as f64)),
     ("connections not opened", |f| Some(f.connections.unopened as f64)),
 ];
 

@@ -69,14 +69,15 @@ pub(in crate::cli) struct Args {
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load")]
     pub(in crate::cli) duration: Option<Duration>,
 
-    /// Connections in use at once, over both families together, each with one exchange in flight, or
-    /// with --streams; in an open loop the most of them [default: 50; with --find-max as many as a
-    /// trial may need]
+    /// Connections at once, over both families together, each with one exchange in flight, or with
+    /// --streams; never are more open. In an open loop the most of them [default: 50; with --find-max
+    /// as many as a trial may need]
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Load")]
     pub(super) connections: Option<NonZeroU32>,
 
-    /// Worker threads, which share -c out [default: one a core, at most -c, with a rate -c / 16]
+    /// Worker threads, which share -c out [default: one a core, with a rate at most -c / 16]; at most
+    /// as many as give each a connection of each family
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Load")]
     pub(super) threads: Option<NonZeroU32>,

@@ -50,7 +50,7 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
     let plan = Plan {
         http,
         ratio,
-        load: search::load(&args, load(&args, timetable)?)?,
+        load: search::load(&args, load(&args, ratio, timetable)?)?,
         requests,
         location: args.location,
         accept_status: args.accept_status,
@@ -60,11 +60,7 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
             requests: args.requests_per_connection,
             close: args.close,
             preopen: args.preopen,
-            most_open: Connection::enough(
-                connections(&args),
-                !args.no_keep_alive,
-                Family::BOTH.iter().filter(|&&family| ratio.uses(family)).count() as u32,
-            ),
+            most_open: connections(&args),
         },
         tls: tls::plan(&args.tls, &targets, http)?,
         sources: source::sources(&args.source)?,
@@ -213,13 +209,13 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
     before - targets.len()
 }
 
-fn load(args: &Args, timetable: Option<Timetable>) -> Result<Load, Error> {
+fn load(args: &Args, ratio: Ratio, timetable: Option<Timetable>) -> Result<Load, Error> {
     let pace = pace::pace(args, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let usual =
         if pace.open().is_some() { cores.min(connections(args).get() / PLACES) } else { cores };
     let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
-    let threads = args.threads.unwrap_or(usual);
+    let threads = args.threads.unwrap_or(usual).min(most_threads(connections(args), ratio));
     let of_stages = pace.open().and_then(Open::duration);
     let usual = args.count.is_none().then_some(DURATION);
     Ok(Load {
@@ -229,12 +225,18 @@ fn load(args: &Args, timetable: Option<Timetable>) -> Result<Load, Error> {
         warmup: args.warmup,
         pace,
         connections: connections(args),
-        threads: threads.min(connections(args)),
+        threads,
         timeout: args.timeout,
         driver: args.driver,
         timestamps: args.timestamps,
         linger: args.linger,
     })
+}
+
+/// Each thread has at least a connection of each family, as far as there are that many.
+fn most_threads(connections: NonZeroU32, ratio: Ratio) -> NonZeroU32 {
+    let families = Family::BOTH.into_iter().filter(|&family| ratio.uses(family)).count() as u32;
+    NonZeroU32::new(connections.get() / families.max(1)).unwrap_or(NonZeroU32::MIN)
 }
 
 /// What is agreed on through TLS needs TLS.

@@ -32,6 +32,9 @@ pub(super) struct Turn {
     pub(super) request: u32,
 }
 
+/// The exchange that begins and its way, or the endpoint to which there is none just now.
+pub(super) type Taken<W> = Result<(Turn, W), usize>;
+
 impl Arrivals {
     /// Those of worker number `worker`, whose load begins, is measured and ends at these times.
     pub(super) fn new(prepared: &Prepared, worker: u32, times: [u64; 3]) -> Arrivals {
@@ -57,11 +60,25 @@ impl Arrivals {
         }
     }
 
-    /// The exchange that begins at `now`; to be called only where one may.
-    pub(super) fn take(&mut self, prepared: &Prepared, now: u64) -> Turn {
+    /// The exchange that begins at `now`, on one of the ways to its endpoint that `way` knows; to be
+    /// called only where one may.
+    pub(super) fn take<W>(
+        &mut self,
+        prepared: &Prepared,
+        now: u64,
+        way: impl FnMut(usize) -> Option<W>,
+    ) -> Taken<W> {
         match self {
-            Arrivals::Closed(closed) => closed.take(prepared, now),
-            Arrivals::Open(open) => open.take(prepared),
+            Arrivals::Closed(closed) => closed.take(prepared, now, way),
+            Arrivals::Open(open) => open.take(prepared, way),
+        }
+    }
+
+    /// True where, at `now`, an idle connection is of no more use.
+    pub(super) fn is_drawn(&self, now: u64) -> bool {
+        match self {
+            Arrivals::Closed(closed) => closed.is_drawn(now),
+            Arrivals::Open(open) => open.is_drawn(),
         }
     }
 
@@ -96,6 +113,23 @@ impl Arrivals {
     pub(super) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family)) {
         if let Arrivals::Open(open) = self {
             open.all_taken(now, dropped);
+        }
+    }
+
+    /// True where at `now` an idle connection may make room for another one to where there are some. In
+    /// an open loop only what is due and has waited for long says so.
+    pub(super) fn may_shift(&mut self, now: u64) -> bool {
+        match self {
+            Arrivals::Closed(closed) => closed.may_shift(now),
+            Arrivals::Open(_) => false,
+        }
+    }
+
+    /// Leaves out the one that is due and has no way, where such ones are left out: true where it was.
+    pub(super) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
+        match self {
+            Arrivals::Closed(_) => false,
+            Arrivals::Open(open) => open.drop_held(dropped),
         }
     }
 

@@ -9,7 +9,7 @@ use sixmark_core::mix::Mix;
 use sixmark_core::pace::{self, Curve, Dues, Overload, Process, first_at};
 use sixmark_core::plan::Plan;
 
-use super::Turn;
+use super::{Taken, Turn};
 use crate::load::LATE;
 use crate::load::prepare::Prepared;
 use crate::load::schedule::Schedule;
@@ -43,6 +43,8 @@ pub(in crate::load) struct Open {
     drops: bool,
     /// What was due by then had to wait for a place.
     full_until: u64,
+    /// The one that was due and found no connection, and its family.
+    held: Option<(Turn, Family)>,
     /// Past the end, and nothing more begins.
     shut: bool,
 }
@@ -79,6 +81,7 @@ impl Open {
             spin: open.spin.as_nanos().try_into().unwrap_or(u64::MAX),
             drops: open.overload == Overload::Drop,
             full_until: 0,
+            held: None,
             shut: false,
         };
         arrivals.turn_to_next();
@@ -93,7 +96,12 @@ impl Open {
     }
 
     pub(super) fn may_begin(&self, now: u64) -> bool {
-        self.next <= now && self.pending()
+        (self.next <= now && self.pending()) || self.holds()
+    }
+
+    /// One that was due still waits for a connection.
+    fn holds(&self) -> bool {
+        self.held.is_some() && !self.shut
     }
 
     /// There is a next one in the time of the run.
@@ -101,13 +109,30 @@ impl Open {
         self.next < self.end && !self.shut && !self.is_exhausted()
     }
 
-    pub(super) fn take(&mut self, prepared: &Prepared) -> Turn {
+    /// The one that is due, in its order: no other goes before it.
+    pub(super) fn take<W>(
+        &mut self,
+        prepared: &Prepared,
+        mut way: impl FnMut(usize) -> Option<W>,
+    ) -> Taken<W> {
+        let (turn, family) = self.held.take().unwrap_or_else(|| self.take_due(prepared));
+        match way(turn.endpoint) {
+            Some(way) => Ok((turn, way)),
+            None => {
+                self.held = Some((Turn { waited: true, ..turn }, family));
+                Err(turn.endpoint)
+            }
+        }
+    }
+
+    fn take_due(&mut self, prepared: &Prepared) -> (Turn, Family) {
         let (due, counted) = (self.next, self.next >= self.measure_from);
         let request = self.request.unwrap_or(0);
         let family = self.family(counted);
         let endpoint = self.schedule(counted).endpoint(prepared, family);
         self.turn_to_next();
-        Turn { endpoint, counted, due: Some(due), waited: due <= self.full_until, request }
+        let waited = due <= self.full_until;
+        (Turn { endpoint, counted, due: Some(due), waited, request }, family)
     }
 
     fn schedule(&mut self, counted: bool) -> &mut Schedule {
@@ -124,6 +149,9 @@ impl Open {
 
     /// The family of an arrival due before `until` that does not begin; none where it doesn't count.
     fn leave_out(&mut self, until: u64) -> Option<Option<Family>> {
+        if let Some((turn, family)) = self.held.take() {
+            return Some(turn.counted.then_some(family));
+        }
         if self.next >= until.min(self.end) || self.is_exhausted() {
             return None;
         }
@@ -133,7 +161,17 @@ impl Open {
         Some(counted.then_some(family))
     }
 
-    /// All places are taken at `now`: what is due by then has to wait, or is dropped.
+    /// Leaves out the one that found no connection, where such ones are left out.
+    pub(super) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
+        let held = if self.drops { self.held.take() } else { None };
+        held.filter(|(turn, _)| turn.counted)
+            .map(|(_, family)| family)
+            .into_iter()
+            .for_each(dropped);
+        held.is_some()
+    }
+
+    /// All places are taken at `now`, or all connections to where the next goes: what is due by then has to wait, or is dropped.
     pub(super) fn all_taken(&mut self, now: u64, mut dropped: impl FnMut(Family)) {
         self.full_until = now;
         while self.drops
@@ -160,6 +198,9 @@ impl Open {
 
     /// When to look whether one is due.
     pub(super) fn look(&self, now: u64) -> Option<u64> {
+        if self.holds() {
+            return Some(now);
+        }
         self.pending().then(|| approach(now, self.next.saturating_sub(self.spin)))
     }
 
@@ -173,6 +214,11 @@ impl Open {
         self.end
     }
 
+    /// No more will be due, and none waits.
+    pub(super) fn is_drawn(&self) -> bool {
+        (self.is_exhausted() || self.shut) && !self.holds()
+    }
+
     /// As many as were asked for have begun, or been left out.
     pub(super) fn is_exhausted(&self) -> bool {
         self.schedule.is_over() || self.number.is_some_and(|number| number >= self.last)
@@ -181,7 +227,7 @@ impl Open {
     /// What is in flight at the end of the time is waited for.
     pub(super) fn is_over(&self, now: u64, in_flight: bool) -> bool {
         let over = self.is_exhausted() || (now >= self.end && !self.pending());
-        over && !in_flight
+        over && !self.holds() && !in_flight
     }
 }
 

@@ -32,11 +32,13 @@ impl<D: Driver> Worker<'_, D> {
         let timed = self.arrivals.are_timed();
         let now = if timed { self.driver.now() } else { self.driver.woke() };
         if !self.arrivals.may_begin(now) {
+            self.no_longer_blocked(now);
+            self.let_go(now);
             return false;
         }
-        let mut turn = self.arrivals.take(self.prepared, now);
+        let Some((mut turn, way)) = self.take_turn(now) else { return false };
         self.maker.choose(&mut turn);
-        match self.room(turn.endpoint) {
+        match way {
             Some(slot) => self.put(&turn, slot, now),
             None => self.open(&turn),
         }
@@ -44,26 +46,6 @@ impl<D: Driver> Worker<'_, D> {
             self.flush_touched();
         }
         true
-    }
-
-    /// A connection to `endpoint` that can take another exchange: an idle one, the one used last
-    /// or, where all were opened to be used, the one used least recently; where there are enough
-    /// connections, one that carries others. Where enough are in use, that comes first: no more than
-    /// were asked for are used only since the families' shares of what is in flight go up and down.
-    ///
-    /// Nothing is drawn here. A family's exchanges come in a drawn order, and which of its connections
-    /// is idle, or the first with room for another stream, is the doing of the responses.
-    pub(super) fn room(&mut self, endpoint: usize) -> Option<Slot> {
-        let idle = match self.prepared.plan.connection.preopen {
-            true => self.connections.oldest_idle(endpoint),
-            false => self.connections.newest_idle(endpoint),
-        };
-        let roomy = || self.connections.roomy(endpoint);
-        if self.connections.in_use() >= self.usual_connections {
-            return roomy().or(idle);
-        }
-        let enough = self.connections.count() >= self.usual_connections;
-        idle.or_else(|| roomy().filter(|_| enough))
     }
 
     /// Begins an exchange on a connection that is there, or about to be.
@@ -106,7 +88,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Idle connections to where nothing goes just now make room for another.
     pub(super) fn make_room(&mut self) {
-        while self.connections.count() >= self.most_connections
+        while self.connections.are_most()
             && let Some(idle) = self.connections.longest_idle()
         {
             self.close(idle, self.usual_close());
@@ -180,7 +162,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Puts an exchange that its connection could not serve on another one.
     pub(super) fn move_to_other(&mut self, place: Place, endpoint: usize) {
-        let slot = self.room(endpoint).unwrap_or_else(|| {
+        let slot = self.connections.room(endpoint).unwrap_or_else(|| {
             self.make_room();
             let now = self.driver.now();
             self.connect(endpoint, now)

@@ -194,6 +194,8 @@ impl<D: Driver> Worker<'_, D> {
             (None, Close::Reset) => {}
         }
         let connection = self.connections.get(slot);
+        let held = self.driver.woke().saturating_sub(connection.opened.max(self.measure_from));
+        self.record.tally[connection.family].connections.held_ns += held;
         if connection.counted {
             self.record.closed(connection, self.driver.woke(), close);
             let family = connection.family;

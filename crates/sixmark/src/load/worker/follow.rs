@@ -82,7 +82,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// connections comes first.
     pub(super) fn follow_on(&mut self) {
         while let Some(Following { place, turn }) = self.following.pop() {
-            let there = self.room(turn.endpoint);
+            let there = self.connections.room(turn.endpoint);
             if there.is_none() {
                 self.make_room();
             }

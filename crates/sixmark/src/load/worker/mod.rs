@@ -5,6 +5,7 @@
 //! due in an open one, and a connection to its endpoint that has room for it, or opens one.
 
 mod begin;
+mod blocked;
 mod end;
 mod event;
 mod follow;
@@ -40,6 +41,7 @@ use super::quic::Quic;
 use super::record::Record;
 use super::source::Sources;
 use crate::tls;
+use blocked::Blocked;
 use follow::Following;
 use http2::Over;
 use make::Maker;
@@ -93,9 +95,10 @@ pub struct Worker<'a, D> {
     notes: Option<Box<Notes>>,
     /// What is told of each connection and exchange, where anybody asked.
     teller: Option<Box<Teller>>,
-    /// Connections that are to be used at once, and that may be open at once.
+    /// Connections that are to be used at once.
     usual_connections: usize,
-    most_connections: usize,
+    /// Places are free and exchanges may begin, but there is no connection for them.
+    blocked: Option<Blocked>,
     number: u32,
     /// Connections under way before the load begins, while that lasts.
     opening: Option<usize>,
@@ -133,11 +136,12 @@ impl<'a, D: Driver> Worker<'a, D> {
         let (plan, load) = (&prepared.plan, &prepared.plan.load);
         let part = |total: u64| share(total, load.threads.get().into(), number.into()).1;
         let usual = part(load.connections.get().into());
+        let most = part(plan.connection.most_open.get().into());
         let places = usual * u64::from(plan.http.streams.get());
         let measure_from = begin + load.warmup.as_nanos() as u64;
         let end = end_of(load, measure_from);
         Worker {
-            connections: Connections::new(prepared.endpoints.len(), plan.http.streams.get()),
+            connections: Connections::new(prepared, [usual as usize, most as usize]),
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, load.threads.get()),
             record: Record::new(measure_from, number, plan.accept_status),
@@ -158,7 +162,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             notes: prepared.notes.then(Box::default),
             teller: prepared.told.then(Box::default),
             usual_connections: usual as usize,
-            most_connections: part(plan.connection.most_open.get().into()).max(usual) as usize,
+            blocked: None,
             begin,
             measure_from,
             timeout: load.timeout.as_nanos() as u64,
@@ -252,13 +256,16 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// When the worker must look at the clock again, if nothing happens before.
     fn next_due(&mut self) -> u64 {
         let now = self.driver.woke();
-        let look = if self.places.free() > 0 { self.arrivals.look(now) } else { None };
+        let may = self.places.free() > 0 && self.blocked.is_none();
+        let look = if may { self.arrivals.look(now) } else { None };
         if look.is_some_and(|look| look <= now) {
             return now;
         }
         let timeout = self.places.longest_in_flight().map(|place| self.deadline(place));
         let timer = self.quic.as_ref().and_then(|quic| quic.next_timer()).map(|(at, _)| at);
-        let soonest = [look, timeout, timer, self.places.next_waking(), self.arrivals.closing(now)];
+        let stalled = self.stalled_until(now);
+        let rested = self.places.next_waking();
+        let soonest = [look, stalled, timeout, timer, rested, self.arrivals.closing(now)];
         let soonest = soonest.into_iter().flatten().fold(now + PATIENCE, u64::min);
         soonest.min(self.record.slice_end())
     }
@@ -267,9 +274,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.places.get(place).start.saturating_add(self.timeout)
     }
 
-    /// Where all places were taken until now, what fell due had to wait for one.
+    /// Where all places were taken until now, or all connections, what fell due had to wait for one.
     fn note_full(&mut self) {
-        if self.places.free() == 0 {
+        if self.places.free() == 0 || self.blocked.is_some() {
             let now = self.driver.woke();
             self.arrivals.all_taken(now, |family| self.record.dropped(family));
         }
@@ -308,6 +315,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Cuts off what is in flight, closes what is idle, and counts it all.
     fn finish(mut self, ended: Ended, mut slices: impl FnMut(Slice)) -> Report {
         let now = self.driver.woke();
+        self.no_longer_blocked(now);
         self.arrivals.leave_rest(now, |family| self.record.unsent(family));
         self.abandon();
         let whole = ended == Ended::Complete;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::plan::Close;
+use sixmark_core::plan::ratio::Ratio;
 use sixmark_sys::driver::{self, Way};
 
 use super::balance;
@@ -184,4 +185,112 @@ fn a_peer_of_the_other_family_is_counted_right_across_seconds_and_the_warm_up() 
 
 fn both<T>(families: &PerFamily<T>, count: impl Fn(&T) -> u64) -> u64 {
     families.iter().map(|(_, counts)| count(counts)).sum()
+}
+
+/// A plan with no more connections than are to be used at once.
+fn capped(connections: u32, ratio: (u32, u32)) -> sixmark_core::plan::Plan {
+    let mut plan = lasting(Duration::from_secs(2));
+    plan.load.connections = NonZeroU32::new(connections).unwrap();
+    plan.connection.most_open = plan.load.connections;
+    plan.ratio = Ratio::new(ratio.0, ratio.1).unwrap();
+    plan
+}
+
+/// Answers each family after this long, give or take half of it.
+fn taking(nanos: PerFamily<u64>) -> Script {
+    Script::of_replies(move |request, random| {
+        let mut reply = Reply::ok(request);
+        let mean = nanos[request.family];
+        reply.steps[0].0 = mean / 2 + random.below(mean);
+        reply
+    })
+}
+
+const EVEN: PerFamily<u64> = PerFamily { ipv6: MILLI, ipv4: MILLI };
+
+#[test]
+fn with_no_connection_to_spare_all_are_busy_and_the_ratio_holds() {
+    // Of (connections, ratio): which part of them is busy at least. With 99:1 the one of IPv4 idles.
+    for (connections, ratio, busy) in [
+        (10, (1, 1), 0.95),
+        (3, (1, 1), 0.93),
+        (2, (1, 1), 0.85),
+        (1, (1, 1), 0.90),
+        (10, (4, 1), 0.95),
+        (7, (1, 4), 0.93),
+        (10, (99, 1), 0.85),
+    ] {
+        for seed in 0..3 {
+            let plan = capped(connections, ratio);
+            let ran = Sim { seed, ..Sim::new(plan) }.run(taking(EVEN));
+            balance::check(&ran);
+            assert_eq!(ran.ledger.most_open, connections as usize);
+            let sent = Family::BOTH.map(|family| ran.tally()[family].sent);
+            let all = sent.iter().sum::<u64>();
+            let most = f64::from(connections) * 2_000.0;
+            assert!(all as f64 >= busy * most, "{connections} at {ratio:?}: {all} of {most}");
+            let exact = all as f64 * f64::from(ratio.0) / f64::from(ratio.0 + ratio.1);
+            let off = (sent[0] as f64 - exact).abs();
+            // What was owed is paid before the time is over.
+            assert!(off <= 1.0, "{connections} at {ratio:?}: {sent:?}");
+        }
+    }
+}
+
+#[test]
+fn a_slower_family_has_more_of_the_connections_and_no_fewer_requests() {
+    for slower in Family::BOTH {
+        let mut nanos = EVEN;
+        nanos[slower] *= 3;
+        let ran = Sim::new(capped(8, (1, 1))).run(taking(nanos));
+        balance::check(&ran);
+        let [slow, fast] = [slower, slower.other()].map(|family| &ran.tally()[family]);
+        // Six and two of them, 2,000 a second each: with four and four it would be 1,333.
+        assert!(slow.completed() > 3_500, "{}", slow.completed());
+        assert!(slow.sent.abs_diff(fast.sent) <= 1, "{} {}", slow.sent, fast.sent);
+        let ratio = slow.connections.held_ns as f64 / fast.connections.held_ns as f64;
+        assert!((2.0..4.5).contains(&ratio), "{ratio}");
+        // They change hands now and then, not at each request.
+        let displaced = both(ran.tally(), |tally| tally.connections.displaced);
+        assert!((1..400).contains(&displaced), "{displaced}");
+    }
+}
+
+#[test]
+fn equal_families_seldom_take_connections_from_each_other() {
+    let ran = Sim::new(capped(10, (1, 1))).run(taking(EVEN));
+    let displaced = both(ran.tally(), |tally| tally.connections.displaced);
+    assert!(displaced < both(ran.tally(), |tally| tally.sent) / 50, "{displaced}");
+    // Only near the end, where the order is kept more and more strictly.
+    let awaited = both(ran.tally(), |tally| tally.connections.awaited_ns);
+    let held = both(ran.tally(), |tally| tally.connections.held_ns);
+    assert!(awaited * 100 < held, "{awaited} of {held}");
+}
+
+#[test]
+fn several_addresses_of_a_family_share_its_connections() {
+    for (connections, opened) in [(8, 400), (4, 8_000), (2, 4_000)] {
+        let mut plan = capped(connections, (1, 1));
+        plan.targets[0].addresses.push("[fd00::2]:80".parse().unwrap());
+        plan.targets[0].addresses.push("192.0.2.2:80".parse().unwrap());
+        let ran = Sim::new(plan).run(taking(EVEN));
+        balance::check(&ran);
+        assert_eq!(ran.ledger.most_open, connections as usize);
+        let all = both(ran.tally(), |tally| tally.connections.opened);
+        assert!(all <= opened, "{connections}: {all}");
+    }
+}
+
+#[test]
+fn an_open_loop_takes_idle_connections_of_the_other_family_or_waits() {
+    for connections in [1, 2, 5] {
+        let mut plan = capped(connections, (1, 1));
+        plan.load.pace = at_rate(400.0 * f64::from(connections), Duration::ZERO).load.pace;
+        let ran = Sim::new(plan).run(taking(EVEN));
+        balance::check(&ran);
+        assert!(ran.ledger.most_open <= connections as usize);
+        let sent = Family::BOTH.map(|family| ran.tally()[family].sent);
+        assert_eq!(sent, [400 * u64::from(connections); 2]);
+        assert_eq!(both(ran.tally(), |tally| tally.late), 0);
+    }
 }

@@ -16,7 +16,7 @@ fn preopened() -> Plan {
     let mut plan = plan();
     plan.connection.preopen = true;
     plan.load.connections = NonZeroU32::new(8).unwrap();
-    plan.connection.most_open = NonZeroU32::new(16).unwrap();
+    plan.connection.most_open = plan.load.connections;
     plan.load.requests = NonZeroU64::new(40);
     plan
 }
@@ -51,6 +51,17 @@ fn all_connections_are_there_before_the_first_request_and_each_has_its_turn() {
         assert_eq!((connections.opened, connections.closed, connections.unopened), (8, 8, 0));
         assert_eq!(tally.phases.connect.count(), 8);
     }
+}
+
+#[test]
+fn the_families_share_the_connections_that_are_opened_first_by_the_ratio() {
+    let ran = run(Script::of_replies(answers()));
+    for family in Family::BOTH {
+        let carried: Vec<_> =
+            ran.ledger.established(family, 0).map(|page| page.requests.len()).collect();
+        assert_eq!((carried.len(), carried.iter().sum::<usize>()), (4, 20), "{family}");
+    }
+    assert_eq!(ran.ledger.most_open, 8);
 }
 
 #[test]

@@ -1,0 +1,95 @@
+//! Exchanges whose turn came while every connection to their endpoint was busy and no more might be
+//! open: they are owed to their endpoints, and others go before them, but not too many.
+
+use std::collections::VecDeque;
+
+/// Endpoints that are looked at for one that can be paid. With more of them than connections one is
+/// closed for another at nearly every exchange anyway.
+const LOOKED_AT: usize = 16;
+
+/// How many exchanges are owed to each endpoint.
+#[derive(Debug)]
+pub(super) struct Debts {
+    owed: Vec<u32>,
+    /// The endpoints to which any are, those that have waited for longest first.
+    owing: VecDeque<usize>,
+    total: usize,
+}
+
+impl Debts {
+    /// None yet, to any of so many endpoints.
+    pub(super) fn new(endpoints: usize) -> Debts {
+        Debts { owed: vec![0; endpoints], owing: VecDeque::new(), total: 0 }
+    }
+
+    /// How many exchanges are owed in all.
+    pub(super) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The endpoint that has been owed to for longest, of those looked for.
+    pub(super) fn oldest(&self, of: impl Fn(usize) -> bool) -> Option<usize> {
+        self.owing.iter().copied().find(|&endpoint| of(endpoint))
+    }
+
+    /// The turn of an exchange to this endpoint is passed over.
+    pub(super) fn add(&mut self, endpoint: usize) {
+        if self.owed[endpoint] == 0 {
+            self.owing.push_back(endpoint);
+        }
+        self.owed[endpoint] += 1;
+        self.total += 1;
+    }
+
+    /// Takes back the first exchange for which there is a way now, and says which.
+    pub(super) fn pay<W>(
+        &mut self,
+        way: &mut impl FnMut(usize) -> Option<W>,
+    ) -> Option<(usize, W)> {
+        for place in 0..self.owing.len().min(LOOKED_AT) {
+            let endpoint = self.owing[place];
+            if let Some(way) = way(endpoint) {
+                self.settle(endpoint, place);
+                return Some((endpoint, way));
+            }
+        }
+        None
+    }
+
+    fn settle(&mut self, endpoint: usize, place: usize) {
+        self.total -= 1;
+        self.owed[endpoint] -= 1;
+        if self.owed[endpoint] == 0 {
+            self.owing.remove(place);
+        } else if place == 0 {
+            // The others' turn.
+            self.owing.rotate_left(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_owed_is_paid_once_to_whom_there_is_a_way_the_oldest_first() {
+        let mut debts = Debts::new(3);
+        [2, 0, 2].iter().for_each(|&endpoint| debts.add(endpoint));
+        assert_eq!((debts.total(), debts.oldest(|_| true)), (3, Some(2)));
+        assert_eq!(debts.oldest(|endpoint| endpoint < 2), Some(0));
+        assert_eq!(debts.pay(&mut |_| None::<()>), None);
+        assert_eq!(debts.pay(&mut |endpoint| (endpoint == 0).then_some('a')), Some((0, 'a')));
+        assert_eq!(debts.pay(&mut Some), Some((2, 2)));
+        assert_eq!(debts.pay(&mut Some), Some((2, 2)));
+        assert_eq!((debts.pay(&mut Some), debts.total()), (None, 0));
+    }
+
+    #[test]
+    fn endpoints_that_wait_take_turns() {
+        let mut debts = Debts::new(2);
+        [0, 0, 0, 1, 1].iter().for_each(|&endpoint| debts.add(endpoint));
+        let paid: Vec<_> = (0..5).map(|_| debts.pay(&mut Some).unwrap().0).collect();
+        assert_eq!(paid, [0, 1, 0, 1, 0]);
+    }
+}
