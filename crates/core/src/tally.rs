@@ -293,6 +293,9 @@ pub struct Slice {
     pub length_ns: u64,
     /// The counts.
     pub families: PerFamily<SliceTally>,
+    /// How many connections the worker has opened so far, where this is told before the load and no
+    /// second of it.
+    pub opened: Option<u64>,
 }
 
 /// What one family did in a slice.

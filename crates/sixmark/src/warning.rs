@@ -582,7 +582,8 @@ fn unopened(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let missing = figures.connections.unopened;
     (missing > 0).then(|| {
         let message = format!(
-            "{} over {family} that --preopen was to open could not be opened",
+            "{} over {family} that --preopen was to open could not be opened: the server may be at a \
+             limit of its own, on open files or on connections",
             counted(missing, "connection", "connections")
         );
         warning("unopened", message)

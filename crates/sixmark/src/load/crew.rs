@@ -78,7 +78,9 @@ impl Crew<'_> {
             starts.push(start);
         }
         drop(ready);
-        start_together(&told, &starts);
+        // Meanwhile somebody may want to hear how many connections are there already.
+        let start = move || start_together(&told, &starts);
+        std::thread::Builder::new().name("start".into()).spawn(start)?;
         Ok(workers)
     }
 
@@ -97,7 +99,13 @@ impl Crew<'_> {
             }
             let mut worker = Worker::new(driver, &prepared, number, begin);
             if prepared.plan.connection.preopen {
-                worker.open_first(&stop);
+                worker.open_first(&stop, |opened| {
+                    drop(slices.send(Slice {
+                        worker: number,
+                        opened: Some(opened),
+                        ..Slice::default()
+                    }))
+                });
             }
             worker.begin_at(line.wait());
             worker.run(&stop, |slice| drop(slices.send(slice)))

@@ -99,6 +99,9 @@ fn carry_out(
     // Until every worker has dropped its sender.
     for slice in receiver {
         watch(&slice);
+        if slice.opened.is_some() {
+            continue;
+        }
         busiest = f64::max(busiest, busy(plan, &slice));
         seconds.add(&slice);
     }

@@ -69,6 +69,9 @@ impl Live {
 
     /// A second is shown when every worker has told of it.
     fn second(&mut self, slice: &Slice) {
+        if slice.opened.is_some() {
+            return;
+        }
         if slice.second != self.second {
             (self.second, self.told, self.counts) = (slice.second, 0, SliceTally::default());
         }

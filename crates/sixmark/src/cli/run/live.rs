@@ -1,8 +1,10 @@
 //! The progress line of a run on a terminal.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use sixmark_core::family::PerFamily;
+use sixmark_core::plan::Load;
 use sixmark_core::report::{count, duration_us};
 use sixmark_core::tally::{Slice, SliceTally};
 
@@ -14,18 +16,26 @@ pub(super) struct Live {
     second: u64,
     told: u32,
     counts: PerFamily<SliceTally>,
+    /// Connections that are to be opened before the load, and those that each worker has opened.
+    connections: u64,
+    opened: BTreeMap<u32, u64>,
 }
 
 impl Live {
     /// Silent unless `shown`.
-    pub(super) fn new(shown: bool, workers: u32) -> Live {
-        Live { shown, workers, second: 0, told: 0, counts: PerFamily::default() }
+    pub(super) fn new(shown: bool, load: &Load) -> Live {
+        let (workers, connections) = (load.threads.get(), load.connections.get().into());
+        let (second, told, counts, opened) = Default::default();
+        Live { shown, workers, second, told, counts, connections, opened }
     }
 
     /// Takes a worker's second in.
     pub(super) fn see(&mut self, slice: &Slice) {
         if !self.shown {
             return;
+        }
+        if let Some(opened) = slice.opened {
+            return self.opening(slice.worker, opened);
         }
         if slice.second != self.second {
             self.second = slice.second;
@@ -37,6 +47,13 @@ impl Live {
         if self.told == self.workers {
             put(&line(self.second + 1, &self.counts));
         }
+    }
+
+    /// How many connections there are before the load.
+    fn opening(&mut self, worker: u32, opened: u64) {
+        self.opened.insert(worker, opened);
+        let all = self.opened.values().sum::<u64>();
+        put(&format!("{} of {} connections open", count(all), count(self.connections)));
     }
 
     /// Says a line that stays.

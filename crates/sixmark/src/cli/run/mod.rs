@@ -71,7 +71,7 @@ fn names(ready: &Ready) -> Names {
 
 fn measure(ready: Ready, quiet: bool) -> Result<RunResult, Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(!quiet && io::stderr().is_terminal(), ready.plan().load.threads.get());
+    let mut live = Live::new(!quiet && io::stderr().is_terminal(), &ready.plan().load);
     let result = match ready.searches() {
         true => search::run(ready, &stop, &live)?,
         false => crate::run::run(ready, &stop, |slice| live.see(slice))?,

@@ -5,7 +5,8 @@ mod advice;
 use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Plan;
-use sixmark_core::result::{FailureCount, FamilyResult, RunResult, Warning};
+use sixmark_core::report::count;
+use sixmark_core::result::{Ended, FailureCount, FamilyResult, RunResult, Warning};
 use sixmark_core::tls::Reason;
 
 use crate::warning::{counted, most_failed};
@@ -21,6 +22,9 @@ pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &W
 /// One line on the families without a single response that is as it was to be, where there are any:
 /// what happened most over each, and what to do.
 pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
+    if let Some(line) = interrupted_before(result) {
+        return Some(line);
+    }
     let without = result.families.iter().filter(|(_, figures)| figures.accepted() == 0);
     let (answered, silent): (Vec<_>, Vec<_>) = without
         .partition(|(_, figures)| !figures.content.is_empty() && figures.requests.completed == 0);
@@ -32,6 +36,21 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
     let lines = [no_answer(result.plan.as_ref(), &silent), all_failed(result, &answered), errors];
     let lines: Vec<_> = lines.into_iter().flatten().collect();
     (!lines.is_empty()).then(|| lines.join("; "))
+}
+
+/// Somebody did not want to wait for all connections of `--preopen`.
+fn interrupted_before(result: &RunResult) -> Option<String> {
+    let plan = result.plan.as_ref().filter(|plan| plan.connection.preopen)?;
+    let nothing = result.ended == Ended::Interrupted && result.total.requests.sent == 0;
+    nothing.then(|| {
+        format!(
+            "interrupted before the load began, with {} of {} connections open; where no more come the \
+             server has reached a limit of its own (on open files, or on connections): lower -c, or \
+             raise that",
+            count(result.total.connections.opened),
+            count(plan.load.connections.get().into()),
+        )
+    })
 }
 
 fn no_answer(plan: Option<&Plan>, silent: &[(Family, &FamilyResult)]) -> Option<String> {

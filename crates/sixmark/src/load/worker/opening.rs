@@ -11,15 +11,24 @@ use crate::load::schedule::Schedule;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
 const AT_ONCE: usize = 64;
+/// How long to wait for any of those under way, in nanoseconds: by then a connect has been tried
+/// again three times (RFC 6298, 2.1 and 5.5).
+const LONGEST_SILENCE: u64 = 10_000_000_000;
+/// From one word on how many there are to the next, in nanoseconds.
+const PROGRESS: u64 = 250_000_000;
 
 impl<D: Driver> Worker<'_, D> {
     /// Opens as many connections as are to be used at once, spread over the endpoints as the
-    /// exchanges will be. Each takes a place until it is there. What can't be opened is counted, not tried again.
-    pub fn open_first(&mut self, stop: &AtomicBool) {
+    /// exchanges will be. Each takes a place until it is there. What can't be opened is counted, not
+    /// tried again, and where none of those under way comes about for a while the others aren't tried
+    /// at all: the server takes no more. `tell` hears now and then how many there are.
+    pub fn open_first(&mut self, stop: &AtomicBool, mut tell: impl FnMut(u64)) {
         let mut schedule = Schedule::warm_up(self.prepared, self.number);
         let mut left = self.usual_connections;
         self.opening = Some(0);
         self.driver.wait(self.begin);
+        let (mut news, mut told) = (self.driver.woke(), self.driver.woke());
+        let mut there = self.established;
         while !stop.load(Ordering::Relaxed) && !self.is_hopeless() {
             while left > 0 && self.opening.is_some_and(|under_way| under_way < AT_ONCE) {
                 left -= 1;
@@ -34,11 +43,32 @@ impl<D: Driver> Worker<'_, D> {
                 self.handle(event);
                 self.flush_touched();
             }
-            self.wake_quic(self.driver.woke());
+            let now = self.driver.woke();
+            self.wake_quic(now);
             self.time_out();
+            if std::mem::replace(&mut there, self.established) < self.established {
+                news = now;
+            }
+            if now >= told + PROGRESS {
+                told = now;
+                tell(there);
+            }
+            if now >= news + self.timeout.min(LONGEST_SILENCE) {
+                self.leave_unopened(&mut schedule, left);
+                break;
+            }
         }
         self.give_up_opening();
         self.opening = None;
+    }
+
+    /// Counts those that aren't tried any more.
+    fn leave_unopened(&mut self, schedule: &mut Schedule, left: usize) {
+        for _ in 0..left {
+            let endpoint = schedule.draw(self.prepared);
+            let family = self.prepared.endpoints[endpoint].family;
+            self.record.tally[family].connections.unopened += 1;
+        }
     }
 
     fn open_one(&mut self, endpoint: usize) {

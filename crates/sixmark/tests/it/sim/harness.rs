@@ -124,7 +124,7 @@ impl Sim {
         let prepared = Prepared::new(&self.plan).unwrap();
         let mut worker = Worker::new(Simulated::new(&world), &prepared, self.worker, BEGIN);
         if self.plan.connection.preopen {
-            worker.open_first(&stop);
+            worker.open_first(&stop, |_| {});
             let now = world.borrow().clock;
             worker.begin_at(now);
         }

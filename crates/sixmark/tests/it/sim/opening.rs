@@ -114,3 +114,33 @@ fn a_run_stopped_while_it_opens_sends_nothing() {
     assert_eq!(ran.report.ended, Ended::Interrupted);
     assert!(ran.tally().iter().all(|(_, tally)| tally.sent == 0));
 }
+
+/// A server that takes the first few connections and then no more, as one without open files does.
+fn takes(few: usize) -> impl FnMut(&sixmark_sys::driver::Way, &mut super::random::Random) -> Dial {
+    let mut dialled = 0;
+    move |way, _| {
+        dialled += 1;
+        if dialled > few { Dial::Silent } else { Dial::connects(way, MICRO) }
+    }
+}
+
+#[test]
+fn where_the_server_takes_no_more_the_load_begins_with_what_is_there() {
+    let mut plan = preopened();
+    // Far more than are tried at a time.
+    plan.load.connections = NonZeroU32::new(1_000).unwrap();
+    plan.connection.most_open = plan.load.connections;
+    plan.load.timeout = std::time::Duration::from_secs(60);
+    let ran = Sim::new(plan).run(Script::new(takes(100), answers()));
+    let of = |count: fn(&sixmark_core::tally::Connections) -> u64| {
+        ran.tally().iter().map(|(_, tally)| count(&tally.connections)).sum::<u64>()
+    };
+    assert_eq!((of(|all| all.opened), of(|all| all.unopened)), (100, 900));
+    assert_eq!(ran.report.ended, Ended::Complete);
+    for (family, tally) in ran.tally().iter() {
+        assert_eq!((tally.sent, tally.completed()), (20, 20), "{family}");
+        // From the first of them to the end of a short load.
+        let longest = tally.phases.lifetime.quantile(1.0).unwrap();
+        assert!((10 * SECOND..12 * SECOND).contains(&longest), "{family}: {longest}");
+    }
+}
