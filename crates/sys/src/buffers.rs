@@ -9,9 +9,12 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// The bytes of each for what comes over connections: most messages fit in a part of it, bodies want
-/// it larger.
-const SIZE: usize = 16 * 1024;
+/// The bytes of each for what comes over connections: what a peer writes at once mostly fits, so that
+/// it is told at once, and is not answered piece by piece.
+pub(crate) const SIZE: usize = 64 * 1024;
+/// From the end of one to the beginning of the next: were the distance a power of two, the beginnings
+/// of all would compete for the same few places of the processor's caches.
+const GAP: usize = 4096 + 64;
 /// The group of those.
 pub(crate) const GROUP: u16 = 0;
 
@@ -24,23 +27,18 @@ pub(crate) struct Buffers {
     /// The bytes of each.
     size: usize,
     tail: u16,
+    /// Those that nobody has, the one used last at the end: its memory is the nearest.
+    free: Vec<u16>,
+    /// How many the kernel may have at once.
+    ahead: u16,
 }
 
 // SAFETY: nothing else points at the memory, whichever thread has it.
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// Makes `count` buffers for what comes over connections, as [`Buffers::register_group`].
-    ///
-    /// # Safety
-    /// As there.
-    pub(crate) unsafe fn register(submitter: &Submitter<'_>, count: u16) -> io::Result<Buffers> {
-        // SAFETY: as the caller promises.
-        unsafe { Buffers::register_group(submitter, GROUP, count, SIZE) }
-    }
-
-    /// Makes `count` buffers of `size` bytes, a power of two (io_uring_register_buf_ring(3)), and gives
-    /// them all to the kernel as those of this group.
+    /// Makes `count` buffers of `size` bytes, the number of which is a power of two
+    /// (io_uring_register_buf_ring(3)), and gives `ahead` of them to the kernel as those of this group.
     ///
     /// # Safety
     /// The ring must be gone, or have nothing under way, before the buffers are dropped.
@@ -49,29 +47,33 @@ impl Buffers {
         group: u16,
         count: u16,
         size: usize,
+        ahead: u16,
     ) -> io::Result<Buffers> {
-        let mut buffers = Buffers::new(count, size);
+        let mut buffers = Buffers::new(count, size, ahead);
         // SAFETY: the entries are zeroed, page-aligned and as many as we say; by this function's
         // own condition they outlive the ring's use of them.
         unsafe {
             let address = buffers.entries.as_ptr() as u64;
             submitter.register_buf_ring_with_flags(address, count, group, 0)
         }?;
-        (0..count).for_each(|id| buffers.give(id));
         buffers.publish();
         Ok(buffers)
     }
 
-    fn new(count: u16, size: usize) -> Buffers {
+    fn new(count: u16, size: usize, ahead: u16) -> Buffers {
         let (entries, bytes) = (zeroed(entries_layout(count)), zeroed(bytes_layout(count, size)));
-        Buffers { entries: entries.cast(), bytes, count, size, tail: 0 }
+        let free = (0..count).rev().collect();
+        Buffers { entries: entries.cast(), bytes, count, size, tail: 0, free, ahead }
+    }
+
+    /// The kernel found none left when it needed one: it may have twice as many, if there are.
+    pub(crate) fn give_more(&mut self) {
+        self.ahead = self.ahead.saturating_mul(2).min(self.count);
     }
 
     /// The bytes that the kernel wrote into a buffer that it has handed back.
     pub(crate) fn read(&self, id: u16, length: usize) -> &[u8] {
-        let start = usize::from(id % self.count) * self.size;
-        // SAFETY: `start` is the start of one of the `count` buffers of `size` bytes.
-        let buffer = unsafe { self.bytes.add(start) };
+        let buffer = self.start(id);
         // SAFETY: the bytes are initialised (zeroed at first) and within the buffer, which the
         // kernel doesn't write before it is given back, for which `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts(buffer.as_ptr(), length.min(self.size)) }
@@ -79,19 +81,34 @@ impl Buffers {
 
     /// The same bytes, to be changed: until it is given back the buffer is ours to write to.
     pub(crate) fn write(&mut self, id: u16, length: usize) -> &mut [u8] {
-        let start = usize::from(id % self.count) * self.size;
-        // SAFETY: `start` is the start of one of the `count` buffers of `size` bytes.
-        let buffer = unsafe { self.bytes.add(start) };
+        let buffer = self.start(id);
         // SAFETY: as in `read`, and `self` is borrowed mutably, so that no other slice of it is held.
         unsafe { std::slice::from_raw_parts_mut(buffer.as_ptr(), length.min(self.size)) }
     }
 
-    /// Gives a buffer back, to be taken after the next [`Buffers::publish`].
+    /// Gives a buffer back, which was told to hold something, to be taken after the next
+    /// [`Buffers::publish`].
     pub(crate) fn give(&mut self, id: u16) {
-        let id = id % self.count;
+        self.free.push(id % self.count);
+    }
+
+    /// Lets the kernel have of those that nobody has as many as it may.
+    pub(crate) fn publish(&mut self) {
+        let before = self.tail;
+        while self.count - (self.free.len() as u16) < self.ahead
+            && let Some(id) = self.free.pop()
+        {
+            self.put(id);
+        }
+        if self.tail != before {
+            self.show_tail();
+        }
+    }
+
+    /// Puts a buffer into the next entry.
+    fn put(&mut self, id: u16) {
         let place = usize::from(self.tail % self.count);
-        // SAFETY: there are `count` buffers of `size` bytes, so the sum is within their memory.
-        let address = unsafe { self.bytes.add(usize::from(id) * self.size) };
+        let address = self.start(id);
         // SAFETY: there are `count` entries.
         let entry = unsafe { self.entries.add(place) };
         // SAFETY: entries are plain integers in memory that is ours, and the kernel doesn't read
@@ -104,8 +121,16 @@ impl Buffers {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Lets the kernel see what was given back.
-    pub(crate) fn publish(&self) {
+    /// Where a buffer's bytes begin.
+    fn start(&self, id: u16) -> NonNull<u8> {
+        let start = usize::from(id % self.count) * (self.size + GAP);
+        // SAFETY: `start` is the start of one of the `count` buffers of `size` bytes with a gap behind
+        // each.
+        unsafe { self.bytes.add(start) }
+    }
+
+    /// Lets the kernel see the entries up to the tail.
+    fn show_tail(&self) {
         // SAFETY: this is the address of the first of the initialised entries.
         let tail = unsafe { BufRingEntry::tail(self.entries.as_ptr()) };
         // SAFETY: the tail is an aligned u16 within the entries' memory, which lives as long as
@@ -134,7 +159,7 @@ fn entries_layout(count: u16) -> Layout {
 }
 
 fn bytes_layout(count: u16, size: usize) -> Layout {
-    aligned(usize::from(count) * size)
+    aligned(usize::from(count) * (size + GAP))
 }
 
 /// On a page of any size that Linux has.

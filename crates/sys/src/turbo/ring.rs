@@ -17,8 +17,10 @@ const SUBMISSIONS: u32 = 4096;
 /// Completions that fit; more wait in the kernel.
 const COMPLETIONS: u32 = 16 * 1024;
 
-/// Buffers for what comes.
+/// Buffers for what comes, and the bytes of each: most requests fit in a part of it, uploads want it
+/// larger.
 const BUFFERS: u16 = 512;
+const SIZE: usize = 16 * 1024;
 
 /// A completion.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +47,10 @@ impl Ring {
     pub(super) fn new(room: u32) -> io::Result<Ring> {
         let ring = build()?;
         ring.submitter().register_files_sparse(room)?;
+        let submitter = ring.submitter();
         // SAFETY: Drop frees the buffers only after everything under way was cancelled.
-        let buffers = unsafe { Buffers::register(&ring.submitter(), BUFFERS) }?;
+        let buffers =
+            unsafe { Buffers::register_group(&submitter, GROUP, BUFFERS, SIZE, BUFFERS) }?;
         let mut ring = ring;
         // Saves a look-up of the descriptor in each call; nothing is lost where it is refused.
         let _ = ring_descriptor(&mut ring);

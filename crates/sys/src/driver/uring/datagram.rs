@@ -41,6 +41,9 @@ impl Uring {
                 Some(self.opened(buffer, usize::try_from(count).unwrap_or(0)))
             }
             (error, _) if datagram::passes(-error) || -error == libc::ECANCELED => {
+                if -error == libc::ENOBUFS {
+                    self.ring.give_more(Pool::Datagrams);
+                }
                 self.listen(slot);
                 None
             }

@@ -10,7 +10,7 @@ use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Parameters, squeue};
 
 use super::datagram;
-use crate::buffers::{Buffers, GROUP};
+use crate::buffers::{Buffers, GROUP, SIZE};
 use crate::{limit, release};
 
 /// Submissions that can be queued between two calls into the kernel.
@@ -22,6 +22,9 @@ const COMPLETIONS: u32 = 2_048;
 const BUFFERS: u16 = 256;
 /// Buffers for datagrams: fewer, since each holds many.
 const DATAGRAMS: u16 = 64;
+/// As many of either the kernel has at first. Those used again soon are still in the processor's caches;
+/// it gets more where it runs out of them.
+const AHEAD: u16 = 16;
 
 /// The groups of buffers, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +66,9 @@ impl Ring {
         let ring = build(true).or_else(|_| build(false))?;
         let can_linger = ring.params().is_feature_min_timeout();
         check(ring.params())?;
+        let submitter = ring.submitter();
         // SAFETY: Drop frees the buffers only after everything under way was cancelled.
-        let buffers = unsafe { Buffers::register(&ring.submitter(), BUFFERS) }?;
+        let buffers = unsafe { Buffers::register_group(&submitter, GROUP, BUFFERS, SIZE, AHEAD) }?;
         let files = make_table(&ring, files);
         let (ring, buffers) = (ManuallyDrop::new(ring), ManuallyDrop::new(buffers));
         let datagrams = ManuallyDrop::new(None);
@@ -75,9 +79,10 @@ impl Ring {
     pub(super) fn expect_datagrams(&mut self) -> io::Result<()> {
         if self.datagrams.is_none() {
             let (submitter, group) = (self.ring.submitter(), Pool::Datagrams as u16);
+            let (count, size) = (DATAGRAMS, datagram::SIZE);
             // SAFETY: Drop frees the buffers only after everything under way was cancelled.
             let buffers =
-                unsafe { Buffers::register_group(&submitter, group, DATAGRAMS, datagram::SIZE) }?;
+                unsafe { Buffers::register_group(&submitter, group, count, size, AHEAD) }?;
             *self.datagrams = Some(buffers);
         }
         Ok(())
@@ -212,9 +217,16 @@ impl Ring {
         }
     }
 
-    fn publish(&self) {
+    /// The kernel ran out of buffers.
+    pub(super) fn give_more(&mut self, pool: Pool) {
+        if let Some(buffers) = self.pool(pool) {
+            buffers.give_more();
+        }
+    }
+
+    fn publish(&mut self) {
         self.buffers.publish();
-        if let Some(datagrams) = &*self.datagrams {
+        if let Some(datagrams) = &mut *self.datagrams {
             datagrams.publish();
         }
     }

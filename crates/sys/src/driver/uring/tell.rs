@@ -101,7 +101,10 @@ impl Uring {
                 Some(Kind::Ended)
             }
             // Out of buffers for a moment, or told to stop: asked for again.
-            libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN => {
+            errno @ (libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN) => {
+                if errno == libc::ENOBUFS {
+                    self.ring.give_more(Pool::Bytes);
+                }
                 self.listen(slot);
                 None
             }
