@@ -134,9 +134,8 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Worker number `number` of a run that begins at `begin` on the driver's clock.
     pub fn new(driver: D, prepared: &'a Prepared, number: u32, begin: u64) -> Self {
         let (plan, load) = (&prepared.plan, &prepared.plan.load);
-        let part = |total: u64| share(total, load.threads.get().into(), number.into()).1;
-        let usual = part(load.connections.get().into());
-        let most = part(plan.connection.most_open.get().into());
+        let [usual, most] = [load.connections, plan.connection.most_open]
+            .map(|all| share(all.get().into(), load.threads.get().into(), number.into()).1);
         let places = usual * u64::from(plan.http.streams.get());
         let measure_from = begin + load.warmup.as_nanos() as u64;
         let end = end_of(load, measure_from);
