@@ -207,6 +207,14 @@ impl Connections {
         self.roomy_at[endpoint].first().copied()
     }
 
+    /// Those to `endpoint` that are not established yet.
+    pub(super) fn opening_to(&self, endpoint: usize) -> Vec<Slot> {
+        let opening =
+            |of: &Connection| of.endpoint == endpoint && matches!(of.state, State::Opening(_));
+        let slots = (0..).zip(&self.slots).filter(|(_, of)| opening(of));
+        slots.map(|(slot, _)| slot).collect()
+    }
+
     /// The connection that has been idle for longest.
     pub(super) fn longest_idle(&self) -> Option<Slot> {
         self.idle.oldest()

@@ -111,7 +111,7 @@ impl<D: Driver> Worker<'_, D> {
         if !matches!(connection.talk, Talk::Http1(_)) {
             connection.outlet.get_or_insert_default();
         }
-        match (self.opening, &connection.talk) {
+        match (&self.opening, &connection.talk) {
             (Some(_), _) => self.opened(slot),
             (None, Talk::Http1(_)) => self.send(slot, false),
             (None, Talk::Http2(_) | Talk::Http3(_)) => self.begin_streams(slot),

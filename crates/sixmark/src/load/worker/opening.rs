@@ -11,30 +11,77 @@ use crate::load::schedule::Schedule;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
 const AT_ONCE: usize = 64;
-/// How long to wait for any of those under way, in nanoseconds: by then a connect has been tried
-/// again three times (RFC 6298, 2.1 and 5.5).
+/// How long to wait for any of those under way to an endpoint, in nanoseconds: by then a connect has
+/// been tried again three times (RFC 6298, 2.1 and 5.5).
 const LONGEST_SILENCE: u64 = 10_000_000_000;
 /// From one word on how many there are to the next, in nanoseconds.
 const PROGRESS: u64 = 250_000_000;
 
+/// The connections that are being opened before the load.
+#[derive(Debug)]
+pub(super) struct Opening {
+    under_way: usize,
+    to: Vec<Attempts>,
+}
+
+/// Those to one endpoint.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempts {
+    under_way: usize,
+    /// When the last one was established, or the first of those begun while none was under way.
+    news: u64,
+    /// No more are tried.
+    given_up: bool,
+}
+
+impl Opening {
+    fn new(endpoints: usize) -> Opening {
+        Opening { under_way: 0, to: vec![Attempts::default(); endpoints] }
+    }
+
+    fn begin(&mut self, endpoint: usize, now: u64) {
+        self.under_way += 1;
+        let to = &mut self.to[endpoint];
+        to.news = if to.under_way == 0 { now } else { to.news };
+        to.under_way += 1;
+    }
+
+    /// One is over; with `established` at that time.
+    fn end(&mut self, endpoint: usize, established: Option<u64>) {
+        self.under_way -= 1;
+        let to = &mut self.to[endpoint];
+        to.under_way -= 1;
+        to.news = established.unwrap_or(to.news);
+    }
+
+    /// An endpoint to which some are under way and nothing has come about since then, from now on
+    /// given up.
+    fn give_up_silent(&mut self, since: u64) -> Option<usize> {
+        let silent = |to: &Attempts| !to.given_up && to.under_way > 0 && to.news <= since;
+        let endpoint = self.to.iter().position(silent)?;
+        self.to[endpoint].given_up = true;
+        Some(endpoint)
+    }
+}
+
 impl<D: Driver> Worker<'_, D> {
     /// Opens as many connections as are to be used at once, spread over the endpoints as the
     /// exchanges will be. Each takes a place until it is there. What can't be opened is counted, not
-    /// tried again, and where none of those under way comes about for a while the others aren't tried
-    /// at all: the server takes no more. `tell` hears now and then how many there are.
+    /// tried again, and where none of those under way to an endpoint comes about for a while the
+    /// others to it aren't tried at all: the server takes no more. `tell` hears now and then how many
+    /// there are.
     pub fn open_first(&mut self, stop: &AtomicBool, mut tell: impl FnMut(u64)) {
         let mut schedule = Schedule::warm_up(self.prepared, self.number);
         let mut left = self.usual_connections;
-        self.opening = Some(0);
+        self.opening = Some(Opening::new(self.prepared.endpoints.len()));
         self.driver.wait(self.begin);
-        let (mut news, mut told) = (self.driver.woke(), self.driver.woke());
-        let mut there = self.established;
+        let mut told = self.driver.woke();
         while !stop.load(Ordering::Relaxed) && !self.is_hopeless() {
-            while left > 0 && self.opening.is_some_and(|under_way| under_way < AT_ONCE) {
+            while left > 0 && self.under_way() < AT_ONCE {
                 left -= 1;
                 self.open_one(schedule.draw(self.prepared));
             }
-            if self.opening == Some(0) {
+            if self.under_way() == 0 {
                 break;
             }
             let until = self.soonest_timer();
@@ -45,40 +92,56 @@ impl<D: Driver> Worker<'_, D> {
             }
             let now = self.driver.woke();
             self.wake_quic(now);
+            // Before those end that took too long: they say the most about their endpoint.
+            self.give_up_silent(now);
             self.time_out();
-            if std::mem::replace(&mut there, self.established) < self.established {
-                news = now;
-            }
             if now >= told + PROGRESS {
                 told = now;
-                tell(there);
-            }
-            if now >= news + self.timeout.min(LONGEST_SILENCE) {
-                self.leave_unopened(&mut schedule, left);
-                break;
+                tell(self.established);
             }
         }
         self.give_up_opening();
         self.opening = None;
     }
 
-    /// Counts those that aren't tried any more.
-    fn leave_unopened(&mut self, schedule: &mut Schedule, left: usize) {
-        for _ in 0..left {
-            let endpoint = schedule.draw(self.prepared);
-            let family = self.prepared.endpoints[endpoint].family;
-            self.record.tally[family].connections.unopened += 1;
+    fn under_way(&self) -> usize {
+        self.opening.as_ref().map_or(0, |opening| opening.under_way)
+    }
+
+    /// Gives the endpoints up that have taken no connection for long.
+    fn give_up_silent(&mut self, now: u64) {
+        let since = now.saturating_sub(self.timeout.min(LONGEST_SILENCE));
+        while let Some(endpoint) = self.opening.as_mut().and_then(|all| all.give_up_silent(since)) {
+            for slot in self.connections.opening_to(endpoint) {
+                self.unopened(slot);
+            }
         }
     }
 
+    /// Begins a connection, or counts it where its endpoint takes no more.
     fn open_one(&mut self, endpoint: usize) {
-        self.opening = self.opening.map(|under_way| under_way + 1);
+        let now = self.driver.woke();
+        let Some(opening) = &mut self.opening else { return };
+        if opening.to[endpoint].given_up {
+            let family = self.prepared.endpoints[endpoint].family;
+            self.record.tally[family].connections.unopened += 1;
+            return;
+        }
+        opening.begin(endpoint, now);
         self.open(&Turn { endpoint, counted: false, due: None, waited: false, request: 0 });
+    }
+
+    /// One of those under way is over.
+    fn end_opening(&mut self, slot: Slot, established: Option<u64>) {
+        let endpoint = self.connections.get(slot).endpoint;
+        if let Some(opening) = &mut self.opening {
+            opening.end(endpoint, established);
+        }
     }
 
     /// A connection is there, without anything to do yet.
     pub(super) fn opened(&mut self, slot: Slot) {
-        self.opening = self.opening.map(|under_way| under_way - 1);
+        self.end_opening(slot, Some(self.driver.woke()));
         self.release(slot);
         // Peers of HTTP/2 greet one another at once.
         self.touch(slot);
@@ -100,7 +163,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A connection could not be opened.
     pub(super) fn unopened(&mut self, slot: Slot) {
-        self.opening = self.opening.map(|under_way| under_way - 1);
+        self.end_opening(slot, None);
         self.unestablished += 1;
         let family = self.connections.get(slot).family;
         self.record.tally[family].connections.unopened += 1;

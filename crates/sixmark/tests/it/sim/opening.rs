@@ -144,3 +144,35 @@ fn where_the_server_takes_no_more_the_load_begins_with_what_is_there() {
         assert!((10 * SECOND..12 * SECOND).contains(&longest), "{family}: {longest}");
     }
 }
+
+#[test]
+fn an_address_that_never_answers_keeps_no_other_from_being_connected_to() {
+    let of = |ran: &Ran, family: Family| {
+        let connections = &ran.tally()[family].connections;
+        (connections.opened, connections.unopened)
+    };
+    // With a timeout that is shorter than what is waited for those under way, and with a longer one.
+    for (dead, ipv6, ipv4) in [
+        ("fd00::1", (250, 250), (500, 0)),
+        ("fd00::2", (250, 250), (500, 0)),
+        ("192.0.2.1", (500, 0), (0, 500)),
+    ] {
+        for timeout in [3, 60] {
+            let mut plan = preopened();
+            plan.targets[0].addresses.push("[fd00::2]:80".parse().unwrap());
+            plan.load.connections = NonZeroU32::new(1_000).unwrap();
+            plan.connection.most_open = plan.load.connections;
+            plan.load.timeout = std::time::Duration::from_secs(timeout);
+            let dead: std::net::IpAddr = dead.parse().unwrap();
+            let dial = move |way: &sixmark_sys::driver::Way, _: &mut _| match way.to.ip() == dead {
+                true => Dial::Silent,
+                false => Dial::connects(way, MICRO),
+            };
+            let ran = Sim::new(plan).run(Script::new(dial, answers()));
+            assert_eq!((of(&ran, Family::Ipv6), of(&ran, Family::Ipv4)), (ipv6, ipv4), "{dead}");
+            let asked = ran.ledger.connections.iter().flat_map(|page| &page.requests);
+            let first = asked.map(|asked| asked.begun).min().unwrap();
+            assert!(first < BEGIN + (timeout.min(10) + 1) * SECOND, "{dead}: {first}");
+        }
+    }
+}
