@@ -445,8 +445,8 @@ fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let dropped = figures.requests.dropped;
     (dropped > 0).then(|| {
         let message = format!(
-            "{} over {family}, -c being in flight when due: raise -c or lower the rate; the times \
-             are of the others",
+            "{} over {family}, since no connection was free when they were due: raise -c or lower the \
+             rate; the times are of the others",
             counted(dropped, "exchange was dropped", "exchanges were dropped")
         );
         warning("dropped", message)

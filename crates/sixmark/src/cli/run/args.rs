@@ -70,8 +70,8 @@ pub(in crate::cli) struct Args {
     pub(in crate::cli) duration: Option<Duration>,
 
     /// Connections at once, over both families together, each with one exchange in flight, or with
-    /// --streams; never are more open. In an open loop the most of them [default: 50; with --find-max
-    /// as many as a trial may need]
+    /// --streams; no more than these are open. In an open loop the most of them [default: 50; with
+    /// --find-max as many as a trial may need]
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Load")]
     pub(super) connections: Option<NonZeroU32>,

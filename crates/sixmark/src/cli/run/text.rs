@@ -42,7 +42,9 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
 fn interrupted_before(result: &RunResult) -> Option<String> {
     let plan = result.plan.as_ref().filter(|plan| plan.connection.preopen)?;
     let nothing = result.ended == Ended::Interrupted && result.total.requests.sent == 0;
-    nothing.then(|| {
+    // With all of them open it was the warm-up that somebody ended.
+    let missing = result.total.connections.opened < u64::from(plan.load.connections.get());
+    (nothing && missing).then(|| {
         format!(
             "interrupted before the load began, with {} of {} connections open; where no more come the \
              server has reached a limit of its own (on open files, or on connections): lower -c, or \

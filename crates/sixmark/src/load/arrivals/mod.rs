@@ -125,6 +125,13 @@ impl Arrivals {
         }
     }
 
+    /// The one that is due and has no way has to wait for one.
+    pub(super) fn wait(&mut self) {
+        if let Arrivals::Open(open) = self {
+            open.wait();
+        }
+    }
+
     /// Leaves out the one that is due and has no way, where such ones are left out: true where it was.
     pub(super) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
         match self {

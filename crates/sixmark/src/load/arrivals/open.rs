@@ -119,7 +119,7 @@ impl Open {
         match way(turn.endpoint) {
             Some(way) => Ok((turn, way)),
             None => {
-                self.held = Some((Turn { waited: true, ..turn }, family));
+                self.held = Some((turn, family));
                 Err(turn.endpoint)
             }
         }
@@ -159,6 +159,13 @@ impl Open {
         let family = self.family(counted);
         self.turn_to_next();
         Some(counted.then_some(family))
+    }
+
+    /// The one that found no connection has to wait for one.
+    pub(super) fn wait(&mut self) {
+        if let Some((turn, _)) = &mut self.held {
+            turn.waited = true;
+        }
     }
 
     /// Leaves out the one that found no connection, where such ones are left out.

@@ -91,7 +91,7 @@ impl<D: Driver> Worker<'_, D> {
         while self.connections.are_most()
             && let Some(idle) = self.connections.longest_idle()
         {
-            self.close(idle, self.usual_close());
+            self.displace(idle);
         }
     }
 

@@ -5,7 +5,7 @@
 //! that are there, idle ones too, and the others would look as if their family failed.
 
 use sixmark_core::family::Family;
-use sixmark_sys::driver::Driver;
+use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
 use crate::load::arrivals::Turn;
@@ -76,17 +76,23 @@ impl<D: Driver> Worker<'_, D> {
         if patient && !self.arrivals.may_shift(now) {
             return false;
         }
-        if now >= self.measure_from {
+        self.displace(idle);
+        true
+    }
+
+    /// Closes an idle connection for another.
+    pub(super) fn displace(&mut self, idle: Slot) {
+        if self.driver.woke() >= self.measure_from {
             let family = self.connections.get(idle).family;
             self.record.tally[family].connections.displaced += 1;
         }
         self.close(idle, self.usual_close());
-        true
     }
 
     /// Places wait for a connection of `family`.
     fn block(&mut self, family: Family, now: u64) {
         self.count_waiting(now);
+        self.arrivals.wait();
         let stalled_since = self.blocked.map_or(now, |blocked| blocked.stalled_since);
         let places = self.waiting_places();
         self.blocked = Some(Blocked { family, places, since: now, stalled_since });

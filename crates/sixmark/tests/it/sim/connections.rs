@@ -294,3 +294,27 @@ fn an_open_loop_takes_idle_connections_of_the_other_family_or_waits() {
         assert_eq!(both(ran.tally(), |tally| tally.late), 0);
     }
 }
+
+#[test]
+fn what_takes_an_idle_connection_of_the_other_family_at_once_has_not_waited() {
+    let mut plan = capped(1, (1, 1));
+    plan.load.pace = at_rate(20.0, Duration::ZERO).load.pace;
+    let ran = Sim::new(plan).run(well());
+    balance::check(&ran);
+    let counts = |count: fn(&sixmark_core::tally::FamilyTally) -> u64| both(ran.tally(), count);
+    assert!(counts(|tally| tally.connections.displaced) >= 10);
+    assert_eq!((counts(|tally| tally.sent), counts(|tally| tally.waited)), (40, 0));
+}
+
+#[test]
+fn what_is_due_while_all_connections_of_its_family_are_busy_has_waited() {
+    // The other family's only connection is idle, and its place is free.
+    let mut plan = capped(2, (1, 1));
+    plan.load.pace = at_rate(100.0, Duration::ZERO).load.pace;
+    let slow = PerFamily { ipv6: 20 * MILLI, ipv4: MILLI };
+    let ran = Sim::new(plan).run(taking(slow));
+    balance::check(&ran);
+    let [slow, fast] = [&ran.tally().ipv6, &ran.tally().ipv4];
+    assert!(slow.waited > 20, "{}", slow.waited);
+    assert!(slow.connections.awaited_ns > 0 && slow.late + fast.late == 0);
+}

@@ -23,7 +23,7 @@ use super::frame::{
 };
 use super::server::{reply, status};
 use crate::sim::balance;
-use crate::sim::harness::{BEGIN, Ran, Sim, lasting, plan};
+use crate::sim::harness::{BEGIN, Ran, Sim, at_rate, lasting, plan};
 use crate::sim::random::Random;
 use crate::sim::script::{Dial, MICRO, MILLI, Passed, Script, Step, Take};
 
@@ -481,4 +481,21 @@ fn a_connection_that_is_there_and_breaks_the_rules_while_others_are_opened_is_cl
     assert_eq!((tally.completed(), tally.connections.unopened), (8, 0));
     assert_eq!(ran.report.ended, Ended::Complete);
     assert!(ran.ledger.connections.iter().all(|page| page.closed.is_some()), "left open");
+}
+
+#[test]
+fn what_makes_room_for_a_disowned_exchange_is_counted_as_displaced() {
+    let mut plan = streams(at_rate(2.0, Duration::from_secs(1)), 1, 0);
+    plan.ratio = Ratio::new(1, 1).unwrap();
+    plan.load.connections = NonZeroU32::new(2).unwrap();
+    plan.connection.most_open = plan.load.connections;
+    // The first connection idles when the second one, to the other family, disowns its exchange.
+    let server = to_requests(|connection, id| match connection {
+        1 => vec![goaway(MILLI, 0, 0)],
+        _ => vec![answer(MILLI, id)],
+    });
+    let (ran, _) = run(plan, server);
+    let count = |of: fn(&FamilyTally) -> u64| ran.tally().iter().map(|(_, f)| of(f)).sum::<u64>();
+    assert_eq!(count(FamilyTally::completed), 2);
+    assert_eq!((count(|f| f.connections.opened), count(|f| f.connections.displaced)), (3, 1));
 }
