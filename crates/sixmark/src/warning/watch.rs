@@ -5,7 +5,8 @@ use sixmark_core::report::{self, count};
 use sixmark_core::result::{Ended, RunResult, Warning};
 use sixmark_core::watch::{Watched, WatchedFamily};
 
-use super::{bad_status, counted, failed, few_samples, warning};
+use super::family::{bad_status, failed, few_samples};
+use super::{counted, warning};
 
 /// Everything that the result gives reason to doubt; `untimed` packets had no time of their own, and
 /// `lost` tells of interfaces that went away.

@@ -169,7 +169,10 @@ fn agrees(summary: &Value) {
 fn every_warning_is_documented() {
     let source = concat!(
         include_str!("../../src/warning.rs"),
+        include_str!("../../src/warning/before.rs"),
+        include_str!("../../src/warning/certificates.rs"),
         include_str!("../../src/warning/comparison.rs"),
+        include_str!("../../src/warning/family.rs"),
         include_str!("../../src/warning/search.rs"),
         include_str!("../../src/warning/truth.rs"),
         include_str!("../../src/warning/watch.rs"),

@@ -1,0 +1,91 @@
+//! What can be said before the run.
+
+use std::cmp::Reverse;
+
+use sixmark_core::family::Family;
+use sixmark_core::import::LeftOut;
+use sixmark_core::plan::ratio::Ratio;
+use sixmark_core::report::count;
+use sixmark_core::result::Warning;
+
+use super::{NAMED, counted, warning};
+
+/// Before the run: ports may not suffice.
+pub(crate) fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
+    let (needed, ports) = (count(needed), count(ports));
+    warning(
+        "few_ports",
+        format!(
+            "{family} may need {needed} local ports but has {ports}; give more addresses with \
+             --source, widen net.ipv4.ip_local_port_range, or use --close rst"
+        ),
+    )
+}
+
+/// Before the run: only one family, though nobody asked for that.
+pub(crate) fn single_family(missing: Family) -> Warning {
+    let message =
+        format!("the targets have no {missing} address: there is nothing to compare with");
+    warning("single_family", message)
+}
+
+/// Before the run: `count` targets have no address of a family that is used.
+pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
+    let targets = if count == 1 { "1 target has".into() } else { format!("{count} targets have") };
+    let message = format!("{targets} no address that a ratio of {ratio} uses: left out");
+    (count > 0).then(|| warning("left_out", message))
+}
+
+/// What a recording has one of for each request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    one: &'static str,
+    many: &'static str,
+}
+
+/// Of HAR files.
+pub(crate) const ENTRIES: Unit = Unit { one: "entry", many: "entries" };
+/// Of access logs.
+pub(crate) const LINES: Unit = Unit { one: "line", many: "lines" };
+
+/// Before the run: what of a recording is not sent.
+pub(crate) fn requests_left_out(left_out: &LeftOut, unit: Unit) -> Option<Warning> {
+    let message = format!("{}: left out", reasons(left_out, unit));
+    (left_out.count() > 0).then(|| warning("requests_left_out", message))
+}
+
+/// A recording of which nothing is left.
+pub(crate) fn nothing_imported(left_out: &LeftOut, unit: Unit) -> String {
+    match left_out.count() {
+        0 => format!("it has no {}", unit.many),
+        _ => format!("none of its {} can be sent: {}", unit.many, reasons(left_out, unit)),
+    }
+}
+
+/// Why some were left out, how many, and what to do.
+fn reasons(left_out: &LeftOut, unit: Unit) -> String {
+    let mut reasons = Vec::new();
+    if left_out.methods > 0 {
+        reasons.push(format!(
+            "{} of methods that may change something (--unsafe-methods takes them)",
+            count(left_out.methods)
+        ));
+    }
+    if !left_out.hosts.is_empty() {
+        let mut hosts: Vec<_> = left_out.hosts.iter().collect();
+        hosts.sort_by_key(|&(_, &times)| Reverse(times));
+        let of =
+            |&(host, &times): &(&String, &u64)| format!("{} {}", host.escape_debug(), count(times));
+        let more = if hosts.len() > NAMED { ", ..." } else { "" };
+        let named: Vec<_> = hosts.iter().take(NAMED).map(of).collect();
+        let total = count(left_out.hosts.values().sum());
+        let named = named.join(", ");
+        reasons.push(format!("{total} to other hosts ({named}{more}; --har-host takes another)"));
+    }
+    if let Some((number, why)) = &left_out.first_unreadable {
+        let first = if left_out.unreadable == 1 { "" } else { "the first " };
+        let unreadable = counted(left_out.unreadable, unit.one, unit.many);
+        reasons.push(format!("{unreadable} unreadable, {first}number {number} ({why})"));
+    }
+    reasons.join(", ")
+}

@@ -1,0 +1,78 @@
+//! What makes the servers' certificates doubtful.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use sixmark_core::result::{FamilyResult, RunResult, Warning};
+use sixmark_core::tls::CertificateCount;
+
+use super::{NAMED, warning};
+
+/// A certificate that expires within this time is worth a word.
+const SOON: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Digits of a hash that tell it from others.
+const DIGITS: usize = 8;
+
+/// After the run: whose certificates the run saw, and how long they are valid.
+pub(super) fn of_certificates(result: &RunResult) -> impl Iterator<Item = Warning> + use<> {
+    let doubts = [insecure(result), certificates_differ(result), certificate_expires(result)];
+    doubts.into_iter().flatten()
+}
+
+fn insecure(result: &RunResult) -> Option<Warning> {
+    result.plan.as_ref()?.tls.as_ref().is_some_and(|tls| tls.insecure).then(|| {
+        let message = "any certificate was accepted (--insecure): who answered is not known";
+        warning("insecure", message.to_owned())
+    })
+}
+
+fn certificates(figures: &FamilyResult) -> &[CertificateCount] {
+    figures.tls.as_ref().map_or(&[], |tls| &tls.certificates)
+}
+
+/// A family has seen a certificate that the other one has not.
+fn certificates_differ(result: &RunResult) -> Option<Warning> {
+    let seen = |figures| certificates(figures).iter().map(|c| &c.sha256).collect::<BTreeSet<_>>();
+    let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
+    let (v6, v4) = (seen(v6), seen(v4));
+    (v6 != v4 && !v6.is_empty() && !v4.is_empty()).then(|| {
+        let message = format!(
+            "the servers show other certificates over IPv6 (SHA-256 {}) than over IPv4 ({}): the \
+             families may not have reached the same server",
+            beginnings(&v6),
+            beginnings(&v4)
+        );
+        warning("certificates_differ", message)
+    })
+}
+
+/// The first hexadecimal digits of hashes.
+fn beginnings(hashes: &BTreeSet<&String>) -> String {
+    let named = hashes.iter().take(NAMED).map(|hash| hash.chars().take(DIGITS).collect::<String>());
+    let more = if hashes.len() > NAMED { ", ..." } else { "" };
+    format!("{}{more}", named.collect::<Vec<_>>().join(", "))
+}
+
+/// The certificate that expires first, where that is soon or has been.
+fn certificate_expires(result: &RunResult) -> Option<Warning> {
+    let ends = certificates(&result.total).iter().filter_map(|c| c.not_after.as_deref());
+    let time = |text| humantime::parse_rfc3339(text).ok();
+    let (end, text) = ends.filter_map(|text| Some((time(text)?, text))).min()?;
+    let started = time(&result.started)?;
+    (end < started + SOON).then(|| {
+        let what = if end < started { "expired on" } else { "is about to expire, on" };
+        let over = families_shown(result, text);
+        let message = format!("a certificate that the server shows over {over} {what} {text}");
+        warning("certificate_expires", message)
+    })
+}
+
+/// The families over which a certificate was shown that ends then.
+fn families_shown(result: &RunResult, end: &str) -> String {
+    let shown = |figures: &FamilyResult| {
+        certificates(figures).iter().any(|c| c.not_after.as_deref() == Some(end))
+    };
+    let families = result.families.iter().filter(|(_, figures)| shown(figures));
+    families.map(|(family, _)| family.to_string()).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,255 @@
+//! What makes the figures of one family doubtful.
+
+use sixmark_core::content::ContentResult;
+use sixmark_core::family::Family;
+use sixmark_core::outcome::Outcome;
+use sixmark_core::plan::Plan;
+use sixmark_core::plan::accept::AcceptStatus;
+use sixmark_core::report::count;
+use sixmark_core::result::{FamilyResult, RunResult, Warning};
+
+use super::{counted, warning};
+
+/// Fewer whole responses than this say little about the slowest percent.
+const FEW: u64 = 1_000;
+
+/// A larger part of what may be in flight that is not used, for want of a connection of the right
+/// family, is worth a word.
+const AWAITED: f64 = 0.05;
+
+/// After the run: what makes one family's figures doubtful.
+pub(super) fn of_family(
+    result: &RunResult,
+    family: Family,
+    figures: &FamilyResult,
+) -> Vec<Warning> {
+    let doubts = [
+        fell_away(family, figures),
+        failed(family, figures),
+        overloaded(family, figures),
+        awaited(result, family, figures),
+        dropped(family, figures),
+        datagrams_dropped(family, figures),
+        unsent(family, figures),
+        no_port(family, figures),
+        local(family, figures),
+        bad_status(result.plan.as_ref(), family, figures),
+        content(family, figures),
+        few_samples(family, figures),
+        dead_addresses(family, figures),
+        unsolicited(family, figures),
+        unopened(family, figures),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+fn ended_as(figures: &FamilyResult, outcome: Outcome) -> u64 {
+    figures.outcomes.get(outcome.name()).copied().unwrap_or(0)
+}
+
+fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    (figures.accepted() == 0).then(|| {
+        let what = match (figures.content.is_empty(), figures.requests.completed) {
+            (true, 0) => format!("not one request over {family} was answered"),
+            (true, _) => format!("every response over {family} was an error"),
+            (false, _) => format!("not one response over {family} passed its checks"),
+        };
+        warning("family_fell_away", format!("{what}: it can't be compared"))
+    })
+}
+
+pub(super) fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let failed = figures.requests.sent.checked_sub(figures.requests.completed)?;
+    // What failed a check has a warning of its own.
+    let others = ended_as(figures, Outcome::Abandoned) + ended_as(figures, Outcome::Content);
+    let failed = failed.saturating_sub(others);
+    (failed > 0 && figures.requests.completed > 0).then(|| {
+        let share = failed as f64 / figures.requests.sent as f64 * 100.0;
+        let message = format!(
+            "{} of {} over {family} ({share:.2} %) had no whole response; the times are of the \
+             others",
+            count(failed),
+            counted(figures.requests.sent, "request", "requests")
+        );
+        warning("failures", message)
+    })
+}
+
+fn overloaded(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let waited = figures.requests.waited;
+    (waited > 0).then(|| {
+        let message = format!(
+            "{} over {family} waited for a connection: raise -c or lower the rate",
+            counted(waited, "exchange", "exchanges")
+        );
+        warning("overloaded", message)
+    })
+}
+
+/// In a closed loop. In an open one exchanges that waited are counted.
+fn awaited(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let plan = result.plan.as_ref().filter(|plan| plan.load.pace.open().is_none())?;
+    let share = figures.connections.awaited_s / (plan.in_flight() as f64 * result.elapsed_s);
+    (share >= AWAITED).then(|| {
+        let message = format!(
+            "{:.0} % of what -c may have in flight was not used, since all connections of {family} were \
+             busy and no more may be open: it answers later than the ratio needs, or -c is too small \
+             for the ratio",
+            share * 100.0
+        );
+        warning("connections_awaited", message)
+    })
+}
+
+fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let dropped = figures.requests.dropped;
+    (dropped > 0).then(|| {
+        let message = format!(
+            "{} over {family}, since no connection was free when they were due: raise -c or lower the \
+             rate; the times are of the others",
+            counted(dropped, "exchange was dropped", "exchanges were dropped")
+        );
+        warning("dropped", message)
+    })
+}
+
+/// What this host drops looks like loss of the network, and QUIC slows down for it.
+fn datagrams_dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let dropped = figures.quic.as_ref().map_or(0, |quic| quic.dropped);
+    (dropped > 0).then(|| {
+        let message = format!(
+            "{} over {family} came to this host and found no room in its sockets' buffers, which \
+             QUIC takes for loss and slows down; raise net.core.rmem_max or use more connections",
+            counted(dropped, "datagram", "datagrams")
+        );
+        warning("datagrams_dropped", message)
+    })
+}
+
+fn unsent(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let unsent = figures.requests.unsent;
+    (unsent > 0).then(|| {
+        let message = format!(
+            "{} due over {family} before the end never began: the rate was not kept up, and the \
+             longest waits are missing from the times",
+            counted(unsent, "exchange", "exchanges")
+        );
+        warning("unsent", message)
+    })
+}
+
+fn no_port(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let missed = ended_as(figures, Outcome::NoPort);
+    (missed > 0).then(|| {
+        let message = format!(
+            "{} over {family} found no local port; give more addresses with --source, widen \
+             net.ipv4.ip_local_port_range, or use --close rst",
+            counted(missed, "connection", "connections")
+        );
+        warning("no_port", message)
+    })
+}
+
+fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let failed = ended_as(figures, Outcome::Local);
+    (failed > 0).then(|| {
+        let message = format!(
+            "{} over {family} failed on this host, not on the server: see the errno",
+            counted(failed, "request", "requests")
+        );
+        warning("local", message)
+    })
+}
+
+/// Statuses that count as failures.
+pub(super) fn bad_status(
+    plan: Option<&Plan>,
+    family: Family,
+    figures: &FamilyResult,
+) -> Option<Warning> {
+    let unaccepted = figures.requests.unaccepted;
+    let accepted = plan.map_or_else(AcceptStatus::default, |plan| plan.accept_status);
+    let others = || figures.status.iter().filter(|&(&status, _)| !accepted.accepts(status));
+    let (most, _) = others().max_by_key(|&(_, times)| times)?;
+    let kind = match others().count() {
+        1 => format!("status {most}"),
+        _ => format!("a status that is not accepted, most of them {most}"),
+    };
+    (unaccepted > 0).then(|| {
+        let total = counted(unaccepted, "response", "responses");
+        warning("status", format!("{total} over {family} had {kind}: they count as failures"))
+    })
+}
+
+fn content(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let failed: u64 = figures.content.iter().map(|check| check.count).sum();
+    let most = most_failed(&figures.content)?;
+    let responses = counted(failed, "response", "responses");
+    let message = format!("{responses} over {family} failed a check, {most}");
+    Some(warning("content", message))
+}
+
+/// Which check the most responses failed, and what one of them had instead.
+pub(crate) fn most_failed(content: &[ContentResult]) -> Option<String> {
+    let most = content.iter().max_by_key(|check| check.count)?;
+    let found = most.samples.first().map_or("", |sample| &sample.found);
+    let part = if content.len() > 1 { "most of them " } else { "" };
+    Some(format!("{part}{} (found {found})", most.check.escape_debug()))
+}
+
+pub(super) fn few_samples(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    (1..FEW).contains(&figures.requests.completed).then(|| {
+        let message = format!(
+            "only {} over {family}: p99 and above rest on fewer than 10",
+            counted(figures.requests.completed, "response", "responses")
+        );
+        warning("few_samples", message)
+    })
+}
+
+/// Addresses of several that give nothing, while others do.
+fn dead_addresses(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let (dead, alive): (Vec<_>, Vec<_>) = figures.by_address.iter().partition(|of| of.is_dead());
+    let (first, others) = (dead.first()?, dead.len() - 1);
+    let most = first.failures.iter().max_by_key(|failed| failed.count);
+    let how = match (first.completed, most) {
+        (0, Some(most)) => format!(", {} in {}", most.failure.outcome, most.failure.phase),
+        (0, None) => String::new(),
+        _ => ", errors only".to_owned(),
+    };
+    (!alive.is_empty()).then(|| {
+        let (address, ended) = (first.address, count(first.ended));
+        let more = match others {
+            0 => String::new(),
+            _ => format!(", nor {}", counted(others as u64, "other", "others")),
+        };
+        let message = format!(
+            "{address} over {family} does not answer (0 of {ended}{how}){more}; {}",
+            counted(alive.len() as u64, "other address does", "other addresses do"),
+        );
+        warning("dead_address", message)
+    })
+}
+
+fn unsolicited(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let times = figures.connections.unsolicited;
+    (times > 0).then(|| {
+        let message = format!(
+            "{} over {family} carried bytes that no request had asked for",
+            counted(times, "connection", "connections")
+        );
+        warning("unsolicited", message)
+    })
+}
+
+fn unopened(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let missing = figures.connections.unopened;
+    (missing > 0).then(|| {
+        let message = format!(
+            "{} over {family} that --preopen was to open could not be opened: the server may be at a \
+             limit of its own, on open files or on connections",
+            counted(missing, "connection", "connections")
+        );
+        warning("unopened", message)
+    })
+}
