@@ -142,7 +142,7 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and by the condition of `register` not in use.
+        // SAFETY: allocated with this layout, and by the condition of `register_group` not in use.
         unsafe { dealloc(self.entries.as_ptr().cast(), entries_layout(self.count)) };
         // SAFETY: as above.
         unsafe { dealloc(self.bytes.as_ptr(), bytes_layout(self.count, self.size)) };
