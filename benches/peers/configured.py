@@ -8,19 +8,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from server import START_S, STOP_S, certify, free_port
+from process import OneProcess
+from server import START_S, certify, free_port
 
 
-class Configured:
+class Configured(OneProcess):
     """Serves /hello (13 bytes) while the `with` block runs."""
 
-    scheme = "http"
-
     def __init__(self, cpu):
+        super().__init__()
         self.cpu = cpu
         self.folder = None
-        self.process = None
-        self.ports = {}
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="sixmark-peers-"))
@@ -38,21 +36,8 @@ class Configured:
         return self
 
     def __exit__(self, *_):
-        self._stop()
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def url(self, family, path, load):
-        host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
-        return f"{self.scheme}://{host}:{self.ports[family]}{path}"
-
-    def agreed(self):
-        """It does not say."""
-        return {}
-
-    def cpu_seconds(self):
-        """User and system time so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _start(self):
         # Between finding a port free and the server taking it, somebody else may have taken it.
@@ -81,7 +66,7 @@ class Configured:
             if all(map(self._listens, ("::1", "127.0.0.1"), self.ports.values())):
                 return True
             time.sleep(0.01)
-        self._stop()
+        self.stop()
         return False
 
     def _listens(self, host, port):
@@ -90,16 +75,6 @@ class Configured:
             return True
         except OSError:
             return False
-
-    def _stop(self):
-        if self.process is None or self.process.poll() is not None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 class Lighttpd(Configured):

@@ -1,10 +1,9 @@
 """Jetty, which speaks HTTP/2 without TLS, on a CPU of its own."""
 
-import os
 import subprocess
 from pathlib import Path
 
-from server import STOP_S
+from process import OneProcess
 
 JARS = Path("/usr/share/java")
 NAMES = (
@@ -16,7 +15,7 @@ NAMES = (
 WARM_S = 4
 
 
-class Jetty:
+class Jetty(OneProcess):
     """Serves 13 bytes at / while the `with` block runs, warmed up."""
 
     name = "jetty"
@@ -24,13 +23,12 @@ class Jetty:
     needs = ["java", "javac", *(str(JARS / f"{name}.jar") for name in NAMES)]
 
     def __init__(self, sixmark, cpu):
+        super().__init__()
         self.sixmark = sixmark
         jars = ":".join(self.needs[2:])
         program = Path(__file__).with_name("Jetty.java")
         java = ["java", "-cp", jars, str(program), "::1", "127.0.0.1"]
         self.command = ["taskset", "-c", str(cpu), *java]
-        self.process = None
-        self.ports = {}
 
     def __enter__(self):
         self.process = subprocess.Popen(
@@ -51,27 +49,6 @@ class Jetty:
             self.__exit__()
             raise
         return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-    def url(self, family, path, load):
-        host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
-        return f"http://{host}:{self.ports[family]}{path}"
-
-    def cpu_seconds(self):
-        """User and system time so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def agreed(self):
-        """It does not say."""
-        return {}
 
     def _warm_up(self):
         urls = [self.url(family, "/", None) for family in self.ports]

@@ -11,9 +11,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from process import STOP_S, cpu_seconds
+
 # Long enough for a busy machine; nginx needs some 20 ms.
 START_S = 10
-STOP_S = 5
 
 CONFIG = """\
 daemon off;
@@ -115,12 +116,7 @@ class Nginx:
 
     def cpu_seconds(self):
         """User and system time of the worker so far."""
-        ticks = 0
-        for pid in self._workers():
-            # The name in the second field may hold spaces; utime and stime are fields 14 and 15.
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return sum(map(cpu_seconds, self._workers()))
 
     def _workers(self):
         pid = self.process.pid
