@@ -105,7 +105,7 @@ pub fn table(table: &Table, style: Style) -> String {
         }
     }
     text.push_str(&grid.render(style));
-    if let Some(note) = improvement::note(table) {
+    for note in improvement::note(table).into_iter().chain(improvement::unlike(table)) {
         let _ = writeln!(text, "{}", style.note(&note));
     }
     if let Some(published) = &table.published {

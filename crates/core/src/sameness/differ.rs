@@ -22,6 +22,17 @@ const FEW_BYTES: f64 = 32.0;
 /// One stretch of each side, in the order in which they were measured; sizes that differ by less than
 /// `margin` of the larger one do not matter. None where nothing is known of either side.
 pub fn look(names: (&str, &str), pairs: &[(&Answers, &Answers)], margin: f64) -> Option<Sameness> {
+    look_among(names, pairs, margin, 1)
+}
+
+/// The same where it is looked at one of so many places, all of which share the level.
+pub fn look_among(
+    names: (&str, &str),
+    pairs: &[(&Answers, &Answers)],
+    margin: f64,
+    places: usize,
+) -> Option<Sameness> {
+    let level = LEVEL / places.max(1) as f64;
     let (mut a, mut b) = (Answers::default(), Answers::default());
     pairs.iter().for_each(|(of_a, of_b)| {
         a += of_a;
@@ -34,7 +45,7 @@ pub fn look(names: (&str, &str), pairs: &[(&Answers, &Answers)], margin: f64) ->
     let shares: Vec<_> = views.iter().flat_map(|view| view.shares(margin)).collect();
     let sizes: Vec<_> = views.iter().filter_map(|view| view.size(margin)).collect();
     let tests = shares.len() + sizes.len();
-    let mut differences = [significant(shares), significant(sizes)].concat();
+    let mut differences = [significant(shares, level), significant(sizes, level)].concat();
     differences.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
     let silent = say::silent(names, (&a.given(None), &b.given(None)));
     let said = silent.or_else(|| {
@@ -43,7 +54,7 @@ pub fn look(names: (&str, &str), pairs: &[(&Answers, &Answers)], margin: f64) ->
         Some(say::difference(names, first, &differences, (&of(&a), &of(&b))))
     });
     let (same, pairs) = (said.is_none(), pairs.len());
-    Some(Sameness { same, said, level: LEVEL, pairs, tests, differences })
+    Some(Sameness { same, said, level, pairs, tests, differences })
 }
 
 /// What matters comes first, statuses and closures before sizes, the larger share before the smaller.
@@ -58,8 +69,8 @@ fn weight(of: &Unlike) -> f64 {
 }
 
 /// Those whose p is no larger than half the level over their number (Bonferroni).
-fn significant(found: Vec<Unlike>) -> Vec<Unlike> {
-    let bound = LEVEL / 2.0 / found.len().max(1) as f64;
+fn significant(found: Vec<Unlike>, level: f64) -> Vec<Unlike> {
+    let bound = level / 2.0 / found.len().max(1) as f64;
     found.into_iter().filter(|unlike| unlike.p.is_some_and(|p| p <= bound)).collect()
 }
 

@@ -17,7 +17,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{Answers, Given};
-pub use differ::look;
+pub use differ::{look, look_among};
 pub use document::GivenResult;
 
 use crate::outcome::Outcome;

@@ -5,12 +5,17 @@
 //! repetition, of which Student's t gives the interval and the p-value.
 
 use super::average::geometric;
-use super::result::{At, Claim, FindingResult, Ratio, Verdict};
-use crate::family::Family;
+use super::outputs::{Observation, observations};
+use super::result::{At, Claim, FindingResult, MARGIN_PERCENT, Ratio, Verdict};
+use super::unlike;
+use crate::family::{Family, spoken};
 use crate::plan::study::published::at_family;
 use crate::plan::study::{FAMILY, FindingSpec};
 use crate::stats::special::incomplete_beta;
 use crate::study::result::CellResult;
+
+/// Levels of some factors.
+type SideLevels = [(String, Vec<String>)];
 
 /// Tests one on the cells that there are.
 pub(super) fn finding(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult {
@@ -28,11 +33,53 @@ pub(super) fn finding(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult
     let verdict = verdict(spec.claim, ratio.and_then(|ratio| Some((ratio.low?, ratio.high?))));
     let text = spec.text.clone();
     let (measure, claim, blocks) = (spec.measure, spec.claim, pairs.len() as u32);
-    FindingResult { text, measure, claim, blocks, ratio, p, verdict }
+    let found = FindingResult { text, measure, claim, blocks, ratio, p, unlike: None, verdict };
+    match unlike(spec, &observations(cells)) {
+        None => found,
+        unlike => {
+            let verdict = Verdict::NotComparable;
+            FindingResult { ratio: None, p: None, unlike, verdict, ..found }
+        }
+    }
+}
+
+/// What keeps the sides from being compared in speed: that families don't give the same at some levels
+/// of either side, that the sides don't, or that there are only errors.
+fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
+    if !spec.measure.is_of_speed() {
+        return None;
+    }
+    let used = seen.iter().filter(|one| one.is_at(&spec.only));
+    let is_at = |one: &Observation<'_>, side: &SideLevels| {
+        let holds = |(factor, levels): &(String, Vec<String>)| {
+            one.at.iter().any(|at| at.factor == *factor && levels.contains(&at.level))
+        };
+        side.iter().all(holds)
+    };
+    let of = |side: &SideLevels| used.clone().filter(|one| is_at(one, side)).collect::<Vec<_>>();
+    let [a, b] = [of(&spec.a), of(&spec.b)];
+    let mut both = a.clone();
+    both.extend(&b);
+    let margin = match spec.claim {
+        Claim::Equal { margin_percent } => margin_percent,
+        _ => MARGIN_PERCENT,
+    };
+    unlike::families(&both, margin / 100.0)
+        .or_else(|| unlike::only_errors(&both))
+        .or_else(|| unlike::sides([&a, &b], [&spec.a, &spec.b].map(|side| name(side))))
+}
+
+/// The levels that set a side apart.
+fn name(side: &SideLevels) -> String {
+    let of_factor = |(factor, levels): &(String, Vec<String>)| {
+        let levels = levels.iter().map(|level| spoken(level)).collect::<Vec<_>>().join(" or ");
+        if factor == FAMILY { levels } else { format!("{factor} {levels}") }
+    };
+    side.iter().map(of_factor).collect::<Vec<_>>().join(", ")
 }
 
 /// The mean logarithm of one side's figures; of the families' ratio where that is asked for.
-fn value(spec: &FindingSpec, side: &[(String, Vec<String>)], block: &[&CellResult]) -> Option<f64> {
+fn value(spec: &FindingSpec, side: &SideLevels, block: &[&CellResult]) -> Option<f64> {
     let of = |family: Family| {
         let logs = block.iter().filter_map(|cell| {
             let at = levels(cell, family);
@@ -101,6 +148,7 @@ impl Verdict {
             Verdict::BorneOut => "borne out",
             Verdict::NotBorneOut => "not borne out",
             Verdict::CannotTell => "can't tell",
+            Verdict::NotComparable => "not comparable",
         }
     }
 }
@@ -109,6 +157,9 @@ impl FindingResult {
     /// The verdict with its figures, for people.
     pub fn sentence(&self) -> String {
         let verdict = self.verdict.words();
+        if let Some(said) = &self.unlike {
+            return format!("{verdict}: {said}");
+        }
         let Some(ratio) = self.ratio else { return format!("{verdict}: nothing to compare") };
         let interval = match (ratio.low, ratio.high) {
             (Some(low), Some(high)) => format!(" ({low:.3} to {high:.3})"),

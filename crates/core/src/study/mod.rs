@@ -11,6 +11,7 @@ mod findings;
 pub mod measure;
 pub mod outputs;
 pub mod result;
+mod unlike;
 
 use sha2::{Digest as _, Sha256};
 

@@ -2,16 +2,16 @@
 
 mod improvement;
 mod interaction;
-mod unlike;
 
 use super::analyse::{self, Figure};
 use super::average::{Average, average, entry};
 use super::findings::finding;
 use super::measure::{Bounds, Measure};
 use super::result::{
-    At, Axis, CellResult, Chart, Column, Dot, Entry, FindingResult, Published, Row, Series,
-    Statistic, StudyComparison, Table, Value,
+    At, Axis, CellResult, Chart, Column, Dot, Entry, Finding, FindingResult, Published, Row,
+    Series, Statistic, StudyComparison, Table, Value,
 };
+use super::unlike;
 use crate::family::Family;
 use crate::plan::study::published::at_family;
 use crate::plan::study::{
@@ -19,21 +19,22 @@ use crate::plan::study::{
 };
 
 /// The figures of one cell over one family.
-struct Observation<'a> {
-    at: Vec<At>,
-    repetition: u32,
-    family: Family,
-    cell: &'a CellResult,
+pub(super) struct Observation<'a> {
+    /// Every level, the family's included.
+    pub(super) at: Vec<At>,
+    pub(super) repetition: u32,
+    pub(super) family: Family,
+    pub(super) cell: &'a CellResult,
 }
 
 impl Observation<'_> {
-    fn is_at(&self, at: &[At]) -> bool {
+    pub(super) fn is_at(&self, at: &[At]) -> bool {
         at.iter().all(|at| self.at.contains(at))
     }
 }
 
 /// Every cell, once for each family that it loaded.
-fn observations(cells: &[CellResult]) -> Vec<Observation<'_>> {
+pub(super) fn observations(cells: &[CellResult]) -> Vec<Observation<'_>> {
     let of_cell = |cell: &'_ CellResult| {
         let of_family = |family: Family| {
             let mut at = cell.levels.clone();
@@ -394,7 +395,8 @@ fn one_entry(
             true => interaction::by_repetition(spec, with, seen, &here),
             false => interaction::by_factors(study, (spec, with), seen, &here, pairing),
         };
-        return interaction::entry(&label, spec, with, &pairs);
+        let entry = interaction::entry(&label, spec, with, &pairs);
+        return comparable(entry, spec, seen, &with.sides().map(|at| [&here[..], &[at]].concat()));
     }
     let pairs = match repeated {
         true => by_repetition(spec, seen, &here),
@@ -403,8 +405,24 @@ fn one_entry(
     let names = [pretty(&spec.a), pretty(&spec.b)];
     let better = spec.measure.higher_is_better();
     let entry = entry(&label, names, &pairs, better, Some(spec.margin_percent));
-    match unlike::said(study, spec, seen, &here, (pairing, repeated)) {
-        Some(said) => unlike::entry(entry, said),
+    comparable(entry, spec, seen, &[here])
+}
+
+/// The entry, without what it says of speed where its sides don't give the same somewhere.
+fn comparable(
+    entry: Entry,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    places: &[Vec<At>],
+) -> Entry {
+    let here = seen.iter().filter(|one| places.iter().any(|at| one.is_at(at)));
+    let here: Vec<_> = here.filter(|_| spec.measure.is_of_speed()).collect();
+    let sides = [&side(spec, &spec.a), &side(spec, &spec.b)];
+    match unlike::said(&here, sides, spec.margin_percent / 100.0) {
+        Some(said) => {
+            let sentence = format!("not comparable: {said}");
+            Entry { ratio: None, finding: Finding::NotComparable, sentence, ..entry }
+        }
         None => entry,
     }
 }

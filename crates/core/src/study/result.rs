@@ -276,6 +276,10 @@ pub struct Improvement {
     /// the level that is judged, its values percent. Where a lower figure is the better one, the
     /// sign is turned: what is better is above zero.
     pub rows: Vec<Row>,
+    /// What keeps some of the speeds from being compared, in a sentence without a full stop; they have no
+    /// percentage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlike: Option<String>,
 }
 
 /// A figure of a table, in its column's unit.

@@ -109,7 +109,7 @@ fn findings(result: &StudyResult) -> Vec<Block> {
         Row {
             label: found.text.clone().into(),
             cells: vec![
-                found.verdict.words().into(),
+                tested(found).into(),
                 number(found.ratio.map(|ratio| ratio.value)),
                 interval.into(),
                 number(found.p),
@@ -132,6 +132,14 @@ fn findings(result: &StudyResult) -> Vec<Block> {
     ];
     let groups = vec![Group { name: None, rows }];
     vec![Block::Table(Table { caption: caption.to_owned(), columns, groups, scale: None })]
+}
+
+/// The verdict, with the reason where nothing can be compared.
+fn tested(found: &FindingResult) -> String {
+    match &found.unlike {
+        Some(_) => format!("≠ {}", found.sentence()),
+        None => found.verdict.words().to_owned(),
+    }
 }
 
 /// What was measured, and what was published of the same.
@@ -232,7 +240,8 @@ fn table(of: &Asked) -> Vec<Block> {
         of.rows.iter().flat_map(|one| std::iter::once(row(one)).chain(better(one))).collect();
     let mut blocks = vec![Block::Table(Table::new(format!("{}{at}", of.title), columns, rows))];
     blocks.extend(of.published.iter().map(|from| Block::Text(format!("Published: {from}."))));
-    blocks.extend(improvement::note(of).map(Block::Text));
+    blocks
+        .extend(improvement::note(of).into_iter().chain(improvement::unlike(of)).map(Block::Text));
     blocks.extend(of.remarks.iter().cloned().map(Block::Text));
     blocks
 }

@@ -50,6 +50,12 @@ pub(super) fn note(table: &Table) -> Option<String> {
     ))
 }
 
+/// Why speeds have no percentage.
+pub(super) fn unlike(of: &Table) -> Option<String> {
+    let said = of.improvement.as_ref()?.unlike.as_ref()?;
+    Some(format!("Some speeds are not comparable: {said}."))
+}
+
 /// With its interval: `+1.20 [-0.3, +2.7]`.
 fn percent(value: &Value) -> String {
     let Some(measured) = value.measured else { return "-".to_owned() };

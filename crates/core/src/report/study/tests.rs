@@ -62,7 +62,7 @@ fn improvement_stands_below_the_rows_that_it_is_about() {
     };
     let rows = vec![better("64K", 5.0), better("256K", -7.0)];
     let [factor, of, over] = ["family", "ipv6", "ipv4"].map(str::to_owned);
-    all.improvement = Some(Improvement { factor, of, over, rows });
+    all.improvement = Some(Improvement { factor, of, over, rows, unlike: None });
     let text = table(&all, Style::Text);
     let lines: Vec<Vec<&str>> =
         text.lines().map(|line| line.split_whitespace().collect()).collect();

@@ -4,7 +4,8 @@ use super::{Beside, Observation, combinations};
 use crate::plan::study::{Levels, Study, TableSpec};
 use crate::stats::t_quantile;
 use crate::study::measure::Measure;
-use crate::study::result::{At, Column, Improvement, Row, Value};
+use crate::study::result::{At, Column, Improvement, MARGIN_PERCENT, Row, Value};
+use crate::study::unlike;
 
 /// The share of intervals that hold the true value.
 const CONFIDENCE: f64 = 0.95;
@@ -20,19 +21,37 @@ pub(super) fn improvement(
 ) -> Improvement {
     let [of, over] = levels.sides();
     let judged = combinations(study, &spec.rows).into_iter().filter(|row| row.contains(&of));
+    let mut unlike = None;
     let rows = judged.filter_map(|row| {
         let value = |column: &Column| {
             let here: Vec<At> = at.iter().chain(&row).chain(&column.at).cloned().collect();
-            value(seen, &here, [&of, &over], column.measure, beside)
+            let value = value(seen, &here, [&of, &over], column.measure, beside);
+            let Some(said) = said(seen, &here, [&of, &over], column.measure) else { return value };
+            unlike.get_or_insert(said);
+            Value { published: value.published, ..Value::default() }
         };
         let values: Vec<Value> = columns.iter().map(value).collect();
         let known = |value: &Value| value.measured.is_some();
         let levels = row.iter().map(|at| at.level.clone()).collect();
         values.iter().any(known).then_some(Row { levels, values })
     });
+    let rows = rows.collect();
     let (factor, [of, over]) =
         (levels.factor.clone(), [&levels.of, &levels.over].map(String::clone));
-    Improvement { rows: rows.collect(), factor, of, over }
+    Improvement { rows, factor, of, over, unlike }
+}
+
+/// What keeps the levels from being compared in speed.
+fn said(
+    seen: &[Observation<'_>],
+    here: &[At],
+    [of, over]: [&At; 2],
+    measure: Measure,
+) -> Option<String> {
+    let others = || here.iter().filter(|at| at.factor != of.factor);
+    let there = seen.iter().filter(|one| others().all(|at| one.at.contains(at)));
+    let there: Vec<_> = there.filter(|_| measure.is_of_speed()).collect();
+    unlike::said(&there, [of, over], MARGIN_PERCENT / 100.0)
 }
 
 /// Here is where the judged level stands; the other one takes its place.

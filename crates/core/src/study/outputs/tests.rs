@@ -5,7 +5,8 @@ use crate::plan::study::cells::cells;
 use crate::plan::study::published::family_name;
 use crate::plan::study::{Context, parse};
 use crate::result::{Ended, Families};
-use crate::study::result::Finding;
+use crate::sameness::GivenResult;
+use crate::study::result::{Finding, Verdict};
 
 const PUBLISHED: &str = r#"
 title = "T"
@@ -252,4 +253,100 @@ fn an_interaction_is_the_ratio_of_two_ratios() {
         assert!(entry.sentence.contains("depends on offload"), "{}", entry.sentence);
         assert_eq!(all[0].interaction.as_ref().unwrap().of, "off");
     }
+}
+
+/// As many whole responses of a status in each cell of a family.
+fn answering(study: &Study, status: impl Fn(Family, &[At]) -> u16) -> Vec<CellResult> {
+    let mut cells = measured(study, some);
+    for cell in &mut cells {
+        let at = cell.levels.clone();
+        let of = |family: Family, loaded: bool| {
+            let status = status(family, &at);
+            let unaccepted = if status < 400 { 0 } else { 50 };
+            let status = [(status, 50)].into();
+            loaded.then(|| GivenResult { status, unaccepted, ..GivenResult::default() })
+        };
+        cell.given.ipv6 = of(Family::Ipv6, cell.families.ipv6.is_some());
+        cell.given.ipv4 = of(Family::Ipv4, cell.families.ipv4.is_some());
+    }
+    cells
+}
+
+const SIX_LEVELS: &str = "[factors]\nsize = [1, 2, 3, 4, 5, 6]\nfamily = ['ipv6', 'ipv4']\n";
+
+fn sick_at_two(family: Family, at: &[At]) -> u16 {
+    if family == Family::Ipv6 && size(at) == 2.0 { 503 } else { 200 }
+}
+
+#[test]
+fn a_family_that_is_sick_at_one_of_many_levels_is_not_compared() {
+    let text = format!(
+        "{SIX_LEVELS}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n\
+         [[comparisons]]\nname = 'd'\nmeasure = 'goodput'\nby = ['size']\n\
+         [[comparisons]]\nname = 'e'\nmeasure = 'goodput'\na = 'ipv6'\nb = 'ipv4'\n\
+         interaction = {{ factor = 'size', of = '2', over = '1' }}\n\
+         [[tables]]\nname = 't'\nrows = ['size', 'family']\nmeasures = ['goodput', 'failed']\n\
+         improvement = {{ factor = 'family', of = 'ipv6', over = 'ipv4' }}\n"
+    );
+    let study = study(&text);
+    let cells = answering(&study, sick_at_two);
+    let all = comparisons(&study, &cells);
+    let sick = "not comparable: IPv6 answers 503 to every request; IPv4 200";
+    for (entry, at) in
+        [(&all[0].entries[0], " (at 2)"), (&all[1].entries[1], ""), (&all[2].entries[0], " (at 2)")]
+    {
+        assert_eq!((entry.finding, entry.ratio), (Finding::NotComparable, None), "{entry:?}");
+        assert_eq!(entry.sentence, format!("{sick}{at}"));
+    }
+    assert_ne!(all[1].entries[0].finding, Finding::NotComparable, "it is well there");
+    let (tables, ..) = outputs(&study, &cells);
+    let better = tables[0].improvement.as_ref().unwrap();
+    assert_eq!(better.unlike.as_deref(), sick.strip_prefix("not comparable: "));
+    let levels: Vec<_> = better.rows.iter().map(|row| row.levels[0].as_str()).collect();
+    assert_eq!(levels, ["1", "3", "4", "5", "6"]);
+    let well = answering(&study, |_, _| 200);
+    assert!(comparisons(&study, &well).iter().all(|all| all.entries[0].ratio.is_some()));
+}
+
+#[test]
+fn a_finding_on_cells_that_are_not_the_same_is_not_comparable() {
+    let finding = |measure: &str, more: &str| {
+        format!("[[findings]]\ntext = 'T'\nmeasure = '{measure}'\nclaim = 'higher'\n{more}\n")
+    };
+    let sides = [
+        "a = { family = 'ipv6' }\nb = { family = 'ipv4' }",
+        "a = { size = 2 }\nb = { size = 1 }",
+        "a = { size = 2 }\nb = { size = 1 }\nof_families = true",
+        "a = { size = 2, family = 'ipv6' }\nb = { size = 1, family = 'ipv6' }",
+        "a = { size = 3 }\nb = { size = 1 }",
+    ];
+    let of_speed = sides.map(|side| finding("goodput", side)).concat();
+    let study = study(&format!("{SIX_LEVELS}{of_speed}{}", finding("failed", sides[0])));
+    let found = findings(&study, &answering(&study, sick_at_two));
+    let differ = "IPv6 answers 503 to every request; IPv4 200 (at 2)";
+    let errors = "IPv6 gives nothing but errors: 0 of 150 accepted";
+    let said = [Some(differ), Some(differ), Some(differ), Some(errors), None, None];
+    for (found, said) in found.iter().zip(said) {
+        assert_eq!(found.unlike.as_deref(), said, "{found:?}");
+        assert_eq!(found.verdict == Verdict::NotComparable, said.is_some());
+        if let Some(said) = said {
+            assert_eq!(found.sentence(), format!("not comparable: {said}"));
+            assert_eq!((found.ratio, found.p), (None, None));
+        }
+    }
+    let well = findings(&study, &answering(&study, |_, _| 200));
+    assert!(well.iter().all(|found| found.unlike.is_none()), "{well:?}");
+}
+
+#[test]
+fn sides_of_a_finding_that_answer_otherwise_are_not_comparable() {
+    let text = format!(
+        "{SIX_LEVELS}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = 'higher'\n\
+         a = {{ size = [2, 3] }}\nb = {{ size = 1 }}\n"
+    );
+    let study = study(&text);
+    let moved = |_: Family, at: &[At]| if size(at) == 2.0 { 301 } else { 200 };
+    let found = &findings(&study, &answering(&study, moved))[0];
+    let said = "not comparable: size 2 or 3 answers 301 to 50.0 % of requests; size 1 to none";
+    assert_eq!(found.sentence(), said);
 }

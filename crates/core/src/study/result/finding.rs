@@ -20,6 +20,10 @@ pub struct FindingResult {
     pub ratio: Option<Ratio>,
     /// Two-sided, that the ratio is 1.
     pub p: Option<f64>,
+    /// What keeps the speeds from being compared, in a sentence without a full stop: there is no ratio
+    /// and no p then.
+    #[serde(default)]
+    pub unlike: Option<String>,
     /// What it comes to.
     pub verdict: Verdict,
 }
@@ -49,4 +53,6 @@ pub enum Verdict {
     NotBorneOut,
     /// Neither.
     CannotTell,
+    /// It is about speed, and its cells don't give the same.
+    NotComparable,
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -249,7 +250,9 @@ fn a_study_does_not_compare_the_speed_of_a_sick_family() {
         let text = format!(
             "name = 'x'\ntitle = 'X'\ntargets = [{v6}, {v4}]\npath = '/{path}'\nrepetitions = 3\n\
              [options]\ncount = 40\nconcurrency = 2\n[factors]\nfamily = ['ipv6', 'ipv4']\n\
-             [[comparisons]]\nname = 'f'\ntitle = 'F'\nmeasure = 'requests_per_s'\n"
+             [[comparisons]]\nname = 'f'\ntitle = 'F'\nmeasure = 'requests_per_s'\n\
+             [[findings]]\ntext = 'IPv6 is faster'\nmeasure = 'requests_per_s'\nclaim = 'higher'\n\
+             a = {{ family = 'ipv6' }}\nb = {{ family = 'ipv4' }}\n"
         );
         let (file, out) = (folder.path().join("study.toml"), folder.path().join(path));
         fs::write(&file, text).unwrap();
@@ -262,12 +265,31 @@ fn a_study_does_not_compare_the_speed_of_a_sick_family() {
         let entry = &document["comparisons"][0]["entries"][0];
         let is_unlike = entry["finding"] == "not_comparable" && entry["ratio"].is_null();
         assert_eq!(is_unlike, said.is_some(), "{path}: {entry:#}");
+        let found = &document["findings"][0];
+        let is_unlike = found["verdict"] == "not_comparable" && found["ratio"].is_null();
+        assert_eq!(is_unlike, said.is_some(), "{path}: {found:#}");
+        crate::support::forms::STUDY.check(&document);
+        let page = page_of(&out);
+        assert_eq!(page.contains("not comparable"), said.is_some(), "{path}");
         if let Some(said) = said {
             assert_eq!(entry["sentence"], said);
+            assert_eq!(format!("not comparable: {}", found["unlike"].as_str().unwrap()), said);
+            assert_eq!(page.matches(said).count(), 2, "in the headline and of the finding: {path}");
+            assert!(shown.contains(&format!("IPv6 is faster: {said}")), "{path}: {shown}");
             let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains(said), "{path}: {shown}");
         }
     }
+}
+
+/// The page of a study.
+fn page_of(out: &Path) -> String {
+    let file = out.join("page.html");
+    let [from, to] =
+        [out.to_path_buf(), file.clone()].map(|path| path.to_str().unwrap().to_owned());
+    let output = sixmark(&["report", &format!("{from}/study.json"), "--html", &to]);
+    assert!(output.status.success(), "{output:?}");
+    fs::read_to_string(file).unwrap()
 }
 
 /// A server on `::1` and two of three addresses of loopback that a name has, all on one port.

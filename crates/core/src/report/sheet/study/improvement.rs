@@ -29,6 +29,12 @@ pub(super) fn note(of: &Table) -> Option<String> {
     ))
 }
 
+/// Why speeds have no percentage.
+pub(super) fn unlike(of: &Table) -> Option<String> {
+    let said = of.improvement.as_ref()?.unlike.as_ref()?;
+    Some(format!("Some speeds are not comparable: {said}."))
+}
+
 fn pair(value: &Value, beside: bool) -> Vec<Cell> {
     let interval = match (value.low, value.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", percent(low), percent(high)),
