@@ -6,7 +6,7 @@ mod improvement;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::result::Ended;
+use crate::result::{Ended, Warning};
 use crate::study::result::{
     Analysis, At, Column, Entry, Finding, Published, PublishedTable, Ratio, StudyComparison,
     StudyResult, Table, Value,
@@ -214,7 +214,10 @@ fn entries(entries: &[Entry], a: &str, style: Style) -> String {
     let mut grid = Grid::new(head.map(str::to_owned).to_vec(), 1);
     for entry in entries {
         let ratio = entry.ratio.map_or("-".to_owned(), |ratio| format!("{:.3}", ratio.value));
-        let higher = format!("{} of {}", entry.higher, entry.pairs);
+        let higher = match entry.finding {
+            Finding::NotComparable => "-".to_owned(),
+            _ => format!("{} of {}", entry.higher, entry.pairs),
+        };
         let interval = entry.ratio.as_ref().map_or(String::new(), interval);
         let label = if entry.label.is_empty() { "all".to_owned() } else { entry.label.clone() };
         grid.row(vec![label, ratio, interval, higher, entry.sentence.clone()]);
@@ -360,13 +363,17 @@ pub fn analysis(analysis: &Analysis, style: Style) -> String {
     text
 }
 
-/// Doubts of the study, then those of its cells, one line a code.
+/// Doubts of the study, then those of its cells.
 fn doubts(study: &StudyResult, style: Style) -> String {
-    let mut lines: Vec<String> = study
-        .warnings
-        .iter()
-        .map(|warning| format!("{} [{}]", warning.message, warning.code))
-        .collect();
+    let all = study.warnings.iter().cloned().chain(cell_doubts(study));
+    let lines = all.map(|warning| format!("{} [{}]", warning.message, warning.code));
+    let mut text = String::new();
+    list(&mut text, "What makes the figures doubtful", &lines.collect::<Vec<_>>(), style);
+    text
+}
+
+/// Doubts of cells, one a code, with the first cell that has it.
+pub(super) fn cell_doubts(study: &StudyResult) -> Vec<Warning> {
     let mut cells: BTreeMap<&str, (u32, &str, &[At])> = BTreeMap::new();
     for cell in &study.cells {
         for warning in &cell.warnings {
@@ -374,14 +381,13 @@ fn doubts(study: &StudyResult, style: Style) -> String {
             cells.entry(&warning.code).or_insert(first).0 += 1;
         }
     }
-    lines.extend(cells.iter().map(|(code, (number, message, at))| {
+    let doubt = |(code, (number, message, at)): (&str, (u32, &str, &[At]))| {
         let at: Vec<_> = at.iter().map(|at| pretty(&at.level)).collect();
-        let noun = if *number == 1 { "cell" } else { "cells" };
-        format!("{number} {noun}, as {}: {message} [{code}]", at.join(", "))
-    }));
-    let mut text = String::new();
-    list(&mut text, "What makes the figures doubtful", &lines, style);
-    text
+        let noun = if number == 1 { "cell" } else { "cells" };
+        let message = format!("{number} {noun}, as {}: {message}", at.join(", "));
+        Warning { code: code.to_owned(), message }
+    };
+    cells.into_iter().map(doubt).collect()
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 mod improvement;
 
-use crate::comparison::Estimate;
+use crate::comparison::{Estimate, Verdict};
 use crate::family::Family;
+use crate::report::study::cell_doubts;
 use crate::study::result::{
     Analysis, CellResult, Entry, Finding, FindingResult, Order, Published, PublishedTable, Ratio,
     Share, StudyComparison, StudyResult, Table as Asked, Value,
@@ -35,7 +36,7 @@ pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
         about: about(result),
         headline: headline(result),
         tiles: Vec::new(),
-        warnings: result.warnings.clone(),
+        warnings: result.warnings.iter().cloned().chain(cell_doubts(result)).collect(),
         parts: parts.into_iter().flatten().collect(),
     }
 }
@@ -76,7 +77,11 @@ fn headline(result: &StudyResult) -> Headline {
         None => format!("{} cells were measured.", result.cells.len()),
         Some(first) => format!("{}: {}.", first.title, said(&first.entries)),
     };
-    Headline { verdict: None, sentence, notes }
+    // No other finding is a verdict: whether what is higher is better depends on the measure.
+    let entries = result.comparisons.first().map_or(&[][..], |first| &first.entries);
+    let unlike = |entry: &Entry| entry.finding == Finding::NotComparable;
+    let none = !entries.is_empty() && entries.iter().all(unlike);
+    Headline { verdict: none.then_some(Verdict::NotComparable), sentence, notes }
 }
 
 /// What is said of each, once where it is said of several.
@@ -183,8 +188,10 @@ fn entries(all: &[Entry]) -> Vec<Row> {
             Finding::Lower => "▼ lower",
             Finding::Equivalent => "≈ equivalent",
             Finding::Unshown => "? no difference shown",
-            Finding::NotComparable => "≠ not comparable",
+            Finding::NotComparable => &format!("≠ {}", entry.sentence),
         };
+        // Which one is higher is no answer either where they can't be compared.
+        let higher = Some(entry.higher).filter(|_| entry.finding != Finding::NotComparable);
         let number = |n: u32| Cell::Number(n.to_string(), n.into());
         let ratio = |ratio: Ratio| Cell::Number(format!("{:.3}", ratio.value), ratio.value);
         let interval = |ratio: Ratio| Some(format!("{:.3} to {:.3}", ratio.low?, ratio.high?));
@@ -195,7 +202,7 @@ fn entries(all: &[Entry]) -> Vec<Row> {
         let cells = vec![
             finding.into(),
             number(entry.pairs),
-            number(entry.higher),
+            higher.map_or_else(Cell::none, number),
             entry.ratio.map_or_else(Cell::none, ratio),
             entry.ratio.and_then(interval).unwrap_or_default().into(),
             entry.ratio.map_or_else(Cell::none, drawn),
