@@ -9,13 +9,13 @@ use crate::comparison::Verdict;
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Finding {
-    /// Whether it holds; none where that can't be told.
+    /// Whether it holds; none where that cannot be determined.
     pub(super) holds: Option<bool>,
     /// The figures that decided, or what was missing.
     pub(super) because: Vec<String>,
 }
 
-/// Looks at the figures. What can't be told leaves the whole untold only where it matters: a
+/// Looks at the figures. What cannot be determined leaves the whole undetermined only where it matters: a
 /// condition of which one half is false is false, whatever the other half is.
 pub(super) fn truth(condition: &Truth, source: &Source<'_>) -> Finding {
     let each = |terms: &[Truth]| terms.iter().map(|term| truth(term, source)).collect();
@@ -31,7 +31,7 @@ pub(super) fn truth(condition: &Truth, source: &Source<'_>) -> Finding {
     }
 }
 
-/// A single term that is `decisive` decides alone; else what can't be told does; else all together.
+/// A single term that is `decisive` decides alone; else what cannot be determined does; else all together.
 fn joined(findings: Vec<Finding>, decisive: bool) -> Finding {
     let is = |holds| findings.iter().any(|finding| finding.holds == holds);
     let wanted = [Some(decisive), None, Some(!decisive)];
@@ -120,7 +120,7 @@ fn judge(
         Opinion::Word(word) => Ok(word),
         Opinion::Of(metric) => {
             let (verdict, shown) = source.verdict(metric)?;
-            // Whatever else is asked of such a metric can't be told, so that the gate fails.
+            // Whatever else is asked of such a metric cannot be determined, so that the gate fails.
             if verdict == Verdict::NotComparable && !asked {
                 return Err(shown);
             }

@@ -2,7 +2,7 @@
 //!
 //! `ipv6.response.p99 > 1.10 * ipv4.response.p99` is one, `verdict(response.p50) == worse` another.
 //! Text becomes a checked tree once; evaluating it looks figures up and can't go wrong, but it may
-//! find that there is nothing to look at. Such a gate fails: what can't be told must not pass.
+//! find that there is nothing to look at. Such a gate fails: what cannot be determined must not pass.
 
 mod evaluate;
 mod lexer;
@@ -45,7 +45,7 @@ pub struct Gate {
 pub struct GateResult {
     /// As it was written: the condition under which the gate fails.
     pub fail_if: String,
-    /// True where that holds, or can't be told.
+    /// True where that holds, or cannot be determined.
     pub failed: bool,
     /// The figures that it was decided by, or what was missing, for people.
     pub because: String,
@@ -86,7 +86,8 @@ impl Gate {
     fn judge(&self, source: &Source<'_>) -> GateResult {
         let found = evaluate::truth(&self.condition, source);
         let said = found.because.join("; ");
-        let because = if found.holds.is_some() { said } else { format!("can't be told: {said}") };
+        let because =
+            if found.holds.is_some() { said } else { format!("cannot be determined: {said}") };
         GateResult { fail_if: self.text.clone(), failed: found.holds != Some(false), because }
     }
 }

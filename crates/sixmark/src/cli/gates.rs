@@ -10,7 +10,7 @@ use crate::Error;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct Args {
-    /// Exit with 1 where this holds, or can't be told: 'ipv6.response.p99 > 1.1 * ipv4.response.p99', of
+    /// Exit with 1 where this holds, or cannot be determined: 'ipv6.response.p99 > 1.1 * ipv4.response.p99', of
     /// compare also 'verdict(response.p50) == worse' (docs/gates.md); repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Measurement")]
     pub(super) fail_if: Vec<String>,

@@ -108,21 +108,21 @@ fn unlike() -> Comparison {
 fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
     let said = "response.p50 is not comparable: IPv6 answers 503 to every request; IPv4 200";
     for (text, failed, because) in [
-        ("verdict(response.p50) == worse", true, format!("can't be told: {said}")),
-        ("verdict(response.p50) != worse", true, format!("can't be told: {said}")),
+        ("verdict(response.p50) == worse", true, format!("cannot be determined: {said}")),
+        ("verdict(response.p50) != worse", true, format!("cannot be determined: {said}")),
         ("verdict(response.p50) == not_comparable", true, said.to_owned()),
         ("verdict(response.p50) != not_comparable", false, said.to_owned()),
         (
             "verdict(response.p99) == worse",
             true,
-            "can't be told: response.p99 is not comparable: IPv6 answers 503 to every request; IPv4 \
+            "cannot be determined: response.p99 is not comparable: IPv6 answers 503 to every request; IPv4 \
              200"
                 .to_owned(),
         ),
         (
             "ratio(response.p50) > 1.05",
             true,
-            "can't be told: there is no ratio(response.p50): IPv6 answers 503 to every request; IPv4 \
+            "cannot be determined: there is no ratio(response.p50): IPv6 answers 503 to every request; IPv4 \
              200"
                 .to_owned(),
         ),
@@ -171,7 +171,7 @@ const UNTOLD: &[(&str, &str)] = &[
 fn what_was_not_measured_fails_the_gate() {
     for &(text, because) in UNTOLD {
         let GateResult { failed, because: said, .. } = of(&run(), text);
-        assert_eq!((failed, said), (true, format!("can't be told: {because}")), "{text}");
+        assert_eq!((failed, said), (true, format!("cannot be determined: {because}")), "{text}");
     }
 }
 
@@ -186,7 +186,7 @@ fn figures_that_are_no_finite_numbers_fail_the_gate() {
         let found = of(&run, "ipv6.goodput < 1MB/s && ipv6.goodput > 1MB/s");
         assert_eq!(
             (found.failed, found.because.as_str()),
-            (true, "can't be told: ipv6.goodput is no finite number")
+            (true, "cannot be determined: ipv6.goodput is no finite number")
         );
     }
 }
@@ -203,7 +203,7 @@ fn a_side_that_did_nothing_fails_every_gate_on_how_well_it_did() {
             "ipv6.response.p99 > 1s",
         ] {
             let found = of(&run, text);
-            assert!(found.failed && found.because.starts_with("can't be told"), "{found:?}");
+            assert!(found.failed && found.because.starts_with("cannot be determined"), "{found:?}");
         }
     }
 }
@@ -219,7 +219,11 @@ fn what_can_be_told_without_a_missing_figure_is_told() {
     ] {
         let found = of(&run(), text);
         assert_eq!(found.failed, failed.unwrap_or(true), "{text}");
-        assert_eq!(found.because.starts_with("can't be told"), failed.is_none(), "{found:?}");
+        assert_eq!(
+            found.because.starts_with("cannot be determined"),
+            failed.is_none(),
+            "{found:?}"
+        );
     }
 }
 
@@ -244,6 +248,6 @@ fn a_run_without_a_comparison_has_no_verdict() {
     let found = gate.of_run(&run());
     assert_eq!(
         (found.failed, found.because.as_str()),
-        (true, "can't be told: nothing was compared")
+        (true, "cannot be determined: nothing was compared")
     );
 }
