@@ -7,8 +7,10 @@ use super::write::word;
 use crate::comparison::result::ComparisonResult;
 use crate::comparison::{Compared, Comparison, Estimate, Metric, Verdict};
 use crate::outcome::Outcome;
+use crate::report::hidden;
 use crate::result::{FamilyResult, RunResult};
 use crate::timing::Summary;
+use crate::watch::{Watched, WatchedFamily};
 
 /// Documents are in microseconds, gates in seconds.
 const US_PER_S: f64 = 1e6;
@@ -21,6 +23,8 @@ pub(super) struct Source<'a> {
     total: Option<&'a FamilyResult>,
     a: Option<&'a FamilyResult>,
     b: Option<&'a FamilyResult>,
+    /// What packets said, where the load was others'.
+    watched: Option<&'a Watched>,
     pub(super) comparison: Option<&'a Comparison>,
 }
 
@@ -30,6 +34,7 @@ impl<'a> Source<'a> {
             ipv6: run.families.ipv6.as_ref(),
             ipv4: run.families.ipv4.as_ref(),
             total: Some(&run.total),
+            watched: run.watched.as_ref(),
             ..Source::default()
         }
     }
@@ -57,11 +62,28 @@ impl<'a> Source<'a> {
     pub(super) fn figure(&self, figure: &Figure) -> Result<f64, String> {
         let side = self.side(figure.side);
         let side = side.ok_or_else(|| format!("nothing was measured of {}", figure.name))?;
+        if let Some(hidden) = self.hidden(figure) {
+            return Err(format!("{figure} was not measured: {hidden}"));
+        }
         let found = match figure.what {
             What::Time(phase, point) => time(side, phase, point),
             what => counted(side, what),
         };
         found.map_err(|why| format!("{figure} was not measured: {why}"))
+    }
+
+    /// Why a figure of exchanges is not known, though it reads 0: what can't be seen is not zero.
+    fn hidden(&self, figure: &Figure) -> Option<String> {
+        if let What::Time("connect" | "tls" | "lifetime", _) = figure.what {
+            return None;
+        }
+        let families = &self.watched?.families;
+        let of: Vec<&WatchedFamily> = match figure.side {
+            Place::Ipv6 => families.ipv6.iter().collect(),
+            Place::Ipv4 => families.ipv4.iter().collect(),
+            _ => families.iter().map(|(_, of)| of).collect(),
+        };
+        if of.iter().any(|of| of.hides_all()) { hidden(&of) } else { None }
     }
 
     /// What was compared of a metric.

@@ -70,6 +70,38 @@ fn requests_that_can_not_be_seen_are_not_zero() {
     }
 }
 
+/// What is encrypted is not nothing, so that no gate passes or fails on its being 0.
+#[test]
+fn a_gate_on_requests_that_can_not_be_seen_cannot_be_decided() {
+    let (_folder, path) = kept(&pcap(&encrypted(3, &[Family::Ipv6])));
+    let file = path.to_str().unwrap();
+    let why = "the requests of 3 connections can't be seen (TLS 3)";
+    for (figure, bounds) in [
+        ("ipv6.sent", ["< 1", "== 0", ">= 1"]),
+        ("ipv6.completed", ["< 1", "== 0", ">= 1"]),
+        ("ipv6.outcome.RESET", ["< 1", "> 0", ">= 1"]),
+        ("ipv6.failures", ["< 1%", "> 0%", ">= 1%"]),
+        ("total.sent", ["< 1", "== 0", ">= 1"]),
+    ] {
+        for bound in bounds {
+            let gate = format!("{figure} {bound}");
+            let output = sixmark(&["watch", "-r", file, "-q", "--json", "-", "--fail-if", &gate]);
+            let document: Value = serde_json::from_slice(&output.stdout)
+                .unwrap_or_else(|error| panic!("{gate}: {error}: {output:?}"));
+            assert_eq!(output.status.code(), Some(1), "{gate}");
+            let because = format!("cannot be determined: {figure} was not measured: {why}");
+            assert_eq!(document["gates"][0]["because"], because.as_str());
+        }
+    }
+    // Of the family that hides nothing, and of connections, figures are known.
+    for (gate, status) in
+        [("ipv4.sent != 3", 0), ("ipv6.connect.p50 > 1s", 0), ("ipv4.sent == 3", 1)]
+    {
+        let output = sixmark(&["watch", "-r", file, "-q", "--fail-if", gate]);
+        assert_eq!(output.status.code(), Some(status), "{gate}: {output:?}");
+    }
+}
+
 #[test]
 fn a_family_that_hides_its_requests_is_beside_one_that_does_not() {
     for (hides, row) in [(Family::Ipv6, ["not seen", "3"]), (Family::Ipv4, ["3", "not seen"])] {
