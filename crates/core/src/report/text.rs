@@ -37,7 +37,7 @@ const RATES: [Rate; 2] = [
 ];
 
 /// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
-const LEFT_OUT: [Figure<FamilyResult>; 8] = [
+const LEFT_OUT: [Figure<FamilyResult>; 7] = [
     ("status not accepted", |f| Some(f.requests.unaccepted as f64)),
     ("redirects", |f| Some(f.requests.redirects as f64)),
     ("redirects followed", |f| Some(f.requests.followed as f64)),
@@ -45,8 +45,11 @@ const LEFT_OUT: [Figure<FamilyResult>; 8] = [
     ("requests unsent", |f| Some(f.requests.unsent as f64)),
     ("requests that waited", |f| Some(f.requests.waited as f64)),
     ("requests resent", |f| Some(f.requests.resent as f64)),
-    ("connections displaced", |f| Some(f.connections.displaced as f64)),
 ];
+
+/// Of connections closed to make room for others; shown where there is any.
+const DISPLACED: [Figure<FamilyResult>; 1] =
+    [("  displaced", |f| Some(f.connections.displaced as f64))];
 
 /// A phase of the noise floor, and how far the families are apart in it.
 type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
@@ -138,7 +141,6 @@ fn headline(result: &RunResult) -> String {
     }
     if let Some(plan) = &result.plan {
         let _ = writeln!(text, "{}", setting(result, plan));
-        text.push_str(&shares(result, plan));
     }
     let sides = Family::BOTH.map(|family| result.families.of(family));
     text.push_str(&agreed::lines(sides, result.version()));
@@ -175,19 +177,6 @@ fn setting(result: &RunResult, plan: &Plan) -> String {
     };
     let generator = result.generator.as_ref().map_or(String::new(), generator);
     format!("{pace}, {}{generator}", spoken(plan))
-}
-
-/// How the families shared the connections, where there were both and connections were kept.
-fn shares(result: &RunResult, plan: &Plan) -> String {
-    let open = Family::BOTH.map(|family| {
-        result.families.of(family).map_or(0.0, |figures| figures.connections.mean_open)
-    });
-    let [ipv6, ipv4] = open;
-    if ipv6 == 0.0 || ipv4 == 0.0 || !plan.connection.keep_alive || result.find_max.is_some() {
-        return String::new();
-    }
-    let most = count(plan.connection.most_open.get().into());
-    format!("connections open on average: {ipv6:.1} IPv6, {ipv4:.1} IPv4, at most {most} in all\n")
 }
 
 /// The version of HTTP, where it is not the usual one, and over how many connections.
@@ -306,8 +295,18 @@ impl Columns<'_> {
     fn rates(&self, text: &mut String) {
         let opened = |f: &FamilyResult| Some(f.connections.opened as f64);
         self.row(text, "connections opened", opened, whole);
+        self.connections_open(text);
+        self.those_there_are(text, &DISPLACED);
         for ((label, figure), write) in RATES {
             self.exchanges(text, label, figure, write);
+        }
+    }
+
+    /// How the families shared the connections, where there are both.
+    fn connections_open(&self, text: &mut String) {
+        let open = |f: &FamilyResult| Some(f.connections.mean_open);
+        if self.sides.iter().all(|side| side.and_then(open).is_some_and(|mean| mean > 0.0)) {
+            self.row(text, "  open on average", open, |mean| format!("{mean:.1}"));
         }
     }
 
