@@ -22,6 +22,9 @@ const LONE: u64 = 0x6c6f_6e65_0000_0000;
 const ONE_IN: u64 = 64;
 const LEAST_OWED: u64 = 16;
 pub(super) const MOST_OWED: u64 = 1_024;
+/// Exchanges that begin before another connection is given to the other family, in what may be owed:
+/// equal families fall behind by turns, and their connections should not go to and fro for it.
+const SHIFT_AFTER: u64 = 4;
 
 /// One worker's part of the run's schedule.
 #[derive(Debug)]
@@ -147,7 +150,7 @@ impl Schedule {
     pub(super) fn may_shift(&mut self) -> bool {
         let begun = self.drawn.ipv6 + self.drawn.ipv4 - self.debts.total() as u64;
         let enough = Family::BOTH.map(|family| self.most_owed(family)).into_iter().max();
-        let may = begun >= self.shifted_at + enough.unwrap_or(0);
+        let may = begun >= self.shifted_at + SHIFT_AFTER * enough.unwrap_or(0);
         self.shifted_at = if may { begun } else { self.shifted_at };
         may
     }
