@@ -91,7 +91,7 @@ impl Connection {
 }
 
 /// How an exchange can go to an endpoint: on this connection, or on a new one.
-pub(super) type Way = Option<Slot>;
+pub(super) type Carrier = Option<Slot>;
 
 impl Connections {
     /// None yet of those that are to be used at once and that may be open at once.
@@ -139,7 +139,7 @@ impl Connections {
     }
 
     /// How an exchange can go to `endpoint` now, if it can.
-    pub(super) fn way(&self, endpoint: usize) -> Option<Way> {
+    pub(super) fn way(&self, endpoint: usize) -> Option<Carrier> {
         match self.room(endpoint) {
             None if self.are_most() => None,
             there => Some(there),

@@ -47,7 +47,7 @@ pub(super) struct Schedule {
 
 /// What may be done about the exchange whose turn it is: it begins, at this endpoint, in this way; or
 /// there is no way, first of all to this endpoint.
-pub(super) type Next<W> = Result<(usize, W), usize>;
+pub(super) type NextExchange<W> = Result<(usize, W), usize>;
 
 impl Schedule {
     /// The measured part of worker number `worker`.
@@ -109,7 +109,7 @@ impl Schedule {
         &mut self,
         prepared: &Prepared,
         mut way: impl FnMut(usize) -> Option<W>,
-    ) -> Next<W> {
+    ) -> NextExchange<W> {
         if self.debts.total() > 0
             && let Some(paid) = self.debts.pay(&mut way)
         {

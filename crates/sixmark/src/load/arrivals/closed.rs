@@ -1,6 +1,6 @@
 //! The closed loop: whenever a place is free, an exchange may begin.
 
-use super::{Taken, Turn};
+use super::{TakenTurn, Turn};
 use crate::load::prepare::Prepared;
 use crate::load::schedule::{MOST_OWED, Schedule};
 
@@ -40,7 +40,7 @@ impl Closed {
         prepared: &Prepared,
         now: u64,
         way: impl FnMut(usize) -> Option<W>,
-    ) -> Taken<W> {
+    ) -> TakenTurn<W> {
         let counted = now >= self.measure_from;
         if now >= self.tail_from {
             self.schedule.owe_at_most(self.ceiling(now));

@@ -33,7 +33,7 @@ pub(super) struct Turn {
 }
 
 /// The exchange that begins and its way, or the endpoint to which there is none just now.
-pub(super) type Taken<W> = Result<(Turn, W), usize>;
+pub(super) type TakenTurn<W> = Result<(Turn, W), usize>;
 
 impl Arrivals {
     /// Those of worker number `worker`, whose load begins, is measured and ends at these times.
@@ -67,7 +67,7 @@ impl Arrivals {
         prepared: &Prepared,
         now: u64,
         way: impl FnMut(usize) -> Option<W>,
-    ) -> Taken<W> {
+    ) -> TakenTurn<W> {
         match self {
             Arrivals::Closed(closed) => closed.take(prepared, now, way),
             Arrivals::Open(open) => open.take(prepared, way),

@@ -9,7 +9,7 @@ use sixmark_core::mix::Mix;
 use sixmark_core::pace::{self, Curve, Dues, Overload, Process, first_at};
 use sixmark_core::plan::Plan;
 
-use super::{Taken, Turn};
+use super::{TakenTurn, Turn};
 use crate::load::LATE;
 use crate::load::prepare::Prepared;
 use crate::load::schedule::Schedule;
@@ -114,7 +114,7 @@ impl Open {
         &mut self,
         prepared: &Prepared,
         mut way: impl FnMut(usize) -> Option<W>,
-    ) -> Taken<W> {
+    ) -> TakenTurn<W> {
         let (turn, family) = self.held.take().unwrap_or_else(|| self.take_due(prepared));
         match way(turn.endpoint) {
             Some(way) => Ok((turn, way)),

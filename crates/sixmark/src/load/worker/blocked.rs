@@ -9,7 +9,7 @@ use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
 use crate::load::arrivals::Turn;
-use crate::load::connection::Way;
+use crate::load::connection::Carrier;
 
 /// Idle connections are taken from a family one at a time, and never its last, but for where exchanges
 /// of the other family wait and nothing at all begins for so many of the shortest responses, in a row:
@@ -33,7 +33,7 @@ pub(super) struct Blocked {
 
 impl<D: Driver> Worker<'_, D> {
     /// The exchange that begins at `now`, and its way; none where there is no way.
-    pub(super) fn take_turn(&mut self, now: u64) -> Option<(Turn, Way)> {
+    pub(super) fn take_turn(&mut self, now: u64) -> Option<(Turn, Carrier)> {
         loop {
             let connections = &self.connections;
             match self.arrivals.take(self.prepared, now, |endpoint| connections.way(endpoint)) {

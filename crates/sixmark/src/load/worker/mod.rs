@@ -45,7 +45,7 @@ use blocked::Blocked;
 use follow::Following;
 use http2::Over;
 use make::Maker;
-use opening::Opening;
+use opening::FirstConnections;
 use tell::Teller;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
@@ -102,7 +102,7 @@ pub struct Worker<'a, D> {
     blocked: Option<Blocked>,
     number: u32,
     /// Connections under way before the load begins, while that lasts.
-    opening: Option<Opening>,
+    opening: Option<FirstConnections>,
     begin: u64,
     measure_from: u64,
     timeout: u64,

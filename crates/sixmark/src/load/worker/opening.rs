@@ -19,7 +19,7 @@ const PROGRESS: u64 = 250_000_000;
 
 /// The connections that are being opened before the load.
 #[derive(Debug)]
-pub(super) struct Opening {
+pub(super) struct FirstConnections {
     under_way: usize,
     to: Vec<Attempts>,
 }
@@ -34,9 +34,9 @@ struct Attempts {
     given_up: bool,
 }
 
-impl Opening {
-    fn new(endpoints: usize) -> Opening {
-        Opening { under_way: 0, to: vec![Attempts::default(); endpoints] }
+impl FirstConnections {
+    fn new(endpoints: usize) -> FirstConnections {
+        FirstConnections { under_way: 0, to: vec![Attempts::default(); endpoints] }
     }
 
     fn begin(&mut self, endpoint: usize, now: u64) {
@@ -73,7 +73,7 @@ impl<D: Driver> Worker<'_, D> {
     pub fn open_first(&mut self, stop: &AtomicBool, mut tell: impl FnMut(u64)) {
         let mut schedule = Schedule::warm_up(self.prepared, self.number);
         let mut left = self.usual_connections;
-        self.opening = Some(Opening::new(self.prepared.endpoints.len()));
+        self.opening = Some(FirstConnections::new(self.prepared.endpoints.len()));
         self.driver.wait(self.begin);
         let mut told = self.driver.woke();
         while !stop.load(Ordering::Relaxed) && !self.is_hopeless() {

@@ -17,30 +17,31 @@ use crate::support::skipped;
 
 /// How a server with so many slots is started that listens on this port of both families, its files
 /// in this folder.
-type Prepare = fn(&Path, u16, u32) -> Command;
+type SlotServerCommand = fn(&Path, u16, u32) -> Command;
 
 /// A server with few slots.
-struct Few {
+struct SlotServer {
     package: &'static str,
     skip: &'static str,
-    prepare: Prepare,
+    prepare: SlotServerCommand,
 }
 
-const HAPROXY: Few = Few { package: "haproxy", skip: "haproxy", prepare: haproxy };
-const PUMA: Few = Few { package: "puma", skip: "puma", prepare: puma };
-const PREFORK: Few = Few { package: "apache2-bin", skip: "apache", prepare: prefork };
-const GUNICORN: Few = Few { package: "gunicorn", skip: "gunicorn", prepare: gunicorn };
+const HAPROXY: SlotServer = SlotServer { package: "haproxy", skip: "haproxy", prepare: haproxy };
+const PUMA: SlotServer = SlotServer { package: "puma", skip: "puma", prepare: puma };
+const PREFORK: SlotServer = SlotServer { package: "apache2-bin", skip: "apache", prepare: prefork };
+const GUNICORN: SlotServer =
+    SlotServer { package: "gunicorn", skip: "gunicorn", prepare: gunicorn };
 
 /// A running one.
-struct Running {
+struct RunningSlotServer {
     _process: Process,
     _dir: TempDir,
     urls: [String; 2],
 }
 
-impl Few {
+impl SlotServer {
     /// None where its tests are to be left out.
-    fn start(&self, slots: u32) -> Option<Running> {
+    fn start(&self, slots: u32) -> Option<RunningSlotServer> {
         if skipped(self.skip) {
             return None;
         }
@@ -48,7 +49,7 @@ impl Few {
         (0..10).find_map(|_| self.try_start(slots)).or_else(|| panic!("{} won't start", self.skip))
     }
 
-    fn try_start(&self, slots: u32) -> Option<Running> {
+    fn try_start(&self, slots: u32) -> Option<RunningSlotServer> {
         let dir = tempfile::tempdir().unwrap();
         // Apache gives its privileges away.
         let readable = std::fs::Permissions::from_mode(0o755);
@@ -63,11 +64,11 @@ impl Few {
         let listens = |host| TcpStream::connect((host, port)).is_ok();
         let up = process.wait_until(|| listens("::1") && listens("127.0.0.1"));
         let urls = [format!("http://[::1]:{port}/f"), format!("http://127.0.0.1:{port}/f")];
-        up.then_some(Running { _process: process, _dir: dir, urls })
+        up.then_some(RunningSlotServer { _process: process, _dir: dir, urls })
     }
 }
 
-impl Running {
+impl RunningSlotServer {
     /// Loads both families.
     fn run(&self, options: &[&str]) -> RunResult {
         let [v6, v4] = &self.urls;
@@ -158,7 +159,7 @@ fn prefork(dir: &Path, port: u16, slots: u32) -> Command {
 }
 
 /// Both families' requests are answered, all of them.
-fn all_are_answered(server: &Few, slots: u32, options: &[&str]) {
+fn all_are_answered(server: &SlotServer, slots: u32, options: &[&str]) {
     let Some(server) = server.start(slots) else { return };
     let result = server.run(&[&["-n", "600"], options].concat());
     for family in Family::BOTH {
