@@ -9,7 +9,7 @@ use sixmark_core::family::Family;
 use sixmark_core::plan::http::Version;
 use sixmark_core::plan::{Close, Driver, Plan, Source};
 use sixmark_core::result::{Route, Warning};
-use sixmark_sys::driver::{Epoll, Uring};
+use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
 
 use crate::load::Prepared;
@@ -38,7 +38,7 @@ pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error
 
 /// The driver that will be used: of those that work here, and can do what is asked for.
 fn driver(plan: &Plan) -> Result<Driver, Error> {
-    let works = || Uring::new(1).map(drop);
+    let works = || Uring::new(1, PeerWrites::Single).map(drop);
     match (plan.load.driver, plan.load.timestamps) {
         (Driver::Uring, Timestamps::Kernel) => {
             let line = "--timestamps kernel needs the epoll driver; leave --driver uring out";
@@ -77,7 +77,11 @@ fn linger(plan: &Plan) -> Result<(), Error> {
         return Ok(());
     }
     match plan.load.driver {
-        Driver::Uring if Uring::new(1).is_ok_and(|driver| driver.can_linger()) => Ok(()),
+        Driver::Uring
+            if Uring::new(1, PeerWrites::Single).is_ok_and(|driver| driver.can_linger()) =>
+        {
+            Ok(())
+        }
         Driver::Uring => {
             Err(Error::Measure("--linger needs Linux 6.12 or newer; leave it out".into()))
         }
@@ -122,7 +126,7 @@ fn room(plan: &Plan, allowed: u64) -> u64 {
 fn is_listed(plan: &Plan) -> bool {
     let tcp = plan.http.version != Version::Http3;
     let lasting = tcp && plan.load.driver == Driver::Uring && plan.connection.lasting();
-    lasting && Uring::new(1).is_ok_and(|driver| driver.has_table())
+    lasting && Uring::new(1, PeerWrites::Single).is_ok_and(|driver| driver.has_table())
 }
 
 fn too_many(plan: &Plan, allowed: u64) -> Error {

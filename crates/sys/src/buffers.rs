@@ -9,9 +9,6 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// The bytes of each for what comes over connections: what a peer writes at once mostly fits, so that
-/// it is told at once, and is not answered piece by piece.
-pub(crate) const SIZE: usize = 64 * 1024;
 /// From the end of one to the beginning of the next: were the distance a power of two, the beginnings
 /// of all would compete for the same few places of the processor's caches.
 const GAP: usize = 4096 + 64;

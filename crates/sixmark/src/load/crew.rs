@@ -10,7 +10,7 @@ use sixmark_core::clocks::Timestamps;
 use sixmark_core::plan::{self, Plan};
 use sixmark_core::tally::Slice;
 use sixmark_sys::clock;
-use sixmark_sys::driver::{Driver, Epoll, Uring};
+use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
 
 use super::prepare::Prepared;
 use super::worker::{Report, Worker};
@@ -49,7 +49,8 @@ fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
 fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
     let workers = plan.load.threads.get();
     let most = plan.connection.most_open.get().div_ceil(workers);
-    (0..workers).map(|_| Uring::new(most)).collect()
+    let writes = if plan.http.streams.get() > 1 { PeerWrites::Several } else { PeerWrites::Single };
+    (0..workers).map(|_| Uring::new(most, writes)).collect()
 }
 
 /// What all workers are given.

@@ -16,7 +16,7 @@ pub(crate) use datagram::drops;
 pub use crate::path::{Handshake, Path};
 pub use epoll::Epoll;
 pub use message::Message;
-pub use uring::Uring;
+pub use uring::{PeerWrites, Uring};
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use libc::ECONNREFUSED;
 use sixmark_core::family::Family;
 use sixmark_sys::driver::{
-    Close, Driver, Epoll, Event, From, Handed, Kind, Slot, Stamps, Uring, Way,
+    Close, Driver, Epoll, Event, From, Handed, Kind, PeerWrites, Slot, Stamps, Uring, Way,
 };
 
 use super::conformance::next;
@@ -248,7 +248,10 @@ fn over_a_slow_loopback() {
     for family in Family::BOTH {
         what_there_is_no_room_for_goes_later(&mut Epoll::new().unwrap(), family);
         what_there_is_no_room_for_goes_later(&mut Epoll::with_kernel_stamps().unwrap(), family);
-        what_there_is_no_room_for_goes_later(&mut Uring::new(8).unwrap(), family);
+        what_there_is_no_room_for_goes_later(
+            &mut Uring::new(8, PeerWrites::Single).unwrap(),
+            family,
+        );
     }
 }
 
@@ -285,7 +288,7 @@ macro_rules! held_to {
 }
 
 held_to! {
-    epoll: Epoll::new(), epoll_with_kernel_stamps: Epoll::with_kernel_stamps(), uring: Uring::new(8);
+    epoll: Epoll::new(), epoll_with_kernel_stamps: Epoll::with_kernel_stamps(), uring: Uring::new(8, PeerWrites::Single);
     (
         several_datagrams_go_and_come_at_once,
         more_than_one_packet_holds_is_cut_into_several,

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use sixmark_core::family::Family;
-use sixmark_sys::driver::{Driver, Epoll, Uring, Way};
+use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring, Way};
 use socket2::{Domain, Socket, Type};
 
 use super::conformance::{Checker, Scene, Stage};
@@ -35,7 +35,7 @@ impl Make for Epoll {
 
 impl Make for Uring {
     fn make() -> Uring {
-        Uring::new(8).unwrap()
+        Uring::new(8, PeerWrites::Single).unwrap()
     }
 }
 

@@ -28,6 +28,7 @@ use io_uring::squeue::Entry;
 
 use self::lent::{Lent, SHORT};
 use self::mark::Operation;
+pub use self::ring::PeerWrites;
 use self::ring::{Completion, Pool, Ring};
 use self::socket::{Ear, File, Socket};
 use super::begin::{Begun, begin, number};
@@ -82,13 +83,14 @@ struct Filled {
 
 impl Uring {
     /// A driver without connections, whose ring's own table has room for `most`, or for as many as
-    /// the process may open. It belongs to the thread that uses it first.
+    /// the process may open, and whose buffers have room for what peers write at once. It belongs to
+    /// the thread that uses it first.
     ///
     /// # Errors
     /// Where the kernel is older than Linux 6.1 or its owner forbids io_uring.
-    pub fn new(most: u32) -> io::Result<Uring> {
+    pub fn new(most: u32, writes: PeerWrites) -> io::Result<Uring> {
         Ok(Uring {
-            ring: Ring::new(most)?,
+            ring: Ring::new(most, writes)?,
             lent: Lent::default(),
             spare: Spare::default(),
             unsent: Vec::new(),

@@ -10,7 +10,7 @@ use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Parameters, squeue};
 
 use super::datagram;
-use crate::buffers::{Buffers, GROUP, SIZE};
+use crate::buffers::{Buffers, GROUP};
 use crate::{limit, release};
 
 /// Submissions that can be queued between two calls into the kernel.
@@ -25,6 +25,26 @@ const DATAGRAMS: u16 = 64;
 /// As many of either the kernel has at first. Those used again soon are still in the processor's caches;
 /// it gets more where it runs out of them.
 const AHEAD: u16 = 16;
+
+/// How much a peer is expected to write at once: as much as a buffer for what comes over connections
+/// should have room for, so that it is received at once, and is not answered piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerWrites {
+    /// A response at a time: 16 KiB.
+    Single,
+    /// Responses of several streams together: 64 KiB. Where there is one at a time, each costs more
+    /// with it.
+    Several,
+}
+
+impl PeerWrites {
+    fn buffer_bytes(self) -> usize {
+        match self {
+            PeerWrites::Single => 16 * 1024,
+            PeerWrites::Several => 64 * 1024,
+        }
+    }
+}
 
 /// The groups of buffers, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +81,16 @@ pub(super) struct Completion {
 
 impl Ring {
     /// A ring that is not enabled yet, so that the thread which enables it becomes its only user.
-    pub(super) fn new(files: u32) -> io::Result<Ring> {
+    pub(super) fn new(files: u32, writes: PeerWrites) -> io::Result<Ring> {
         // Without the indirection that nobody needs, from Linux 6.6 on.
         let ring = build(true).or_else(|_| build(false))?;
         let can_linger = ring.params().is_feature_min_timeout();
         check(ring.params())?;
         let submitter = ring.submitter();
         // SAFETY: Drop frees the buffers only after everything under way was cancelled.
-        let buffers = unsafe { Buffers::register_group(&submitter, GROUP, BUFFERS, SIZE, AHEAD) }?;
+        let buffers = unsafe {
+            Buffers::register_group(&submitter, GROUP, BUFFERS, writes.buffer_bytes(), AHEAD)
+        }?;
         let files = make_table(&ring, files);
         let (ring, buffers) = (ManuallyDrop::new(ring), ManuallyDrop::new(buffers));
         let datagrams = ManuallyDrop::new(None);
