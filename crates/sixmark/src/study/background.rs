@@ -14,8 +14,9 @@ use crate::Error;
 use crate::lab::{Host, Up};
 use crate::traffic::{Ends, Half, Ready, Receiver, Sender, assemble, doors, outgoing, ports};
 
-/// How long connections may take to be there, and first messages to arrive.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long connections may take to be there, and first messages to arrive: longer than TCP waits
+/// before it sends for the fifth time, as it may have to on a link that loses much.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// When traffic is over: nothing has come for so long, or it has been waited for so long.
 const QUIET: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(300);
@@ -63,13 +64,21 @@ impl<'a> Background<'a> {
             let far = place(up, &traffic.far[family], family, Side::Far, &flows)?;
             background.ends.extend(join(&near, &far, seed)?);
         }
-        background.wait(&flows)?;
-        Ok(background)
+        if background.arrives(&flows) {
+            return Ok(background);
+        }
+        let found = background.stop();
+        let silent: Vec<_> = found.iter().filter(|flow| received(flow) == 0).collect();
+        let what = match silent.as_slice() {
+            [] => "its first messages came late".to_owned(),
+            flows => flows.iter().map(|flow| describe_silent(flow)).collect::<Vec<_>>().join(", "),
+        };
+        Err(Error::Measure(format!("traffic {mix} does not arrive within {PATIENCE:?}: {what}")))
     }
 
-    /// Until each flow has been heard of where it goes to.
-    fn wait(&self, flows: &[Flow]) -> Result<(), Error> {
-        for end in &self.ends {
+    /// True once each flow has been heard of where it goes to.
+    fn arrives(&self, flows: &[Flow]) -> bool {
+        self.ends.iter().all(|end| {
             let heard: Vec<_> = end.receiver.addresses().to_vec();
             let of_end = |flow: &&Flow| {
                 let here = |(protocol, at): &(_, SocketAddr)| {
@@ -78,19 +87,18 @@ impl<'a> Background<'a> {
                 flow.from != end.side && heard.iter().any(here)
             };
             let expected = flows.iter().filter(of_end).count() as u64;
-            if !end.receiver.wait_for(expected, PATIENCE) {
-                let line = format!(
-                    "the traffic {} does not arrive: not all flows were heard of",
-                    self.mix
-                );
-                return Err(Error::Measure(line));
-            }
-        }
-        Ok(())
+            end.receiver.wait_for(expected, PATIENCE)
+        })
     }
 
     /// Ends it, and tells what became of it.
     pub(super) fn end(self) -> CellTraffic {
+        let (mix, flows) = (self.mix, self.flows);
+        summary(mix, flows, &self.stop())
+    }
+
+    /// Ends it: what became of each flow.
+    fn stop(self) -> Vec<FlowResult> {
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
         for End { side, sender, receiver } in self.ends {
             senders.push((side, sender.stop()));
@@ -108,8 +116,20 @@ impl<'a> Background<'a> {
             whole.sent.extend(half.sent);
             whole.heard.extend(half.heard);
         }
-        summary(self.mix, self.flows, &assemble(&ends))
+        assemble(&ends)
     }
+}
+
+fn received(flow: &FlowResult) -> u64 {
+    flow.figures.received.map_or(0, |received| received.messages)
+}
+
+/// A flow of which nothing arrived, in one line.
+fn describe_silent(flow: &FlowResult) -> String {
+    let FlowResult { id, protocol, family, figures, .. } = flow;
+    let sent = figures.sent.map_or(0, |sent| sent.messages);
+    let problem = flow.problem.iter().map(|problem| format!(" ({problem})")).collect::<String>();
+    format!("nothing of flow {id}, {protocol} over {family}, {sent} messages sent{problem}")
 }
 
 fn place<'a>(
@@ -167,4 +187,43 @@ pub(super) fn go_on(time: Duration, stop: &AtomicBool) -> bool {
         std::thread::sleep(LOOK.min(end.saturating_duration_since(Instant::now())));
     }
     !stop.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use sixmark_core::traffic::Protocol;
+    use sixmark_core::traffic::result::Sent;
+
+    use super::*;
+
+    #[test]
+    fn a_flow_of_which_nothing_arrived_is_described_with_its_problem() {
+        let mut sent = Sent {
+            id: 2,
+            protocol: Protocol::Tcp,
+            source: None,
+            destination: "[fd00::1]:9".parse().unwrap(),
+            message_bytes: 1_000,
+            offered: 7,
+            offered_bytes: 7_000,
+            sent: 5,
+            sent_bytes: 5_000,
+            late: 0,
+            latest_ns: 0,
+            retransmitted: None,
+            on_ns: 1,
+            problem: None,
+        };
+        let describe = |sent: &Sent| {
+            let half = Half { sent: vec![sent.clone()], ..Half::default() };
+            let ends = Ends { near: half, far: Some(Half::default()), shared_clock: true };
+            let found = assemble(&ends);
+            assert_eq!(received(&found[0]), 0);
+            describe_silent(&found[0])
+        };
+        let line = "nothing of flow 2, TCP over IPv6, 5 messages sent";
+        assert_eq!(describe(&sent), line);
+        sent.problem = Some("Connection reset by peer".into());
+        assert_eq!(describe(&sent), format!("{line} (Connection reset by peer)"));
+    }
 }

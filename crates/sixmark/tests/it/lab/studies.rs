@@ -20,7 +20,7 @@ server = { offloads = { tso = false, gso = false, gro = false } }
 [links]
 wire = { between = ["client", "server"], delay = "1ms", ipv6 = { delay = "1ms", loss = "30%" }, mechanism = "emulator" }
 [variants.loss.no.links.wire]
-ipv6 = { delay = "1ms" }
+ipv6 = { loss = "0%" }
 [services.web]
 host = "server"
 command = ["{sixmark}", "origin", "--listen", "[::]:80", "--listen", "0.0.0.0:80"]
@@ -163,6 +163,7 @@ fn cells_have_traffic_around_them_packets_looked_at_and_links_told_of() {
         let way = &cell["links"][0]["b_to_a"];
         assert_eq!(way["mechanism"], "emulator");
         assert!(way["frames"][family]["arrived"].as_u64() > Some(0), "{way}");
+        assert_eq!(way["frames"][family]["lost"], 0, "{way}");
         assert_eq!(way["unread"], 0, "{way}");
     }
     // Names of settings, programs and measures, and families as far as there are any.
