@@ -45,7 +45,7 @@ class Wrk:
     name = "wrk"
     program = "wrk"
     version = ["wrk", "-v"]
-    records = "a histogram of whole responses; it reads every byte"
+    records = "a histogram of complete responses; it reads every byte"
 
     def can(self, load):
         return load.seconds is not None and load.body is None and load.http == 1

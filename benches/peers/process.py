@@ -8,6 +8,21 @@ from pathlib import Path
 STOP_S = 5
 
 
+def end(process, children=list):
+    """Ends a process that was started here, if it runs; what does not end by itself is killed, with its children."""
+    if process is None or process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        left = children()
+        process.kill()
+        for pid in left:
+            os.kill(int(pid), 9)
+        process.wait()
+
+
 class OneProcess:
     """A server that is one process, at a port for each family."""
 
@@ -33,14 +48,7 @@ class OneProcess:
         return cpu_seconds(self.process.pid)
 
     def stop(self):
-        if self.process is None or self.process.poll() is not None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process)
 
 
 def cpu_seconds(pid):

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from process import STOP_S, cpu_seconds
+from process import cpu_seconds, end
 
 # Long enough for a busy machine; nginx needs some 20 ms.
 START_S = 10
@@ -166,17 +166,7 @@ class Nginx:
             return False
 
     def _stop(self):
-        if self.process is None or self.process.poll() is not None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            workers = self._workers()
-            self.process.kill()
-            for pid in workers:
-                os.kill(int(pid), 9)
-            self.process.wait()
+        end(self.process, self._workers)
 
     def _complaints(self):
         log = self.folder / "error.log"
