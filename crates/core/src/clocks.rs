@@ -89,7 +89,7 @@ impl PhaseClocks {
 pub struct Clocks {
     /// Times that this process had to take, the kernel having given none to believe.
     pub missing: u64,
-    /// Whole responses whose times are out of order: sent, first byte, last byte.
+    /// Complete responses whose times are out of order: sent, first byte, last byte.
     pub inverted: u64,
     /// How often the clock of the kernel's stamps was set.
     pub steps: u64,

@@ -32,7 +32,7 @@ type Unit = (&'static str, f64);
 enum Figure {
     /// A quantile of a phase's durations.
     Duration(Phase, Quantile),
-    /// The share of exchanges without a whole response.
+    /// The share of exchanges without a complete response.
     Failures,
 }
 

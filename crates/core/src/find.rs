@@ -70,7 +70,7 @@ pub struct Trial {
 pub enum Limit {
     /// A condition did not hold.
     Condition,
-    /// Too many exchanges had no whole response.
+    /// Too many exchanges had no complete response.
     Failures,
     /// No more might be in flight: from their start, exchanges would have kept to the conditions.
     Connections,

@@ -67,7 +67,7 @@ pub struct SideFigures {
     /// Those that ended neither NORMAL nor ABANDONED (what the end cut off did not fail), or with a
     /// status that is not accepted.
     pub failed: u64,
-    /// Whole responses a second.
+    /// Complete responses a second.
     pub requests_per_s: f64,
     /// The median response time in microseconds.
     pub response_p50_us: Option<f64>,

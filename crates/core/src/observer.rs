@@ -20,7 +20,7 @@ pub trait Observer {
     /// The response is here as a whole. Nothing more is told of the exchange.
     fn complete(&mut self, token: Token, answer: Answer);
 
-    /// The exchange ended without a whole response. Nothing more is told of it.
+    /// The exchange ended without a complete response. Nothing more is told of it.
     fn lost(&mut self, token: Token, loss: Loss);
 }
 
@@ -33,7 +33,7 @@ pub struct Answer {
     pub body: u64,
 }
 
-/// Why there is no whole response, though the connection may go on.
+/// Why there is no complete response, though the connection may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// The peer reset the stream with this code (RFC 9113, 6.4; RFC 9114, 8.1).

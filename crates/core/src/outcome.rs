@@ -11,7 +11,7 @@ use crate::{http2, http3, quic, tls};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Outcome {
-    /// The whole response was received, whatever its status code.
+    /// The complete response was received, whatever its status code.
     Normal,
     /// The peer reset the connection (RFC 9293, 3.5.2).
     Reset,
@@ -27,7 +27,7 @@ pub enum Outcome {
     Protocol,
     /// The TLS handshake failed, or a record after it.
     Tls,
-    /// A whole response came and was not what it was to be.
+    /// A complete response came and was not what it was to be.
     Content,
     /// This host had no local port left for the connection.
     NoPort,

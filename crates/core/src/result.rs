@@ -242,14 +242,14 @@ pub struct Interval {
 pub struct IntervalFamily {
     /// Exchanges begun.
     pub sent: u64,
-    /// With a whole response.
+    /// With a complete response.
     pub completed: u64,
     /// That ended otherwise.
     pub failed: u64,
     /// Of those completed, the ones whose status is not accepted.
     #[serde(default)]
     pub unaccepted: u64,
-    /// Content bytes of whole responses.
+    /// Content bytes of complete responses.
     pub body_bytes: u64,
     /// Response times.
     pub response_us: Summary,

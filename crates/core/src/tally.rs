@@ -33,7 +33,7 @@ pub struct FamilyTally {
     pub resent: u64,
     /// Exchanges that a redirect led to.
     pub followed: u64,
-    /// How the exchanges that received a whole response answered.
+    /// How the exchanges that received a complete response answered.
     pub status: Counts<u16>,
     /// Those of them whose status is not accepted: NORMAL, and failures all the same.
     pub unaccepted: u64,
@@ -61,11 +61,11 @@ pub struct FamilyTally {
 /// What one address of one target gave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndpointTally {
-    /// Whole responses by their status.
+    /// Complete responses by their status.
     pub status: Counts<u16>,
     /// How the other exchanges ended.
     pub failures: Counts<Failure>,
-    /// Of the whole responses, those whose status is not accepted.
+    /// Of the complete responses, those whose status is not accepted.
     pub unaccepted: u64,
     /// Contents of the others.
     pub sizes: Sizes,
@@ -89,7 +89,7 @@ impl FamilyTally {
         &mut self.endpoints[number]
     }
 
-    /// Exchanges with a whole response.
+    /// Exchanges with a complete response.
     pub fn completed(&self) -> u64 {
         self.status.iter().map(|(_, count)| count).sum()
     }
@@ -108,8 +108,8 @@ impl FamilyTally {
         }
     }
 
-    /// Exchanges that failed: that ended without a whole response, but for what the end of the run cut
-    /// off, or with a status that is not accepted.
+    /// Exchanges that failed: those without a complete response, except the ones that the end of the run
+    /// cut off, and those with a status that is not accepted.
     pub fn failed(&self) -> u64 {
         self.ended() - self.completed() - self.outcome(Outcome::Abandoned) + self.unaccepted
     }
@@ -232,7 +232,7 @@ impl AddAssign<&Connections> for Connections {
 pub struct Bytes {
     /// Received, heads and framing included.
     pub received: u64,
-    /// Received as content of whole responses: what goodput counts.
+    /// Received as content of complete responses: what goodput counts.
     pub body: u64,
     /// Handed to the kernel.
     pub sent: u64,
@@ -247,7 +247,7 @@ impl AddAssign<&Bytes> for Bytes {
 }
 
 /// How long each phase took. `connect` counts established connections, `lifetime` closed ones, the
-/// others exchanges with a whole response.
+/// others exchanges with a complete response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phases {
     /// From the connect call to the kernel's word that the connection is established; by the kernel's
@@ -303,21 +303,21 @@ pub struct Slice {
 pub struct SliceTally {
     /// Exchanges begun.
     pub sent: u64,
-    /// Exchanges with a whole response.
+    /// Exchanges with a complete response.
     pub completed: u64,
     /// Exchanges that ended otherwise.
     pub failed: u64,
     /// Of those completed, the ones whose status is not accepted.
     pub unaccepted: u64,
-    /// Content bytes of whole responses.
+    /// Content bytes of complete responses.
     pub body: u64,
     /// How long connections took to be established.
     pub connect: Timing,
     /// How long handshakes of TLS or QUIC took.
     pub tls: Timing,
-    /// From the requests' last byte handed to the kernel to the responses' first, of whole responses.
+    /// From the requests' last byte handed to the kernel to the responses' first, of complete responses.
     pub wait: Timing,
-    /// Response times of whole responses.
+    /// Response times of complete responses.
     pub response: Timing,
 }
 

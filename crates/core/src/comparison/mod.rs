@@ -26,15 +26,15 @@ pub struct Stretch {
     pub elapsed_s: f64,
     /// Exchanges begun.
     pub sent: u64,
-    /// With a whole response.
+    /// With a complete response.
     pub completed: u64,
     /// That failed: that ended otherwise, or with a status that is not accepted. Without those that
     /// the block's end cut off (ABANDONED): there are as many of them as places, however fast a side
     /// is.
     pub failed: u64,
-    /// Of these, the ones with a whole response: their status is not accepted.
+    /// Of these, the ones with a complete response: their status is not accepted.
     pub unaccepted: u64,
-    /// Content bytes of whole responses.
+    /// Content bytes of complete responses.
     pub body_bytes: u64,
     /// How long each phase took, but for TLS.
     pub phases: Phases,
@@ -145,14 +145,14 @@ impl Settings {
 pub enum Metric {
     /// A quantile of a phase's durations; less is better.
     Time(TimedPhase, Point),
-    /// Whole responses a second; more is better.
+    /// Complete responses a second; more is better.
     RequestsPerS,
     /// Their content, bytes a second; more is better.
     Goodput,
     /// The share of exchanges that did not end NORMAL or had a status that is not accepted, of those
     /// that the block's end did not cut off; less is better.
     Failures,
-    /// Processor time of the server over whole responses, microseconds; less is better.
+    /// Processor time of the server over complete responses, microseconds; less is better.
     CpuPerRequest,
 }
 

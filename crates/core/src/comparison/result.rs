@@ -113,14 +113,14 @@ pub struct SideCpu {
 pub struct SideCost {
     /// Seconds.
     pub cpu_s: f64,
-    /// Microseconds a whole response.
+    /// Microseconds a complete response.
     pub us_per_request: f64,
     /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent.
     pub s_per_gb: f64,
 }
 
 impl SideCost {
-    /// Of so many whole responses and bytes; none where there were none.
+    /// Of so many complete responses and bytes; none where there were none.
     pub fn new(cpu_s: f64, requests: u64, bytes: u64) -> Option<SideCost> {
         (requests > 0 && bytes > 0).then(|| SideCost {
             cpu_s,

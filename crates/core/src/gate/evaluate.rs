@@ -152,7 +152,7 @@ fn value(of: &Value, source: &Source<'_>) -> Result<f64, String> {
             })?
         }
     };
-    if found.is_finite() { Ok(found) } else { Err(format!("{of} is no finite number")) }
+    if found.is_finite() { Ok(found) } else { Err(format!("{of} is not finite")) }
 }
 
 fn scaled(product: f64, how: Scaled, (by, written): (f64, &Value)) -> Result<f64, String> {

@@ -203,7 +203,7 @@ fn empty(phase: &str) -> &'static str {
         "tls" => "no TLS handshake was finished",
         "slip" => "nothing was sent",
         "lifetime" => "no connection was closed",
-        _ => "there was no whole response",
+        _ => "there was no complete response",
     }
 }
 

@@ -74,7 +74,7 @@ fn not_comparable(said: Option<&str>) -> Option<(String, String)> {
     said.map(|said| ("not_comparable".to_owned(), said.to_owned()))
 }
 
-/// Whether it went on to its end and each side has a whole response of an accepted status, as for the
+/// Whether it went on to its end and each side has a complete response of an accepted status, as for the
 /// exit status.
 fn measured<'a>(
     ended: Ended,

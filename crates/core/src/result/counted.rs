@@ -15,7 +15,7 @@ use crate::plan::{Endpoint, Plan};
 use crate::sizes::{Sizes, SizesResult};
 use crate::tally::{Counts, EndpointTally, FamilyTally, SliceTally, Tally};
 
-/// No more addresses are told of one by one: a list of targets may have thousands.
+/// At most so many addresses are reported one by one: a list of targets may have thousands.
 const MOST_ADDRESSES: usize = 100;
 
 /// The figures of one family, but for TLS and QUIC, from what was counted in `elapsed_s` seconds of an open or closed loop.

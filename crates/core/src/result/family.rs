@@ -18,7 +18,7 @@ use crate::tls::TlsResult;
 pub struct FamilyResult {
     /// Where the requests went.
     pub addresses: Vec<SocketAddr>,
-    /// What came of them at each address, where they went to several: those with failures first.
+    /// Counts for each address, where there are several: those with failures first.
     #[serde(default)]
     pub by_address: Vec<AddressResult>,
     /// How many.
@@ -27,15 +27,15 @@ pub struct FamilyResult {
     pub outcomes: BTreeMap<String, u64>,
     /// Those that did not end NORMAL, in detail.
     pub failures: Vec<FailureCount>,
-    /// Checks that whole responses did not pass.
+    /// Checks that complete responses did not pass.
     pub content: Vec<ContentResult>,
     /// Connections.
     pub connections: ConnectionCounts,
-    /// Status codes of whole responses.
+    /// Status codes of complete responses.
     pub status: BTreeMap<u16, u64>,
     /// Bytes above TCP.
     pub bytes: ByteCounts,
-    /// Whole responses a second.
+    /// Complete responses a second.
     pub requests_per_s: f64,
     /// Their content, bytes a second.
     pub goodput_bytes_per_s: f64,
@@ -76,7 +76,7 @@ impl FamilyResult {
         self.requests.sent.saturating_sub(fine) + self.requests.unaccepted
     }
 
-    /// Whole responses whose status is accepted.
+    /// Complete responses whose status is accepted.
     pub fn accepted(&self) -> u64 {
         self.requests.completed.saturating_sub(self.requests.unaccepted)
     }
@@ -91,7 +91,7 @@ pub struct AddressResult {
     pub url: String,
     /// Exchanges that ended, in whatever way.
     pub ended: u64,
-    /// With a whole response.
+    /// With a complete response.
     pub completed: u64,
     /// Of those, the ones whose status is not accepted.
     pub unaccepted: u64,
@@ -111,7 +111,7 @@ impl AddressResult {
 pub struct Requests {
     /// Exchanges begun, those included whose connection failed.
     pub sent: u64,
-    /// With a whole response.
+    /// With a complete response.
     pub completed: u64,
     /// Of those completed, the ones that count as failures, their status not being accepted
     /// (`--accept-status`; without it those of 400 and above).
@@ -174,7 +174,7 @@ pub struct ConnectionCounts {
 pub struct ByteCounts {
     /// Received, heads and framing included.
     pub received: u64,
-    /// Content of whole responses.
+    /// Content of complete responses.
     pub body: u64,
     /// Handed to the kernel.
     pub sent: u64,

@@ -20,12 +20,12 @@ pub struct Answers(BTreeMap<String, Given>);
 /// What exchanges of one target came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
-    /// Whole responses by their status.
+    /// Complete responses by their status.
     pub status: Counts<u16>,
     /// How the other exchanges ended; those that the end of the load cut off (ABANDONED) are not looked
     /// at.
     pub failures: Counts<Failure>,
-    /// Of the whole responses, those whose status is not accepted.
+    /// Of the complete responses, those whose status is not accepted.
     pub unaccepted: u64,
     /// Contents of the others.
     pub sizes: Sizes,
@@ -87,7 +87,7 @@ impl AddAssign<&Answers> for Answers {
 }
 
 impl Given {
-    /// Whole responses.
+    /// Complete responses.
     pub fn completed(&self) -> u64 {
         self.status.iter().map(|(_, count)| count).sum()
     }
@@ -97,7 +97,7 @@ impl Given {
         self.completed() + self.failed()
     }
 
-    /// Of these, those without a whole response.
+    /// Of these, those without a complete response.
     pub fn failed(&self) -> u64 {
         let ended = self.failures.iter().filter(|(of, _)| of.outcome != Outcome::Abandoned);
         ended.map(|(_, count)| count).sum()

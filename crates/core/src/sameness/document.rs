@@ -11,11 +11,11 @@ use crate::sizes::{Sizes, SizesResult};
 /// What exchanges came to, of all targets together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GivenResult {
-    /// Whole responses by their status.
+    /// Complete responses by their status.
     pub status: BTreeMap<u16, u64>,
     /// The other exchanges.
     pub failures: Vec<FailureCount>,
-    /// Of the whole responses, those whose status is not accepted.
+    /// Of the complete responses, those whose status is not accepted.
     pub unaccepted: u64,
     /// Contents of the others, where there were any.
     pub sizes: Option<SizesResult>,

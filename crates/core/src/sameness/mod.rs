@@ -65,7 +65,7 @@ pub struct Unlike {
 pub enum Trait {
     /// The share of exchanges with this status code.
     Status(u16),
-    /// The share of exchanges that ended so, without a whole response.
+    /// The share of exchanges that ended so, without a complete response.
     Outcome(Outcome),
     /// The size of the content of responses whose status is accepted.
     Size,

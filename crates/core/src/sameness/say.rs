@@ -11,7 +11,7 @@ use crate::report::count;
 /// A share from here on is every one of them.
 const EVERY: f64 = 0.9995;
 
-/// A side without one whole response, both where both are.
+/// A side without one complete response, both where both are.
 pub(super) fn silent(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<String> {
     let sides = [(names.0, a), (names.1, b)].into_iter();
     let silent = sides.filter(|(_, given)| given.completed() == 0 && given.failed() > 0);
@@ -25,7 +25,7 @@ fn gives_nothing(given: &Given) -> String {
     let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
     let how = match (most.outcome, most.phase) {
         (Outcome::Content, _) => "gives no response that passes its checks",
-        (_, Phase::Transfer) => "gives no whole response",
+        (_, Phase::Transfer) => "gives no complete response",
         _ => "does not answer",
     };
     format!("{how}: 0 of {sent}, {} in {}", most.outcome, most.phase)

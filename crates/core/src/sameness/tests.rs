@@ -107,7 +107,7 @@ const SICK: [(&str, Manner, &str); 11] = [
     (
         "responses are cut off",
         |_, _| Not(Outcome::Truncated, Phase::Transfer),
-        "IPv6 gives no whole response: 0 of 6,000, TRUNCATED in transfer",
+        "IPv6 gives no complete response: 0 of 6,000, TRUNCATED in transfer",
     ),
     (
         "one of three addresses is dead",

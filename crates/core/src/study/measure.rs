@@ -22,9 +22,9 @@ pub enum Measure {
 /// A figure that is neither a time nor an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Plain {
-    /// Whole responses a second.
+    /// Complete responses a second.
     RequestsPerS,
-    /// Blocks read or written a second; of sixmark's own cells whole responses, each a block.
+    /// Blocks read or written a second; of sixmark's own cells complete responses, each a block.
     Iops,
     /// Content of whole exchanges, of requests and of responses, bytes a second.
     ContentRate,
@@ -34,7 +34,7 @@ pub enum Plain {
     TransferRate,
     /// Exchanges begun.
     Sent,
-    /// With a whole response.
+    /// With a complete response.
     Completed,
     /// That ended otherwise.
     Failed,
@@ -56,7 +56,7 @@ pub enum Plain {
     ServerCpu,
     /// The same over the time it lasted: 1 is one processor all the time.
     ServerCpuShare,
-    /// Processor time that the service used for a whole response, in the mean, microseconds.
+    /// Processor time that the service used for a complete response, in the mean, microseconds.
     ServerCpuPerRequest,
     /// Frames of both directions from the GET to the last ACK, each segment once, over that time, bytes
     /// a second; by a capture.

@@ -23,7 +23,7 @@ pub struct Opened {
     pub counted: bool,
 }
 
-/// An exchange that had a whole response. Times are nanoseconds of the client's clock.
+/// An exchange that had a complete response. Times are nanoseconds of the client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The number of its connection in the book.

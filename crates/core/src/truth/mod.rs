@@ -34,7 +34,7 @@ pub struct Truth {
 pub struct FamilyTruth {
     /// Connections established during the measurement.
     pub connections: Counts,
-    /// Exchanges with a whole response; those of which the packets show nothing, as over TLS, are
+    /// Exchanges with a complete response; those of which the packets show nothing, as over TLS, are
     /// counted by nobody here.
     pub exchanges: Counts,
     /// The client: connect call to established, or what the kernel's clock said. Packets: SYN to SYN-ACK.

@@ -23,7 +23,7 @@ pub struct Cost {
     pub cpu_share: f64,
     /// The part (0 to 1) of all processors' time that something was done in, by anybody.
     pub busy_share: f64,
-    /// Microseconds a whole response of either family.
+    /// Microseconds a complete response of either family.
     pub us_per_request: Option<f64>,
     /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent, of either family.
     pub s_per_gb: Option<f64>,
@@ -48,7 +48,7 @@ pub enum Method {
 /// What requests of one family cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FamilyCost {
-    /// Microseconds a whole response.
+    /// Microseconds a complete response.
     pub us_per_request: f64,
     /// The ends of its 95 % interval, of a regression.
     pub interval_us: Option<[f64; 2]>,
@@ -63,7 +63,7 @@ pub struct Work {
     pub from_us: u64,
     /// Its end.
     pub to_us: u64,
-    /// Whole responses of each family.
+    /// Complete responses of each family.
     pub requests: PerFamily<u64>,
     /// Bytes above TCP, both directions, of each.
     pub bytes: PerFamily<u64>,

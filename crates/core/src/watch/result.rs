@@ -155,7 +155,7 @@ pub struct WatchedServer {
     pub address: SocketAddr,
     /// What was seen.
     pub figures: WatchedFamily,
-    /// Status codes of whole responses.
+    /// Status codes of complete responses.
     pub status: BTreeMap<u16, u64>,
     /// From the request's last packet to the response's first.
     pub wait_us: Summary,

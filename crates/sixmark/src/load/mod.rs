@@ -76,7 +76,7 @@ pub fn run(plan: &Plan, stop: &Arc<AtomicBool>, watch: impl FnMut(&Slice)) -> io
     carry_out(Prepared::new(plan).map_err(io::Error::other)?, stop, watch)
 }
 
-/// The same, and every connection and exchange is told of one by one.
+/// The same, and every connection and exchange is reported one by one.
 pub(crate) fn run_telling(
     plan: &Plan,
     stop: &Arc<AtomicBool>,

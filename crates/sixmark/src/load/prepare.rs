@@ -31,7 +31,7 @@ pub struct Prepared {
     pub(super) urls: Vec<Url>,
     /// Something is kept of each exchange beside its times.
     pub(super) notes: bool,
-    /// Every connection and exchange is told of one by one.
+    /// Every connection and exchange is reported one by one.
     pub(super) told: bool,
     pub(super) tls: Option<tls::Setup>,
     pub(super) hope: Hope,
@@ -134,7 +134,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// The same, with every connection and exchange told of one by one: it costs a system call a
+    /// The same, with every connection and exchange reported one by one: it costs a system call a
     /// connection, and memory.
     pub fn telling(self) -> Prepared {
         Prepared { told: true, ..self }

@@ -130,7 +130,7 @@ impl Record {
         self.tally[family].tcp.record(&path);
     }
 
-    /// A whole response came, which was `wanted` as it is whatever its status.
+    /// A complete response came, which was `wanted` as it is whatever its status.
     pub(super) fn completed(
         &mut self,
         (family, endpoint): (Family, usize),
@@ -170,7 +170,7 @@ impl Record {
         }
     }
 
-    /// A whole response came, to the request of this name and with this status, and was not what it
+    /// A complete response came, to the request of this name and with this status, and was not what it
     /// was to be.
     pub(super) fn mismatched(
         &mut self,

@@ -46,7 +46,7 @@ pub(super) fn of_study(study: &Study, resumed: &[Resumed]) -> Vec<Warning> {
 pub(super) fn of_run(result: &RunResult) -> Vec<Warning> {
     let none = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
     let none = none.map(|(family, _)| {
-        doubt("no_response", format!("not one whole response came over {family}"))
+        doubt("no_response", format!("not one complete response came over {family}"))
     });
     let unlike = result.not_same().map(|said| doubt("not_comparable", said.to_owned()));
     none.chain(unlike).chain(result.warnings.iter().cloned()).collect()
@@ -59,7 +59,7 @@ pub(super) fn of_answer(client: Client, answer: &Answer) -> Vec<Warning> {
     if completed.is_none_or(|&completed| completed == 0.0) {
         doubts.push(doubt(
             "no_response",
-            format!("not one whole response came to {}", client.name()),
+            format!("not one complete response came to {}", client.name()),
         ));
     }
     if answer.refused > 0 {

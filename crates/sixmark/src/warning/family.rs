@@ -10,7 +10,7 @@ use sixmark_core::result::{FamilyResult, RunResult, Warning};
 
 use super::{counted, warning};
 
-/// Fewer whole responses than this say little about the slowest percent.
+/// Fewer complete responses than this say little about the slowest percent.
 const FEW: u64 = 1_000;
 
 /// A larger part of what may be in flight that is not used, for want of a connection of the right
@@ -66,7 +66,7 @@ pub(super) fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> 
     (failed > 0 && figures.requests.completed > 0).then(|| {
         let share = failed as f64 / figures.requests.sent as f64 * 100.0;
         let message = format!(
-            "{} of {} over {family} ({share:.2} %) had no whole response; the times are of the \
+            "{} of {} over {family} ({share:.2} %) had no complete response; the times are of the \
              others",
             count(failed),
             counted(figures.requests.sent, "request", "requests")

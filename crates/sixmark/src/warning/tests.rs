@@ -175,7 +175,7 @@ fn an_error_status_is_a_warning_unless_it_was_demanded() {
 #[test]
 fn failures_are_those_without_a_warning_of_their_own() {
     let found = warned(&answered(200, &[]), "failures").unwrap();
-    assert!(found.starts_with("1 of 3 requests over IPv6 (33.33 %) had no whole response"));
+    assert!(found.starts_with("1 of 3 requests over IPv6 (33.33 %) had no complete response"));
 }
 
 #[test]

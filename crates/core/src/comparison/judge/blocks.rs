@@ -20,7 +20,7 @@ pub(super) fn rates(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
     counted.iter().filter_map(|&(metric, count)| rate(metric, count, pairs, rules)).collect()
 }
 
-/// Processor time of the server over whole responses, where both sides' is known.
+/// Processor time of the server over complete responses, where both sides' is known.
 pub(super) fn cpu(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
     let of = |stretch: &Stretch| {
         let requests = Some(stretch.completed as f64).filter(|requests| *requests > 0.0);

@@ -146,7 +146,7 @@ const UNTOLD: &[(&str, &str)] = &[
     ("ipv6.tls.p50 > 1s", "ipv6.tls.p50 was not measured: there was no TLS"),
     ("ipv6.slip.p50 > 1s", "ipv6.slip.p50 was not measured: a closed loop has none"),
     ("ipv6.lifetime.p50 > 1s", "ipv6.lifetime.p50 was not measured: no connection was closed"),
-    ("not ipv6.wait.p50 > 1s", "ipv6.wait.p50 was not measured: there was no whole response"),
+    ("not ipv6.wait.p50 > 1s", "ipv6.wait.p50 was not measured: there was no complete response"),
     ("verdict(response.p99) == worse", "response.p99 was not compared: not both sides have it"),
     (
         "verdict(response.p999) == worse",
@@ -186,7 +186,7 @@ fn figures_that_are_no_finite_numbers_fail_the_gate() {
         let found = of(&run, "ipv6.goodput < 1MB/s && ipv6.goodput > 1MB/s");
         assert_eq!(
             (found.failed, found.because.as_str()),
-            (true, "cannot be determined: ipv6.goodput is no finite number")
+            (true, "cannot be determined: ipv6.goodput is not finite")
         );
     }
 }

@@ -20,7 +20,7 @@ use crate::tally::FamilyTally;
 
 const ONE: NonZeroU32 = NonZeroU32::MIN;
 
-/// 990 whole responses in a second, of so many nanoseconds and 1,000 bytes each, and 10 resets. No
+/// 990 complete responses in a second, of so many nanoseconds and 1,000 bytes each, and 10 resets. No
 /// connection was opened, nothing was encrypted, and the loop was closed.
 pub(crate) fn side(response_ns: u64) -> FamilyResult {
     let mut tally = FamilyTally { sent: 1_000, ..FamilyTally::default() };

@@ -47,7 +47,7 @@ pub(super) fn end(id: u32, content: &str) -> Vec<u8> {
     frame(kind::DATA, flag::END_STREAM, id, content)
 }
 
-/// A whole response without content.
+/// A complete response without content.
 pub(super) fn answer(id: u32) -> Vec<u8> {
     last(id, &[(":status", "204")])
 }

@@ -50,7 +50,7 @@ fn outcomes(sides: &Sides<'_>) -> Table {
 
 fn meaning(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Normal => "a whole response",
+        Outcome::Normal => "a complete response",
         Outcome::Reset => "the peer reset it",
         Outcome::Timeout => "longer than the timeout",
         Outcome::Refused => "nothing listens there",
@@ -108,7 +108,7 @@ fn addresses(sides: &Sides<'_>) -> Option<Block> {
     }
     let failed = sides.any(|f| Some(f.failed() as f64));
     let columns = [Column::words("Side"), Column::words("Address")];
-    let counted = ["Exchanges", "Whole responses", "Not accepted"].map(Column::number);
+    let counted = ["Exchanges", "Complete responses", "Not accepted"].map(Column::number);
     let columns = columns.into_iter().chain(counted).chain([Column::words("Failed")]).collect();
     some("What each address gave", columns, rows).filter(|_| failed)
 }

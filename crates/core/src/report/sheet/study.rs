@@ -190,7 +190,7 @@ fn entries(all: &[Entry]) -> Vec<Row> {
             Finding::Unshown => "? no difference shown",
             Finding::NotComparable => &format!("≠ {}", entry.sentence),
         };
-        // Which one is higher is no answer either where they can't be compared.
+        // Where the two can't be compared, neither is marked as the higher one.
         let higher = Some(entry.higher).filter(|_| entry.finding != Finding::NotComparable);
         let number = |n: u32| Cell::Number(n.to_string(), n.into());
         let ratio = |ratio: Ratio| Cell::Number(format!("{:.3}", ratio.value), ratio.value);

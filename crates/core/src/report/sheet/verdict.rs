@@ -50,7 +50,7 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
             format!("Half of all responses over {} took at most {text}.", side.name)
         }
         None if side.hidden => format!("What was exchanged over {} can’t be seen.", side.name),
-        None => format!("Not one whole response came over {}.", side.name),
+        None => format!("Not one complete response came over {}.", side.name),
     };
     sides.all.iter().zip(medians).map(of).collect::<Vec<_>>().join(" ")
 }

@@ -39,7 +39,7 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
     let [total, content] = [" total", " data"].map(|name| in_brackets(traffic, name));
     let refused = counted(codes, " 3xx")? + counted(codes, " 4xx")? + counted(codes, " 5xx")?;
     let mut figures = Figures::default();
-    // What h2load calls failed has a whole response too, with a status of an error.
+    // What h2load calls failed has a complete response too, with a status of an error.
     let completed = good? + counted(codes, " 4xx")? + counted(codes, " 5xx")?;
     figures.counts(begun?, completed, elapsed_s);
     figures.plain(Plain::RequestsPerS, rate);

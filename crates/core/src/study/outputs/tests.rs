@@ -255,7 +255,7 @@ fn an_interaction_is_the_ratio_of_two_ratios() {
     }
 }
 
-/// As many whole responses of a status in each cell of a family.
+/// As many complete responses of a status in each cell of a family.
 fn answering(study: &Study, status: impl Fn(Family, &[At]) -> u16) -> Vec<CellResult> {
     let mut cells = measured(study, some);
     for cell in &mut cells {

@@ -83,7 +83,7 @@ fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Optio
     Some(format!("{all} {responses}{over} failed a check, {most}"))
 }
 
-/// There were whole responses, and the status of none is accepted.
+/// There were complete responses, and the status of none is accepted.
 fn only_errors(over: &str, figures: &FamilyResult) -> String {
     let most = figures.status.iter().max_by_key(|&(_, times)| times);
     let most = most.map_or(String::new(), |(status, _)| status.to_string());

@@ -1,4 +1,4 @@
-//! What becomes of an exchange with a whole response: it is counted, and its place is free or goes on
+//! What becomes of an exchange with a complete response: it is counted, and its place is free or goes on
 //! to where the response leads.
 
 use sixmark_core::http1::Complete;
@@ -19,7 +19,7 @@ pub(super) struct Following {
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
-    /// Counts an exchange whose whole response is here. It leaves its place; its connection is for
+    /// Counts an exchange whose complete response is here. It leaves its place; its connection is for
     /// others to deal with.
     pub(super) fn conclude(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
         if self.notes.is_some() {

@@ -128,7 +128,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// A whole response is here; `more` says that bytes came after it.
+    /// A complete response is here; `more` says that bytes came after it.
     fn complete(&mut self, slot: Slot, place: Place, at: u64, complete: Complete, more: bool) {
         // A request that was not sent whole leaves the connection in the middle of it.
         let whole = self.places.get(place).phase != Phase::Send;

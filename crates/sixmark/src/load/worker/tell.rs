@@ -45,8 +45,8 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// An exchange of the measurement had its whole response. Only those of HTTP/1.1 in plain text can be
-    /// told in packets.
+    /// An exchange of the measurement had its complete response. Only those of HTTP/1.1 in plain text can
+    /// be told in packets.
     pub(super) fn tell_of_exchange(&mut self, slot: Slot, place: Place, end: u64) {
         let Some(teller) = &mut self.teller else { return };
         let connection = self.connections.get(slot);

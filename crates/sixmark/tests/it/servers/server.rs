@@ -219,7 +219,7 @@ fn free_addresses() -> [SocketAddr; 4] {
     held.map(|listener| listener.local_addr().unwrap())
 }
 
-/// A whole response, head and content.
+/// A complete response, head and content.
 pub(super) fn fetch(address: SocketAddr, path: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, DEADLINE)?;
     stream.set_read_timeout(Some(DEADLINE))?;

@@ -31,7 +31,7 @@ pub(crate) fn exchanges(ran: &Ran, family: Family) {
     assert_eq!(tally.sent, tally.ended(), "{family}: sent, and outcomes together");
     let phases = &tally.phases;
     for timing in [&phases.wait, &phases.transfer, &phases.response] {
-        assert_eq!(timing.count(), tally.completed(), "{family}: timings of whole responses");
+        assert_eq!(timing.count(), tally.completed(), "{family}: timings of complete responses");
     }
     assert_eq!(tally.content.count(), tally.outcome(Outcome::Content), "{family}: checks");
     // What a response of the warm-up led to may count.

@@ -48,7 +48,7 @@ pub(crate) struct Asked {
     pub(crate) last: bool,
     /// Bytes told while it was in flight.
     pub(crate) received: usize,
-    /// The whole response was told.
+    /// The complete response was told.
     pub(crate) answered: bool,
 }
 

@@ -126,7 +126,7 @@ impl Reply {
         Reply { take: Take::Whole, steps: Vec::new() }
     }
 
-    /// A whole response after `wait`, its last byte `transfer` after its first.
+    /// A complete response after `wait`, its last byte `transfer` after its first.
     pub(crate) fn timed(response: &[u8], wait: u64, transfer: u64) -> Reply {
         let (first, rest) = response.split_at(1);
         let steps =

@@ -59,7 +59,7 @@ fn requests_that_can_not_be_seen_are_not_zero() {
     assert!(at("answered  p50") < at("connect   mean"), "{table}");
     let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
     assert!(page.contains("IPv6: 3 connections, established in"), "{page}");
-    for nothing in ["Not one whole response", "0 requests", "How exchanges ended"] {
+    for nothing in ["Not one complete response", "0 requests", "How exchanges ended"] {
         assert!(!page.contains(nothing), "{nothing}");
     }
     let (document, codes) = watched(&path, &[]);
@@ -114,7 +114,7 @@ fn a_family_that_hides_its_requests_is_beside_one_that_does_not() {
         assert!(table.contains("the requests of 3 connections can't be seen (TLS 3)"), "{table}");
         let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
         assert!(page.contains(&format!("What was exchanged over {hides} can’t be seen")), "{page}");
-        assert!(!page.contains("Not one whole response"));
+        assert!(!page.contains("Not one complete response"));
     }
 }
 

@@ -245,7 +245,7 @@ pub(crate) fn status() -> Vec<u8> {
     vec![0x88]
 }
 
-/// A whole response in pieces of whole frames, HEADERS with all that goes on with them.
+/// A complete response in pieces of whole frames, HEADERS with all that goes on with them.
 fn response(id: u32, most: u64, random: &mut Random) -> Vec<Vec<u8>> {
     let mut pieces = Vec::new();
     if random.chance(10) {
