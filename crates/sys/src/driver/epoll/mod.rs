@@ -5,6 +5,7 @@
 //! one is needed to learn that.
 
 mod connection;
+mod receive;
 mod stamped;
 mod wait;
 
@@ -16,7 +17,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin, number};
-use super::datagram::{self, Datagrams, Received};
+use super::datagram::{self, Datagrams};
 use super::own::{Bytes, Spare, rest};
 use super::{Close, Driver, Event, Handed, Handshake, Kind, Message, Path, Slot, Stamps, Way};
 use crate::{check, clock, path, socket, stamp};
@@ -208,66 +209,6 @@ impl Epoll {
         match socket.datagrams {
             Some(_) => self.receive_datagrams(current.token.slot),
             None => self.receive(current.token.slot),
-        }
-    }
-
-    /// There may be more until the kernel says otherwise: nothing tells a full socket from an empty
-    /// one.
-    fn receive_datagrams(&mut self, slot: Slot) -> Option<Kind> {
-        let socket = &mut self.sockets[slot as usize];
-        loop {
-            match datagram::receive(socket.fd.as_ref()?, &mut self.buffer) {
-                Ok(Received { length, segment, ecn, stamp }) => {
-                    self.received = length;
-                    self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
-                    return Some(Kind::Datagrams { length, segment, ecn });
-                }
-                Err(error) => match number(&error) {
-                    libc::EAGAIN => return socket.ended_none(),
-                    errno if datagram::passes(errno) => {}
-                    errno => return socket.ended(Kind::Failed(errno)),
-                },
-            }
-        }
-    }
-
-    fn receive(&mut self, slot: Slot) -> Option<Kind> {
-        let socket = &mut self.sockets[slot as usize];
-        let fd = socket.fd.as_ref()?;
-        let asked = socket.droppable.min(DROP) as usize;
-        let dropping = asked > 0;
-        let room = match &socket.track {
-            _ if dropping => asked,
-            Some(track) => track.room(BUFFER),
-            None => BUFFER,
-        };
-        let received = match (dropping, &mut self.stamped) {
-            (_, Some(stamped)) => {
-                let buffer = (!dropping).then(|| &mut self.buffer[..room]);
-                let received = stamped.receive(socket, buffer, asked);
-                received.map(|(count, at)| {
-                    self.stamp = Some(at);
-                    count
-                })
-            }
-            (true, None) => socket::discard(fd, asked),
-            (false, None) => socket::receive(fd, &mut self.buffer),
-        };
-        match received {
-            Ok(0) => socket.ended(Kind::Ended),
-            Ok(count) => {
-                socket.readable = count == room || socket.ending;
-                if dropping {
-                    socket.droppable -= count as u64;
-                    return Some(Kind::Dropped(count as u64));
-                }
-                self.received = count;
-                Some(Kind::Received(count))
-            }
-            Err(error) => match error.raw_os_error() {
-                Some(libc::EAGAIN | libc::EINTR) => socket.ended_none(),
-                errno => socket.ended(Kind::Failed(errno.unwrap_or(libc::EIO))),
-            },
         }
     }
 

@@ -14,7 +14,9 @@ mod lent;
 mod mark;
 mod pass;
 mod ring;
+mod send;
 mod socket;
+mod submit;
 mod tell;
 
 use std::collections::VecDeque;
@@ -22,7 +24,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
-use std::time::Duration;
 
 use io_uring::squeue::Entry;
 
@@ -252,117 +253,6 @@ impl Uring {
             let entry = entry::cancel(socket, slot, Operation::Receive);
             self.push(&entry);
         }
-    }
-
-    /// Sends a message that is kept for good.
-    fn send_kept(&mut self, slot: Slot, bytes: &[u8]) {
-        let socket = &mut self.sockets[slot as usize];
-        let Some(file) = &socket.file else { return };
-        let entry = entry::send_quietly(socket, slot, file, bytes);
-        socket.request = bytes.as_ptr() as usize;
-        self.push(&entry);
-    }
-
-    /// Sends what is held until the kernel has told how that went.
-    fn send_lent(&mut self, slot: Slot, bytes: Bytes) {
-        let socket = &mut self.sockets[slot as usize];
-        let Some(file) = &socket.file else { return };
-        let rest = self.lent.hold(socket.mark(slot, Operation::Send), bytes).rest();
-        let entry = entry::send(socket, slot, file, &rest);
-        socket.sending = true;
-        self.push(&entry);
-    }
-
-    /// Goes on with a message of which `count` bytes more are sent: true where that is all.
-    fn go_on_sending(&mut self, slot: Slot, mark: u64, count: usize) -> bool {
-        let socket = &self.sockets[slot as usize];
-        let Some((part, file)) = self.lent.held(mark).zip(socket.file.as_ref()) else {
-            return true;
-        };
-        if part.advance(count) {
-            return true;
-        }
-        let entry = entry::send(socket, slot, file, &part.rest());
-        self.push(&entry);
-        false
-    }
-
-    /// Queues a submission; goes to the kernel first where there is no room.
-    fn push(&mut self, entry: &Entry) {
-        // SAFETY: entries point at nothing, or at a static, but for sends, and `lent` holds what
-        // those point at for long enough.
-        while self.broken.is_none() && !unsafe { self.ring.push(entry) } {
-            self.flush();
-        }
-    }
-
-    /// Hands over what is queued where there is enough of it.
-    fn count_send(&mut self) {
-        self.sends += 1;
-        if self.sends >= self.grain.sends {
-            self.flush();
-        }
-    }
-
-    /// Queues the ends of connections.
-    fn queue_last(&mut self) {
-        for entry in std::mem::take(&mut self.last) {
-            self.push(&entry);
-        }
-    }
-
-    /// Hands over what is queued and takes note of what was over at once.
-    fn flush(&mut self) {
-        self.sends = 0;
-        let done = self.ring.submit();
-        self.take_note(done);
-    }
-
-    /// Takes note of what the kernel told during a call that ended just now, and of the time.
-    fn take_note(&mut self, call: io::Result<()>) -> u64 {
-        let at = clock::now();
-        for completion in self.ring.completions() {
-            match mark::is_pass(completion.mark) {
-                true => self.unsent.push(completion),
-                false => self.told.push_back((completion, at)),
-            }
-        }
-        if let Err(error) = call {
-            self.give_up(number(&error), at);
-        }
-        if self.lent.holds_unseen() {
-            self.see_to_passes(at);
-        }
-        at
-    }
-
-    /// Tells every connection of an error that leaves the ring useless; none ought to.
-    fn give_up(&mut self, errno: i32, at: u64) {
-        if [libc::EINTR, libc::EAGAIN, libc::EBUSY, libc::ETIME].contains(&errno) {
-            return;
-        }
-        self.broken = Some(errno);
-        for (socket, slot) in self.sockets.iter_mut().zip(0..) {
-            if socket.file.is_some() && !std::mem::replace(&mut socket.over, true) {
-                self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
-            }
-        }
-    }
-
-    /// A look found nothing. Between two of those nothing was done but to wait with open eyes.
-    fn spin(&mut self, before: u64) {
-        if std::mem::replace(&mut self.spinning, true) {
-            self.waited += self.woke - before;
-        }
-    }
-
-    /// Waits until something happens or `until` has come.
-    fn block(&mut self, until: u64) {
-        let (before, linger) = (self.woke, Duration::from_nanos(self.grain.linger));
-        let done = self.ring.wait(Duration::from_nanos(until - before), linger, self.open);
-        self.woke = self.take_note(done);
-        self.waited += self.woke - before;
-        self.spinning = false;
     }
 
     /// Ends dealing with the event that was told last.
@@ -597,19 +487,6 @@ impl Drop for Uring {
         self.drain();
         if !self.ring.cancel_all() {
             std::mem::forget(std::mem::take(&mut self.lent));
-        }
-    }
-}
-
-impl Uring {
-    /// Lets the kernel finish what was taken back, thousands of receives perhaps: it does that when
-    /// it is called, and where nobody calls, one by one when the thread ends.
-    fn drain(&mut self) {
-        loop {
-            let more = self.ring.submit_and_look().is_ok() && self.ring.completions().count() > 0;
-            if !more {
-                return;
-            }
         }
     }
 }

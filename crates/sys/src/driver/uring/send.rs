@@ -1,0 +1,42 @@
+//! What the kernel is given of a message that it does not take at once.
+
+use super::Uring;
+use super::entry;
+use super::mark::Operation;
+use crate::driver::Slot;
+use crate::driver::own::Bytes;
+
+impl Uring {
+    /// Sends a message that is kept for good.
+    pub(super) fn send_kept(&mut self, slot: Slot, bytes: &[u8]) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(file) = &socket.file else { return };
+        let entry = entry::send_quietly(socket, slot, file, bytes);
+        socket.request = bytes.as_ptr() as usize;
+        self.push(&entry);
+    }
+
+    /// Sends what is held until the kernel has told how that went.
+    pub(super) fn send_lent(&mut self, slot: Slot, bytes: Bytes) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(file) = &socket.file else { return };
+        let rest = self.lent.hold(socket.mark(slot, Operation::Send), bytes).rest();
+        let entry = entry::send(socket, slot, file, &rest);
+        socket.sending = true;
+        self.push(&entry);
+    }
+
+    /// Goes on with a message of which `count` bytes more are sent: true where that is all.
+    pub(super) fn go_on_sending(&mut self, slot: Slot, mark: u64, count: usize) -> bool {
+        let socket = &self.sockets[slot as usize];
+        let Some((part, file)) = self.lent.held(mark).zip(socket.file.as_ref()) else {
+            return true;
+        };
+        if part.advance(count) {
+            return true;
+        }
+        let entry = entry::send(socket, slot, file, &part.rest());
+        self.push(&entry);
+        false
+    }
+}
