@@ -47,12 +47,13 @@ pub fn look_among(
     let tests = shares.len() + sizes.len();
     let mut differences = [significant(shares, level), significant(sizes, level)].concat();
     differences.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
-    let silent = say::silent(names, (&a.given(None), &b.given(None)));
-    let said = silent.or_else(|| {
+    let all = (&a.given(None), &b.given(None));
+    let said = say::silent(names, all).or_else(|| {
         let first = differences.iter().find(|unlike| unlike.matters)?;
         let of = |answers: &Answers| answers.given(first.target.as_deref());
         Some(say::difference(names, first, &differences, (&of(&a), &of(&b))))
     });
+    let said = said.or_else(|| say::errors(names, all));
     let (same, pairs) = (said.is_none(), pairs.len());
     Some(Sameness { same, said, level, pairs, tests, differences })
 }

@@ -19,6 +19,21 @@ pub(super) fn silent(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<St
     lines.reduce(|lines, line| format!("{lines}; {line}"))
 }
 
+/// Sides of which neither has one accepted response: how fast errors are is no speed of the service.
+pub(super) fn errors(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<String> {
+    Some(format!("{}; {}", a.only_errors(names.0)?, b.only_errors(names.1)?))
+}
+
+impl Given {
+    /// `IPv6 gives nothing but errors: 0 of 96 accepted`, of the side of that name; none where a response
+    /// is accepted, or where nothing was asked for.
+    pub fn only_errors(&self, name: &str) -> Option<String> {
+        let none = self.ended() > 0 && self.completed() == self.unaccepted;
+        let ended = count(self.ended());
+        none.then(|| format!("{} gives nothing but errors: 0 of {ended} accepted", spoken(name)))
+    }
+}
+
 /// `does not answer: 0 of 96, REFUSED in connect`.
 fn gives_nothing(given: &Given) -> String {
     let sent = count(given.failed());

@@ -139,6 +139,18 @@ fn a_sick_side_is_told_on_either_side() {
     }
 }
 
+#[test]
+fn sides_that_give_errors_alone_are_not_compared() {
+    let down: Manner = |_, _| Whole(503, 9);
+    let both = found(1, 2, 60, down, down);
+    let said = "IPv6 gives nothing but errors: 0 of 120 accepted; IPv4 gives nothing but errors: \
+                0 of 120 accepted";
+    assert_eq!((both.said.as_deref(), both.same), (Some(said), false));
+    // One response that is accepted makes a speed.
+    let mostly: Manner = |n, _| if n == 7 { Whole(200, 20_480) } else { Whole(503, 9) };
+    assert_eq!(found(1, 2, 60, mostly, mostly).said, None);
+}
+
 /// A few blocks are enough where nobody could doubt it.
 #[test]
 fn a_side_that_is_plainly_sick_is_told_of_one_pair() {

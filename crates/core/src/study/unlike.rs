@@ -112,8 +112,6 @@ pub(super) fn only_errors(seen: &[&Observation<'_>]) -> Option<String> {
     }
     found.into_values().find_map(|here| {
         let given = answers(here.iter().copied(), false)?.given(None);
-        let none = given.ended() > 0 && given.completed() == given.unaccepted;
-        let family = spoken(&at_family(here.first()?.family).level);
-        none.then(|| format!("{family} gives nothing but errors: 0 of {} accepted", given.ended()))
+        given.only_errors(&at_family(here.first()?.family).level)
     })
 }

@@ -17,7 +17,7 @@ use super::server::{Kind, Server, Settings, Site};
 use crate::support::{Origin, refusing, script, sixmark};
 
 /// Over IPv6 each path is sick in its own way, over IPv4 each is a page of 4 KiB, but for what is made
-/// anew each time and is well over both.
+/// anew each time and is well over both, and for what is down over both.
 const SICK: Kind = Kind { secure: &[], prepare, ..NGINX };
 
 fn prepare(site: &Site<'_>, _: &Settings) -> Vec<Command> {
@@ -66,6 +66,7 @@ fn servers([v6, v4]: [SocketAddr; 2]) -> [String; 2] {
     let both = format!(
         "location = /name {{ }}
          location = /made {{ {made} }}
+         location = /down {{ return 503 busy; }}
          location / {{ try_files /4k =404; }}"
     );
     let sick = format!(
@@ -158,6 +159,7 @@ fn a_sick_family_is_never_called_faster_in_a_comparison() {
         ("/other", BLOCKS, "IPv6 sends 20 bytes a response; IPv4 4,096 (of /other)", 1, false),
         ("/other", few, "IPv6 sends 20 bytes a response; IPv4 4,096 (of /other)", 1, false),
         ("/moved", BLOCKS, "IPv6 answers 301 to every request; IPv4 200", 1, false),
+        ("/down", BLOCKS, "IPv6 gives nothing but errors: 0 of 360 accepted; IPv4 gives", 3, true),
     ] {
         must_say(&server.urls(path), &load, headline, status, failures);
     }
@@ -271,6 +273,7 @@ fn a_run_over_both_families_says_what_differs() {
         ("/half", "NOT COMPARABLE: IPv6 answers 503 to ", 1),
         ("/other", "NOT COMPARABLE: IPv6 sends 20 bytes a response; IPv4 4,096 (of /other).", 0),
         ("/moved", "NOT COMPARABLE: IPv6 answers 301 to every request; IPv4 200.", 0),
+        ("/down", "NOT COMPARABLE: IPv6 gives nothing but errors: 0 of 2,000 accepted; IPv4", 3),
         ("/rare", "status not accepted", 1),
     ] {
         let [v6, v4] = server.urls(path);
@@ -294,9 +297,12 @@ fn a_study_does_not_compare_the_speed_of_a_sick_family() {
     }
     let server = Server::start(&SICK, &Settings::default());
     let folder = tempfile::tempdir().unwrap();
+    let down = "not comparable: IPv6 gives nothing but errors: 0 of 120 accepted; IPv4 gives \
+                nothing but errors: 0 of 120 accepted";
     for (path, said) in [
         ("all", Some("not comparable: IPv6 answers 503 to every request; IPv4 200")),
         ("other", Some("not comparable: IPv6 sends 20 bytes a response; IPv4 4,096")),
+        ("down", Some(down)),
         ("made", None),
     ] {
         let [v6, v4] = server.urls("").map(|url| format!("'{url}'"));
