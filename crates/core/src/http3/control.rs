@@ -1,5 +1,7 @@
 //! The streams beside those of requests (RFC 9114, 6.2).
 
+use std::collections::HashMap;
+
 use super::Violation;
 use super::frame::{Head, is_of_http2, kind, stream, take, write_head};
 use super::reader::MAX_SECTION;
@@ -22,8 +24,8 @@ const MAX_EMPTY: u32 = 100_000;
 /// QPACK's two it may leave unopened, because it has nothing to say there (RFC 9204, 4.2).
 #[derive(Debug, Default)]
 pub struct Control {
-    /// The peer's streams that are of a known type, or whose type is not known yet.
-    streams: Vec<(u64, Stream)>,
+    /// The peer's streams that are of a known type, or whose type has not come yet.
+    streams: HashMap<u64, Stream>,
     /// Types of which there may be one stream, by type.
     seen: [bool; 4],
     greeted: bool,
@@ -37,7 +39,6 @@ enum Stream {
     Control(Frames),
     Encoder(EncoderStream),
     Decoder(DecoderStream),
-    Unknown,
 }
 
 /// The frames of the control stream.
@@ -83,8 +84,8 @@ impl Control {
         bytes
     }
 
-    /// Reads more of stream number `id`, which the peer opened. Returns false if its type is unknown,
-    /// so that the caller may tell the peer to stop (RFC 9114, 6.2.3).
+    /// Reads more of stream number `id`, which the peer opened. Returns false if its type is unknown:
+    /// nothing of it is kept, and the caller tells the peer to stop (RFC 9114, 6.2.3) and reads no more.
     ///
     /// # Errors
     /// A breach for which the connection is to be closed.
@@ -94,12 +95,9 @@ impl Control {
             return Err(Violation::ServerRequest);
         }
         let mut rest = bytes;
-        let at = self.place(id);
-        if let Stream::New(number) = &mut self.streams[at].1 {
-            let Some(kind) = number.read(&mut rest) else { return Ok(true) };
-            self.streams[at].1 = self.typed(kind)?;
-        }
-        let fits = match &mut self.streams[at].1 {
+        let before = self.streams.remove(&id).unwrap_or_else(|| Stream::New(Varint::default()));
+        let Some(mut stream) = self.type_of(before, &mut rest)? else { return Ok(false) };
+        let fits = match &mut stream {
             Stream::Encoder(stream) => {
                 stream.feed(rest).then_some(()).ok_or(Violation::EncoderStream)
             }
@@ -107,9 +105,9 @@ impl Control {
                 stream.feed(rest).then_some(()).ok_or(Violation::DecoderStream)
             }
             Stream::Control(frames) => frames.feed(rest, &mut self.greeted, &mut self.goaway),
-            Stream::Unknown => return Ok(false),
             Stream::New(_) => Ok(()),
         };
+        self.streams.insert(id, stream);
         fits.map(|()| true)
     }
 
@@ -118,12 +116,9 @@ impl Control {
     /// # Errors
     /// The connection cannot do without it.
     pub fn finish(&mut self, id: u64) -> Result<(), Violation> {
-        let Some(at) = self.streams.iter().position(|&(other, _)| other == id) else {
-            return Ok(());
-        };
-        match self.streams.swap_remove(at).1 {
-            Stream::New(_) | Stream::Unknown => Ok(()),
-            _ => Err(Violation::CriticalStream),
+        match self.streams.remove(&id) {
+            None | Some(Stream::New(_)) => Ok(()),
+            Some(_) => Err(Violation::CriticalStream),
         }
     }
 
@@ -138,15 +133,10 @@ impl Control {
         self.goaway
     }
 
-    fn place(&mut self, id: u64) -> usize {
-        let found = self.streams.iter().position(|&(other, _)| other == id);
-        found.unwrap_or_else(|| {
-            self.streams.push((id, Stream::New(Varint::default())));
-            self.streams.len() - 1
-        })
-    }
-
-    fn typed(&mut self, kind: u64) -> Result<Stream, Violation> {
+    /// A stream with its type as far as that has come; none where the type is unknown.
+    fn type_of(&mut self, stream: Stream, rest: &mut &[u8]) -> Result<Option<Stream>, Violation> {
+        let Stream::New(mut number) = stream else { return Ok(Some(stream)) };
+        let Some(kind) = number.read(rest) else { return Ok(Some(Stream::New(number))) };
         if let Ok(at) = usize::try_from(kind)
             && let Some(seen) = self.seen.get_mut(at)
             && std::mem::replace(seen, true)
@@ -154,12 +144,18 @@ impl Control {
             return Err(Violation::SecondStream);
         }
         match kind {
-            stream::CONTROL => Ok(Stream::Control(Frames::default())),
+            stream::CONTROL => Ok(Some(Stream::Control(Frames::default()))),
             stream::PUSH => Err(Violation::Push),
-            stream::QPACK_ENCODER => Ok(Stream::Encoder(EncoderStream)),
-            stream::QPACK_DECODER => Ok(Stream::Decoder(DecoderStream::default())),
-            _ => Ok(Stream::Unknown),
+            stream::QPACK_ENCODER => Ok(Some(Stream::Encoder(EncoderStream))),
+            stream::QPACK_DECODER => Ok(Some(Stream::Decoder(DecoderStream::default()))),
+            _ => Ok(None),
         }
+    }
+
+    /// Streams of which something is kept.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.streams.len()
     }
 }
 

@@ -24,6 +24,14 @@ const LARGEST_PACKET: u16 = 1_500;
 /// The most of requests that waits in QUIC to be sent or acknowledged, in bytes: as much as a socket
 /// of TCP keeps at the most on Linux (tcp_wmem), so that handing over means the same.
 const SEND_WINDOW: u64 = 4 << 20;
+/// What a peer may send on a stream, and on a connection, before it was read. It is read at once, so
+/// that a peer never waits for more; one that leaves out the first byte of a stream can have no more
+/// than this kept for it.
+const STREAM_WINDOW: u32 = 16 << 20;
+const WINDOW: u32 = 64 << 20;
+/// Streams in one direction that a peer may have open: HTTP/3 needs three (RFC 9114, 6.2), and those of
+/// unknown types are stopped.
+const THEIR_STREAMS: u32 = 16;
 /// Bytes of the headers of IP, without options, and of UDP.
 const HEADERS: PerFamily<u16> = PerFamily { ipv6: 48, ipv4: 28 };
 /// Connections on which nothing came for so long are given up; most servers do so earlier.
@@ -159,17 +167,17 @@ fn reachable(to: SocketAddr) -> SocketAddr {
     }
 }
 
-/// How connections over a family are to behave. Windows are so large that the peer never waits for
-/// them: what comes is dropped at once.
+/// How connections over a family are to behave.
 fn transport(family: Family) -> TransportConfig {
     let mut transport = TransportConfig::default();
     let mut probes = MtuDiscoveryConfig::default();
     probes.upper_bound(LARGEST_PACKET - HEADERS[family]);
     transport
         .max_idle_timeout(IdleTimeout::try_from(IDLE).ok())
-        .stream_receive_window(VarInt::MAX)
-        .receive_window(VarInt::MAX)
+        .stream_receive_window(STREAM_WINDOW.into())
+        .receive_window(WINDOW.into())
         .send_window(SEND_WINDOW)
+        .max_concurrent_uni_streams(THEIR_STREAMS.into())
         .max_concurrent_bidi_streams(VarInt::from_u32(0))
         .mtu_discovery_config(Some(probes));
     transport
@@ -186,5 +194,113 @@ pub(super) fn ending(connection: &Connection, dropped: u64) -> Ending {
         lost: path.lost_packets,
         retried: Agreed::of(connection).is_some_and(|agreed| agreed.retried),
         dropped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use quinn_proto::{DatagramEvent, Dir, ServerConfig, WriteError};
+    use rustls::RootCertStore;
+    use rustls::pki_types::PrivatePkcs8KeyDer;
+
+    use super::*;
+
+    const NAME: &str = "localhost";
+
+    /// One side: its endpoint, and its connection once there is one.
+    struct Peer {
+        endpoint: Endpoint,
+        connection: Option<(ConnectionHandle, Connection)>,
+        address: SocketAddr,
+    }
+
+    impl Peer {
+        /// Sends all that there is to send; true where there was something.
+        fn send(&mut self, to: &mut Peer, now: Instant) -> bool {
+            let mut sent = false;
+            let Some((handle, connection)) = &mut self.connection else { return false };
+            while let Some(event) = connection.poll_endpoint_events() {
+                if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                    connection.handle_event(event);
+                }
+            }
+            let mut out = Vec::new();
+            while let Some(cast) = connection.poll_transmit(now, 1, &mut out) {
+                to.take(self.address, &out[..cast.size], now);
+                (sent, out) = (true, Vec::new());
+            }
+            sent
+        }
+
+        fn take(&mut self, from: SocketAddr, datagram: &[u8], now: Instant) {
+            let (bytes, mut out) = (BytesMut::from(datagram), Vec::new());
+            match self.endpoint.handle(now, from, None, None, bytes, &mut out) {
+                Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                    self.connection.as_mut().unwrap().1.handle_event(event);
+                }
+                Some(DatagramEvent::NewConnection(incoming)) => {
+                    let accepted = self.endpoint.accept(incoming, now, &mut out, None);
+                    self.connection = accepted.ok();
+                }
+                _ => {}
+            }
+        }
+
+        /// What it may send on new streams in one direction that the peer does not read.
+        fn fill(&mut self) -> Vec<usize> {
+            let piece = vec![0x21; 1 << 20];
+            let connection = &mut self.connection.as_mut().unwrap().1;
+            let mut written = Vec::new();
+            while let Some(id) = connection.streams().open(Dir::Uni) {
+                let mut of_stream = 0;
+                let end = loop {
+                    match connection.send_stream(id).write(&piece) {
+                        Ok(count) => of_stream += count,
+                        Err(error) => break error,
+                    }
+                };
+                assert_eq!(end, WriteError::Blocked);
+                written.push(of_stream);
+            }
+            written
+        }
+    }
+
+    fn pair(now: Instant) -> [Peer; 2] {
+        let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
+        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+        let mut roots = RootCertStore::empty();
+        roots.add(own.cert.der().clone()).unwrap();
+        let chain = vec![own.cert.der().clone()];
+        let mut server = ServerConfig::with_single_cert(chain, key.into()).unwrap();
+        let mut generous = TransportConfig::default();
+        generous.send_window(u64::MAX);
+        server.transport = Arc::new(generous);
+        let mut client = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
+        client.transport_config(Arc::new(transport(Family::Ipv6)));
+        let config = Arc::new(EndpointConfig::default());
+        let endpoint = |server: Option<ServerConfig>| {
+            Endpoint::new(config.clone(), server.map(Arc::new), true, None)
+        };
+        let address = |port| SocketAddr::from((Ipv6Addr::LOCALHOST, port));
+        let mut here = Peer { endpoint: endpoint(None), connection: None, address: address(1) };
+        let begun = here.endpoint.connect(now, client, address(2), NAME).unwrap();
+        here.connection = Some(begun);
+        let there =
+            Peer { endpoint: endpoint(Some(server)), connection: None, address: address(2) };
+        [here, there]
+    }
+
+    #[test]
+    fn a_server_whose_streams_are_not_read_may_send_no_more_than_the_windows() {
+        let now = Instant::now();
+        let [mut client, mut server] = pair(now);
+        while client.send(&mut server, now) | server.send(&mut client, now) {}
+        assert!(!server.connection.as_ref().unwrap().1.is_handshaking());
+        let written = server.fill();
+        assert_eq!(written.len(), THEIR_STREAMS as usize);
+        assert_eq!(written.iter().max(), Some(&(STREAM_WINDOW as usize)));
+        assert_eq!(written.iter().sum::<usize>(), WINDOW as usize);
     }
 }

@@ -50,11 +50,21 @@ fn legal_streams_are_read_whatever_the_packet_boundaries() {
 fn a_stream_of_an_unknown_type_may_be_stopped_and_may_end() {
     let (result, mut control) = feed(&[(15, b"\x21whatever")], &[]);
     assert_eq!(result, Ok(false));
-    assert_eq!(control.feed(15, b"more"), Ok(false));
     assert_eq!(control.finish(15), Ok(()));
     assert_eq!(control.feed(19, b"\x40"), Ok(true), "half a type");
     assert_eq!(control.finish(19), Ok(()));
     assert_eq!(control.finish(23), Ok(()));
+}
+
+#[test]
+fn nothing_is_kept_of_streams_of_unknown_types_however_many_there_are() {
+    let mut control = Control::new();
+    for id in (15..40_000).step_by(4) {
+        assert_eq!(control.feed(id, b"\x40"), Ok(true), "half a type");
+        assert_eq!(control.kept(), 1);
+        assert_eq!(control.feed(id, b"\x21whatever"), Ok(false));
+        assert_eq!(control.kept(), 0);
+    }
 }
 
 #[test]

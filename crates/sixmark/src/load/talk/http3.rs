@@ -139,14 +139,19 @@ impl Http3 {
         }
         let mut from = self.quic.recv_stream(id);
         let Ok(mut chunks) = from.read(true) else { return Ok(()) };
-        let mut unknown = false;
+        let (mut unknown, mut ended) = (false, false);
         let done = loop {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => match self.control.feed(number, &chunk.bytes) {
-                    Ok(known) => unknown |= !known,
+                    Ok(true) => {}
+                    Ok(false) => {
+                        unknown = true;
+                        break Ok(());
+                    }
                     Err(violation) => break Err(violation),
                 },
                 Ok(None) | Err(quinn_proto::ReadError::Reset(_)) => {
+                    ended = true;
                     break self.control.finish(number);
                 }
                 Err(quinn_proto::ReadError::Blocked) => break Ok(()),
@@ -155,8 +160,10 @@ impl Http3 {
         let _ = chunks.finalize();
         if unknown {
             // Nobody here will ever want it (RFC 9114, 6.2.3).
-            self.theirs.retain(|&other| other != id);
             let _ = self.quic.recv_stream(id).stop(VarInt::from(UNKNOWN));
+        }
+        if unknown || ended {
+            self.theirs.retain(|&other| other != id);
         }
         done
     }
