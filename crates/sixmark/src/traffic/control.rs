@@ -1,8 +1,9 @@
 //! How two sixmarks agree on traffic: a line of JSON each way, over connections of their own.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,10 +15,34 @@ use super::Half;
 
 /// Both sides have to say the same.
 pub(super) const VERSION: u32 = 1;
-/// How long the other side may take to answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest line: a report on ten thousand flows, each with its histograms.
-const LONGEST: u64 = 256 << 20;
+/// How long a side may take to connect its streams.
+pub(super) const CONNECTING: Duration = Duration::from_secs(10);
+/// How long it may take to answer, connecting included.
+pub(super) const ANSWER: Duration = Duration::from_secs(15);
+/// How often whoever waits for a line looks whether it should stop.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// What is read of a line at the most, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound<'a> {
+    /// Bytes.
+    pub(super) longest: usize,
+    /// For the whole line; none is for ever.
+    pub(super) within: Option<Duration>,
+    /// Ends the wait.
+    pub(super) stop: Option<&'a AtomicBool>,
+}
+
+impl Bound<'_> {
+    /// A hello, from whomever.
+    pub(super) const HELLO: Bound<'static> =
+        Bound { longest: 4 << 10, within: Some(Duration::from_secs(10)), stop: None };
+    /// What a near side asks: at the most the flows that there may be.
+    pub(super) const ASKS: Bound<'static> = Bound { longest: 16 << 20, within: None, stop: None };
+    /// An answer: at the most a report on ten thousand flows, each with its histograms.
+    pub(super) const ANSWERS: Bound<'static> =
+        Bound { longest: 256 << 20, within: Some(ANSWER), stop: None };
+}
 
 /// A port of a protocol and family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +98,8 @@ impl Line {
         let _ = stream.set_nodelay(true);
         let alive = socket2::TcpKeepalive::new().with_time(Duration::from_secs(10));
         let _ = socket2::SockRef::from(&stream).set_tcp_keepalive(&alive);
+        let _ = stream.set_write_timeout(Some(ANSWER));
+        let _ = stream.set_read_timeout(Some(GLANCE));
         Line { reader: BufReader::new(stream) }
     }
 
@@ -83,20 +110,49 @@ impl Line {
     pub(super) fn say(&mut self, what: &impl Serialize) -> Result<(), String> {
         let mut text = serde_json::to_vec(what).map_err(|error| error.to_string())?;
         text.push(b'\n');
-        self.reader.get_mut().write_all(&text).map_err(|error| error.to_string())
+        self.reader.get_mut().write_all(&text).map_err(|error| match is_timeout(&error) {
+            true => format!("it took nothing for {} s", ANSWER.as_secs()),
+            false => error.to_string(),
+        })
     }
 
     /// The next line; none at the end.
-    pub(super) fn hear<T: DeserializeOwned>(&mut self) -> Result<Option<T>, String> {
-        let mut text = Vec::new();
-        let mut limited = (&mut self.reader).take(LONGEST);
-        limited.read_until(b'\n', &mut text).map_err(|error| error.to_string())?;
-        match text.last() {
-            None => Ok(None),
-            Some(b'\n') => serde_json::from_slice(&text).map(Some).map_err(|e| e.to_string()),
-            Some(_) => Err("a line without an end".into()),
+    pub(super) fn hear<T: DeserializeOwned>(
+        &mut self,
+        bound: &Bound<'_>,
+    ) -> Result<Option<T>, String> {
+        let (began, mut text) = (Instant::now(), Vec::new());
+        loop {
+            match self.reader.fill_buf() {
+                Ok([]) if text.is_empty() => return Ok(None),
+                Ok([]) => return Err("a line without an end".into()),
+                Ok(bytes) => {
+                    let end = bytes.iter().position(|&byte| byte == b'\n');
+                    let taken = end.map_or(bytes.len(), |at| at + 1);
+                    if text.len() + taken > bound.longest {
+                        return Err(format!("a line of more than {} bytes", bound.longest));
+                    }
+                    text.extend_from_slice(&bytes[..taken]);
+                    self.reader.consume(taken);
+                    if end.is_some() {
+                        return serde_json::from_slice(&text).map(Some).map_err(|e| e.to_string());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted || is_timeout(&error) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+            if bound.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err("interrupted before it had answered".into());
+            }
+            if let Some(within) = bound.within.filter(|within| began.elapsed() >= *within) {
+                return Err(format!("no answer within {} s", within.as_secs()));
+            }
         }
     }
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 /// What tells one machine's clock from another's.

@@ -5,9 +5,19 @@ use sixmark_core::result::{Ended, Warning};
 use sixmark_core::traffic::result::{Asked, FlowResult, TrafficResult};
 use sixmark_core::traffic::{Basis, Protocol};
 
+use crate::Error;
+
 /// A larger part of the messages handed over late, or of what was due not handed over, is more than the
 /// rate may be out by.
 const MANY: f64 = 0.01;
+
+/// The code of the warning that the far side did not report.
+pub const FAR_SIDE_LOST: &str = "far_side_lost";
+
+/// What the far side sent and heard is unknown, for this reason.
+pub(super) fn far_side_lost(error: &Error) -> Warning {
+    doubt(FAR_SIDE_LOST, format!("{error}: the figures are those of this side alone"))
+}
 
 fn doubt(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }

@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::traffic::{Flow, MOST_FLOWS, Side};
 
-use super::control::{Answers, Asks, Door, Line, PATIENCE, VERSION, clock};
+use super::control::{Answers, Asks, Bound, CONNECTING, Door, Line, VERSION, clock};
 use super::near::{doors, outgoing};
 use super::{Half, Port, Ready, Receiver, Sender};
 use crate::Error;
 
 /// How often a listening thread looks whether it should stop.
 const GLANCE: Duration = Duration::from_millis(20);
-/// Whoever connects and says nothing is sent away.
-const SILENT: Duration = Duration::from_secs(10);
+/// Connections that are served at once. Each has a thread.
+const MOST_CONNECTIONS: usize = 64;
 /// What comes after the end of sending is waited for until nothing does, and no longer than this.
 pub(super) const QUIET: Duration = Duration::from_millis(100);
 pub(super) const LONGEST: Duration = Duration::from_secs(5);
@@ -66,13 +66,19 @@ impl Listener {
     /// Serves until `stop` is set, each session by a thread in the namespace of this one.
     pub fn serve(&self, stop: &AtomicBool, tell: impl Fn(String) + Clone + Send + 'static) {
         let sessions = Sessions::default();
+        let served = Arc::<AtomicUsize>::default();
         while !stop.load(Ordering::Relaxed) {
             let mut idle = true;
             for listener in &self.listeners {
                 if let Ok((stream, peer)) = listener.accept() {
                     idle = false;
+                    // One more than there may be is closed at once.
+                    let Some(place) = Served::take(&served) else { continue };
                     let (sessions, tell) = (Arc::clone(&sessions), tell.clone());
-                    let serve = move || serve(stream, peer, &sessions, &tell);
+                    let serve = move || {
+                        serve(stream, peer, &sessions, &tell);
+                        drop(place);
+                    };
                     // Without a thread the connection ends, which the other side tells of.
                     let _ = std::thread::Builder::new().spawn(serve);
                 }
@@ -84,25 +90,42 @@ impl Listener {
     }
 }
 
+/// A connection that is being served.
+struct Served(Arc<AtomicUsize>);
+
+impl Served {
+    fn take(all: &Arc<AtomicUsize>) -> Option<Served> {
+        let served = Served(Arc::clone(all));
+        let before = all.fetch_add(1, Ordering::Relaxed);
+        (before < MOST_CONNECTIONS).then_some(served)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl Fn(String)) {
-    if stream.set_nonblocking(false).is_err() || stream.set_read_timeout(Some(SILENT)).is_err() {
+    if stream.set_nonblocking(false).is_err() {
         return;
     }
     let mut line = Line::new(stream);
-    let Ok(Some(Asks::Hello { version, session })) = line.hear() else { return };
+    let hello = line.hear(&Bound::HELLO);
+    let Ok(Some(Asks::Hello { version, session })) = hello else { return };
     if version != VERSION {
         let why = format!("the far side speaks version {VERSION} of this, not {version}");
         let _ = line.say(&Answers::Failed { why });
         return;
     }
-    let _ = line.stream().set_read_timeout(None);
     let family = Family::of(peer.ip());
     let lock = || sessions.lock().unwrap_or_else(PoisonError::into_inner);
     lock().entry(session).or_default()[family] = Some(peer);
     let mut talk = Talk::default();
     let mut said = line.say(&Answers::Hello { version: VERSION, clock: clock() });
     while said.is_ok()
-        && let Ok(Some(asks)) = line.hear()
+        && let Ok(Some(asks)) = line.hear(&Bound::ASKS)
     {
         let peers = lock().get(&session).copied().unwrap_or_default();
         let answer = talk.answer(asks, peers);
@@ -161,7 +184,7 @@ impl Talk {
     fn connect(&mut self, peers: PerFamily<Option<SocketAddr>>) -> Result<(), String> {
         let (flows, seed, near) = self.asked.as_ref().ok_or("connect before prepare")?;
         let outgoing = outgoing(flows, Side::Far, &peers, near)?;
-        let ready = Ready::new(outgoing, *seed, PATIENCE / 3).map_err(|error| error.to_string())?;
+        let ready = Ready::new(outgoing, *seed, CONNECTING).map_err(|error| error.to_string())?;
         self.ready = Some(ready);
         Ok(())
     }

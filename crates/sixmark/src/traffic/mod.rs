@@ -15,6 +15,7 @@ pub mod script;
 mod sender;
 
 pub use assemble::{Ends, Half, assemble};
+pub use doubts::FAR_SIDE_LOST;
 pub(crate) use far::ports;
 pub(crate) use near::{doors, outgoing};
 pub use receiver::{Ears, Port, Receiver};

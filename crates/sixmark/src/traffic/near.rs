@@ -12,7 +12,8 @@ use sixmark_core::traffic::result::{Asked, TrafficResult};
 use sixmark_core::traffic::{Flow, Mix, Outgoing, Protocol, Side};
 
 use super::assemble::{Ends, Facts, document};
-use super::control::{Answers, Asks, Door, Line, PATIENCE, VERSION, clock};
+use super::control::{Answers, Asks, Bound, CONNECTING, Door, Line, VERSION, clock};
+use super::doubts::far_side_lost;
 use super::far::{LONGEST, QUIET, ports};
 use super::{Counters, Half, Ready, Receiver, Sender};
 use crate::Error;
@@ -46,11 +47,12 @@ pub fn run(
 ) -> Result<TrafficResult, Error> {
     let flows = timed(job.mix.flows(job.seed).map_err(Error::Usage)?, job.duration);
     let started = SystemTime::now();
-    let (mut lines, far_clock) = connect(job, &flows)?;
+    let bound = Bound { stop: Some(stop), ..Bound::ANSWERS };
+    let (mut lines, far_clock) = connect(job, &flows, &bound)?;
     let Some(line) = lines.first_mut() else {
         return Err(Error::Usage("there is nothing to send".into()));
     };
-    let (receiver, sender) = begin(line, job, &flows)?;
+    let (receiver, sender) = begin(line, job, &flows, &bound)?;
     let began = Instant::now();
     watch(job.duration, stop, |over| {
         see(sender.counters(), receiver.counters());
@@ -58,9 +60,13 @@ pub fn run(
     });
     let elapsed = began.elapsed();
     let interrupted = stop.load(Ordering::Relaxed);
-    let (near, far) = end(line, sender, receiver)?;
+    let (near, far) = end(line, sender, receiver);
     let shared_clock = !far_clock.is_empty() && far_clock == clock();
-    let ends = Ends { near, far: Some(far), shared_clock };
+    let (far, lost) = match far {
+        Ok(far) => (Some(far), None),
+        Err(error) => (None, Some(error)),
+    };
+    let ends = Ends { near, far, shared_clock };
     let facts = Facts {
         started,
         elapsed: job.duration.map_or(elapsed, |duration| duration.min(elapsed)),
@@ -72,7 +78,9 @@ pub fn run(
         },
         seed: job.seed,
     };
-    Ok(document(facts, &ends))
+    let mut result = document(facts, &ends);
+    result.warnings.extend(lost.map(|error| far_side_lost(&error)));
+    Ok(result)
 }
 
 /// Flows that end when the time is over.
@@ -83,7 +91,7 @@ fn timed(mut flows: Vec<Flow>, duration: Option<Duration>) -> Vec<Flow> {
 }
 
 /// A connection over each family that is used; the first one is talked over.
-fn connect(job: &Job, flows: &[Flow]) -> Result<(Vec<Line>, String), Error> {
+fn connect(job: &Job, flows: &[Flow], bound: &Bound<'_>) -> Result<(Vec<Line>, String), Error> {
     // Who guesses another's session could have traffic sent there.
     let session = RandomState::new().hash_one(std::process::id());
     let (mut lines, mut theirs) = (Vec::new(), String::new());
@@ -91,9 +99,8 @@ fn connect(job: &Job, flows: &[Flow]) -> Result<(Vec<Line>, String), Error> {
         let failed = |what: &str| Error::Measure(format!("the far side at {to}: {what}"));
         let stream =
             TcpStream::connect_timeout(&to, CONNECT).map_err(|error| failed(&error.to_string()))?;
-        let _ = stream.set_read_timeout(Some(PATIENCE));
         let mut line = Line::new(stream);
-        match ask(&mut line, &Asks::Hello { version: VERSION, session })? {
+        match ask(&mut line, &Asks::Hello { version: VERSION, session }, bound)? {
             Answers::Hello { version: VERSION, clock } => theirs = clock,
             _ => return Err(failed("it is another version of sixmark")),
         }
@@ -118,25 +125,37 @@ fn addresses(job: &Job, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
 }
 
 /// Has both sides listen, connect and begin.
-fn begin(line: &mut Line, job: &Job, flows: &[Flow]) -> Result<(Receiver, Sender), Error> {
+fn begin(
+    line: &mut Line,
+    job: &Job,
+    flows: &[Flow],
+    bound: &Bound<'_>,
+) -> Result<(Receiver, Sender), Error> {
     let receiver = Receiver::start(&ports(flows, Side::Far))?;
     let (own, seed) = (doors(&receiver), job.seed);
     let prepare = Asks::Prepare { flows: flows.to_vec(), seed, doors: own };
-    let Answers::Listening { doors } = ask(line, &prepare)? else { return Err(out_of_turn()) };
+    let Answers::Listening { doors } = ask(line, &prepare, bound)? else {
+        return Err(out_of_turn());
+    };
     let out = outgoing(flows, Side::Near, &job.to, &doors).map_err(Error::Measure)?;
-    let ready = Ready::new(out, job.seed, PATIENCE / 3)?;
-    done(line, &Asks::Connect)?;
-    done(line, &Asks::Go)?;
+    let ready = Ready::new(out, job.seed, CONNECTING)?;
+    done(line, &Asks::Connect, bound)?;
+    done(line, &Asks::Go, bound)?;
     Ok((receiver, ready.go()?))
 }
 
-/// Stops both sides and has them tell.
-fn end(line: &mut Line, sender: Sender, receiver: Receiver) -> Result<(Half, Half), Error> {
+/// Stops both sides: what this one knows, and what the other one tells, if it does.
+fn end(line: &mut Line, sender: Sender, receiver: Receiver) -> (Half, Result<Half, Error>) {
     let sent = sender.stop();
-    done(line, &Asks::Stop)?;
-    let Answers::Report { half } = ask(line, &Asks::Report)? else { return Err(out_of_turn()) };
+    // That it was interrupted is no reason not to wait for the far side's figures.
+    let far = done(line, &Asks::Stop, &Bound::ANSWERS).and_then(|()| {
+        match ask(line, &Asks::Report, &Bound::ANSWERS)? {
+            Answers::Report { half } => Ok(*half),
+            _ => Err(out_of_turn()),
+        }
+    });
     receiver.settle(QUIET, LONGEST);
-    Ok((Half::new(sent, receiver.stop()), *half))
+    (Half::new(sent, receiver.stop()), far)
 }
 
 /// Waits until `duration` has passed and `see` says that all is done, or `stop` is set.
@@ -157,19 +176,19 @@ pub(super) fn watch(
     }
 }
 
-fn ask(line: &mut Line, asks: &Asks) -> Result<Answers, Error> {
+fn ask(line: &mut Line, asks: &Asks, bound: &Bound<'_>) -> Result<Answers, Error> {
     let to = line.stream().peer_addr().map_or_else(|_| "?".to_owned(), |to| to.to_string());
     let failed = |why: String| Error::Measure(format!("the far side at {to}: {why}"));
     line.say(asks).map_err(failed)?;
-    match line.hear::<Answers>().map_err(failed)? {
+    match line.hear::<Answers>(bound).map_err(failed)? {
         Some(Answers::Failed { why }) => Err(failed(why)),
         Some(answer) => Ok(answer),
         None => Err(failed("it ended the connection".into())),
     }
 }
 
-fn done(line: &mut Line, asks: &Asks) -> Result<(), Error> {
-    match ask(line, asks)? {
+fn done(line: &mut Line, asks: &Asks, bound: &Bound<'_>) -> Result<(), Error> {
+    match ask(line, asks, bound)? {
         Answers::Done => Ok(()),
         _ => Err(out_of_turn()),
     }

@@ -40,8 +40,21 @@ impl Far {
 
 impl Drop for Far {
     fn drop(&mut self) {
-        signal(self.child.id(), "TERM");
+        if matches!(self.child.try_wait(), Ok(None)) {
+            signal(self.child.id(), "TERM");
+        }
         let _ = self.child.wait();
+    }
+}
+
+/// Until the process sends: once it has the thread that does.
+fn until_sending(pid: u32) {
+    let tasks = || std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm"));
+    let until = std::time::Instant::now() + crate::support::DEADLINE;
+    while !tasks().any(|task| name(task).is_ok_and(|name| name.trim() == "traffic-out")) {
+        assert!(std::time::Instant::now() < until, "it never began");
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options of `sixmark traffic`, as typed, and the mix that they make.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::Error;
 
 /// Fill a network with background traffic of both families, and tell what arrives of it.
 ///
-/// One side listens (`sixmark traffic --listen 5777`), the other says what there is to be (`--to`): flows
+/// One side listens (`sixmark traffic --listen '*:5777'`), the other says what there is to be (`--to`): flows
 /// of TCP and UDP, over IPv6 and IPv4, whose rates add up to the one asked for. Or this host does what a
 /// script of MGEN's says, together with other hosts that do theirs; messages are MGEN's own, so that
 /// MGEN may be any of them. Ends with Ctrl-C, which shows what was measured.
@@ -25,8 +25,8 @@ pub(in crate::cli) struct Args {
     #[arg(value_name = "SCRIPT")]
     pub(super) script: Option<PathBuf>,
 
-    /// Serve others at this control port, of all addresses unless one is given; repeatable; port 0 is
-    /// a free one
+    /// Serve others at this control port, of loopback unless an address is given ('*': all);
+    /// repeatable; port 0 is a free one
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = listening)]
     pub(super) listen: Vec<Listen>,
 
@@ -91,7 +91,7 @@ pub(in crate::cli) struct Args {
     pub(super) quiet: bool,
 }
 
-/// Where to listen: at one address, or at all.
+/// Where to listen: at one address, at those of loopback, or at all.
 #[derive(Clone, Debug)]
 pub(super) struct Listen(pub(super) Vec<SocketAddr>);
 
@@ -104,12 +104,17 @@ pub(super) struct Size {
 }
 
 fn listening(text: &str) -> Result<Listen, String> {
+    let both = |addresses: [IpAddr; 2], port| {
+        Listen(addresses.map(|address| SocketAddr::new(address, port)).to_vec())
+    };
     if let Ok(port) = text.parse::<u16>() {
-        let all = [Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::UNSPECIFIED.into()];
-        return Ok(Listen(all.map(|address| SocketAddr::new(address, port)).to_vec()));
+        return Ok(both([Ipv6Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into()], port));
+    }
+    if let Some(Ok(port)) = text.strip_prefix("*:").map(str::parse) {
+        return Ok(both([Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::UNSPECIFIED.into()], port));
     }
     let one = text.parse().map(|address| Listen(vec![address]));
-    one.map_err(|_| format!("'{text}' is not a port or ADDR:PORT, as in 5777, [::1]:5777"))
+    one.map_err(|_| format!("'{text}' is not a port or ADDR:PORT, as in 5777, [::1]:5777, *:5777"))
 }
 
 impl FromStr for Size {

@@ -18,7 +18,7 @@ use super::out::{self, Place, complain, encoded, print, warn};
 use super::run::put;
 use super::stop_flag;
 use crate::Error;
-use crate::traffic::{Counters, far, near, script};
+use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
 
 /// How long the near side goes on unless told otherwise.
 const DURATION: Duration = Duration::from_secs(10);
@@ -44,7 +44,17 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     if let Some(place) = &args.json {
         place.write(&encoded(&result)?)?;
     }
-    nothing(&result).map_or(Ok(0), Err)
+    match lost(&result).or_else(|| nothing(&result)) {
+        Some(error) => Err(error),
+        None => Ok(0),
+    }
+}
+
+/// Where the far side did not report.
+fn lost(result: &TrafficResult) -> Option<Error> {
+    let lost = result.warnings.iter().any(|warning| warning.code == FAR_SIDE_LOST);
+    let line = "the far side did not report: what arrived there is unknown";
+    lost.then(|| Error::Measure(line.into()))
 }
 
 /// Where messages were sent to somebody who listens and none arrived.

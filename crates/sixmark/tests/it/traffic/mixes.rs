@@ -102,14 +102,7 @@ fn an_interrupted_one_tells_what_was_measured() {
         ["traffic", "--json", "-", "--rate", "1M", "-d", "1h"].into_iter().chain(to).collect();
     let child = crate::support::command(&all).spawn().unwrap();
     let pid = child.id();
-    let tasks = || std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm"));
-    // It sends once it has the thread that does.
-    let until = std::time::Instant::now() + crate::support::DEADLINE;
-    while !tasks().any(|task| name(task).is_ok_and(|name| name.trim() == "traffic-out")) {
-        assert!(std::time::Instant::now() < until, "it never began");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    super::until_sending(pid);
     crate::support::signal(pid, "INT");
     let output = crate::support::finish(child);
     let document = super::document(&output);
