@@ -73,7 +73,8 @@ def compare(mode, sixmark, places, a, b, how):
 def load(mode, connections, rate):
     words = ["-c", str(connections), "-t", str(mode.threads), "--driver", mode.driver, *PROTOCOL[mode.protocol]]
     if mode.load == "ramp":
-        return [*words, "--ramp", f"0:{rate}/s:{RUN}"]
+        # From above 0: a warm-up keeps up the first rate.
+        return [*words, "--ramp", f"100/s:{rate}/s:{RUN}"]
     return words if mode.load == "closed" else [*words, "--rate", f"{rate}/s", "--arrivals", mode.load]
 
 
