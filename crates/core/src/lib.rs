@@ -47,6 +47,7 @@ pub mod timing;
 pub mod tls;
 pub mod traffic;
 pub mod truth;
+pub mod visible;
 pub mod vitals;
 pub mod watch;
 pub mod wire;

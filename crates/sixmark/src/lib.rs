@@ -16,6 +16,7 @@ pub mod find;
 pub mod lab;
 pub mod load;
 pub mod origin;
+mod output;
 mod preflight;
 mod program;
 mod resolve;

@@ -8,7 +8,7 @@ use sixmark_core::wire::Link;
 use sixmark_core::wire::pcap::{self, Record};
 
 use super::taker::Taken;
-use crate::Error;
+use crate::{Error, output};
 
 /// Packets are collected until they are so many bytes.
 const FULL: usize = 1 << 18;
@@ -24,7 +24,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// A file for packets of which `snap` bytes are kept; one that is there is overwritten.
     pub(crate) fn create(path: PathBuf, snap: u32, link: Link) -> Result<Writer, Error> {
-        let file = File::create(&path).map_err(|error| unable(&path, &error))?;
+        let file = output::create(&path).map_err(|error| unable(&path, &error))?;
         Ok(Writer { path, file, collected: pcap::header(snap, link).to_vec() })
     }
 

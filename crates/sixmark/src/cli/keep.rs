@@ -7,8 +7,8 @@ use std::path::Path;
 use sixmark_core::headline::Headline;
 
 use super::out::{self, complain};
-use crate::Error;
 use crate::store::{self, Id, NewEntry, Store};
+use crate::{Error, output};
 
 /// Where the store is. Whoever reads it and whoever writes it says so in the same way.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -136,7 +136,7 @@ fn rescued(error: &Error, document: &str, id: Option<Id>) -> Error {
     let before = id.map(|id| format!(", and as {id} what there was before")).unwrap_or_default();
     Error::Measure(format!(
         "{error}; {}{before}",
-        out::keep_aside(Path::new("result.json"), document)
+        output::keep_aside(Path::new("result.json"), document)
     ))
 }
 

@@ -9,8 +9,10 @@ mod keep;
 mod lab;
 mod origin;
 mod out;
+mod progress;
 mod report;
 mod run;
+mod signals;
 mod study;
 mod traffic;
 mod vitals;
@@ -19,14 +21,11 @@ mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::Error;
+use signals::stop_flag;
 
 /// Is this web service as good over IPv6 as over IPv4, under load?
 #[derive(Debug, Parser)]
@@ -158,19 +157,6 @@ fn one_line(text: &str, help: &str) -> String {
     let said =
         said.trim_start_matches("error: ").replace(" For more information, try '--help'.", "");
     format!("{said}; see `{help}`")
-}
-
-/// A flag that SIGINT and SIGTERM set; a second signal ends the process at once.
-fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let register = |signal| {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-    };
-    for signal in [SIGINT, SIGTERM] {
-        register(signal).map_err(|e| Error::Measure(format!("can't watch for signals: {e}")))?;
-    }
-    Ok(stop)
 }
 
 #[cfg(test)]

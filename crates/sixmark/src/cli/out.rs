@@ -1,18 +1,18 @@
 //! The two streams and the files that results go to.
 
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sixmark_core::result::Warning;
+use sixmark_core::visible::{visible, visible_json};
 
-use crate::Error;
+use crate::{Error, output};
 
 /// A line to people, on standard error.
 pub(super) fn complain(line: &str) {
     // If standard error is gone there is no one to tell.
-    let _ = writeln!(io::stderr().lock(), "sixmark: {line}");
+    let _ = writeln!(io::stderr().lock(), "sixmark: {}", visible(line));
 }
 
 /// Doubts to people.
@@ -25,19 +25,30 @@ pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
 /// A document as it is written.
 pub(super) fn encoded(document: &impl Serialize) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(document);
-    text.map(|text| text + "\n")
+    text.map(|text| visible_json(&text).into_owned() + "\n")
         .map_err(|error| Error::Measure(format!("can't encode the document: {error}")))
 }
 
-/// Text to standard output. A reader that went away (`| head`) is no error.
+/// Text for people to standard output. A reader that went away (`| head`) is no error.
 pub(super) fn print(text: &str) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::Measure(format!("can't write to standard output: {error}")))
-        }
+    match put_out(&visible(text)) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(cannot_print(&error)),
         _ => Ok(()),
     }
+}
+
+/// A document to standard output, as it is. Whoever asked for it and went away has lost it.
+pub(super) fn print_document(text: &str) -> Result<(), Error> {
+    put_out(text).map_err(|error| cannot_print(&error))
+}
+
+fn put_out(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+fn cannot_print(error: &io::Error) -> Error {
+    Error::Measure(format!("can't write to standard output: {error}"))
 }
 
 /// The last of what went wrong; the others are told.
@@ -65,87 +76,59 @@ impl std::str::FromStr for Place {
     }
 }
 
-/// Checks the places of several documents: standard output can take one of them.
+/// Checks the places of several documents: each can take one of them.
 pub(super) fn check<const N: usize>(places: [&Option<Place>; N]) -> Result<(), Error> {
-    let given = || places.into_iter().flatten();
-    if given().filter(|place| **place == Place::Standard).count() > 1 {
-        let line = "two documents can't both have standard output (-); give one of them a file";
-        return Err(Error::Usage(line.into()));
+    let given: Vec<&Place> = places.into_iter().flatten().collect();
+    for (at, place) in given.iter().enumerate() {
+        if given[..at].iter().any(|other| other.is_same(place)) {
+            return Err(Error::Usage(match place {
+                Place::Standard => "two documents can't both have standard output (-); give one \
+                                    of them a file"
+                    .into(),
+                Place::File(path) => {
+                    let path = path.display();
+                    format!("two documents can't both be written to '{path}'; name another file")
+                }
+            }));
+        }
     }
-    given().try_for_each(Place::check)
+    given.into_iter().try_for_each(Place::check)
 }
 
 impl Place {
     /// Fails now rather than after the run where the file can't be written.
     pub(super) fn check(&self) -> Result<(), Error> {
         let Place::File(path) = self else { return Ok(()) };
+        if path.as_os_str().is_empty() {
+            return Err(Error::Usage("the name of a file to write is empty; name one".into()));
+        }
         if path.is_dir() {
             return Err(Error::Usage(format!("'{}' is a folder; name a file", path.display())));
         }
-        if is_stream(path) {
-            // Opening it twice would show its reader an end before the document.
-            return Ok(());
-        }
-        let draft = draft_of(path);
         let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
-        File::create(&draft).map_err(cannot)?;
-        // A draft left behind is replaced by the next one.
-        let _ = std::fs::remove_file(&draft);
-        Ok(())
+        output::check(path).map_err(cannot)
     }
 
     /// Writes `text`; where that fails, keeps it elsewhere and says where.
     pub(super) fn write(&self, text: &str) -> Result<(), Error> {
+        let rescued = |what: String, path: &Path| {
+            Error::Measure(format!("{what}; {}", output::keep_aside(path, text)))
+        };
         match self {
-            Place::Standard => print(text),
-            Place::File(path) => replace(path, text).map_err(|error| rescue(path, text, &error)),
+            Place::Standard => print_document(text)
+                .map_err(|error| rescued(error.to_string(), Path::new("standard-output"))),
+            Place::File(path) => output::replace(path, text).map_err(|error| {
+                rescued(format!("can't write '{}': {error}", path.display()), path)
+            }),
         }
     }
-}
 
-/// True for a device or a pipe, which is written to, not replaced.
-fn is_stream(path: &Path) -> bool {
-    path.exists() && !path.is_file()
-}
-
-fn draft_of(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.draft", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Writes a draft beside the file and renames it, so that no reader sees half a document.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    if is_stream(path) {
-        return std::fs::write(path, text);
-    }
-    let draft = draft_of(path);
-    let written = write_whole(&draft, text).and_then(|()| std::fs::rename(&draft, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&draft);
-    }
-    written
-}
-
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// Keeps what was measured in the folder for temporary files.
-fn rescue(path: &Path, text: &str, error: &io::Error) -> Error {
-    let kept = keep_aside(path, text);
-    Error::Measure(format!("can't write '{}': {error}; {kept}", path.display()))
-}
-
-/// Writes a document that found no room under its name to the folder for temporary files, and says
-/// what became of it.
-pub(super) fn keep_aside(path: &Path, text: &str) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let kept = std::env::temp_dir().join(format!("sixmark-{}-{name}", std::process::id()));
-    match write_whole(&kept, text) {
-        Ok(()) => format!("it was kept as '{}'", kept.display()),
-        Err(_) => "only what is on the screen was kept".to_owned(),
+    /// True where one would take the other's document. A device or a pipe takes several.
+    fn is_same(&self, other: &Place) -> bool {
+        match (self, other) {
+            (Place::Standard, Place::Standard) => true,
+            (Place::File(a), Place::File(b)) => output::is_same_file(a, b),
+            _ => false,
+        }
     }
 }

@@ -10,7 +10,7 @@ use sixmark_core::result::Warning;
 
 use super::history;
 use super::keep::StoreArgs;
-use super::out::{Place, print, warn};
+use super::out::{Place, print, print_document, warn};
 use crate::Error;
 
 /// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
@@ -86,7 +86,7 @@ fn check(args: &Args) -> Result<(), Error> {
 fn printed(args: &Args, named: &[Named<'_>]) -> Result<(), Error> {
     match (args.md, args.csv) {
         (true, _) => print(&markdown::page(named)),
-        (_, true) => print(&long::lines(named)),
+        (_, true) => print_document(&long::lines(named)),
         _ if args.text || args.html.is_none() => tables(named),
         _ => Ok(()),
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sixmark_core::result::RunResult;
 use sixmark_core::study::result::{CellResult, StudyResult};
 
-use crate::Error;
+use crate::{Error, output};
 
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";
@@ -51,8 +51,8 @@ impl Folder {
     /// A new one.
     pub(super) fn create(path: &Path) -> Result<Folder, Error> {
         let cannot = |error| failed("make the folder", path, &error);
-        fs::create_dir_all(path.join(CELLS)).map_err(cannot)?;
-        fs::create_dir_all(path.join(LOGS)).map_err(cannot)?;
+        output::make_folder(&path.join(CELLS)).map_err(cannot)?;
+        output::make_folder(&path.join(LOGS)).map_err(cannot)?;
         Folder::locked(path)
     }
 
@@ -141,7 +141,7 @@ impl Folder {
 }
 
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = output::create(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

@@ -8,7 +8,7 @@ use sixmark_core::flow::{Observed, Transfer};
 use sixmark_core::watch::lines::Form;
 
 use super::Settings;
-use crate::Error;
+use crate::{Error, output};
 
 /// Lines are collected until they are so many bytes.
 const FULL: usize = 1 << 16;
@@ -71,7 +71,7 @@ impl Writer {
     fn create(path: &Path) -> Result<Writer, Error> {
         let form = form(path)?;
         let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
-        let file = File::create(path).map_err(cannot)?;
+        let file = output::create(path).map_err(cannot)?;
         Ok(Writer { path: path.to_owned(), form, file, collected: String::new(), failed: None })
     }
 

@@ -1,5 +1,7 @@
 //! Foreign text on a page.
 
+use crate::visible::is_hidden;
+
 /// Text for an element's content or a quoted attribute's value.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -21,12 +23,6 @@ pub(super) fn escape(text: &str) -> String {
 /// JSON for a script element: no `<` can end it or begin a comment.
 pub(super) fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
-}
-
-/// Control characters but for white space, and those that set a text's direction.
-fn is_hidden(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

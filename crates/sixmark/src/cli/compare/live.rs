@@ -6,7 +6,8 @@ use sixmark_core::report;
 use sixmark_core::tally::{Slice, SliceTally};
 
 use super::super::out::complain;
-use super::super::run::{figures, put};
+use super::super::progress::repaint;
+use super::super::run::figures;
 use crate::compare::Event;
 
 /// On a terminal one line that changes, elsewhere one line a pair.
@@ -55,7 +56,7 @@ impl Live {
     /// Wipes the line, for what comes after it.
     pub(super) fn clear(&self) {
         if self.terminal && !self.quiet {
-            put("");
+            repaint("");
         }
     }
 
@@ -101,6 +102,6 @@ impl Live {
             _ => figures(self.side, &self.counts),
         };
         let estimate = if self.estimate.is_empty() { "" } else { "   so far " };
-        put(&format!("{}{rate}{estimate}{}", self.place, self.estimate));
+        repaint(&format!("{}{rate}{estimate}{}", self.place, self.estimate));
     }
 }

@@ -9,7 +9,6 @@ mod words;
 pub(super) use args::{Args, adapt};
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _};
 
 use sixmark_core::comparison::Settings;
 use sixmark_core::comparison::result::{ComparisonResult, Schedule, Sides};
@@ -20,6 +19,7 @@ use sixmark_core::report::{comparison, junit};
 
 use super::keep::Keeper;
 use super::out::{self, Place, complain, encoded, print, warn};
+use super::progress::can_repaint;
 use super::{gates, report, run, stop_flag, vitals_from};
 use crate::Error;
 use crate::compare::{self, Comparing, Event};
@@ -57,7 +57,7 @@ fn measure(
     keeper: &mut Keeper,
 ) -> Result<ComparisonResult, Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(quiet, io::stderr().is_terminal(), comparing.threads());
+    let mut live = Live::new(quiet, can_repaint(), comparing.threads());
     let mut kept = Ok(());
     let result = compare::run(comparing, &stop, |event| {
         live.see(&event);

@@ -1,11 +1,13 @@
 //! `sixmark history list`.
 
 use sixmark_core::headline::Kind;
+use sixmark_core::visible::visible_json;
 
 use super::super::keep::StoreArgs;
 use super::when::When;
 use super::{open, print, table};
 use crate::Error;
+use crate::cli::out::print_document;
 use crate::store::{Filter, Listed};
 
 /// List what was kept, the newest first.
@@ -51,7 +53,10 @@ pub(super) fn main(args: Args) -> Result<(), Error> {
         return print(if json { "" } else { "nothing was kept yet\n" });
     };
     let page = store.list(&filter(args))?;
-    print(&if json { lines(&page.entries)? } else { table::page(&page) })
+    match json {
+        true => print_document(&visible_json(&lines(&page.entries)?)),
+        false => print(&table::page(&page)),
+    }
 }
 
 fn filter(args: Args) -> Filter {

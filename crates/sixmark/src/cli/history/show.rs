@@ -1,11 +1,13 @@
 //! `sixmark history show`.
 
 use sixmark_core::document::Document;
+use sixmark_core::visible::visible_json;
 
 use super::super::keep::{StoreArgs, quoted};
 use super::super::report;
 use super::{Which, numbers, open_for, print, table};
 use crate::Error;
+use crate::cli::out::print_document;
 use crate::store::Listed;
 
 /// Show one result as it was shown when it was made.
@@ -30,7 +32,7 @@ pub(super) fn main(args: &Args) -> Result<(), Error> {
         let document = store.document(id)?;
         match store.entry(id)? {
             Some(entry) if !args.json => print(&shown(&entry, &document)?)?,
-            _ => print(&document)?,
+            _ => print_document(&visible_json(&document))?,
         }
     }
     Ok(())

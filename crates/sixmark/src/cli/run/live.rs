@@ -1,12 +1,13 @@
 //! The progress line of a run on a terminal.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 
 use sixmark_core::family::PerFamily;
 use sixmark_core::plan::Load;
 use sixmark_core::report::{count, duration_us};
 use sixmark_core::tally::{Slice, SliceTally};
+
+use crate::cli::progress::repaint;
 
 /// Shows each second when every worker has told of it.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl Live {
         self.told += 1;
         self.counts += &slice.families;
         if self.told == self.workers {
-            put(&line(self.second + 1, &self.counts));
+            repaint(&line(self.second + 1, &self.counts));
         }
     }
 
@@ -53,29 +54,22 @@ impl Live {
     fn opening(&mut self, worker: u32, opened: u64) {
         self.opened.insert(worker, opened);
         let all = self.opened.values().sum::<u64>();
-        put(&format!("{} of {} connections open", count(all), count(self.connections)));
+        repaint(&format!("{} of {} connections open", count(all), count(self.connections)));
     }
 
     /// Says a line that stays.
     pub(super) fn say(&self, text: &str) {
         if self.shown {
-            put(&format!("{text}\n"));
+            repaint(&format!("{text}\n"));
         }
     }
 
     /// Wipes the line, for what comes after it.
     pub(super) fn clear(&self) {
         if self.shown {
-            put("");
+            repaint("");
         }
     }
-}
-
-/// Replaces the terminal's current line.
-pub(in crate::cli) fn put(text: &str) {
-    let mut terminal = io::stderr().lock();
-    // Progress that can't be shown is no reason to stop.
-    let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
 }
 
 fn line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {

@@ -11,11 +11,9 @@ mod text;
 mod tls;
 
 pub(super) use args::{Args, positive, positive_time};
-pub(super) use live::{figures, put};
+pub(super) use live::figures;
 pub(super) use plan::{only_family, plan};
 pub(super) use text::silent;
-
-use std::io::{self, IsTerminal as _};
 
 use sixmark_core::document::Document;
 use sixmark_core::gate::Names;
@@ -25,6 +23,7 @@ use sixmark_core::result::RunResult;
 
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
+use super::progress::can_repaint;
 use super::{gates, report, stop_flag, vitals_from};
 use crate::Error;
 use crate::run::Ready;
@@ -71,7 +70,7 @@ fn names(ready: &Ready) -> Names {
 
 fn measure(ready: Ready, quiet: bool) -> Result<RunResult, Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(!quiet && io::stderr().is_terminal(), &ready.plan().load);
+    let mut live = Live::new(!quiet && can_repaint(), &ready.plan().load);
     let result = match ready.searches() {
         true => search::run(ready, &stop, &live)?,
         false => crate::run::run(ready, &stop, |slice| live.see(slice))?,

@@ -1,12 +1,12 @@
 //! How far a study has come: one line that changes on a terminal, a line a cell elsewhere.
 
-use std::io::{self, Write as _};
 use std::time::Duration;
 
 use sixmark_core::report::count;
 use sixmark_core::study::result::{CellResult, Entry, StudyComparison};
 
 use super::super::out::complain;
+use super::super::progress::repaint;
 use crate::study::Event;
 
 /// Shows events.
@@ -41,7 +41,7 @@ impl Live {
             }
             Event::Cell { number, all, levels, left_s } if self.terminal => {
                 let left = left_s.map_or(String::new(), |left| format!(", {} left", clock(left)));
-                put(&format!("cell {number}/{all}{left}  {levels}{}", self.estimate));
+                repaint(&format!("cell {number}/{all}{left}  {levels}{}", self.estimate));
             }
             Event::Cell { .. } => {}
             Event::Kept { number, all, cell, comparison } => {
@@ -57,16 +57,9 @@ impl Live {
     /// Wipes the line, for what comes after it.
     pub(super) fn clear(&self) {
         if self.shown && self.terminal {
-            put("");
+            repaint("");
         }
     }
-}
-
-/// Replaces the terminal's current line.
-fn put(text: &str) {
-    let mut terminal = io::stderr().lock();
-    // No wrapping while it is written: a line that wraps can't be wiped (DECAWM).
-    let _ = write!(terminal, "\r\x1b[?7l\x1b[K{text}\x1b[?7h").and_then(|()| terminal.flush());
 }
 
 fn line(cell: &CellResult) -> String {

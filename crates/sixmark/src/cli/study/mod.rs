@@ -4,7 +4,6 @@ mod live;
 mod show;
 mod words;
 
-use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -21,6 +20,7 @@ use sixmark_core::study::result::StudyResult;
 
 use super::keep::{self, Keeper};
 use super::out::{self, Place, complain, print};
+use super::progress::can_repaint;
 use super::stop_flag;
 use crate::Error;
 use crate::lab;
@@ -171,7 +171,7 @@ fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
         force: args.force,
     };
     let stop = stop_flag()?;
-    let mut live = Live::new(!args.quiet, io::stderr().is_terminal());
+    let mut live = Live::new(!args.quiet, can_repaint());
     let done = study::run(&source, &study, &options, commands, &stop, &mut |event| live.see(event));
     live.clear();
     let finished = done?;

@@ -4,7 +4,6 @@ mod args;
 
 pub(super) use args::Args;
 
-use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ use sixmark_core::result::Warning;
 use sixmark_core::traffic::result::TrafficResult;
 
 use super::out::{self, Place, complain, encoded, print, warn};
-use super::run::put;
+use super::progress::{can_repaint, repaint};
 use super::stop_flag;
 use crate::Error;
 use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
@@ -29,7 +28,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
         return listen(args);
     }
     out::check([&args.json])?;
-    let mut live = Live::new(!args.quiet && io::stderr().is_terminal());
+    let mut live = Live::new(!args.quiet && can_repaint());
     let result = match &args.script {
         Some(path) => of_script(args, path, &mut live),
         None => of_mix(args, &mut live),
@@ -37,13 +36,11 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     live.clear();
     let result = result?;
     let shown = !args.quiet && args.json != Some(Place::Standard);
-    if shown {
-        print(&table(&result))?;
-    }
+    let printed = if shown { print(&table(&result)) } else { Ok(()) };
     warn(&result.warnings);
-    if let Some(place) = &args.json {
-        place.write(&encoded(&result)?)?;
-    }
+    let document = encoded(&result)?;
+    let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
+    out::all([printed, written])?;
     match lost(&result).or_else(|| nothing(&result)) {
         Some(error) => Err(error),
         None => Ok(0),
@@ -137,13 +134,13 @@ impl Live {
         let bytes = [sent.bytes(), heard.bytes()];
         let [out, inward] = [0, 1].map(|at| rate((bytes[at] - self.bytes[at]) as f64 * 8.0 / s));
         let elapsed = self.began.elapsed().as_secs();
-        put(&format!("{elapsed:>4} s   sent {out}   received here {inward}   (payload)"));
+        repaint(&format!("{elapsed:>4} s   sent {out}   received here {inward}   (payload)"));
         (self.last, self.bytes) = (Instant::now(), bytes);
     }
 
     fn clear(&self) {
         if self.shown {
-            put("");
+            repaint("");
         }
     }
 }

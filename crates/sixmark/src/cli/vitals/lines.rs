@@ -1,13 +1,12 @@
 //! Samples written line by line as they are taken, so that nothing is lost with the process.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::super::out::Place;
-use crate::Error;
+use crate::{Error, output};
 
 /// A file, or standard output, that is written line by line.
 pub(super) struct Lines {
@@ -21,7 +20,7 @@ impl Lines {
             Place::Standard => (Box::new(io::stdout()), "standard output".to_owned()),
             Place::File(path) => {
                 let name = path.display().to_string();
-                let file = File::create(path)
+                let file = output::create(path)
                     .map_err(|error| Error::Usage(format!("can't write '{name}': {error}")))?;
                 (Box::new(file), name)
             }

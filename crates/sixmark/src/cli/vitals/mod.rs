@@ -5,7 +5,6 @@ mod lines;
 
 pub(super) use args::Args;
 
-use std::io::{self, IsTerminal as _};
 use std::time::{Duration, SystemTime};
 
 use sixmark_core::report::vitals::{live, table};
@@ -14,7 +13,7 @@ use sixmark_core::vitals::result::{Head, SCHEMA, VitalsResult};
 use sixmark_core::vitals::{Sample, Total};
 
 use super::out::{self, Place, complain, encoded, print, warn};
-use super::run::put;
+use super::progress::{can_repaint, repaint};
 use super::stop_flag;
 use crate::vitals::{self, Server, Sources, Wanted};
 use crate::{Error, environment, warning};
@@ -99,7 +98,7 @@ impl Taking {
             total: Total::default(),
             samples: Vec::new(),
             taken: 0,
-            shown: !args.quiet && io::stderr().is_terminal(),
+            shown: !args.quiet && can_repaint(),
             last_shown: None,
             jsonl,
             csv: csv.map(|lines| (lines, Columns::default())),
@@ -153,7 +152,7 @@ impl Taking {
         match &self.last_shown {
             Some(last) if sample.since_us - last.since_us < SECOND_US => {}
             Some(last) => {
-                put(&live(sample.since_us / SECOND_US, &sample.since(last, &mut 0)));
+                repaint(&live(sample.since_us / SECOND_US, &sample.since(last, &mut 0)));
                 self.last_shown = Some(sample.clone());
             }
             None => self.last_shown = Some(sample.clone()),
@@ -162,7 +161,7 @@ impl Taking {
 
     fn clear(&self) {
         if self.shown {
-            put("");
+            repaint("");
         }
     }
 

@@ -7,7 +7,7 @@ use sixmark_core::report::count;
 use sixmark_core::watch::Progress;
 
 use super::super::out::complain;
-use super::super::run::put;
+use super::super::progress::repaint;
 use crate::watch::Sight;
 
 /// Between two lines while a file is read.
@@ -31,7 +31,7 @@ impl Live {
     pub(super) fn begun(&self, names: &[String], quiet: bool) {
         let line = format!("watching {}; Ctrl-C ends it", names.join(", "));
         match (self.shown, quiet) {
-            (true, _) => put(&line),
+            (true, _) => repaint(&line),
             // A script has to know from when on all is seen.
             (false, false) => complain(&line),
             (false, true) => {}
@@ -64,7 +64,7 @@ impl Live {
             .collect();
         let seconds = sight.elapsed_ns / 1_000_000_000;
         let (packets, dropped) = (count(sight.packets), count(sight.dropped));
-        put(&format!("{seconds:>4} s{families}   {packets} packets, {dropped} dropped"));
+        repaint(&format!("{seconds:>4} s{families}   {packets} packets, {dropped} dropped"));
     }
 
     /// How far a file was read.
@@ -76,13 +76,13 @@ impl Live {
         let all = [&sight.families.ipv6, &sight.families.ipv4];
         let connections: u64 = all.iter().map(|of| of.connections).sum();
         let (packets, connections) = (count(sight.packets), count(connections));
-        put(&format!("{packets} packets, {connections} connections"));
+        repaint(&format!("{packets} packets, {connections} connections"));
     }
 
     /// Wipes the line, for what comes after it.
     pub(super) fn clear(&self) {
         if self.shown {
-            put("");
+            repaint("");
         }
     }
 }

@@ -5,8 +5,6 @@ mod live;
 
 pub(super) use args::Args;
 
-use std::io::{self, IsTerminal as _};
-
 use sixmark_core::document::Document;
 use sixmark_core::family::Family;
 use sixmark_core::gate::Names;
@@ -16,6 +14,7 @@ use sixmark_core::result::RunResult;
 
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
+use super::progress::can_repaint;
 use super::{gates, report, stop_flag};
 use crate::{Error, watch};
 use live::Live;
@@ -40,7 +39,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
 
 fn look(args: &Args) -> Result<RunResult, Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(!args.quiet && io::stderr().is_terminal());
+    let mut live = Live::new(!args.quiet && can_repaint());
     let result = match &args.read {
         Some(path) => watch::read(path, &args.settings(), &stop, |sight| live.read(&sight)),
         None => {

@@ -2,11 +2,11 @@
 
 use serde_json::json as value;
 
-use crate::support::{Server, command, document, finish, json, signal};
+use crate::support::{Server, command, document, finish, json, script, signal};
 
 #[test]
 fn an_interrupted_run_reports_what_it_did() {
-    for name in ["INT", "TERM"] {
+    for name in ["INT", "TERM", "HUP"] {
         let server = Server::answering(20);
         let [v6, v4] = server.urls("/");
         let options = ["run", "-q", "--json", "-", "-d", "1h", "--timeout", "1h", "-c", "4"];
@@ -22,6 +22,27 @@ fn an_interrupted_run_reports_what_it_did() {
         let warnings = result["warnings"].as_array().unwrap();
         assert!(warnings.iter().any(|warning| warning["code"] == "interrupted"), "{warnings:?}");
     }
+}
+
+/// A shell tells its jobs of a terminal that is gone, after the kernel has.
+#[test]
+fn a_terminal_that_goes_twice_ends_a_run_once_and_nohup_keeps_it() {
+    let server = Server::answering(20);
+    let [v6, v4] = server.urls("/");
+    let load = ["run", "-q", "--json", "-", "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
+    let child = command(&load).spawn().unwrap();
+    server.next(24);
+    for _ in 0..20 {
+        signal(child.id(), "HUP");
+    }
+    assert_eq!(document(&finish(child))["ended"], "interrupted");
+    let server = Server::start();
+    let [v6, v4] = server.urls("/");
+    let text = format!(
+        "trap '' HUP; \"$1\" run -q --json - -n 400 --rate 400 '{v6}' '{v4}' & kill -HUP $!; wait $!"
+    );
+    let output = script(&["sh"], &text);
+    assert_eq!(document(&output)["ended"], "complete");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use sixmark_core::family::Family;
 
-use crate::support::{Origin, check, command, document, finish, sixmark};
+use crate::support::{Origin, check, command, complaint, document, finish, script, sixmark};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
@@ -63,6 +63,84 @@ fn a_document_that_finds_no_room_is_kept_elsewhere() {
     assert!(said.contains(kept.to_str().unwrap()), "{said}");
     check(&serde_json::from_slice(&std::fs::read(kept).unwrap()).unwrap());
     assert!(text(&output.stdout).contains("requests sent"), "the table comes all the same");
+}
+
+/// Its reader goes away, or it is on a disk without room.
+#[test]
+fn a_document_that_standard_output_does_not_take_is_kept_elsewhere() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    for to in ["| :", ">/dev/full"] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().display();
+        let line = format!(
+            "mkfifo '{at}/status'
+             {{ TMPDIR='{at}' \"$1\" run -q -n 20 -c 2 --json - '{v6}' '{v4}'; echo $? >'{at}/status' & }} {to}
+             exit $(cat '{at}/status')"
+        );
+        let output = script(&["sh"], &line);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{to}: {said}");
+        assert!(said.contains("can't write to standard output"), "{said}");
+        let kept = said.split('\'').nth(2).unwrap_or_else(|| panic!("{said}"));
+        check(&serde_json::from_slice(&std::fs::read(kept).unwrap()).unwrap());
+    }
+}
+
+#[test]
+fn documents_are_their_owners_alone_and_files_that_were_there_stay_as_they_were() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (json, csv, html) = (at("a.json"), at("a.csv"), at("a.html"));
+    std::fs::write(&csv, "").unwrap();
+    std::fs::set_permissions(&csv, std::fs::Permissions::from_mode(0o604)).unwrap();
+    let output = run(&origin, &["--json", &json, "--csv", &csv, "--html", &html]);
+    assert_eq!(output.status.code(), Some(0));
+    let modes = [&json, &csv, &html].map(|path| std::fs::metadata(path).unwrap().mode() & 0o777);
+    assert_eq!(modes, [0o600, 0o604, 0o600]);
+}
+
+#[test]
+fn places_that_can_not_be_are_refused_before_the_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let same = folder.path().join("same").to_str().unwrap().to_owned();
+    let link = folder.path().join("link").to_str().unwrap().to_owned();
+    std::os::unix::fs::symlink("same", &link).unwrap();
+    for (options, why) in [
+        (["--json", &same, "--csv", &same], "two documents can't both be written to"),
+        (["--json", &same, "--html", &link], "two documents can't both be written to"),
+        (["--json", "-", "--csv", "-"], "two documents can't both have standard output"),
+        (["--json", "", "-c", "1"], "the name of a file to write is empty"),
+    ] {
+        let load = ["-n", "1", "http://[::1]:9/"];
+        let said = complaint(&sixmark(&[&["run"], &options[..], &load].concat()), 2);
+        assert!(said.contains(why), "{options:?}: {said}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the link alone");
+}
+
+/// Control characters of a peer and of a document are shown, not obeyed.
+#[test]
+fn nothing_foreign_moves_the_terminals_cursor() {
+    let mut document = crate::support::documents::real_run().clone();
+    let evil = "x\u{1b}[2J\u{9b}31m\u{202e}moc.live";
+    document["warnings"] = serde_json::json!([{ "code": "evil", "message": evil }]);
+    document["plan"]["targets"][0] = serde_json::json!(format!("http://[::1]:1/{evil}"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = crate::support::documents::kept(folder.path(), "run.json", &document);
+    let shown = "x\\u{1b}[2J\\u{9b}31m\\u{202e}moc.live";
+    for form in [&[][..], &["--md"]] {
+        let output = sixmark(&[&["report", file.to_str().unwrap()], form].concat());
+        let [said, table] = [&output.stderr, &output.stdout].map(|bytes| text(bytes));
+        let hidden = |text: &str| text.contains(sixmark_core::visible::is_hidden);
+        assert!(!hidden(&said) && !hidden(&table), "{said}{table}");
+        assert!(said.contains(shown) || table.contains(shown), "{form:?}: {said}{table}");
+    }
+    // What was typed is said as it would look.
+    let said = complaint(&sixmark(&["run", "http://\u{1b}]0;owned\u{7}/"]), 2);
+    assert!(!said.contains('\u{1b}'), "{said}");
 }
 
 #[test]

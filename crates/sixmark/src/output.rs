@@ -1,0 +1,216 @@
+//! Files that results are written to.
+//!
+//! A result may hold credentials: requests with their fields are part of it. A file that is new is its
+//! owner's alone; one that was there keeps its mode, its owner and the user's own link to it. A draft
+//! has a name that nobody can guess, and is never one that was there.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown,
+};
+use std::path::{Path, PathBuf};
+
+/// Read and written by its owner alone.
+const PRIVATE: u32 = 0o600;
+/// Links that may follow each other, as the kernel has it (path_resolution(7)).
+const MOST_LINKS: usize = 40;
+
+/// Opens a file to be written from its beginning.
+///
+/// # Errors
+/// As open(2) has them.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(PRIVATE).open(path)
+}
+
+/// True where a draft could be made beside the file.
+///
+/// # Errors
+/// Why it can't be written.
+pub(crate) fn check(path: &Path) -> io::Result<()> {
+    if is_stream(path) {
+        // Opening it twice would show its reader an end before the document.
+        return Ok(());
+    }
+    let draft = draft_of(&followed(path)?);
+    create_new(&draft)?;
+    // A draft left behind is in nobody's way.
+    let _ = fs::remove_file(&draft);
+    Ok(())
+}
+
+/// Writes a draft beside the file and renames it, so that no reader sees half a document and no power
+/// failure leaves one. A device or a pipe is written to.
+///
+/// # Errors
+/// Why it can't be written; what was there is still there.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    if is_stream(path) {
+        return fs::write(path, text);
+    }
+    let path = followed(path)?;
+    let draft = draft_of(&path);
+    let written = write_draft(&draft, fs::metadata(&path).ok().as_ref(), text)
+        .and_then(|()| fs::rename(&draft, &path))
+        .and_then(|()| File::open(folder_of(&path))?.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+/// Writes a document that found no room under its name to the folder for temporary files, and says
+/// what became of it.
+pub(crate) fn keep_aside(path: &Path, text: &str) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let kept = std::env::temp_dir().join(format!("sixmark-{}-{name}", unguessable()));
+    match write_draft(&kept, None, text) {
+        Ok(()) => format!("it was kept as '{}'", kept.display()),
+        Err(_) => "only what is on the screen was kept".to_owned(),
+    }
+}
+
+/// Makes a folder and those that it is in; one that is new is its owner's alone.
+///
+/// # Errors
+/// As mkdir(2) has them.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// True where two names stand for one file that is replaced.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let path = followed(path).ok()?;
+        Some(folder_of(&path).canonicalize().ok()?.join(path.file_name()?))
+    };
+    let (one, other) = ([one, other].map(place), one);
+    one[0].is_some() && one[0] == one[1] && !is_stream(other)
+}
+
+/// True for a device or a pipe, which is written to, not replaced.
+fn is_stream(path: &Path) -> bool {
+    path.exists() && !path.is_file()
+}
+
+/// The file that a name stands for, by way of links of the user's own or of the administrator's.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Some(link) = fs::symlink_metadata(&path).ok().filter(Metadata::is_symlink) else {
+            return Ok(path);
+        };
+        if ![0, sixmark_sys::join::account()].contains(&link.uid()) {
+            let why = format!("'{}' is a link that another user made", path.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
+        path = folder_of(&path).join(fs::read_link(&path)?);
+    }
+    Err(io::Error::from_raw_os_error(libc::ELOOP))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.draft", unguessable()));
+    path.with_file_name(name)
+}
+
+fn unguessable() -> String {
+    format!("{:016x}", RandomState::new().hash_one(std::process::id()))
+}
+
+fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)
+}
+
+fn write_draft(path: &Path, before: Option<&Metadata>, text: &str) -> io::Result<()> {
+    let mut file = create_new(path)?;
+    if let Some(before) = before {
+        // Who is not root can't give it to somebody else; then it is the writer's.
+        let _ = fchown(&file, Some(before.uid()), Some(before.gid()));
+        file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o777))?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{lchown, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn new_files_are_private_and_others_keep_their_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new");
+        replace(&file, "a").unwrap();
+        assert_eq!(mode(&file), 0o600);
+        for kept in [0o640, 0o600, 0o644] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(kept)).unwrap();
+            replace(&file, "b").unwrap();
+            drop(create(&file).unwrap());
+            assert_eq!(mode(&file), kept);
+        }
+        let stream = folder.path().join("stream");
+        drop(create(&stream).unwrap());
+        assert_eq!(mode(&stream), 0o600);
+        let inner = folder.path().join("a/b");
+        make_folder(&inner).unwrap();
+        assert_eq!(mode(&inner), 0o700);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no draft is left");
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("there")).unwrap();
+        symlink("second", at("link")).unwrap();
+        symlink("there/file", at("second")).unwrap();
+        for text in ["new", "replaced"] {
+            check(&at("link")).unwrap();
+            replace(&at("link"), text).unwrap();
+            assert!(at("link").is_symlink() && at("second").is_symlink());
+            assert_eq!(fs::read_to_string(at("there/file")).unwrap(), text);
+        }
+        symlink("loop", at("loop")).unwrap();
+        assert_eq!(replace(&at("loop"), "").unwrap_err().raw_os_error(), Some(libc::ELOOP));
+    }
+
+    #[test]
+    fn a_link_of_another_user_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("victim", at("link")).unwrap();
+        // Only root can make one; others are not asked.
+        if lchown(at("link"), Some(65_534), None).is_err() {
+            return;
+        }
+        for done in [check(&at("link")), replace(&at("link"), "text")] {
+            assert!(done.unwrap_err().to_string().contains("another user"));
+        }
+        assert!(!at("victim").exists());
+    }
+
+    #[test]
+    fn what_is_kept_aside_is_private_and_no_two_have_one_name() {
+        let said = [(); 2].map(|()| keep_aside(Path::new("/no/such/result.json"), "text"));
+        let paths = said.each_ref().map(|said| said.split('\'').nth(1).unwrap());
+        assert_ne!(paths[0], paths[1]);
+        for path in paths.map(Path::new) {
+            assert_eq!((mode(path), fs::read_to_string(path).unwrap().as_str()), (0o600, "text"));
+            fs::remove_file(path).unwrap();
+        }
+    }
+}
