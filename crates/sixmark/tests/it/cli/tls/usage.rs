@@ -179,10 +179,12 @@ fn a_server_that_says_goaway_is_followed() {
             let opened = connections(figures, "opened");
             // What is under way when the server says so is answered too.
             assert!((100 / (5 + 4)..=100 / 4).contains(&opened), "{spoken} {streams}: {opened}");
-            let drained = connections(figures, "drained");
+            // The others were open at the end, or closed before for want of a place for the other family.
+            let [drained, displaced] =
+                ["drained", "displaced"].map(|name| connections(figures, name));
             assert!(
-                drained <= opened && drained + 4 >= opened,
-                "{spoken} {streams}: {drained} {opened}"
+                drained <= opened && drained + displaced + 4 >= opened,
+                "{spoken} {streams}: {drained} {displaced} {opened}"
             );
         }
     }
