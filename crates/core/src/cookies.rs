@@ -9,6 +9,9 @@ const MOST: usize = 50;
 /// A longer cookie is refused, in bytes of name and value (RFC 6265, 6.1).
 const LONGEST: usize = 4_096;
 
+/// A longer attribute is passed over, in bytes of its value (RFC 6265bis, 5.6).
+const LONGEST_ATTRIBUTE: usize = 1_024;
+
 /// One user's cookies of one origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jar {
@@ -49,6 +52,9 @@ impl Jar {
         let mut deleted = Deletion::default();
         for part in parts {
             let (name, value) = pair(part).unwrap_or((trim(part), b""));
+            if value.len() > LONGEST_ATTRIBUTE {
+                continue;
+            }
             match name.to_ascii_lowercase().as_slice() {
                 b"path" if value.starts_with(b"/") => cookie.path = value.to_vec(),
                 b"path" => cookie.path = folder(request_path).into(),
@@ -66,6 +72,10 @@ impl Jar {
         let bad = |byte: &u8| *byte < b' ' || *byte == 0x7f;
         let all = [&*cookie.name, &*cookie.value].concat();
         if cookie.name.is_empty() || all.len() > LONGEST || all.iter().any(bad) {
+            return;
+        }
+        // A default path, of a request that a redirect made as long as it liked.
+        if cookie.path.len() > LONGEST_ATTRIBUTE {
             return;
         }
         let same = |other: &Cookie| other.name == cookie.name && other.path == cookie.path;
@@ -206,6 +216,16 @@ mod tests {
         let jar = jar(&["x=1; Path=/", "y=2; Path=/", "x=3; Path=/", "x=4; Path=/a"]);
         assert_eq!(sent(&jar, "/"), "x=3; y=2");
         assert_eq!(sent(&jar, "/a"), "x=4; x=3; y=2");
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_is_passed_over() {
+        let long = format!("/{}", "a".repeat(LONGEST_ATTRIBUTE));
+        let jar = jar(&[&format!("x=1; Path={long}")]);
+        assert_eq!(sent(&jar, "/a/b"), "x=1", "the default path is taken");
+        let mut jar = Jar::default();
+        jar.set(b"x=1", "www.example.net", &format!("{long}/b"));
+        assert!(jar.is_empty());
     }
 
     #[test]

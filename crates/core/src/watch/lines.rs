@@ -203,11 +203,16 @@ fn csv(field: &Field, to: &mut String) {
         other => return plain(other, "", to),
     };
     let odd = |c: char| matches!(c, ',' | '"') || c.is_control();
-    if !text.contains(odd) {
+    // An apostrophe makes a spreadsheet take what follows as text (OWASP, CSV injection).
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if !formula && !text.contains(odd) {
         to.push_str(text);
         return;
     }
     to.push('"');
+    if formula {
+        to.push('\'');
+    }
     for c in text.chars() {
         match c {
             '"' => to.push_str("\"\""),
@@ -260,4 +265,27 @@ fn hello(spoken: &Spoken) -> Option<&Hello> {
 
 fn said(of: &Observed, what: fn(&Hello) -> Option<&String>) -> Field {
     hello(&of.spoken).and_then(what).map_or(Field::Nothing, |text| Field::Text(text.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spreadsheet_finds_no_formula_in_foreign_text() {
+        for (text, expected) in [
+            ("/plain", "/plain"),
+            ("a,\"b\"", "\"a,\"\"b\"\"\""),
+            ("=HYPERLINK(1)", "\"'=HYPERLINK(1)\""),
+            ("+1", "\"'+1\""),
+            ("-1", "\"'-1\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("\t=1", "\"'\u{fffd}=1\""),
+            ("a\nb", "\"a\u{fffd}b\""),
+        ] {
+            let mut line = String::new();
+            csv(&Field::Text(text.to_owned()), &mut line);
+            assert_eq!(line, expected);
+        }
+    }
 }

@@ -192,6 +192,7 @@ impl Http {
         self.requests.lose(hands.budget);
         self.responses.lose(hands.budget);
         self.track.release(about, hands.sink);
+        self.track.charge(about, hands);
     }
 
     /// A segment begins a request. Where it is not known where a side stands, it is now: if all that the
@@ -222,5 +223,6 @@ impl Http {
             true => self.track.release(about, hands.sink),
             false => self.track.tidy(about, hands.sink),
         }
+        self.track.charge(about, hands);
     }
 }

@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 
 use super::super::Segment;
 use super::super::observed::Sink;
-use super::Came;
 use super::exchange::{About, Exchange};
+use super::{Came, Hands};
 
 /// More requests than these don't wait for their responses: the first is given up.
 const MOST: usize = 64;
+/// What is kept of a request that waits behind another one, bytes.
+const SIZE: usize = size_of::<Exchange>();
 
 /// Exchanges, in the order of their requests.
 #[derive(Debug, Default)]
@@ -16,6 +18,8 @@ pub(super) struct Track {
     /// Those whose response has not ended, and the last one whether it has or not: until another request
     /// comes, or the connection's end, ACKs and what is sent again are its own.
     pending: VecDeque<Exchange>,
+    /// Of these, those whose size was taken from the budget: all but one, which each connection may have.
+    charged: usize,
     /// How many there were.
     pub(super) exchanges: u32,
     /// Something else is spoken from here on: behind CONNECT or an upgrade.
@@ -87,6 +91,24 @@ impl Track {
             let Some(first) = self.pending.pop_front() else { return };
             sink.exchange(&first.finish(about));
         }
+    }
+
+    /// Takes from the budget what waits, and gives back what no longer does. Where there is no room the
+    /// first is given up.
+    pub(super) fn charge(&mut self, about: &About<'_>, hands: &mut Hands<'_, impl Sink>) {
+        let beyond_one = |track: &Track| track.pending.len().saturating_sub(1);
+        while self.charged < beyond_one(self) {
+            match hands.budget.take(SIZE) {
+                true => self.charged += 1,
+                false => {
+                    let first = self.pending.pop_front();
+                    first.into_iter().for_each(|first| hands.sink.exchange(&first.finish(about)));
+                }
+            }
+        }
+        let over = self.charged - beyond_one(self);
+        hands.budget.give(over * SIZE);
+        self.charged -= over;
     }
 
     /// Tells of all: what comes now is no longer theirs.

@@ -269,6 +269,31 @@ fn a_connection_without_room_for_what_waits_says_so() {
     }
 }
 
+/// Each connection may have one request that waits; those behind it are kept as far as there is room.
+#[test]
+fn requests_that_nobody_answers_are_kept_within_the_budget() {
+    let room = 20_000;
+    let (mut made, _) = begun(Family::Ipv6);
+    made.follower.flows.budget = super::super::budget::Budget::new(room);
+    let request = b"GET /a HTTP/1.1\r\n\r\n";
+    for port in 2_000..2_100 {
+        made.ends.client.set_port(port);
+        made.handshake();
+        for n in 0..40 {
+            made.client(ACK, 1 + n * request.len() as u32, 1, request);
+        }
+    }
+    let left = made.follower.flows.budget.left();
+    assert!(left < 2_000, "{left} of {room} left: they are not charged");
+    for port in 2_000..2_100 {
+        made.ends.client.set_port(port);
+        made.send(false, RST, 1, 0, b"");
+    }
+    assert_eq!(made.follower.flows.budget.left(), room, "all of it is given back");
+    let (kept, _) = made.follower.finish();
+    assert_eq!(kept.transfers.finish(0).len(), 100 * 40, "each is told of");
+}
+
 #[test]
 fn a_body_that_looks_like_a_request_is_none() {
     for family in Family::BOTH {
