@@ -8,10 +8,16 @@ use sha2::{Digest as _, Sha256};
 
 use super::decode::decode;
 use super::expect::{Expect, What};
-use super::{Checks, MOST_CONTENT, Mismatch, shown};
+use super::{Checks, MOST_CONTENT, Mismatch, pointer, shown};
 
 /// Buffers that have grown larger are given back after a response, in bytes.
 const KEPT: usize = 1 << 20;
+
+/// A value of JSON whose text is longer than this, and much longer than the expected one's, is another
+/// one, in bytes.
+const LONGEST_VALUE: usize = 64 << 10;
+/// How much longer white space and escapes may make it.
+const SPACED: usize = 8;
 
 /// What was seen of a response, and room for the next one.
 #[derive(Clone, Debug, Default)]
@@ -160,11 +166,14 @@ fn of_hash(expected: &[u8; 32], found: &[u8; 32]) -> Result<(), String> {
 
 fn of_json(content: &[u8], pointer: &str, value: &Value) -> Result<(), String> {
     let no_json = |_| format!("no JSON: {}", shown(content));
-    let document: Value = serde_json::from_slice(content).map_err(no_json)?;
-    match document.pointer(pointer) {
-        Some(found) => unless(same(found, value), || shown(found.to_string().as_bytes())),
-        None => Err(format!("nothing there: {}", shown(content))),
+    let Some(text) = pointer::find(content, pointer).map_err(no_json)? else {
+        return Err(format!("nothing there: {}", shown(content)));
+    };
+    if text.len() > LONGEST_VALUE.max(SPACED * value.to_string().len()) {
+        return Err(format!("a value of {} bytes: {}", text.len(), shown(text.as_bytes())));
     }
+    let found: Value = serde_json::from_str(text).map_err(no_json)?;
+    unless(same(&found, value), || shown(found.to_string().as_bytes()))
 }
 
 /// Numbers are the same whether written 1 or 1.0 (RFC 8259, 6).

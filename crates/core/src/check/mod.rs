@@ -6,6 +6,7 @@
 mod decode;
 mod expect;
 mod inspection;
+mod pointer;
 
 pub use expect::Expect;
 pub use inspection::Inspection;

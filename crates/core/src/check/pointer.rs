@@ -1,0 +1,151 @@
+//! A value within JSON, by its pointer (RFC 6901), without a tree of the rest: a few bytes of JSON, once
+//! they are decoded, may stand for a tree of gigabytes.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The text of the value that `pointer` names in `json`, the last one where a name stands there twice;
+/// none where it names nothing.
+///
+/// # Errors
+/// It is no JSON.
+pub(super) fn find<'a>(json: &'a [u8], pointer: &str) -> serde_json::Result<Option<&'a str>> {
+    let tokens: Vec<String> = pointer
+        .split('/')
+        .skip(1)
+        .map(|token| token.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let found = Seek(&tokens).deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(found)
+}
+
+/// What is left of the pointer.
+#[derive(Clone, Copy)]
+struct Seek<'p>(&'p [String]);
+
+impl<'de> DeserializeSeed<'de> for Seek<'_> {
+    type Value = Option<&'de str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        match self.0.is_empty() {
+            true => {
+                let value: &RawValue = serde::Deserialize::deserialize(from)?;
+                Ok(Some(value.get()))
+            }
+            false => from.deserialize_any(self),
+        }
+    }
+}
+
+/// A scalar has nothing within it.
+macro_rules! nothing_in {
+    ($($visit:ident: $kind:ty),*) => {
+        $(fn $visit<E: Error>(self, _: $kind) -> Result<Self::Value, E> {
+            Ok(None)
+        })*
+    };
+}
+
+impl<'de> Visitor<'de> for Seek<'_> {
+    type Value = Option<&'de str>;
+
+    nothing_in!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let Some((wanted, rest)) = self.0.split_first() else { return Ok(None) };
+        let mut found = None;
+        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+            match name == wanted.as_str() {
+                true => found = map.next_value_seed(Seek(rest))?,
+                false => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(found)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let Some((wanted, rest)) = self.0.split_first() else { return Ok(None) };
+        // RFC 6901, 4: digits, without a leading zero.
+        let digits = wanted.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = digits && (wanted == "0" || !wanted.starts_with('0'));
+        let wanted: Option<usize> = wanted.parse().ok().filter(|_| is_number);
+        let (mut found, mut at) = (None, 0);
+        loop {
+            match Some(at) == wanted {
+                true => match list.next_element_seed(Seek(rest))? {
+                    Some(value) => found = value,
+                    None => return Ok(found),
+                },
+                false if list.next_element::<IgnoredAny>()?.is_none() => return Ok(found),
+                false => {}
+            }
+            at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const JSON: &str = r#" {"a": [1, {"b/c": "x", "~": null}, [2.50, true]], "": {"": -7},
+        "twice": 1, "twice": [2], "caf\u00e9": "\ud83d\ude00", "0": {"00": 3}} "#;
+
+    #[test]
+    fn what_it_finds_is_what_a_tree_has() {
+        let tree: Value = serde_json::from_str(JSON).unwrap();
+        let mut present = 0;
+        for pointer in [
+            "",
+            "/a",
+            "/a/0",
+            "/a/1/b~1c",
+            "/a/1/~0",
+            "/a/1/b",
+            "/a/2/0",
+            "/a/2/1",
+            "/a/3",
+            "/a/01",
+            "/a/-",
+            "/a/+1",
+            "/",
+            "//",
+            "///",
+            "/twice",
+            "/twice/0",
+            "/café",
+            "/0/00",
+            "/0/0",
+            "/a/0/0",
+            "/nothing",
+            "/a/1/b~1c/x",
+            "/a/99999999999999999999",
+        ] {
+            let found = find(JSON.as_bytes(), pointer).unwrap();
+            let value = found.map(|text| serde_json::from_str::<Value>(text).unwrap());
+            assert_eq!(value.as_ref(), tree.pointer(pointer), "{pointer}");
+            present += usize::from(value.is_some());
+        }
+        assert_eq!(present, 13);
+        for text in ["", "{", "[1,]", "{\"a\":1} x", "nul", "[1"] {
+            assert!(find(text.as_bytes(), "/a").is_err(), "{text}");
+        }
+        for text in ["7", "\"x\"", "null", "true", "1.5", "-3", "[]", "{}"] {
+            assert_eq!(find(text.as_bytes(), "/a").unwrap(), None, "{text}");
+        }
+    }
+}
