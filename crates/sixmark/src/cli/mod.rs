@@ -7,6 +7,7 @@ mod history;
 mod inside;
 mod keep;
 mod lab;
+mod listen;
 mod origin;
 mod out;
 mod progress;

@@ -1,17 +1,19 @@
 //! A page of metrics fetched over HTTP.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sixmark_core::plan::url::{Host, Scheme, Url};
 
 use crate::Error;
 
-/// How long the other side may take for each step.
+/// How long a page may take, from connecting to its last byte, at all of its addresses together.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The largest page that is read, bytes.
-const LARGEST: u64 = 32 << 20;
+const LARGEST: usize = 32 << 20;
+/// What is read at once, bytes.
+const PIECE: usize = 64 << 10;
 
 /// Where a page is.
 #[derive(Clone, Debug)]
@@ -47,9 +49,10 @@ impl Place {
     /// # Errors
     /// Nobody answers, or not with a page: in a line.
     pub(super) fn fetch(&self) -> Result<String, String> {
+        let until = Instant::now() + PATIENCE;
         let mut failed = "it has no address".to_owned();
         for address in &self.addresses {
-            match self.fetch_from(address) {
+            match self.fetch_from(address, until) {
                 Ok(page) => return Ok(page),
                 Err(error) => failed = error.to_string(),
             }
@@ -57,10 +60,9 @@ impl Place {
         Err(failed)
     }
 
-    fn fetch_from(&self, address: &SocketAddr) -> io::Result<String> {
-        let mut stream = TcpStream::connect_timeout(address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+    fn fetch_from(&self, address: &SocketAddr, until: Instant) -> io::Result<String> {
+        let mut stream = TcpStream::connect_timeout(address, left(until)?)?;
+        stream.set_write_timeout(Some(left(until)?))?;
         // By HTTP/1.0, so that the answer comes in one piece and ends with the connection.
         let (path, authority) = (&self.url.path, self.url.authority());
         write!(
@@ -68,10 +70,30 @@ impl Place {
             "GET {path} HTTP/1.0\r\nHost: {authority}\r\nAccept: text/plain\r\n\
              User-Agent: sixmark\r\nConnection: close\r\n\r\n"
         )?;
-        let mut answer = Vec::new();
-        stream.take(LARGEST).read_to_end(&mut answer)?;
-        body(&answer)
+        let (mut answer, mut piece) = (Vec::new(), vec![0; PIECE]);
+        loop {
+            stream.set_read_timeout(Some(left(until)?))?;
+            match stream.read(&mut piece) {
+                Ok(0) => return body(&answer),
+                Ok(count) if answer.len() + count > LARGEST => {
+                    return Err(io::Error::other("its page is larger than 32 MiB"));
+                }
+                Ok(count) => answer.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(late()),
+                Err(error) => return Err(error),
+            }
+        }
     }
+}
+
+fn left(until: Instant) -> io::Result<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(late()) } else { Ok(left) }
+}
+
+fn late() -> io::Error {
+    io::Error::other(format!("no whole page within {} s", PATIENCE.as_secs()))
 }
 
 fn body(answer: &[u8]) -> io::Result<String> {
@@ -86,6 +108,9 @@ fn body(answer: &[u8]) -> io::Result<String> {
             let body = answer.get(length..).unwrap_or_default();
             Ok(String::from_utf8_lossy(body).into_owned())
         }
+        Some(421) => Err(io::Error::other(
+            "it does not know this name (status 421): --prometheus-host adds one there",
+        )),
         code => Err(io::Error::other(format!("it answers with status {}", code.unwrap_or(0)))),
     }
 }
@@ -94,11 +119,29 @@ fn body(answer: &[u8]) -> io::Result<String> {
 mod tests {
     use super::*;
 
+    /// A page that never ends, a byte at a time.
+    #[test]
+    fn a_page_that_drips_ends_after_its_time() {
+        let listener = std::net::TcpListener::bind("[::1]:0").unwrap();
+        let url = format!("http://{}/metrics", listener.local_addr().unwrap());
+        let place = Place::find(url.parse().unwrap()).unwrap();
+        let drip = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            // Until whoever fetches has gone.
+            while stream.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        });
+        assert_eq!(place.fetch().unwrap_err(), "no whole page within 3 s");
+        drip.join().unwrap();
+    }
+
     #[test]
     fn a_page_is_what_follows_a_good_head() {
         assert_eq!(body(b"HTTP/1.0 200 OK\r\nA: b\r\n\r\nup 1\n").unwrap(), "up 1\n");
         for (answer, why) in [
             (&b"HTTP/1.1 404 Not Found\r\n\r\n"[..], "404"),
+            (b"HTTP/1.1 421 Misdirected Request\r\n\r\n", "--prometheus-host"),
             (b"HTTP/1.1 200", "cut short"),
             (b"SSH-2.0-x\r\n\r\n", "no HTTP"),
         ] {

@@ -2,22 +2,31 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, header};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use sixmark_core::vitals::{Sample, prometheus};
 use socket2::{Domain, Protocol, Socket, Type};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
 
 /// Connections that may wait.
 const BACKLOG: i32 = 128;
+/// Connections that are served at once. One more waits for its turn.
+const MOST: usize = 64;
+/// How long a request's head may take to come, and the next one to begin.
+const HEAD: Duration = Duration::from_secs(5);
+/// How long a connection may last, however it is used.
+const CONNECTION: Duration = Duration::from_secs(60);
 
 /// Serves the last sample until it is dropped.
 #[derive(Debug)]
@@ -30,23 +39,49 @@ pub struct Server {
 
 type Last = Arc<Mutex<Option<Sample>>>;
 
+/// What answers need.
+struct Desk {
+    last: Last,
+    names: Vec<String>,
+    room: Arc<Semaphore>,
+}
+
+/// What this host calls itself.
+fn own_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned())
+}
+
 impl Server {
-    /// Listens; at `[::]` for both families on one socket.
+    /// Listens at each of these addresses, at one port where that is 0; at `[::]` alone for both families
+    /// on one socket. Requests for hosts of these `names` are answered, besides those for addresses,
+    /// `localhost` and this host's own name: a page of another site, whose name can be made to mean this
+    /// host, reads nothing.
     ///
     /// # Errors
-    /// The address can't be had.
-    pub fn start(at: SocketAddr) -> io::Result<Server> {
-        let listener = bind(at)?;
-        let address = listener.local_addr()?;
+    /// An address can't be had.
+    pub fn start(at: &[SocketAddr], names: &[String]) -> io::Result<Server> {
+        let mut listeners = Vec::new();
+        for address in at {
+            let first = listeners.first().map(TcpListener::local_addr).transpose()?;
+            let port = first.filter(|_| address.port() == 0).map_or(address.port(), |at| at.port());
+            listeners.push(bind(SocketAddr::new(address.ip(), port), at.len() == 1)?);
+        }
+        let first = listeners.first().ok_or(io::ErrorKind::InvalidInput)?;
+        let address = first.local_addr()?;
         let (last, (stop, stopped)) = (Last::default(), oneshot::channel());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let shown = Arc::clone(&last);
+        let desk = Arc::new(Desk {
+            last: Arc::clone(&last),
+            names: names.iter().cloned().chain(own_name()).collect(),
+            room: Arc::new(Semaphore::new(MOST)),
+        });
         let serve = move || {
             runtime.block_on(async {
-                tokio::select! {
-                    _ = stopped => {}
-                    () = accept(listener, shown) => {}
+                for listener in listeners {
+                    drop(tokio::spawn(accept(listener, Arc::clone(&desk))));
                 }
+                let _ = stopped.await;
             });
         };
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(serve)?;
@@ -77,10 +112,10 @@ impl Drop for Server {
     }
 }
 
-fn bind(at: SocketAddr) -> io::Result<TcpListener> {
+fn bind(at: SocketAddr, alone: bool) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(at), Type::STREAM, Some(Protocol::TCP))?;
     if at.is_ipv6() {
-        socket.set_only_v6(!at.ip().is_unspecified())?;
+        socket.set_only_v6(!(alone && at.ip().is_unspecified()))?;
     }
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
@@ -89,40 +124,59 @@ fn bind(at: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-async fn accept(listener: TcpListener, last: Last) {
+async fn accept(listener: TcpListener, desk: Arc<Desk>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     loop {
+        let Ok(place) = Arc::clone(&desk.room).acquire_owned().await else { return };
         // Out of descriptors, say: the next one may have more luck.
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };
-        let last = Arc::clone(&last);
+        let desk = Arc::clone(&desk);
         let service = service_fn(move |request| {
-            let answer = answer(&request, &last);
+            let answer = desk.answer(&request);
             async move { Ok::<_, Infallible>(answer) }
         });
         drop(tokio::spawn(async move {
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD);
             // What goes wrong here is the client's.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            let _ = timeout(CONNECTION, http.serve_connection(TokioIo::new(stream), service)).await;
+            drop(place);
         }));
     }
 }
 
-fn answer(request: &Request<Incoming>, last: &Last) -> Response<Full<Bytes>> {
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    match (is_read, request.uri().path()) {
-        (true, "/metrics") => {
-            let last = last.lock().unwrap_or_else(PoisonError::into_inner);
-            match last.as_ref() {
-                Some(sample) => {
-                    respond(StatusCode::OK, prometheus::CONTENT_TYPE, prometheus::page(sample))
-                }
-                None => text(StatusCode::SERVICE_UNAVAILABLE, "no sample yet\n"),
-            }
+impl Desk {
+    fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        if !host.is_none_or(|host| self.is_this(host)) {
+            let line = "not this host; --prometheus-host NAME adds a name\n";
+            return text(StatusCode::MISDIRECTED_REQUEST, line);
         }
-        (true, _) => text(StatusCode::NOT_FOUND, "see /metrics\n"),
-        (false, _) => text(StatusCode::METHOD_NOT_ALLOWED, "GET /metrics\n"),
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        match (is_read, request.uri().path()) {
+            (true, "/metrics") => {
+                let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+                match last.as_ref() {
+                    Some(sample) => {
+                        respond(StatusCode::OK, prometheus::CONTENT_TYPE, prometheus::page(sample))
+                    }
+                    None => text(StatusCode::SERVICE_UNAVAILABLE, "no sample yet\n"),
+                }
+            }
+            (true, _) => text(StatusCode::NOT_FOUND, "see /metrics\n"),
+            (false, _) => text(StatusCode::METHOD_NOT_ALLOWED, "GET /metrics\n"),
+        }
+    }
+
+    /// An address, which no other site's name can stand for, or a name of this host.
+    fn is_this(&self, host: &str) -> bool {
+        let Ok(host) = host.parse::<Authority>() else { return false };
+        let name = host.host().trim_start_matches('[').trim_end_matches(']');
+        let is = |own: &str| own.eq_ignore_ascii_case(name);
+        name.parse::<IpAddr>().is_ok() || is("localhost") || self.names.iter().any(|own| is(own))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options of `sixmark traffic`, as typed, and the mix that they make.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::traffic::{Arrivals, Basis, BitRate, Direction, Mix, Percent, Spread};
 
+use super::super::listen::Listen;
 use super::super::out::Place;
 use super::super::run::positive_time;
 use crate::Error;
@@ -27,7 +28,7 @@ pub(in crate::cli) struct Args {
 
     /// Serve others at this control port, of loopback unless an address is given ('*': all);
     /// repeatable; port 0 is a free one
-    #[arg(long, value_name = "[ADDR:]PORT", value_parser = listening)]
+    #[arg(long, value_name = "[ADDR:]PORT")]
     pub(super) listen: Vec<Listen>,
 
     /// The control port of the side that listens: a name with addresses of both families, or one of
@@ -91,30 +92,12 @@ pub(in crate::cli) struct Args {
     pub(super) quiet: bool,
 }
 
-/// Where to listen: at one address, at those of loopback, or at all.
-#[derive(Clone, Debug)]
-pub(super) struct Listen(pub(super) Vec<SocketAddr>);
-
 /// The size of some messages.
 #[derive(Clone, Debug)]
 pub(super) struct Size {
     family: Option<Family>,
     tcp: Option<bool>,
     bytes: u32,
-}
-
-fn listening(text: &str) -> Result<Listen, String> {
-    let both = |addresses: [IpAddr; 2], port| {
-        Listen(addresses.map(|address| SocketAddr::new(address, port)).to_vec())
-    };
-    if let Ok(port) = text.parse::<u16>() {
-        return Ok(both([Ipv6Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into()], port));
-    }
-    if let Some(Ok(port)) = text.strip_prefix("*:").map(str::parse) {
-        return Ok(both([Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::UNSPECIFIED.into()], port));
-    }
-    let one = text.parse().map(|address| Listen(vec![address]));
-    one.map_err(|_| format!("'{text}' is not a port or ADDR:PORT, as in 5777, [::1]:5777, *:5777"))
 }
 
 impl FromStr for Size {

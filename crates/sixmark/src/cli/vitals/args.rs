@@ -1,8 +1,8 @@
 //! The options of `sixmark vitals`, as typed.
 
-use std::net::{Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
+use super::super::listen::Listen;
 use super::super::out::Place;
 use super::super::run::positive_time;
 
@@ -36,10 +36,15 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) inside: super::super::inside::Args,
 
-    /// Serve the last sample at /metrics for Prometheus; [::]:PORT, or PORT alone, takes both families,
-    /// port 0 is a free one
-    #[arg(long, value_name = "ADDR:PORT", value_parser = listening, help_heading = "Output")]
-    pub(super) prometheus: Option<SocketAddr>,
+    /// Serve the last sample at /metrics for Prometheus, on loopback unless an address is given ('*':
+    /// all); port 0 is a free one
+    #[arg(long, value_name = "[ADDR:]PORT", help_heading = "Output")]
+    pub(super) prometheus: Option<Listen>,
+
+    /// Answer those who ask for this host too: an address, localhost and this host's own name are always
+    /// answered; repeatable
+    #[arg(long, value_name = "NAME", requires = "prometheus", help_heading = "Output")]
+    pub(super) prometheus_host: Vec<String>,
 
     /// Write the document (sixmark.vitals/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
@@ -71,13 +76,4 @@ fn interval(text: &str) -> Result<Duration, String> {
 fn pid(text: &str) -> Result<i32, String> {
     let found = text.parse().ok().filter(|pid| *pid > 0);
     found.ok_or_else(|| "not the number of a process; for a name use --service".to_owned())
-}
-
-fn listening(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(port) = text.parse::<u16>() {
-        return Ok(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port));
-    }
-    text.parse().map_err(|_| {
-        format!("'{text}' is not a port or ADDR:PORT, as in 9100, [::]:9100, 127.0.0.1:9100")
-    })
 }

@@ -12,6 +12,7 @@ use sixmark_core::result::Tool;
 use sixmark_core::vitals::result::{Head, SCHEMA, VitalsResult};
 use sixmark_core::vitals::{Sample, Total};
 
+use super::listen::Listen;
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::stop_flag;
@@ -84,11 +85,12 @@ impl Taking {
             lines.json(&head)?;
         }
         let csv = args.csv.as_ref().map(Lines::open).transpose()?;
-        let server = args.prometheus.map(|at| {
-            Server::start(at).map_err(|error| {
+        let server = args.prometheus.as_ref().map(|Listen(at)| {
+            Server::start(at, &args.prometheus_host).map_err(|error| {
+                let at = at.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
                 Error::Usage(format!(
-                    "--prometheus {at}: can't listen there: {error}; choose another port, or \
-                     0.0.0.0:PORT where there is no IPv6"
+                    "--prometheus: can't listen at {at}: {error}; choose another port, or \
+                     127.0.0.1:PORT where there is no IPv6"
                 ))
             })
         });

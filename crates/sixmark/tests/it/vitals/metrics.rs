@@ -9,8 +9,12 @@ use super::Serving;
 
 /// The whole answer to a request.
 fn ask(to: &str, port: u16, request: &str) -> String {
+    ask_host("localhost", to, port, request)
+}
+
+fn ask_host(host: &str, to: &str, port: u16, request: &str) -> String {
     let mut stream = TcpStream::connect((to.parse::<IpAddr>().unwrap(), port)).unwrap();
-    write!(stream, "{request} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
@@ -48,4 +52,35 @@ fn what_is_not_there_is_told() {
     let serving = Serving::start(&[]);
     assert!(ask("::1", serving.port, "GET /").starts_with("HTTP/1.1 404"));
     assert!(ask("127.0.0.1", serving.port, "POST /metrics").starts_with("HTTP/1.1 405"));
+}
+
+/// A page of another site has its own name in `Host`, whatever address that name is given.
+#[test]
+fn a_name_that_is_not_this_hosts_is_not_answered() {
+    let serving = Serving::start(&["--prometheus-host", "Box.example"]);
+    let port = serving.port;
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let known =
+        ["localhost:80", "127.0.0.1", "[::1]:9101", "192.0.2.7:1", "box.example", own.trim()];
+    for host in known {
+        assert!(ask_host(host, "::1", port, "GET /").starts_with("HTTP/1.1 404"), "{host}");
+    }
+    for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", ""] {
+        let answer = ask_host(host, "127.0.0.1", port, "GET /metrics");
+        assert!(answer.starts_with("HTTP/1.1 421"), "{host}: {answer}");
+    }
+}
+
+#[test]
+fn clients_that_say_nothing_do_not_silence_it() {
+    let serving = Serving::start(&[]);
+    let half = |_| {
+        let mut stream =
+            TcpStream::connect(("::1".parse::<IpAddr>().unwrap(), serving.port)).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: ").unwrap();
+        stream
+    };
+    let held: Vec<TcpStream> = (0..100).map(half).collect();
+    assert!(ask("::1", serving.port, "GET /").starts_with("HTTP/1.1 404"));
+    drop(held);
 }
