@@ -19,6 +19,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
+/// Ports that are tried until one is free at all addresses.
+const ATTEMPTS: u32 = 16;
 /// Connections that may wait.
 const BACKLOG: i32 = 128;
 /// Connections that are served at once. One more waits for its turn.
@@ -61,12 +63,7 @@ impl Server {
     /// # Errors
     /// An address can't be had.
     pub fn start(at: &[SocketAddr], names: &[String]) -> io::Result<Server> {
-        let mut listeners = Vec::new();
-        for address in at {
-            let first = listeners.first().map(TcpListener::local_addr).transpose()?;
-            let port = first.filter(|_| address.port() == 0).map_or(address.port(), |at| at.port());
-            listeners.push(bind(SocketAddr::new(address.ip(), port), at.len() == 1)?);
-        }
+        let listeners = bind_all(at)?;
         let first = listeners.first().ok_or(io::ErrorKind::InvalidInput)?;
         let address = first.local_addr()?;
         let (last, (stop, stopped)) = (Last::default(), oneshot::channel());
@@ -110,6 +107,28 @@ impl Drop for Server {
         let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = self.thread.take().map(JoinHandle::join);
     }
+}
+
+/// Listeners at all of these addresses. A port that is free at one of them may be taken at another.
+fn bind_all(at: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
+    let is_free_choice = at.iter().any(|address| address.port() == 0);
+    for _ in 0..ATTEMPTS {
+        match bind_once(at) {
+            Err(error) if is_free_choice && error.kind() == io::ErrorKind::AddrInUse => {}
+            done => return done,
+        }
+    }
+    bind_once(at)
+}
+
+fn bind_once(at: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
+    let mut listeners = Vec::new();
+    for address in at {
+        let first = listeners.first().map(TcpListener::local_addr).transpose()?;
+        let port = first.filter(|_| address.port() == 0).map_or(address.port(), |at| at.port());
+        listeners.push(bind(SocketAddr::new(address.ip(), port), at.len() == 1)?);
+    }
+    Ok(listeners)
 }
 
 fn bind(at: SocketAddr, alone: bool) -> io::Result<TcpListener> {

@@ -30,8 +30,25 @@ fn ours(folder: &Path, script: &str, more: &[&str]) -> Child {
     command(&[&["traffic", file.to_str().unwrap(), "--json", "-"], more].concat()).spawn().unwrap()
 }
 
-/// Ports of UDP and TCP that nobody has: MGEN can't be asked which one it took. They are held until the
-/// other side needs them.
+/// sixmark that listens at ports of UDP and TCP, which another test may take before it does.
+fn listening(folder: &Path, family: Family) -> (Child, [u16; 2]) {
+    let host = if family == Family::Ipv6 { "::1" } else { "127.0.0.1" };
+    for _ in 0..10 {
+        let [udp, tcp] = free(family);
+        let listen = format!("0.0 LISTEN UDP {udp}\n0.0 LISTEN TCP {tcp}\n");
+        let mut listener = ours(folder, &listen, &["-d", "1h"]);
+        // It is there once somebody can connect to it.
+        while listener.try_wait().unwrap().is_none() {
+            if std::net::TcpStream::connect((host, tcp)).is_ok() {
+                return (listener, [udp, tcp]);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+    panic!("no ports of {family} stay free");
+}
+
+/// Ports of UDP and TCP that nobody has just now: MGEN can't be asked which one it took.
 fn free(family: Family) -> [u16; 2] {
     let any = if family == Family::Ipv6 { "[::1]:0" } else { "127.0.0.1:0" }.parse().unwrap();
     let sinks = [Sink::datagrams(&any).unwrap(), Sink::listener(&any).unwrap()];
@@ -64,14 +81,7 @@ fn what_it_sends_is_heard_over_both_families() {
     }
     for family in Family::BOTH {
         let folder = TempDir::new().unwrap();
-        let [udp, tcp] = free(family);
-        let listen = format!("0.0 LISTEN UDP {udp}\n0.0 LISTEN TCP {tcp}\n");
-        let listener = ours(folder.path(), &listen, &["-d", "1h"]);
-        // It is there once somebody can connect to it.
-        let host = if family == Family::Ipv6 { "::1" } else { "127.0.0.1" };
-        while std::net::TcpStream::connect((host, tcp)).is_err() {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        let (listener, [udp, tcp]) = listening(folder.path(), family);
         // It goes on until it is told to end, when its flows are off.
         let mut sender = mgen(folder.path(), &sending(family, [udp, tcp]));
         sender.wait().unwrap();
