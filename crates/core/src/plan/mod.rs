@@ -10,6 +10,7 @@ pub mod list;
 pub mod ratio;
 pub mod request;
 pub mod requests;
+pub mod secrets;
 pub mod services;
 pub mod storage;
 pub mod study;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::check::{Checks, Expect};
 use crate::http1::RequestKind;
+use crate::plan::secrets::{REDACTED, is_secret};
 use crate::template::Template;
 
 /// Documents show no more requests than this: a mix from a log may have many.
@@ -32,6 +33,9 @@ pub struct Request {
     /// What its responses must be.
     #[serde(rename = "expect")]
     pub checks: Checks,
+    /// Names of header fields whose values are not for documents, besides those that always are.
+    #[serde(skip)]
+    pub secret: Vec<String>,
 }
 
 /// Content of a request.
@@ -69,6 +73,7 @@ impl Request {
             body: None,
             weight: 1.0,
             checks: Checks::default(),
+            secret: Vec::new(),
         }
     }
 
@@ -94,6 +99,17 @@ impl Request {
             }
         }
         self.checks = Checks::new([checks, self.checks.list()].concat());
+    }
+
+    /// Has documents show no credentials. What is sent stays as it is.
+    pub fn redact(&mut self) {
+        let secret = &self.secret;
+        let is = |name: &str| secret.iter().any(|other| other.eq_ignore_ascii_case(name));
+        for (name, value) in &mut self.headers {
+            if is_secret(name) || is(name) {
+                *value = value.clone().shown_as(REDACTED);
+            }
+        }
     }
 }
 

@@ -52,6 +52,8 @@ struct Raw {
     #[serde(default)]
     expect: Listed,
     templates: Option<bool>,
+    #[serde(default)]
+    secret: Vec<String>,
 }
 
 /// Names and values, from a table or from a list of `Name: value`.
@@ -132,7 +134,8 @@ fn request(raw: Spanned<Raw>, reading: &mut Reading<'_>) -> Result<Request, Wron
         Some(name) => checked(name, printable)?,
         None => usual_name(&method, path.as_ref()),
     };
-    Ok(Request { name, method, path, headers, body, weight, checks: Checks::new(expect) })
+    let (checks, secret) = (Checks::new(expect), raw.secret);
+    Ok(Request { name, method, path, headers, body, weight, checks, secret })
 }
 
 /// What a request is called that has no name.

@@ -68,6 +68,12 @@ impl Template {
         }
     }
 
+    /// The same, of which documents show another text.
+    #[must_use]
+    pub fn shown_as(self, text: &str) -> Template {
+        Template { source: text.to_owned(), ..self }
+    }
+
     /// The text that it was read from.
     pub fn source(&self) -> &str {
         &self.source

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use sixmark_core::headline::Headline;
+use sixmark_core::plan::secrets::redact;
 
 use super::out::{self, complain};
 use crate::store::{self, Id, NewEntry, Store};
@@ -30,12 +31,27 @@ pub(super) struct Args {
     /// What `sixmark history --label` finds the result by
     #[arg(long, value_name = "TEXT", value_parser = label, help_heading = "Output")]
     label: Option<String>,
+
+    /// Keep credentials in documents, command lines and pages: Authorization, Proxy-Authorization and
+    /// Cookie fields, and those that a request file calls secret [default: redacted]
+    #[arg(long, help_heading = "Output")]
+    keep_secrets: bool,
 }
 
 impl Args {
     /// True where anything is said of keeping.
     pub(super) fn is_given(&self) -> bool {
-        self.store.store.is_some() || self.label.is_some()
+        self.store.store.is_some() || self.label.is_some() || self.keep_secrets
+    }
+
+    /// Credentials may stand in what is written.
+    pub(super) fn keeps_secrets(&self) -> bool {
+        self.keep_secrets
+    }
+
+    /// A word as it may be written.
+    pub(super) fn shown(&self, word: &str) -> String {
+        if self.keep_secrets { word.to_owned() } else { redact(word) }
     }
 }
 
@@ -78,7 +94,7 @@ impl Keeper {
         Ok(Keeper {
             store,
             label: args.label.clone(),
-            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            command: std::env::args_os().map(|word| args.shown(&word.to_string_lossy())).collect(),
             id: None,
             named: args.store.store.clone(),
         })

@@ -35,9 +35,10 @@ pub(super) fn contender(
     }
     args.run.calibrate = false;
     args.run.duration = block;
+    let options = args.run.keep.shown(asked.text);
     Ok(Contender {
-        name: asked.name.unwrap_or(asked.text).trim().to_owned(),
-        options: asked.text.to_owned(),
+        name: asked.name.unwrap_or(&options).trim().to_owned(),
+        options: options.clone(),
         planned: run::plan(args.run).map_err(|error| of_side(asked, error))?,
     })
 }
@@ -103,7 +104,7 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
         ("--junit", args.gates.junit.is_some()),
         ("--html", args.html.is_some()),
         ("--seed", args.seed.is_some()),
-        ("--store or --label", args.keep.is_given()),
+        ("--store, --label or --keep-secrets", args.keep.is_given()),
         ("--in", args.inside.is_given()),
         ("--vitals-from", args.vitals_from.is_some()),
     ];

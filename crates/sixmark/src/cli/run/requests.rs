@@ -71,11 +71,17 @@ pub(super) fn sent(args: &mut Args, targets: &[Target]) -> Result<Sent, Error> {
     let Some(file) = args.requests.take() else {
         let mut request = single(args)?;
         request.add(&fields, &args.expect);
+        if !args.keep.keeps_secrets() {
+            request.redact();
+        }
         return Ok(Sent { requests: Requests::one(request), timetable: None, warning: None });
     };
     let reading = Reading { args, file: &file, targets };
     let (mut list, timetable, warning) = reading.read()?;
     list.iter_mut().for_each(|request| request.add(&fields, &args.expect));
+    if !args.keep.keeps_secrets() {
+        list.iter_mut().for_each(Request::redact);
+    }
     let requests = Requests::new(list).map_err(|error| reading_error(&file, &error))?;
     Ok(Sent { requests, timetable, warning })
 }

@@ -262,7 +262,7 @@ fn what_makes_no_comparison_is_refused_in_one_line() {
         (&["--a", "-H 'A: b", url], "--a '-H 'A: b': the ' is not closed"),
         (&["--b", "--json x", url], "--b '--json x': --json is the comparison's, not one side's"),
         (&["--a", "-6 --seed 3", url], "--seed is the comparison's"),
-        (&["--a", "-6 --label x", url], "--store or --label is the comparison's"),
+        (&["--a", "-6 --label x", url], "--store, --label or --keep-secrets is the comparison's"),
         (&["--a", "ipv6"], "no URL is given"),
         (&["--margin", "5", url], "is not a percentage"),
         (&["--metric", "response.p98", url], "no metric is called 'response.p98'"),

@@ -87,6 +87,58 @@ fn a_run_is_kept_whole_and_shown_as_it_was() {
     assert!(requests.eq(wanted.iter().map(|(a, b, c)| (a, b, c))), "{entry}");
 }
 
+/// They are sent, and neither document nor page nor store shows them, unless that is asked for.
+#[test]
+fn credentials_are_sent_and_not_kept() {
+    const SECRETS: [&str; 4] = ["b3arer", "pr0xy", "c00kie", "t0ken"];
+    let fields = ["Authorization: Bearer b3arer", "proxy-authorization: pr0xy", "Cookie: a=c00kie"];
+    let requests = "[[request]]\nheaders = { X-Token = \"t0ken\", X-Open = \"open\" }\n\
+                    secret = [\"x-token\"]\n";
+    for keep in [false, true] {
+        let (site, server) = (Site::new(), Server::start());
+        fs::write(site.file("requests.toml"), requests).unwrap();
+        let [v6, v4] = server.urls("/");
+        let fields = fields.iter().flat_map(|field| ["-H", field]);
+        let wanted: &[&str] = if keep { &["--keep-secrets"] } else { &[] };
+        let load = ["run", "-n", "4", "-c", "2", "--json", "run.json", "--html", "run.html"];
+        let rest = ["--requests", "requests.toml", &v6, &v4];
+        let line: Vec<&str> = load.into_iter().chain(rest).chain(fields).collect();
+        let table = site.says(&[&line, wanted].concat());
+        let sent = server.next(1)[0].head.clone();
+        assert!(SECRETS.iter().all(|secret| sent.contains(secret)), "{sent}");
+        let read = |name: &str| fs::read_to_string(site.file(name)).unwrap();
+        let kept = site.history(&["export", "1"]);
+        let command = site.entries(&[])[0]["command"].to_string();
+        for (place, text) in [("document", read("run.json")), ("store", kept)] {
+            let shown = SECRETS.map(|secret| text.contains(secret));
+            assert_eq!(shown, [keep; 4], "{place}");
+            assert!(text.contains("open") && text.contains("[redacted]") != keep, "{place}");
+        }
+        for (place, text) in [("page", read("run.html")), ("table", table), ("command", command)] {
+            let shown = SECRETS.iter().any(|secret| text.contains(secret));
+            assert!(keep || !shown, "{place}: {text}");
+        }
+    }
+}
+
+/// Sides of a comparison have options of their own, which are part of the document.
+#[test]
+fn credentials_of_a_side_are_not_kept() {
+    let site = Site::new();
+    let [v6, v4] = site.origin.urls("/bytes/10");
+    let (a, b) =
+        (format!("-H 'Authorization: b3arer' {v6}"), format!("-H \"Cookie: c00kie\" {v4}"));
+    let sides = ["--a", &a, "--b", &b, "--json", "both.json"];
+    site.says(&[&["compare", "-q", "--blocks", "2", "-n", "8", "-c", "2"], &sides[..]].concat());
+    let text =
+        fs::read_to_string(site.file("both.json")).unwrap() + &site.history(&["export", "1"]);
+    let command = site.entries(&[])[0]["command"].to_string();
+    for secret in ["b3arer", "c00kie"] {
+        assert!(!text.contains(secret) && !command.contains(secret), "{secret}");
+    }
+    assert!(text.contains("-H 'Authorization: [redacted]'"), "{text}");
+}
+
 #[test]
 fn a_run_that_measured_nothing_or_was_interrupted_is_kept_too() {
     let site = Site::new();
