@@ -9,9 +9,10 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use sixmark_core::plan::lab::is_lab_name;
 use sixmark_sys::{handover, join};
 
 use super::Hosts;
@@ -19,6 +20,9 @@ use crate::Error;
 
 /// How long the other side may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a lab may take to answer, with the longest line that it may say, bytes.
+const ANSWER: Duration = Duration::from_secs(10);
+const LONGEST: usize = 1 << 20;
 
 /// Where the kernel lists sockets.
 const LIST: &str = "/proc/net/unix";
@@ -181,20 +185,42 @@ fn files(hosts: &Hosts, name: &str) -> Result<(Answer, Vec<OwnedFd>), Error> {
     Ok((Answer::Enter { hosts, resolv_conf, user }, files))
 }
 
-/// The names of the user's labs that are up.
+/// The names of the user's labs that are up: of sockets that a lab could have, which this user holds.
 ///
 /// # Errors
 /// The kernel does not list its sockets.
 pub fn names() -> Result<Vec<String>, Error> {
+    let mut names = listed()?;
+    names.retain(|name| is_ours(name));
+    Ok(names)
+}
+
+/// True while a socket of this name is there.
+///
+/// # Errors
+/// The kernel does not list its sockets.
+pub fn is_there(name: &str) -> Result<bool, Error> {
+    listed().map(|names| names.iter().any(|listed| listed == name))
+}
+
+fn listed() -> Result<Vec<String>, Error> {
     let list = fs::read_to_string(LIST)
         .map_err(|error| Error::Measure(format!("can't read {LIST}: {error}")))?;
     let prefix = format!("@{}", prefix());
     let named = list.lines().filter_map(|line| line.split_whitespace().last());
-    let mut names: Vec<String> =
-        named.filter_map(|name| name.strip_prefix(&prefix)).map(str::to_owned).collect();
+    let named =
+        named.filter_map(|name| name.strip_prefix(&prefix)).filter(|name| is_lab_name(name));
+    let mut names: Vec<String> = named.map(str::to_owned).collect();
     names.sort();
     names.dedup();
     Ok(names)
+}
+
+/// A socket without a file has no permissions: anybody may have taken the name.
+fn is_ours(name: &str) -> bool {
+    let stream = address(name).and_then(|address| UnixStream::connect_addr(&address));
+    let peer = stream.and_then(|stream| handover::peer(&stream));
+    peer.is_ok_and(|peer| peer.account == join::account())
 }
 
 /// The lab that is meant: the one named, or the only one.
@@ -267,6 +293,7 @@ fn talk(
     if process.is_some_and(|process| peer.process != process) {
         return Err(Error::Measure(format!("another lab '{name}' is up")));
     }
+    stream.set_write_timeout(Some(ANSWER)).map_err(absent)?;
     let question = serde_json::to_string(question).map_err(|error| absent(error.into()))? + "\n";
     stream.write_all(question.as_bytes()).map_err(absent)?;
     match serde_json::from_str(&line(&stream).map_err(absent)?) {
@@ -278,13 +305,28 @@ fn talk(
 
 /// One line, byte by byte: what follows it comes with files.
 fn line(mut stream: &UnixStream) -> io::Result<String> {
+    let until = Instant::now() + ANSWER;
     let mut line = Vec::new();
     let mut byte = [0];
-    loop {
-        io::Read::read_exact(&mut stream, &mut byte)?;
+    let late = || {
+        let seconds = ANSWER.as_secs();
+        io::Error::other(format!("it does not answer within {seconds} s; is its process stopped?"))
+    };
+    while line.len() < LONGEST {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(late());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match io::Read::read_exact(&mut stream, &mut byte) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
+            done => done?,
+        }
         if byte[0] == b'\n' {
+            stream.set_read_timeout(None)?;
             return String::from_utf8(line).map_err(io::Error::other);
         }
         line.push(byte[0]);
     }
+    Err(io::Error::other("its answer is longer than any"))
 }

@@ -47,7 +47,7 @@ use std::net::IpAddr;
 pub use host::{Bgp, Dns64, Forward, Host, Nat44, Nat64, Offloads, Route, Switch};
 pub use link::{Bridge, End, Link, Mechanism, Node};
 pub use net::Net;
-pub use read::parse;
+pub use read::{is_lab_name, parse};
 pub use variants::Variants;
 
 use crate::family::Family;

@@ -77,10 +77,15 @@ fn refuse_unknown(book: &Book<'_>, variants: &Variants) {
     }
 }
 
+/// True of a name that a lab may have.
+pub fn is_lab_name(text: &str) -> bool {
+    is_name(text) && !text.contains('.')
+}
+
 fn whole(book: &Book<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab> {
     let mut fields = Fields::new(book, "", 0, table);
     let name = fields.need("name").and_then(|field| {
-        let fits = |text: &str| match is_name(text) && !text.contains('.') {
+        let fits = |text: &str| match is_lab_name(text) {
             true => Ok(text.to_owned()),
             false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
         };

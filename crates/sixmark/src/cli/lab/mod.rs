@@ -6,6 +6,7 @@ mod up;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command as Program;
+use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use sixmark_core::plan::lab::{Lab, parse};
@@ -15,6 +16,9 @@ use crate::Error;
 use crate::lab::door::{self, Answer, Question};
 use crate::lab::enter;
 use crate::study::{Source, builtin_names};
+
+/// How long a lab that was told to go may take.
+const GOING: Duration = Duration::from_secs(60);
 
 /// Build a network of hosts, routers and links on this machine, from a file.
 ///
@@ -127,8 +131,13 @@ fn down(name: Option<&str>) -> Result<u8, Error> {
     let name = door::choose(name)?;
     door::ask(&name, &Question::Down)?;
     // It goes when its last process has: then nobody has its name any more.
-    while door::names()?.contains(&name) {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+    let until = Instant::now() + GOING;
+    while door::is_there(&name)? {
+        if Instant::now() >= until {
+            let line = format!("the lab '{name}' is still there after {} s", GOING.as_secs());
+            return Err(Error::Measure(line));
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
     print(&format!("{name} is down.\n"))?;
     Ok(0)
