@@ -49,7 +49,7 @@ fn here(command: &str, origin: &Origin, secure: &Origin) -> String {
         .replace("100:10s,200:10s,400:10s", "100:50ms,200:50ms,400:50ms")
         .replace("--warmup 1s", "--warmup 50ms")
         .replace("-n 10000 -c 1000", "-n 200 -c 20")
-        .replace("compare ", "compare --blocks 6 --block 20ms --warmup 5ms ")
+        .replace("compare ", "compare --blocks 6 -n 50 --warmup 5ms ")
         .replace("run http", "run -n 20 http")
         .replace("run --cacert", "run -n 20 --cacert")
         .replace("run --ratio", "run -n 20 --ratio")
