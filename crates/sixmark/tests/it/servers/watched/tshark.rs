@@ -65,6 +65,8 @@ pub(super) const ACK: u16 = 16;
 /// The segments of each connection, by tshark's number of it.
 pub(super) fn streams(file: &Path) -> BTreeMap<u32, Vec<Shown>> {
     let mut command = program("tshark");
+    // By what is said, before by port: a client's may be one that something else has (57000 is IRISA's).
+    command.args(["-o", "tcp.try_heuristic_first:TRUE"]);
     command.args(["-n", "-r"]).arg(file).args(["-Y", "tcp", "-T", "fields", "-E", "occurrence=a"]);
     for field in FIELDS {
         command.args(["-e", field]);
