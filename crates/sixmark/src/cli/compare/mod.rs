@@ -44,8 +44,8 @@ pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
     let mut result = measure(&comparing, quiet, &mut keeper)?;
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
     let shown = !quiet && ![json, junit, html].contains(&&Some(Place::Standard));
-    show(&result, doubts.len(), shown)?;
-    write(&result, args, &mut keeper)?;
+    let printed = show(&result, doubts.len(), shown);
+    out::all([printed, write(&result, args, &mut keeper)])?;
     let could_not = nothing_normal(&result).map(Error::Measure);
     could_not.map_or(Ok(gates::status(&result.gates, shown)), Err)
 }
@@ -120,11 +120,9 @@ fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
 
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
 fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error> {
-    if table {
-        print(&comparison::table(result))?;
-    }
+    let printed = if table { print(&comparison::table(result)) } else { Ok(()) };
     warn(result.warnings.iter().skip(told));
-    Ok(())
+    printed
 }
 
 /// What can't be written does not keep anything else from being written, the store included.

@@ -49,15 +49,13 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     let shown = !quiet && ![&json, &csv, &demanded.junit, &html].contains(&&Some(Place::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
-    if reached {
-        show(&result, told, shown)?;
-    }
+    let printed = if reached { show(&result, told, shown) } else { Ok(()) };
     let written = write(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
         keeper.finish(&Headline::of_run(&result), document, elsewhere, quiet)
     });
     let also = demanded.write(|| junit::of_run(&result, &result.gates));
     let page = report::page(html.as_ref(), || Document::Run(Box::new(result.clone())));
-    out::all([written, also, page])?;
+    out::all([printed, written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.
     let could_not = text::nothing_normal(&result).map(Error::Measure);
     could_not.map_or(Ok(gates::status(&result.gates, shown && reached)), Err)
@@ -81,11 +79,9 @@ fn measure(ready: Ready, quiet: bool) -> Result<RunResult, Error> {
 
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
 fn show(result: &RunResult, told: usize, table: bool) -> Result<(), Error> {
-    if table {
-        print(&shown::table(result))?;
-    }
+    let printed = if table { print(&shown::table(result)) } else { Ok(()) };
     warn(text::doubts(result, told));
-    Ok(())
+    printed
 }
 
 /// What can't be written does not keep anything else from being written, the store (`keep`) included.

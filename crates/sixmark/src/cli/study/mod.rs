@@ -253,11 +253,11 @@ fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
     let Finished { document, folder } = finished;
     let folder = folder.display();
     let standard = [&args.markdown, &args.html].contains(&&Some(Place::Standard));
-    if !args.quiet && !standard {
-        print(&report(document, Style::Text))?;
-    }
+    let shown = !args.quiet && !standard;
+    let printed = if shown { print(&report(document, Style::Text)) } else { Ok(()) };
     let markdown = || report(document, Style::Markdown);
-    args.markdown.as_ref().map_or(Ok(()), |place| place.write(&markdown()))?;
+    let written = args.markdown.as_ref().map_or(Ok(()), |place| place.write(&markdown()));
+    out::all([printed, written])?;
     if document.ended == Some(Ended::Complete) {
         if !args.quiet {
             complain(&format!("kept in '{folder}'; its report is '{folder}/report.html'"));

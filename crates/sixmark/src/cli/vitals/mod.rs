@@ -44,13 +44,12 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     })?;
     taking.clear();
     let result = taking.result(&ended)?;
-    if !args.quiet && to_standard == 0 {
-        print(&table(&result))?;
-    }
+    let shown = !args.quiet && to_standard == 0;
+    let printed = if shown { print(&table(&result)) } else { Ok(()) };
     warn(&result.warnings);
-    if let Some(place) = &args.json {
-        place.write(&encoded(&result)?)?;
-    }
+    let document = encoded(&result)?;
+    let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
+    out::all([printed, written])?;
     Ok(0)
 }
 

@@ -29,11 +29,9 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
     let shown = !args.quiet && !places.contains(&&Some(Place::Standard));
-    if shown {
-        print(&text::table(&result))?;
-    }
+    let printed = if shown { print(&text::table(&result)) } else { Ok(()) };
     warn(&result.warnings);
-    out::all([write(args, &result, &mut keeper), also(args, &result)])?;
+    out::all([printed, write(args, &result, &mut keeper), also(args, &result)])?;
     nothing(&result).map_or(Ok(gates::status(&result.gates, shown)), Err)
 }
 

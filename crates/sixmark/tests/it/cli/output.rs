@@ -87,6 +87,35 @@ fn a_document_that_standard_output_does_not_take_is_kept_elsewhere() {
     }
 }
 
+/// A terminal that is gone, say.
+#[test]
+fn a_table_that_nobody_takes_keeps_no_document_from_being_written() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let pages = format!("'{v6}' '{v4}'");
+    for load in [
+        format!("run -n 20 -c 2 {pages}"),
+        format!("compare --blocks 2 -n 20 -c 2 {pages}"),
+        "vitals -d 50ms --interval 10ms".to_owned(),
+    ] {
+        let text = format!(
+            "\"$1\" {load} --json \"$2/document\" >/dev/full; echo $?; cat \"$2/document\""
+        );
+        let output = script(&["sh"], &text);
+        let (status, document) = text_of_status(&output.stdout);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status, "3", "{load}: {said}");
+        assert!(said.contains("can't write to standard output"), "{load}: {said}");
+        assert!(document["schema"].is_string(), "{load}");
+    }
+}
+
+fn text_of_status(stdout: &[u8]) -> (String, serde_json::Value) {
+    let all = text(stdout);
+    let (status, document) = all.split_once('\n').unwrap();
+    (status.to_owned(), serde_json::from_str(document).unwrap())
+}
+
 #[test]
 fn documents_are_their_owners_alone_and_files_that_were_there_stay_as_they_were() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
