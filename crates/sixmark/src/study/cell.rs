@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 use sixmark_core::emulator::report::Report as Link;
 use sixmark_core::family::Family;
 use sixmark_core::pace::Random;
+use sixmark_core::plan::secrets::redact;
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::Cell;
 use sixmark_core::plan::study::words::{Place, words};
@@ -176,7 +177,7 @@ impl Bench<'_> {
             repetition,
             levels: cell.at(),
             client: client.name().to_owned(),
-            command,
+            command: command.iter().map(|word| redact(word)).collect(),
             started: String::new(),
             took_s: 0.0,
             ended: Ended::Complete,
