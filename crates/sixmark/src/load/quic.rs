@@ -209,15 +209,15 @@ mod tests {
     const NAME: &str = "localhost";
 
     /// One side: its endpoint, and its connection once there is one.
-    struct Peer {
+    struct QuicSide {
         endpoint: Endpoint,
         connection: Option<(ConnectionHandle, Connection)>,
         address: SocketAddr,
     }
 
-    impl Peer {
+    impl QuicSide {
         /// Sends all that there is to send; true where there was something.
-        fn send(&mut self, to: &mut Peer, now: Instant) -> bool {
+        fn send(&mut self, to: &mut QuicSide, now: Instant) -> bool {
             let mut sent = false;
             let Some((handle, connection)) = &mut self.connection else { return false };
             while let Some(event) = connection.poll_endpoint_events() {
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    fn pair(now: Instant) -> [Peer; 2] {
+    fn pair(now: Instant) -> [QuicSide; 2] {
         let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
         let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
         let mut roots = RootCertStore::empty();
@@ -284,11 +284,11 @@ mod tests {
             Endpoint::new(config.clone(), server.map(Arc::new), true, None)
         };
         let address = |port| SocketAddr::from((Ipv6Addr::LOCALHOST, port));
-        let mut here = Peer { endpoint: endpoint(None), connection: None, address: address(1) };
+        let mut here = QuicSide { endpoint: endpoint(None), connection: None, address: address(1) };
         let begun = here.endpoint.connect(now, client, address(2), NAME).unwrap();
         here.connection = Some(begun);
         let there =
-            Peer { endpoint: endpoint(Some(server)), connection: None, address: address(2) };
+            QuicSide { endpoint: endpoint(Some(server)), connection: None, address: address(2) };
         [here, there]
     }
 

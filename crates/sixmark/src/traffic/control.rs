@@ -24,7 +24,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 /// What is read of a line at the most, and for how long.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bound<'a> {
+pub(super) struct LineBound<'a> {
     /// Bytes.
     pub(super) longest: usize,
     /// For the whole line; none is for ever.
@@ -33,15 +33,16 @@ pub(super) struct Bound<'a> {
     pub(super) stop: Option<&'a AtomicBool>,
 }
 
-impl Bound<'_> {
+impl LineBound<'_> {
     /// A hello, from whomever.
-    pub(super) const HELLO: Bound<'static> =
-        Bound { longest: 4 << 10, within: Some(Duration::from_secs(10)), stop: None };
+    pub(super) const HELLO: LineBound<'static> =
+        LineBound { longest: 4 << 10, within: Some(Duration::from_secs(10)), stop: None };
     /// What a near side asks: at the most the flows that there may be.
-    pub(super) const ASKS: Bound<'static> = Bound { longest: 16 << 20, within: None, stop: None };
+    pub(super) const ASKS: LineBound<'static> =
+        LineBound { longest: 16 << 20, within: None, stop: None };
     /// An answer: at the most a report on ten thousand flows, each with its histograms.
-    pub(super) const ANSWERS: Bound<'static> =
-        Bound { longest: 256 << 20, within: Some(ANSWER), stop: None };
+    pub(super) const ANSWERS: LineBound<'static> =
+        LineBound { longest: 256 << 20, within: Some(ANSWER), stop: None };
 }
 
 /// A port of a protocol and family.
@@ -119,7 +120,7 @@ impl Line {
     /// The next line; none at the end.
     pub(super) fn hear<T: DeserializeOwned>(
         &mut self,
-        bound: &Bound<'_>,
+        bound: &LineBound<'_>,
     ) -> Result<Option<T>, String> {
         let (began, mut text) = (Instant::now(), Vec::new());
         loop {

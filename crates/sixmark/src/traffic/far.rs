@@ -9,7 +9,7 @@ use std::time::Duration;
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::traffic::{Flow, MOST_FLOWS, Side};
 
-use super::control::{Answers, Asks, Bound, CONNECTING, Door, Line, VERSION, clock};
+use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};
 use super::near::{doors, outgoing};
 use super::{Half, Port, Ready, Receiver, Sender};
 use crate::Error;
@@ -112,7 +112,7 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
         return;
     }
     let mut line = Line::new(stream);
-    let hello = line.hear(&Bound::HELLO);
+    let hello = line.hear(&LineBound::HELLO);
     let Ok(Some(Asks::Hello { version, session })) = hello else { return };
     if version != VERSION {
         let why = format!("the far side speaks version {VERSION} of this, not {version}");
@@ -125,7 +125,7 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
     let mut talk = Talk::default();
     let mut said = line.say(&Answers::Hello { version: VERSION, clock: clock() });
     while said.is_ok()
-        && let Ok(Some(asks)) = line.hear(&Bound::ASKS)
+        && let Ok(Some(asks)) = line.hear(&LineBound::ASKS)
     {
         let peers = lock().get(&session).copied().unwrap_or_default();
         let answer = talk.answer(asks, peers);

@@ -12,7 +12,7 @@ use sixmark_core::traffic::result::{Asked, TrafficResult};
 use sixmark_core::traffic::{Flow, Mix, Outgoing, Protocol, Side};
 
 use super::assemble::{Ends, Facts, document};
-use super::control::{Answers, Asks, Bound, CONNECTING, Door, Line, VERSION, clock};
+use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};
 use super::doubts::far_side_lost;
 use super::far::{LONGEST, QUIET, ports};
 use super::{Counters, Half, Ready, Receiver, Sender};
@@ -47,7 +47,7 @@ pub fn run(
 ) -> Result<TrafficResult, Error> {
     let flows = timed(job.mix.flows(job.seed).map_err(Error::Usage)?, job.duration);
     let started = SystemTime::now();
-    let bound = Bound { stop: Some(stop), ..Bound::ANSWERS };
+    let bound = LineBound { stop: Some(stop), ..LineBound::ANSWERS };
     let (mut lines, far_clock) = connect(job, &flows, &bound)?;
     let Some(line) = lines.first_mut() else {
         return Err(Error::Usage("there is nothing to send".into()));
@@ -91,7 +91,7 @@ fn timed(mut flows: Vec<Flow>, duration: Option<Duration>) -> Vec<Flow> {
 }
 
 /// A connection over each family that is used; the first one is talked over.
-fn connect(job: &Job, flows: &[Flow], bound: &Bound<'_>) -> Result<(Vec<Line>, String), Error> {
+fn connect(job: &Job, flows: &[Flow], bound: &LineBound<'_>) -> Result<(Vec<Line>, String), Error> {
     // Who guesses another's session could have traffic sent there.
     let session = RandomState::new().hash_one(std::process::id());
     let (mut lines, mut theirs) = (Vec::new(), String::new());
@@ -129,7 +129,7 @@ fn begin(
     line: &mut Line,
     job: &Job,
     flows: &[Flow],
-    bound: &Bound<'_>,
+    bound: &LineBound<'_>,
 ) -> Result<(Receiver, Sender), Error> {
     let receiver = Receiver::start(&ports(flows, Side::Far))?;
     let (own, seed) = (doors(&receiver), job.seed);
@@ -148,8 +148,8 @@ fn begin(
 fn end(line: &mut Line, sender: Sender, receiver: Receiver) -> (Half, Result<Half, Error>) {
     let sent = sender.stop();
     // That it was interrupted is no reason not to wait for the far side's figures.
-    let far = done(line, &Asks::Stop, &Bound::ANSWERS).and_then(|()| {
-        match ask(line, &Asks::Report, &Bound::ANSWERS)? {
+    let far = done(line, &Asks::Stop, &LineBound::ANSWERS).and_then(|()| {
+        match ask(line, &Asks::Report, &LineBound::ANSWERS)? {
             Answers::Report { half } => Ok(*half),
             _ => Err(out_of_turn()),
         }
@@ -176,7 +176,7 @@ pub(super) fn watch(
     }
 }
 
-fn ask(line: &mut Line, asks: &Asks, bound: &Bound<'_>) -> Result<Answers, Error> {
+fn ask(line: &mut Line, asks: &Asks, bound: &LineBound<'_>) -> Result<Answers, Error> {
     let to = line.stream().peer_addr().map_or_else(|_| "?".to_owned(), |to| to.to_string());
     let failed = |why: String| Error::Measure(format!("the far side at {to}: {why}"));
     line.say(asks).map_err(failed)?;
@@ -187,7 +187,7 @@ fn ask(line: &mut Line, asks: &Asks, bound: &Bound<'_>) -> Result<Answers, Error
     }
 }
 
-fn done(line: &mut Line, asks: &Asks, bound: &Bound<'_>) -> Result<(), Error> {
+fn done(line: &mut Line, asks: &Asks, bound: &LineBound<'_>) -> Result<(), Error> {
     match ask(line, asks, bound)? {
         Answers::Done => Ok(()),
         _ => Err(out_of_turn()),

@@ -42,7 +42,7 @@ pub struct Server {
 type Last = Arc<Mutex<Option<Sample>>>;
 
 /// What answers need.
-struct Desk {
+struct MetricsDesk {
     last: Last,
     names: Vec<String>,
     room: Arc<Semaphore>,
@@ -68,7 +68,7 @@ impl Server {
         let address = first.local_addr()?;
         let (last, (stop, stopped)) = (Last::default(), oneshot::channel());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let desk = Arc::new(Desk {
+        let desk = Arc::new(MetricsDesk {
             last: Arc::clone(&last),
             names: names.iter().cloned().chain(own_name()).collect(),
             room: Arc::new(Semaphore::new(MOST)),
@@ -143,7 +143,7 @@ fn bind(at: SocketAddr, alone: bool) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-async fn accept(listener: TcpListener, desk: Arc<Desk>) {
+async fn accept(listener: TcpListener, desk: Arc<MetricsDesk>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     loop {
         let Ok(place) = Arc::clone(&desk.room).acquire_owned().await else { return };
@@ -167,7 +167,7 @@ async fn accept(listener: TcpListener, desk: Arc<Desk>) {
     }
 }
 
-impl Desk {
+impl MetricsDesk {
     fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         if !host.is_none_or(|host| self.is_this(host)) {
