@@ -93,8 +93,8 @@ impl Track {
         }
     }
 
-    /// Takes from the budget what waits, and gives back what no longer does. Where there is no room the
-    /// first is given up.
+    /// Charges waiting requests to the budget, and releases the charge of those that no longer wait.
+    /// Without room in the budget the oldest request is given up.
     pub(super) fn charge(&mut self, about: &About<'_>, hands: &mut Hands<'_, impl Sink>) {
         let beyond_one = |track: &Track| track.pending.len().saturating_sub(1);
         while self.charged < beyond_one(self) {

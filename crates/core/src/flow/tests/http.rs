@@ -298,7 +298,7 @@ fn requests_that_nobody_answers_are_kept_within_the_budget() {
     made.handshake();
     assert_eq!(made.follower.flows.budget.left(), room, "all of it is given back");
     let (kept, _) = made.follower.finish();
-    assert_eq!(kept.transfers.finish(0).len(), 100 * 40, "each is told of");
+    assert_eq!(kept.transfers.finish(0).len(), 100 * 40, "each is reported");
 }
 
 #[test]
