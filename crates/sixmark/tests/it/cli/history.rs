@@ -139,6 +139,26 @@ fn credentials_of_a_side_are_not_kept() {
     assert!(text.contains("-H 'Authorization: [redacted]'"), "{text}");
 }
 
+/// The command of each cell is part of a study's document.
+#[test]
+fn credentials_in_the_options_of_a_study_are_not_kept() {
+    let (site, server) = (Site::new(), Server::start());
+    let [v6, v4] = server.urls("/").map(|url| url.trim_end_matches('/').to_owned());
+    let text = format!(
+        "name = 'x'\ntargets = ['{v6}', '{v4}']\npath = '/'\nrepetitions = 1\n\
+         [options]\ncount = 4\nconcurrency = 2\nheader = 'Authorization: b3arer'\n\
+         [factors]\nfamily = ['ipv6', 'ipv4']\n"
+    );
+    fs::write(site.file("study.toml"), text).unwrap();
+    site.says(&["study", "run", "study.toml", "--quiet", "--out", "out"]);
+    assert!(server.next(1)[0].head.contains("b3arer"));
+    let document = fs::read_to_string(site.file("out/study.json")).unwrap();
+    assert!(document.contains("--header=Authorization: [redacted]"), "{document}");
+    for text in [document, site.history(&["export", "1"])] {
+        assert!(!text.contains("b3arer"), "{text}");
+    }
+}
+
 #[test]
 fn a_run_that_measured_nothing_or_was_interrupted_is_kept_too() {
     let site = Site::new();
