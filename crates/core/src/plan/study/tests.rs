@@ -320,7 +320,7 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ("quick = 1", 3, &["quick", "expected a table"]),
     ("[quick]\nreps = 1", 4, &["quick.reps", "repetitions, takes, options, factors"]),
     ("published = 'no.toml'", 3, &["published", "no such file"]),
-    ("exclude = [{ size = 1 }]", 3, &["exclude.size", "is no factor"]),
+    ("exclude = [{ size = 1 }]", 3, &["exclude.size", "is not a factor"]),
     ("[[files]]\npath = '../x'\nsize = 1", 4, &["files.path", "within {www}"]),
     ("[[files]]\npath = 'x'\nsize = -1", 5, &["files.size", "whole number"]),
     ("[[files]]\npath = 'x'", 3, &["size is missing"]),
@@ -343,12 +343,12 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     (
         "[[tables]]\nname = 't'\nrows = ['size']\nmeasures = []",
         5,
-        &["tables.rows", "'size' is no factor", "family"],
+        &["tables.rows", "'size' is not a factor", "family"],
     ),
     (
         "[[tables]]\nname = 't'\nmeasures = []\nwhere = { family = 'x' }",
         6,
-        &["'x' is no level of family: ipv6, ipv4"],
+        &["'x' is not a level of family; levels: ipv6, ipv4"],
     ),
     (
         "[[tables]]\nname = 't'\nmeasures = []\npublished = 'p'",
@@ -357,7 +357,7 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ),
     ("[[tables]]\nname = 't'\nmeasures = []\nstatistic = 'mode'", 6, &["mean, median"]),
     ("[[figures]]\nname = 'f'\nx = 'family'", 3, &["y is missing"]),
-    ("[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\na = 'x'", 6, &["no level of family"]),
+    ("[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\na = 'x'", 6, &["not a level of family"]),
     ("[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\na = 'ipv4'", 3, &["two levels of family"]),
     (
         "[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\nby = ['family']",

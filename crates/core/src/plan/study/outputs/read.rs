@@ -35,7 +35,7 @@ impl Names<'_> {
         let known = self.all();
         let found = known.contains(&field.name.as_str());
         if !found {
-            field.wrong(&format!("is no factor; there are: {}", known.join(", ")));
+            field.wrong(&format!("is not a factor; factors: {}", known.join(", ")));
         }
         found
     }
@@ -57,7 +57,7 @@ impl Names<'_> {
         let name = field.text()?;
         let known = self.all();
         if !known.contains(&name.as_str()) {
-            field.wrong(&format!("'{name}' is no factor; there are: {}", known.join(", ")));
+            field.wrong(&format!("'{name}' is not a factor; factors: {}", known.join(", ")));
             return None;
         }
         Some(name)
@@ -72,7 +72,10 @@ impl Names<'_> {
         let name = scalar(field)?;
         let known = levels(self.long, factor);
         if !known.contains(&name.as_str()) {
-            field.wrong(&format!("'{name}' is no level of {factor}: {}", known.join(", ")));
+            field.wrong(&format!(
+                "'{name}' is not a level of {factor}; levels: {}",
+                known.join(", ")
+            ));
             return None;
         }
         Some(name)
