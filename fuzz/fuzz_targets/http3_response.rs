@@ -109,9 +109,17 @@ fn response(
     (log, result)
 }
 
-/// The state of the connection after one stream of the peer's.
-fn control(bytes: &[u8], size: usize) -> (Result<(), Violation>, bool, Option<u64>) {
+/// The state of the connection after one stream of the peer's, read until its type is found to be
+/// unknown, as [`Control::feed`] requires; and whether it was known.
+fn control(bytes: &[u8], size: usize) -> (Result<bool, Violation>, bool, Option<u64>) {
     let mut control = Control::new();
-    let result = bytes.chunks(size).try_for_each(|piece| control.feed(3, piece).map(|_| ()));
+    let mut pieces = bytes.chunks(size);
+    let result = loop {
+        let Some(piece) = pieces.next() else { break Ok(true) };
+        match control.feed(3, piece) {
+            Ok(true) => {}
+            unknown_or_broken => break unknown_or_broken,
+        }
+    };
     (result, control.is_greeted(), control.goaway())
 }
