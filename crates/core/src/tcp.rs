@@ -18,6 +18,8 @@ pub struct Path {
     pub min_rtt: Option<u64>,
     /// Segments sent again.
     pub retransmitted: u32,
+    /// Segments that the peer reports to have received twice (DSACK).
+    pub duplicates: Option<u32>,
     /// Segments that the peer acknowledged.
     pub delivered: Option<u32>,
     /// The largest segment that is sent, in bytes without headers.
@@ -96,6 +98,8 @@ pub struct TcpTally {
     pub min_rtt: Timing,
     /// Segments that they sent again.
     pub retransmitted: u64,
+    /// Of those, the ones that their peers had already; absent where no kernel told.
+    pub spurious: Option<u64>,
     /// How many of them sent any again.
     pub retransmitting: u64,
     /// Segments that their peers acknowledged; absent where no kernel told.
@@ -113,6 +117,9 @@ impl TcpTally {
         path.rtt.into_iter().for_each(|nanos| self.rtt.record(nanos));
         path.min_rtt.into_iter().for_each(|nanos| self.min_rtt.record(nanos));
         self.retransmitted += u64::from(path.retransmitted);
+        // A network may duplicate segments too: those were not sent again.
+        let spurious = path.duplicates.map(|twice| u64::from(twice.min(path.retransmitted)));
+        self.spurious = sum(self.spurious, spurious);
         self.retransmitting += u64::from(path.retransmitted > 0);
         self.delivered = sum(self.delivered, path.delivered.map(u64::from));
         // What was only watched may not have shown it.
@@ -128,6 +135,7 @@ impl TcpTally {
             rtt_us: self.rtt.summary(),
             min_rtt_us: self.min_rtt.summary(),
             retransmitted: self.retransmitted,
+            spurious: self.spurious,
             connections_retransmitting: self.retransmitting,
             delivered: self.delivered,
             mss: self.mss.sorted(),
@@ -142,6 +150,7 @@ impl AddAssign<&TcpTally> for TcpTally {
         self.rtt += &other.rtt;
         self.min_rtt += &other.min_rtt;
         self.retransmitted += other.retransmitted;
+        self.spurious = sum(self.spurious, other.spurious);
         self.retransmitting += other.retransmitting;
         self.delivered = sum(self.delivered, other.delivered);
         self.mss += &other.mss;
@@ -167,6 +176,10 @@ pub struct TcpResult {
     pub min_rtt_us: Summary,
     /// Segments that they sent again, SYNs included.
     pub retransmitted: u64,
+    /// Of those, the ones that their peers report to have had already (DSACK): nothing was lost. Absent
+    /// where no kernel told.
+    #[serde(default)]
+    pub spurious: Option<u64>,
     /// How many of them sent any again.
     pub connections_retransmitting: u64,
     /// Segments that their peers acknowledged, SYNs included.
@@ -195,16 +208,22 @@ pub struct HandshakeResult {
 }
 
 impl TcpResult {
-    /// The part of the segments that was sent again; none where nothing was delivered.
-    pub fn retransmitted_share(&self) -> Option<f64> {
-        let delivered = self.delivered.filter(|&delivered| delivered > 0)?;
-        Some(self.retransmitted as f64 / delivered as f64)
+    /// Segments sent again that their peers did not have already. Tail-loss probes (RFC 8985), which are
+    /// sent when an acknowledgement is merely put off, are none of them.
+    pub fn lost(&self) -> u64 {
+        self.retransmitted.saturating_sub(self.spurious.unwrap_or(0))
     }
 
-    /// The parts sent again differ by more than chance: more than three standard errors, each
-    /// segment having its own luck.
-    pub fn retransmits_unlike(&self, other: &TcpResult) -> bool {
-        let both = [self, other].map(|tcp| (tcp.retransmitted as f64, tcp.delivered.unwrap_or(0)));
+    /// The part of the segments that was lost; none where nothing was delivered.
+    pub fn lost_share(&self) -> Option<f64> {
+        let delivered = self.delivered.filter(|&delivered| delivered > 0)?;
+        Some(self.lost() as f64 / delivered as f64)
+    }
+
+    /// The parts lost differ by more than chance: more than three standard errors, each segment having
+    /// its own luck.
+    pub fn losses_unlike(&self, other: &TcpResult) -> bool {
+        let both = [self, other].map(|tcp| (tcp.lost() as f64, tcp.delivered.unwrap_or(0)));
         let [(again, of), (other_again, other_of)] = both.map(|(again, of)| (again, of as f64));
         if of == 0.0 || other_of == 0.0 {
             return false;
@@ -224,6 +243,7 @@ mod tests {
             rtt: Some(30_000),
             min_rtt: Some(20_000),
             retransmitted,
+            duplicates: Some(0),
             delivered,
             mss: if retransmitted > 0 { 1_428 } else { 1_440 },
         }
@@ -268,16 +288,28 @@ mod tests {
     fn what_no_kernel_told_is_absent() {
         let result = of(&[Path { mss: 536, ..Path::default() }]).result();
         assert_eq!((result.rtt_us.count, result.delivered), (0, None));
-        assert_eq!(result.retransmitted_share(), None);
+        assert_eq!((result.spurious, result.lost_share()), (None, None));
+    }
+
+    #[test]
+    fn what_the_peer_had_already_is_not_lost() {
+        let duplicates = |duplicates| Path { duplicates, ..path(10, Some(1_000)) };
+        let told = of(&[duplicates(Some(10))]).result();
+        assert_eq!((told.spurious, told.lost(), told.lost_share()), (Some(10), 0, Some(0.0)));
+        assert!(!told.losses_unlike(&of(&[path(0, Some(1_000))]).result()));
+        // Duplicates of the network's are no more than what was sent again.
+        let network = of(&[duplicates(Some(12)), duplicates(Some(0))]).result();
+        assert_eq!((network.spurious, network.lost()), (Some(10), 10));
+        assert_eq!(of(&[duplicates(None)]).result().lost(), 10);
     }
 
     #[test]
     fn shares_differ_only_by_more_than_chance() {
         let share = |again, delivered| of(&[path(again, Some(delivered))]).result();
-        assert!(share(100, 100_000).retransmits_unlike(&share(10, 100_000)));
-        assert!(!share(100, 100_000).retransmits_unlike(&share(95, 100_000)));
-        assert!(!share(2, 1_000).retransmits_unlike(&share(0, 1_000)));
-        assert!(!share(0, 1_000).retransmits_unlike(&share(0, 1_000)));
-        assert!(!share(5, 1_000).retransmits_unlike(&share(0, 0)));
+        assert!(share(100, 100_000).losses_unlike(&share(10, 100_000)));
+        assert!(!share(100, 100_000).losses_unlike(&share(95, 100_000)));
+        assert!(!share(2, 1_000).losses_unlike(&share(0, 1_000)));
+        assert!(!share(0, 1_000).losses_unlike(&share(0, 1_000)));
+        assert!(!share(5, 1_000).losses_unlike(&share(0, 0)));
     }
 }

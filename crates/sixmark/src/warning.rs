@@ -167,19 +167,19 @@ fn missing_stamps(result: &RunResult) -> Option<Warning> {
     })
 }
 
-/// Segments sent again are more than a few, or more over one family than chance explains.
+/// Segments lost are more than a few, or more over one family than chance explains.
 fn retransmissions(result: &RunResult) -> Option<Warning> {
     let tcp = |family| Some(&result.families.of(family)?.tcp);
-    let share = |family| Some((family, tcp(family)?.retransmitted_share()?));
+    let share = |family| Some((family, tcp(family)?.lost_share()?));
     let shares: Vec<_> = Family::BOTH.into_iter().filter_map(share).collect();
     let unlike = matches!((tcp(Family::Ipv6), tcp(Family::Ipv4)),
-        (Some(v6), Some(v4)) if v6.retransmits_unlike(v4));
+        (Some(v6), Some(v4)) if v6.losses_unlike(v4));
     let many = shares.iter().any(|&(_, share)| share > MANY);
     (many || unlike).then(|| {
         let each =
             shares.iter().map(|(family, share)| format!("{:.2} % over {family}", share * 1e2));
         let message = format!(
-            "TCP had to send segments again ({}): packets were lost, and times hold the repair",
+            "TCP had to send segments again ({}): packets were lost, and times include the repair",
             each.collect::<Vec<_>>().join(", ")
         );
         warning("retransmissions", message)

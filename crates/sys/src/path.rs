@@ -20,6 +20,8 @@ pub struct Path {
     pub min_rtt: Option<u64>,
     /// Segments sent again, the SYN included.
     pub retransmitted: u32,
+    /// Segments that the peer reports to have received twice (DSACK, RFC 2883), since Linux 4.20.
+    pub duplicates: Option<u32>,
     /// Segments that the peer acknowledged, the SYN included.
     pub delivered: Option<u32>,
     /// The largest segment that is sent, in bytes without headers.
@@ -41,7 +43,7 @@ pub enum Handshake {
 
 /// Bytes of struct tcp_info that are asked for: up to the last field used. The kernel may know
 /// more, or less.
-const SIZE: usize = 196;
+const SIZE: usize = 220;
 
 /// Where the fields are in struct tcp_info (linux/tcp.h), which only grows at its end.
 const SND_MSS: usize = 16;
@@ -50,6 +52,7 @@ const TOTAL_RETRANS: usize = 100;
 const BYTES_ACKED: usize = 120;
 const MIN_RTT: usize = 148;
 const DELIVERED: usize = 192;
+const DSACK_DUPS: usize = 216;
 
 /// Asks for a connection's path; none where the kernel would not tell.
 pub(crate) fn read(fd: &OwnedFd) -> Option<Path> {
@@ -83,6 +86,7 @@ fn parse(info: &[u8]) -> Option<Path> {
         rtt: field(RTT).and_then(nanos),
         min_rtt: field(MIN_RTT).and_then(nanos),
         retransmitted: field(TOTAL_RETRANS)?,
+        duplicates: field(DSACK_DUPS),
         delivered: field(DELIVERED),
         mss: field(SND_MSS)?,
     })
@@ -109,6 +113,10 @@ fn field(info: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn of(fields: &[(usize, u32)], length: usize) -> Vec<u8> {
@@ -120,20 +128,29 @@ mod tests {
         bytes
     }
 
-    const FULL: [(usize, u32); 5] =
-        [(SND_MSS, 1_428), (RTT, 250), (TOTAL_RETRANS, 3), (MIN_RTT, 200), (DELIVERED, 17)];
+    const FULL: [(usize, u32); 6] = [
+        (SND_MSS, 1_428),
+        (RTT, 250),
+        (TOTAL_RETRANS, 3),
+        (MIN_RTT, 200),
+        (DELIVERED, 17),
+        (DSACK_DUPS, 2),
+    ];
 
     #[test]
     fn every_field_is_read_from_its_place() {
         let path = parse(&of(&FULL, SIZE)).unwrap();
         let (rtt, min_rtt) = (Some(250_000), Some(200_000));
-        let expected = Path { rtt, min_rtt, retransmitted: 3, delivered: Some(17), mss: 1_428 };
-        assert_eq!(path, expected);
+        let counted = (path.retransmitted, path.duplicates, path.delivered, path.mss);
+        assert_eq!((path.rtt, path.min_rtt), (rtt, min_rtt));
+        assert_eq!(counted, (3, Some(2), Some(17), 1_428));
     }
 
-    /// Linux 4.6 had min_rtt and not yet delivered, 3.15 neither.
+    /// Linux 4.6 had min_rtt and not yet delivered, 3.15 neither; 4.18 delivered and no duplicates.
     #[test]
     fn what_an_older_kernel_leaves_out_is_absent() {
+        let path = parse(&of(&FULL, 196)).unwrap();
+        assert_eq!((path.delivered, path.duplicates), (Some(17), None));
         let path = parse(&of(&FULL, 160)).unwrap();
         assert_eq!((path.min_rtt, path.delivered), (Some(200_000), None));
         let path = parse(&of(&FULL, 104)).unwrap();
@@ -159,6 +176,59 @@ mod tests {
     fn a_syn_sent_again_has_no_time_whatever_the_kernel_says() {
         let bytes = of(&[(RTT, 7), (BYTES_ACKED, 1), (TOTAL_RETRANS, 1)], SIZE);
         assert_eq!(parse_handshake(&bytes), Handshake::SentAgain);
+    }
+
+    /// A peer that answers puts the acknowledgement of small segments off for 40 ms, and the kernel sends
+    /// the last one again much earlier: a tail-loss probe (RFC 8985).
+    #[test]
+    fn a_probe_that_was_needless_is_reported_as_a_duplicate_and_nothing_was_lost() {
+        for host in ["[::1]:0", "127.0.0.1:0"] {
+            let (mut client, mut server) = connected(host);
+            let fd = OwnedFd::from(client.try_clone().unwrap());
+            let begin = Instant::now();
+            let path = loop {
+                exchange(&mut client, &mut server);
+                let path = read(&fd).unwrap();
+                if path.duplicates > Some(0) || begin.elapsed() > Duration::from_secs(30) {
+                    break path;
+                }
+            };
+            let duplicates = path.duplicates.expect("this kernel counts duplicates");
+            assert!(duplicates > 0 && duplicates == path.retransmitted, "{host}: {path:?}");
+        }
+    }
+
+    fn connected(host: &str) -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind(host).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let both = [&client, &server];
+        both.iter().for_each(|stream| stream.set_nodelay(true).unwrap());
+        (client, server)
+    }
+
+    /// A byte there and back, which tells the server's kernel that it may put acknowledgements off; and
+    /// two segments that are not answered until the last of them was acknowledged.
+    fn exchange(client: &mut TcpStream, server: &mut TcpStream) {
+        client.write_all(b"a").unwrap();
+        server.read_exact(&mut [0]).unwrap();
+        server.write_all(b"b").unwrap();
+        client.read_exact(&mut [0]).unwrap();
+        client.write_all(b"c").unwrap();
+        client.write_all(b"d").unwrap();
+        let fd = OwnedFd::from(client.try_clone().unwrap());
+        let begin = Instant::now();
+        while unacknowledged(&fd) > 0 && begin.elapsed() < Duration::from_secs(30) {
+            std::thread::yield_now();
+        }
+        server.read_exact(&mut [0; 2]).unwrap();
+    }
+
+    fn unacknowledged(fd: &OwnedFd) -> u32 {
+        const UNACKED: usize = 24;
+        let mut bytes = [0; SIZE];
+        info(fd, &mut bytes).unwrap();
+        field(&bytes, UNACKED).unwrap()
     }
 
     #[test]

@@ -319,6 +319,7 @@ fn path(of: &Observed) -> Path {
         rtt: both(client.p50_ns, server.p50_ns),
         min_rtt: both(client.min_ns, server.min_ns),
         retransmitted: u32::try_from(again).unwrap_or(u32::MAX),
+        duplicates: None,
         delivered: None,
         mss: mss.map_or(0, u32::from),
     }

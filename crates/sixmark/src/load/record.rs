@@ -125,8 +125,8 @@ impl Record {
 
     /// What TCP knew of a connection that is about to be closed.
     pub(super) fn path(&mut self, family: Family, path: &Path) {
-        let &Path { rtt, min_rtt, retransmitted, delivered, mss } = path;
-        let path = tcp::Path { rtt, min_rtt, retransmitted, delivered, mss };
+        let &Path { rtt, min_rtt, retransmitted, duplicates, delivered, mss } = path;
+        let path = tcp::Path { rtt, min_rtt, retransmitted, duplicates, delivered, mss };
         self.tally[family].tcp.record(&path);
     }
 

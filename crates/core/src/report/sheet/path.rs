@@ -46,6 +46,7 @@ fn tcp(sides: &Sides<'_>) -> Vec<Row> {
         sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::time),
         sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::time),
         sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), whole),
+        sides.row("of those, spurious", |f| Some(f.tcp.spurious? as f64), whole),
         sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), whole),
         sides.words("largest segment, bytes", |side| usual(&side.figures.tcp.mss)),
     ]);

@@ -32,6 +32,9 @@ const UNTIMED: [Figure<FamilyResult>; 2] = [
     ("handshakes untimed", |f| Some(f.tcp.handshake.as_ref()?.untimed as f64)),
 ];
 
+/// Segments sent again that the peer had already.
+const SPURIOUS: [Figure<FamilyResult>; 1] = [("tcp spurious", |f| Some(f.tcp.spurious? as f64))];
+
 /// What seldom happens to connections of QUIC, each label standing alone as well.
 const QUIC: [Figure<FamilyResult>; 3] = [
     ("quic dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
@@ -83,6 +86,7 @@ impl Columns<'_> {
         self.row(text, "tcp       rtt p50", rtt, duration_us);
         let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
         self.row(text, "          retransmits", again, whole);
+        self.those_there_are(text, &SPURIOUS);
         let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), |f| usual(&f.tcp.mss)));
         line(text, "          mss", &v6, &v4, "");
     }

@@ -203,6 +203,7 @@ impl World {
             rtt: Some(1_000 + number),
             min_rtt: (number % 2 == 0).then_some(1_000),
             retransmitted: (number % 3) as u32,
+            duplicates: (number % 2 == 0).then_some(1),
             delivered: Some(number as u32),
             mss: if page.family == Family::Ipv6 { 1_428 } else { 1_448 },
         });
