@@ -18,6 +18,8 @@ pub(super) struct Head {
     pub(super) length: Length,
     /// The peer will keep the connection open, as far as the head tells.
     pub(super) persists: bool,
+    /// It says so in as many words.
+    pub(super) keep_alive: bool,
 }
 
 /// Transfer-Encoding (RFC 9112, 6.1).
@@ -91,6 +93,7 @@ impl Head {
             coding: fields.codings.verdict(),
             length: fields.length,
             persists: fields.persists(response.version == Some(0)),
+            keep_alive: fields.keep_alive,
         })
     }
 }

@@ -35,6 +35,8 @@ pub enum RequestKind {
 pub struct Reader {
     state: State,
     kind: RequestKind,
+    /// Requests are of HTTP/1.0.
+    old: bool,
     begun: bool,
     after_cr: bool,
     empty_lines: u8,
@@ -97,6 +99,12 @@ impl Reader {
     /// A reader that waits for the response to an ordinary request.
     pub fn new() -> Reader {
         Reader::default()
+    }
+
+    /// The same where requests are of HTTP/1.0: the peer keeps the connection only where it says so,
+    /// whatever version it answers in (RFC 9112, 9.3 and C.2.2).
+    pub fn of_http10() -> Reader {
+        Reader { old: true, ..Reader::default() }
     }
 
     /// Get ready for the next response, whatever became of the last.
@@ -298,7 +306,8 @@ impl Reader {
     fn accept_final(&mut self, head: Head) -> Result<(), Violation> {
         self.status = head.status;
         self.state = self.framing(head)?;
-        self.keep_alive = head.persists && self.state != State::UntilClose;
+        let agreed = head.keep_alive || !self.old;
+        self.keep_alive = head.persists && agreed && self.state != State::UntilClose;
         Ok(())
     }
 

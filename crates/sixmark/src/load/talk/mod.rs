@@ -42,6 +42,11 @@ impl Http2 {
 }
 
 impl Talk {
+    /// One exchange after the other, where the peer agrees to that.
+    pub(super) fn http10() -> Talk {
+        Talk::Http1(Http1 { reader: Reader::of_http10(), ..Http1::default() })
+    }
+
     /// Exchanges that wait for the connection, or for the peer to have room for them.
     pub(super) fn waiting(&mut self) -> Option<&mut VecDeque<Place>> {
         match self {

@@ -101,7 +101,8 @@ impl<D: Driver> Worker<'_, D> {
         let plan = &self.prepared.plan;
         let datagrams = plan.http.version == Version::Http3;
         let talk = match plan.http.version {
-            Version::Http10 | Version::Http1 => Talk::default(),
+            Version::Http1 => Talk::default(),
+            Version::Http10 => Talk::http10(),
             Version::Http2 => Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
             Version::Http3 => match self.begin_quic(endpoint, now) {
                 Some(http3) => Talk::Http3(Box::new(http3)),

@@ -1,8 +1,11 @@
 //! `--http1.0`: what goes out, and what becomes of connections.
 
+use std::io::{Read as _, Write as _};
+
+use serde_json::json as value;
 use sixmark_core::family::Family;
 
-use crate::support::{Origin, Server, complaint, json, sixmark};
+use crate::support::{Origin, Raw, Server, complaint, json, sixmark};
 
 #[test]
 fn the_request_line_says_so_and_asks_for_kept_connections() {
@@ -33,6 +36,32 @@ fn connections_are_kept_where_the_server_agrees_and_not_where_not_asked() {
         };
         assert_eq!(opened(&[]), 1, "{family}");
         assert_eq!(opened(&["--no-keep-alive"]), 20, "{family}");
+    }
+}
+
+/// A server that answers in HTTP/1.1 and, having been asked in HTTP/1.0, closes: it never said that it
+/// keeps the connection. One that is sent another request there loses it.
+#[test]
+fn a_connection_that_the_server_did_not_agree_to_keep_is_closed() {
+    for (says, opened) in [("", 20), ("Connection: keep-alive\r\n", 1)] {
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n{says}\r\nhi");
+        let keeps = !says.is_empty();
+        let server = Raw::start(move |mut stream| {
+            while stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0)
+                && stream.write_all(answer.as_bytes()).is_ok()
+            {
+                if !keeps {
+                    // What comes now is not answered.
+                    let _ = stream.read(&mut [0; 4_096]);
+                    return;
+                }
+            }
+        });
+        for url in server.urls("http") {
+            let result = json(&["--http1.0", "-n", "20", "-c", "1", &url]);
+            assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 20}), "{says}");
+            assert_eq!(result["total"]["connections"]["opened"], opened, "{says}");
+        }
     }
 }
 
