@@ -31,7 +31,7 @@ pub enum Outcome {
     Content,
     /// This host had no local port left for the connection.
     NoPort,
-    /// This host refused for another reason: descriptors, memory, a local firewall.
+    /// This host refused for another reason: descriptors, memory, a local firewall, a limit of sixmark's.
     Local,
     /// The run ended before the exchange did.
     Abandoned,
@@ -107,6 +107,28 @@ impl fmt::Display for Phase {
     }
 }
 
+/// Why this side failed, where the kernel's error number does not say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocalCause {
+    /// A response's head, or its trailers, exceeded a limit of sixmark's own. HTTP has none.
+    HeadLimit,
+    /// This host has no address to connect from, or the one asked for is not its own any more.
+    NoSource,
+}
+
+impl LocalCause {
+    /// The same in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            LocalCause::HeadLimit => {
+                "response head longer than 256 KiB, the limit that sixmark sets"
+            }
+            LocalCause::NoSource => "this host does not have the source address",
+        }
+    }
+}
+
 /// One way to fail: the category, where it happened, and the number that somebody gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Failure {
@@ -119,12 +141,22 @@ pub struct Failure {
     /// The peer's number for it, or this side's for what the peer did: an error code of HTTP/2 or
     /// HTTP/3 (RFC 9113, 7; RFC 9114, 8.1), a TLS alert (RFC 8446, 6) where the outcome is TLS.
     pub code: Option<u64>,
+    /// Why this side failed, where the outcome is [`Outcome::Local`] and more than an error number is
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<LocalCause>,
 }
 
 impl Failure {
     /// A failure that nobody gave a number.
     pub fn new(outcome: Outcome, phase: Phase) -> Failure {
-        Failure { outcome, phase, errno: None, code: None }
+        Failure { outcome, phase, errno: None, code: None, cause: None }
+    }
+
+    /// What came breaks a rule of HTTP; or only one of this side's, which is then the `cause`.
+    pub fn violation(cause: Option<LocalCause>, phase: Phase) -> Failure {
+        let outcome = if cause.is_some() { Outcome::Local } else { Outcome::Protocol };
+        Failure { cause, ..Failure::new(outcome, phase) }
     }
 
     /// The name of its code where `version` was spoken; none where there is no code or no name.

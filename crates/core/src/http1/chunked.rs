@@ -2,13 +2,12 @@
 //! same result however the network cuts it.
 
 use super::{Violation, is_text_byte, is_token_byte};
+use crate::http::MAX_HEAD;
 
 /// RFC 9112, 7.1.1 has a recipient limit the extensions it is willing to skip.
 const MAX_LINE: u32 = 16 * 1024;
 /// As much as a head may take: trailers are fields too.
-const MAX_TRAILERS: u32 = 64 * 1024;
-/// As many as a head may hold.
-const MAX_TRAILER_FIELDS: u8 = 128;
+const MAX_TRAILERS: u32 = MAX_HEAD as u32;
 
 /// A chunked body being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +17,8 @@ pub(super) struct Chunked {
     left: u64,
     /// Framing bytes of the current size line, or of the trailers.
     line: u32,
-    fields: u8,
+    /// A trailer was read.
+    trailed: bool,
 }
 
 /// What the next byte belongs to, in the order of the wire.
@@ -50,7 +50,7 @@ enum Place {
 
 impl Chunked {
     pub(super) fn new() -> Chunked {
-        Chunked { place: Place::FirstDigit, left: 0, line: 0, fields: 0 }
+        Chunked { place: Place::FirstDigit, left: 0, line: 0, trailed: false }
     }
 
     /// Reads up to the end of the body, adding content to `body` and telling of it. Returns the bytes
@@ -144,18 +144,13 @@ impl Chunked {
         match (self.place, byte) {
             (Place::TrailerStart, b'\r') => Ok(Place::LastLf),
             (Place::TrailerStart | Place::LastLf, b'\n') => Ok(Place::End),
-            (Place::TrailerStart, b' ' | b'\t') if self.fields > 0 => Ok(Place::TrailerValue),
-            (Place::TrailerStart, _) if is_token_byte(byte) => self.new_trailer(),
+            (Place::TrailerStart, b' ' | b'\t') if self.trailed => Ok(Place::TrailerValue),
+            (Place::TrailerStart, _) if is_token_byte(byte) => {
+                self.trailed = true;
+                Ok(Place::TrailerName)
+            }
             (place, _) => in_trailer(place, byte).ok_or(Violation::Trailer),
         }
-    }
-
-    fn new_trailer(&mut self) -> Result<Place, Violation> {
-        if self.fields == MAX_TRAILER_FIELDS {
-            return Err(Violation::TooManyTrailers);
-        }
-        self.fields += 1;
-        Ok(Place::TrailerName)
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::mem::{self, MaybeUninit};
 
-use httparse::{Error, Header, ParserConfig, Response, Status};
+use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
 
 use super::{Violation, is_token};
+use crate::http::MAX_HEAD;
 
-const MAX_FIELDS: usize = 128;
-/// What curl, nginx and Node accept lies between 8 and 300 KiB; cookies rarely reach 16 KiB.
-const MAX_HEAD: usize = 64 * 1024;
+/// So many fields are read without memory of their own.
+const FEW_FIELDS: usize = 128;
+/// Of a head that comes in pieces, so much is judged before it is whole. Lines without end, each in a
+/// piece of its own, would else have all those before them read as often.
+const JUDGED_EARLY: usize = 4 * 1024;
 
 /// What a head says about itself and the body.
 #[derive(Clone, Copy, Debug)]
@@ -45,31 +48,45 @@ pub(super) enum Length {
 /// Reads a head that lies whole at the start of `bytes`. Returns it with its length, or None where
 /// more bytes are needed.
 pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Violation> {
-    let mut response = Response::new(&mut []);
-    let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
-    let mut config = ParserConfig::default();
-    config
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .allow_spaces_after_header_name_in_responses(true);
-    match config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
+    with_response(bytes, |response, read| match read {
         Ok(Status::Complete(length)) if length > MAX_HEAD => Err(Violation::HeadTooLong),
-        Ok(Status::Complete(length)) => Ok(Some((Head::of(&response)?, length))),
+        Ok(Status::Complete(length)) => Ok(Some((Head::of(response)?, length))),
         Ok(Status::Partial) => Ok(None),
         Err(error) => Err(violation(error)),
-    }
+    })
 }
 
 /// Tells of each field of a head that [`parse`] has read.
 pub(super) fn tell_fields(head: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
+    with_response(head, |response, read| {
+        if read.is_ok() {
+            response.headers.iter().for_each(|header| tell(header.name.as_bytes(), header.value));
+        }
+    });
+}
+
+/// Reads the head at the start of `bytes`, however many fields it has, and hands it to `take`.
+fn with_response<T>(
+    bytes: &[u8],
+    take: impl FnOnce(&Response<'_, '_>, Result<Status<usize>, Error>) -> T,
+) -> T {
     let mut response = Response::new(&mut []);
-    let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
+    let mut fields = [const { MaybeUninit::uninit() }; FEW_FIELDS];
     let mut config = ParserConfig::default();
     config
         .allow_obsolete_multiline_headers_in_responses(true)
         .allow_spaces_after_header_name_in_responses(true);
-    if config.parse_response_with_uninit_headers(&mut response, head, &mut fields).is_ok() {
-        response.headers.iter().for_each(|header| tell(header.name.as_bytes(), header.value));
+    let read = config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+    if read != Err(Error::TooManyHeaders) {
+        return take(&response, read);
     }
+    // No field takes less than a line.
+    let (length, _) = through_empty_line(&[], bytes);
+    let lines = bytes[..length.min(MAX_HEAD)].iter().filter(|&&byte| byte == b'\n').count();
+    let mut fields = vec![EMPTY_HEADER; lines];
+    let mut response = Response::new(&mut fields);
+    let read = config.parse_response(&mut response, bytes);
+    take(&response, read)
 }
 
 fn violation(error: Error) -> Violation {
@@ -77,7 +94,8 @@ fn violation(error: Error) -> Violation {
         Error::HeaderName => Violation::HeaderName,
         Error::HeaderValue => Violation::HeaderValue,
         Error::NewLine => Violation::LineEnd,
-        Error::TooManyHeaders => Violation::TooManyHeaders,
+        // There is room for as many as the most that is read has lines.
+        Error::TooManyHeaders => Violation::HeadTooLong,
         Error::Version => Violation::Version,
         Error::Status | Error::Token => Violation::StatusLine,
     }
@@ -245,6 +263,8 @@ type Whole = (Head, Vec<u8>);
 #[derive(Debug, Default)]
 pub(super) struct Split {
     held: Vec<u8>,
+    /// How much of it was judged already.
+    judged: usize,
 }
 
 impl Split {
@@ -258,7 +278,7 @@ impl Split {
     }
 
     pub(super) fn clear(&mut self) {
-        self.held = Vec::new();
+        *self = Split::default();
     }
 
     /// Takes up to the end of the head from `bytes`; returns how much, and the head once it is
@@ -266,13 +286,14 @@ impl Split {
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(usize, Option<Whole>), Violation> {
         let room = MAX_HEAD.saturating_sub(self.held.len());
         let piece = &bytes[..bytes.len().min(room)];
-        let piece = &piece[..through_empty_line(&self.held, piece)];
+        let (length, ended) = through_empty_line(&self.held, piece);
+        let piece = &piece[..length];
         self.held.extend_from_slice(piece);
         check_start(&self.held)?;
         if piece.contains(&b'\n')
-            && let Some(head) = self.judge()?
+            && let Some(head) = self.judge(ended)?
         {
-            return Ok((piece.len(), Some((head, mem::take(&mut self.held)))));
+            return Ok((piece.len(), Some((head, mem::take(self).held))));
         }
         if self.held.len() >= MAX_HEAD {
             Err(Violation::HeadTooLong)
@@ -281,31 +302,36 @@ impl Split {
         }
     }
 
-    /// Parses the complete lines. Only those, and only when there is a new one: otherwise a peer
-    /// that sends byte by byte would have its head parsed as often, and what is found wrong would
-    /// depend on how the bytes were cut.
-    fn judge(&mut self) -> Result<Option<Head>, Violation> {
+    /// Parses the complete lines, until the head has `ended` those at its beginning alone. Only those,
+    /// and only when there is a new one: otherwise a peer that sends byte by byte would have its head
+    /// parsed as often, and what is found wrong would depend on how the bytes were cut.
+    fn judge(&mut self, ended: bool) -> Result<Option<Head>, Violation> {
         // httparse knows 1.0 and 1.1; RFC 9110, 2.5 has 1.2 read as the highest version known.
         if let Some(minor @ b'2'..=b'9') = self.held.get_mut(7) {
             *minor = b'1';
         }
-        let lines = self.held.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+        let most = if ended { self.held.len() } else { self.held.len().min(JUDGED_EARLY) };
+        let last = self.held[..most].iter().rposition(|&byte| byte == b'\n');
+        let lines = last.map_or(0, |last| last + 1);
+        if mem::replace(&mut self.judged, lines) == lines {
+            return Ok(None);
+        }
         Ok(parse(&self.held[..lines])?.map(|(head, _)| head))
     }
 }
 
 /// How much of `piece`, which continues `held`, belongs to the head: all of it, or what lies
-/// before and in the empty line.
-fn through_empty_line(held: &[u8], piece: &[u8]) -> usize {
+/// before and in the empty line; and whether that is there.
+fn through_empty_line(held: &[u8], piece: &[u8]) -> (usize, bool) {
     let mut line_is_empty = held.iter().rev().find(|&&byte| byte != b'\r') == Some(&b'\n');
     for (at, byte) in piece.iter().enumerate() {
         match byte {
-            b'\n' if mem::replace(&mut line_is_empty, true) => return at + 1,
+            b'\n' if mem::replace(&mut line_is_empty, true) => return (at + 1, true),
             b'\n' | b'\r' => {}
             _ => line_is_empty = false,
         }
     }
-    piece.len()
+    (piece.len(), false)
 }
 
 /// Finds what cannot become a status line by its first wrong byte: another protocol's greeting may

@@ -23,9 +23,13 @@
 //! (2.2), a bare CR (2.2) and control characters are refused.
 //!
 //! # When a breach is told
-//! A peer that does not speak HTTP is told by its first wrong byte. The rest of a head is judged
-//! whenever a line of it is complete, the framing of a body byte by byte. Neither depends on how
-//! the network cut the bytes.
+//! A peer that does not speak HTTP is told by its first wrong byte. The first 4 KiB of a head are judged
+//! whenever a line of them is complete, the rest when it is whole, the framing of a body byte by byte.
+//! None of it depends on how the network cut the bytes.
+//!
+//! # How much is read
+//! Of a head 256 KiB, with as many fields as fit, and of trailers as much: a limit of this reader's, which
+//! [`Violation::local_cause`] tells from breaches of HTTP.
 
 mod chunked;
 mod form;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::outcome::LocalCause;
+
 /// A breach of HTTP/1.1 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -26,9 +28,7 @@ pub enum Violation {
     HeaderValue,
     /// A CR without its LF.
     LineEnd,
-    /// More than 128 header fields.
-    TooManyHeaders,
-    /// A head of more than 64 KiB.
+    /// A head of more than 256 KiB.
     HeadTooLong,
     /// A Content-Length that is not a number, or too large a one.
     ContentLength,
@@ -50,13 +50,17 @@ pub enum Violation {
     ChunkEnd,
     /// A malformed trailer field.
     Trailer,
-    /// More than 128 trailer fields.
-    TooManyTrailers,
-    /// More than 64 KiB of trailer fields.
+    /// More than 256 KiB of trailer fields.
     TrailersTooLong,
 }
 
 impl Violation {
+    /// The limit of this side's that was exceeded, where HTTP itself has none.
+    pub fn local_cause(self) -> Option<LocalCause> {
+        matches!(self, Violation::HeadTooLong | Violation::TrailersTooLong)
+            .then_some(LocalCause::HeadLimit)
+    }
+
     fn text(self) -> &'static str {
         match self {
             Violation::NotHttp => "the peer's answer is not HTTP",
@@ -69,8 +73,7 @@ impl Violation {
             Violation::HeaderName => "malformed header field name",
             Violation::HeaderValue => "control character in a header field's value",
             Violation::LineEnd => "CR without LF in the response head",
-            Violation::TooManyHeaders => "more than 128 header fields",
-            Violation::HeadTooLong => "response head longer than 64 KiB",
+            Violation::HeadTooLong => "response head longer than 256 KiB",
             Violation::ContentLength => "invalid Content-Length",
             Violation::ContentLengths => "contradictory Content-Length values",
             Violation::TransferEncoding => "invalid Transfer-Encoding",
@@ -87,8 +90,7 @@ impl Violation {
             Violation::ChunkLineEnd => "chunk size line does not end in CRLF",
             Violation::ChunkEnd => "chunk data is not followed by CRLF",
             Violation::Trailer => "malformed trailer field",
-            Violation::TooManyTrailers => "more than 128 trailer fields",
-            Violation::TrailersTooLong => "trailer fields longer than 64 KiB",
+            Violation::TrailersTooLong => "trailer fields longer than 256 KiB",
             _ => "malformed response",
         }
     }

@@ -2,11 +2,11 @@
 
 use super::frame::{Frame, code, flag};
 use super::{Connection, Violation};
+use crate::http::MAX_HEAD;
 use crate::http::response::{Fields, Head, Malformed, Section};
 use crate::observer::{Observer, Token};
 
-/// A block of fields may take as much as an HTTP/1.1 head, and may come in so many frames.
-const MAX_BLOCK: usize = 64 * 1024;
+/// A block of fields may come in so many frames.
 const MAX_PIECES: u32 = 64;
 
 /// Fields that another frame goes on with.
@@ -62,7 +62,10 @@ impl Connection {
         let mut block = self.receiving.block.take().ok_or(Violation::Continuation)?;
         block.pieces += 1;
         block.bytes.extend_from_slice(payload);
-        if block.pieces > MAX_PIECES || block.bytes.len() > MAX_BLOCK {
+        if block.pieces > MAX_PIECES {
+            return Err(Violation::Flood);
+        }
+        if block.bytes.len() > MAX_HEAD {
             return Err(Violation::FieldsTooLong);
         }
         if frame.has(flag::END_HEADERS) {

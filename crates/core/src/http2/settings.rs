@@ -2,6 +2,7 @@
 
 use super::Violation;
 use super::frame::{MAX_31, MAX_PAYLOAD};
+use crate::http::MAX_HEAD;
 
 const ENABLE_PUSH: u16 = 2;
 const HEADER_TABLE_SIZE: u16 = 1;
@@ -15,7 +16,7 @@ pub(super) const FIRST_WINDOW: u32 = 65_535;
 /// The size of the table of fields that neither side changes unless it must.
 pub(super) const TABLE_SIZE: u32 = 4_096;
 /// As much as an HTTP/1.1 head may take.
-pub(super) const LIST_SIZE: u32 = 64 * 1024;
+pub(super) const LIST_SIZE: u32 = MAX_HEAD as u32;
 /// What a peer allows that has not said anything yet: fewer than RFC 9113, 6.5.2 wants it to allow
 /// would be refused.
 const FIRST_STREAMS: u32 = 100;

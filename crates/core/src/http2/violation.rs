@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::frame::code;
 use crate::hpack;
+use crate::outcome::LocalCause;
 
 /// A breach of HTTP/2 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,13 +38,18 @@ pub enum Violation {
     WindowExceeded,
     /// Fields that cannot be decompressed.
     Compression(hpack::Error),
-    /// A block of fields of more than 64 KiB, or in more than 64 frames.
+    /// Fields of more than 256 KiB.
     FieldsTooLong,
-    /// Very many frames that carry nothing or want an answer.
+    /// Very many frames that carry nothing or want an answer, or of one block of fields.
     Flood,
 }
 
 impl Violation {
+    /// The limit of this side's that was exceeded, where HTTP/2 itself has none.
+    pub fn local_cause(self) -> Option<LocalCause> {
+        (self == Violation::FieldsTooLong).then_some(LocalCause::HeadLimit)
+    }
+
     /// The error code with which to end the connection (RFC 9113, 7).
     pub fn code(self) -> u32 {
         match self {
@@ -72,8 +78,8 @@ impl Violation {
             Violation::WindowOverflow => "window of more than 2^31 - 1 bytes",
             Violation::WindowExceeded => "more content than the window had room for",
             Violation::Compression(_) => "header fields that cannot be decompressed",
-            Violation::FieldsTooLong => "header fields longer than 64 KiB",
-            Violation::Flood => "flood of frames that carry nothing",
+            Violation::FieldsTooLong => "header fields longer than 256 KiB",
+            Violation::Flood => "flood of frames that carry next to nothing",
         }
     }
 }

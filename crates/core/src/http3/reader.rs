@@ -2,13 +2,14 @@
 
 use super::frame::{Head as FrameHead, is_of_http2, kind, take};
 use super::{Request, Violation, code};
+use crate::http::MAX_HEAD;
 use crate::http::known::Known;
 use crate::http::response::{Fields, Head, Malformed, Response, Section};
 use crate::observer::{Loss, Observer, Token};
 use crate::qpack;
 
 /// A section of fields may take as much as an HTTP/1.1 head.
-pub(super) const MAX_SECTION: u64 = 64 * 1024;
+pub(super) const MAX_SECTION: u64 = MAX_HEAD as u64;
 /// Frames that carry nothing, one after the other.
 const MAX_EMPTY: u32 = 100_000;
 

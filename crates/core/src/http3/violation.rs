@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::code;
 use crate::hpack;
+use crate::outcome::LocalCause;
 
 /// A breach of HTTP/3 for which the connection is to be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,13 +34,18 @@ pub enum Violation {
     EncoderStream,
     /// An acknowledgement of fields that needed none.
     DecoderStream,
-    /// A section of fields of more than 64 KiB.
+    /// A section of fields of more than 256 KiB.
     FieldsTooLong,
     /// Very many frames or settings that carry nothing.
     Flood,
 }
 
 impl Violation {
+    /// The limit of this side's that was exceeded, where HTTP/3 itself has none.
+    pub fn local_cause(self) -> Option<LocalCause> {
+        (self == Violation::FieldsTooLong).then_some(LocalCause::HeadLimit)
+    }
+
     /// The error code with which to close the connection.
     pub fn code(self) -> u64 {
         match self {
@@ -71,7 +77,7 @@ impl Violation {
             Violation::Compression(_) => "header fields that cannot be decompressed",
             Violation::EncoderStream => "instruction to fill a table of fields that is not there",
             Violation::DecoderStream => "acknowledgement of fields that needed none",
-            Violation::FieldsTooLong => "header fields longer than 64 KiB",
+            Violation::FieldsTooLong => "header fields longer than 256 KiB",
             Violation::Flood => "flood of frames that carry nothing",
         }
     }

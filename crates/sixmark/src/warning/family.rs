@@ -2,11 +2,11 @@
 
 use sixmark_core::content::ContentResult;
 use sixmark_core::family::Family;
-use sixmark_core::outcome::Outcome;
+use sixmark_core::outcome::{LocalCause, Outcome};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::accept::AcceptStatus;
 use sixmark_core::report::count;
-use sixmark_core::result::{FamilyResult, RunResult, Warning};
+use sixmark_core::result::{FailureCount, FamilyResult, RunResult, Warning};
 
 use super::{counted, warning};
 
@@ -153,9 +153,13 @@ fn no_port(family: Family, figures: &FamilyResult) -> Option<Warning> {
 fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed = ended_as(figures, Outcome::Local);
     (failed > 0).then(|| {
+        let of_local = |found: &&FailureCount| found.failure.outcome == Outcome::Local;
+        let most = figures.failures.iter().filter(of_local).max_by_key(|found| found.count);
+        let cause = most.and_then(|most| most.failure.cause);
         let message = format!(
-            "{} over {family} failed on this host, not on the server: see the errno",
-            counted(failed, "request", "requests")
+            "{} over {family} failed on this host, not on the server: {}",
+            counted(failed, "request", "requests"),
+            cause.map_or("see the errno", LocalCause::text)
         );
         warning("local", message)
     })

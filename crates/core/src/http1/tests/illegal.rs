@@ -72,12 +72,12 @@ fn heads() -> Vec<Illegal> {
 }
 
 fn limits() -> Vec<Illegal> {
-    use Violation::{HeadTooLong, TooManyHeaders, TooManyInterim};
-    let endless = [b"HTTP/1.1 200 OK\r\nA: ".to_vec(), vec![b'a'; 70_000]].concat();
+    use Violation::{HeadTooLong, TooManyInterim};
+    let endless = [b"HTTP/1.1 200 OK\r\nA: ".to_vec(), vec![b'a'; 270_000]].concat();
     let interim = "HTTP/1.1 100 C\r\n\r\n".repeat(65);
     vec![
-        illegal("129 fields", ok(&fields(129, 8), ""), TooManyHeaders),
-        illegal("a byte too long", head_of(64 * 1024 + 1), HeadTooLong),
+        illegal("too many fields", ok(&fields(70_000, 5), ""), HeadTooLong),
+        illegal("a byte too long", head_of(256 * 1024 + 1), HeadTooLong),
         illegal("a head without end", endless, HeadTooLong),
         illegal("65 interims", interim, TooManyInterim),
     ]
@@ -157,7 +157,7 @@ fn extensions() -> Vec<Illegal> {
 }
 
 fn trailers() -> Vec<Illegal> {
-    use Violation::{TooManyTrailers, Trailer, TrailersTooLong};
+    use Violation::{Trailer, TrailersTooLong};
     let end = |trailers: &str| chunked(&format!("0\r\n{trailers}\r\n"));
     vec![
         illegal("no colon", end("A\r\n"), Trailer),
@@ -168,7 +168,6 @@ fn trailers() -> Vec<Illegal> {
         illegal("bare CR", end("A: b\rc\r\n"), Trailer),
         illegal("CR at the end", chunked("0\r\n\rx"), Trailer),
         illegal("data after the last chunk", end("hello"), Trailer),
-        illegal("129 trailers", end(&fields(129, 8)), TooManyTrailers),
-        illegal("long trailers", end(&fields(1, 64 * 1024)), TrailersTooLong),
+        illegal("long trailers", end(&fields(1, 256 * 1024)), TrailersTooLong),
     ]
 }

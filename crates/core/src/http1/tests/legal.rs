@@ -175,14 +175,14 @@ fn chunks() -> Vec<Legal> {
 }
 
 fn trailers() -> Vec<Legal> {
-    let long = format!("0\r\n{}\r\n", fields(1, 64 * 1024 - 2));
+    let long = format!("0\r\n{}\r\n", fields(1, 256 * 1024 - 2));
     vec![
         legal("trailer", chunked("0\r\nX-Sum: 1\r\n\r\n")),
         legal("empty trailer", chunked("0\r\nX-Sum:\r\n\r\n")),
         legal("several trailers", chunked("1\r\nx\r\n0\r\nA: b\r\nC : d\u{e9}\r\n\r\n")).body(1),
         legal("folded trailer", chunked("0\r\nA: b\r\n c\r\n\td:\r\n\r\n")),
         legal("bare LF", chunked("0\r\nA: b\n\n")),
-        legal("most trailers", chunked(&format!("0\r\n{}\r\n", fields(128, 8)))),
+        legal("many trailers", chunked(&format!("0\r\n{}\r\n", fields(1_000, 8)))),
         legal("longest trailers", chunked(&long)),
     ]
 }
@@ -220,6 +220,8 @@ fn heads() -> Vec<Legal> {
         legal("folded length", ok("Content-Length: 1,\r\n\t1\r\n", "x")).body(1),
         legal("length hidden in a fold", with("A: b\r\n Content-Length: 9\r\n")).body(1),
         legal("128 fields", with(&fields(127, 8))).body(1),
-        legal("64 KiB", head_of(64 * 1024)),
+        legal("129 fields", with(&fields(128, 8))).body(1),
+        legal("as many fields as fit", with(&fields(52_000, 5))).body(1),
+        legal("256 KiB", head_of(256 * 1024)),
     ]
 }

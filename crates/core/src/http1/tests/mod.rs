@@ -118,6 +118,62 @@ fn an_illegal_response_is_refused_whatever_the_packet_boundaries() {
     }
 }
 
+/// Each line comes in a piece of its own: reading all lines before it again, as often, would take minutes.
+#[test]
+fn very_many_fields_are_told_of_in_their_order_however_they_come() {
+    let fields: String = (0..30_000).map(|number| format!("{number}:\r\n")).collect();
+    let bytes = corpus::ok(&format!("{fields}Content-Length: 0\r\n"), "");
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    for pieces in [vec![&bytes[..]], lines] {
+        let (mut reader, mut seen) = (Reader::new(), Seen::default());
+        let mut known = Known::default();
+        let mut complete = None;
+        for piece in pieces {
+            complete = reader.feed_seeing(piece, &mut known, &mut seen).unwrap().complete;
+        }
+        assert_eq!(complete, Some(Complete { status: 200, body: 0, keep_alive: true }));
+        assert_eq!(seen.0.len(), 30_001);
+        let in_order = |(at, (name, _)): (usize, &(String, String))| *name == at.to_string();
+        assert!(seen.0.iter().take(30_000).enumerate().all(in_order));
+    }
+}
+
+/// RFC 9112, 9.3 and C.2.2: a server that answers in HTTP/1.1 closes nonetheless what it was asked for
+/// in HTTP/1.0, unless it says that it does not.
+#[test]
+fn a_connection_of_http_1_0_is_kept_only_where_the_peer_says_so() {
+    for (version, fields, kept) in [
+        ("1.1", "", false),
+        ("1.1", "Connection: foo\r\n", false),
+        ("1.1", "Connection: Keep-Alive\r\n", true),
+        ("1.1", "Connection: keep-alive, close\r\n", false),
+        ("1.0", "", false),
+        ("1.0", "Connection: keep-alive\r\n", true),
+    ] {
+        let head = format!("HTTP/{version} 200 OK\r\nContent-Length: 0\r\n{fields}\r\n");
+        let mut reader = Reader::of_http10();
+        for _ in 0..2 {
+            reader.begin(RequestKind::Ordinary);
+            let complete = reader.feed(head.as_bytes()).unwrap().complete.unwrap();
+            assert_eq!(complete.keep_alive, kept, "{head:?}");
+        }
+    }
+}
+
+#[test]
+fn the_length_of_a_head_is_a_limit_of_this_side_and_nothing_else_is() {
+    use crate::outcome::LocalCause;
+    for case in illegal::cases() {
+        let long = matches!(case.violation, Violation::HeadTooLong | Violation::TrailersTooLong);
+        assert_eq!(
+            case.violation.local_cause(),
+            long.then_some(LocalCause::HeadLimit),
+            "{}",
+            case.name
+        );
+    }
+}
+
 #[test]
 fn the_tables_are_as_large_as_promised() {
     assert!(legal::cases().len() >= 40, "{}", legal::cases().len());

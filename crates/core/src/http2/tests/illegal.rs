@@ -143,19 +143,19 @@ fn pieces() -> Vec<Illegal> {
         ),
         after(
             "endless fields",
-            &[open.clone(), go_on(1, &[0; 16_384]).repeat(4)],
+            &[open.clone(), go_on(1, &[0; 16_384]).repeat(16)],
             Violation::FieldsTooLong,
             11,
         ),
         after(
             "endless frames of fields",
             &[open.clone(), go_on(1, &[]).repeat(64)],
-            Violation::FieldsTooLong,
+            Violation::Flood,
             11,
         ),
         after(
             "fields that unpack to very many",
-            &[frame(kind::HEADERS, flag::END_HEADERS, 1, [0x88; 2000])],
+            &[frame(kind::HEADERS, flag::END_HEADERS, 1, [0x88; 8000])],
             Violation::FieldsTooLong,
             11,
         ),

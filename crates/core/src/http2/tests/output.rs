@@ -46,7 +46,7 @@ fn the_first_bytes_are_the_preface_settings_and_the_window() {
     let mut connection = Connection::new(&Options { streams: 1, window: 1 << 30 });
     let bytes = taken(&mut connection);
     let rest = bytes.strip_prefix(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
-    let own = settings(&[(2, 0), (4, 1 << 30), (6, 65_536)]);
+    let own = settings(&[(2, 0), (4, 1 << 30), (6, 262_144)]);
     assert_eq!(rest, [own, number(kind::WINDOW_UPDATE, 0, (1 << 30) - 65_535)].concat());
     assert!(!connection.is_greeted());
     fed(&mut connection, &[settings(&[])]);

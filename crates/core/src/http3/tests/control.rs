@@ -22,7 +22,7 @@ fn feed(streams: &[(u64, &[u8])], cuts: &[usize]) -> (Result<bool, Violation>, C
 
 #[test]
 fn this_side_says_that_it_keeps_no_table() {
-    assert_eq!(Control::opening(), b"\x00\x04\x09\x01\x00\x06\x80\x01\x00\x00\x07\x00");
+    assert_eq!(Control::opening(), b"\x00\x04\x09\x01\x00\x06\x80\x04\x00\x00\x07\x00");
 }
 
 #[test]

@@ -139,7 +139,7 @@ type Case = (&'static str, Vec<Vec<u8>>, (Violation, u64));
 fn what_is_illegal_on_a_stream_of_requests_breaks_the_connection() {
     let get = request("GET", None, false);
     let mut long = Vec::new();
-    write_head(&mut long, kind::HEADERS, 65_537);
+    write_head(&mut long, kind::HEADERS, 262_145);
     let section = |bytes: &[u8]| frame(kind::HEADERS, bytes);
     let unexpected = (Violation::UnexpectedFrame, code::FRAME_UNEXPECTED);
     let compression = |error| (Violation::Compression(error), code::QPACK_DECOMPRESSION_FAILED);

@@ -71,7 +71,8 @@ fn failures(sides: &Sides<'_>) -> Option<Block> {
         for failed in &side.figures.failures {
             let failure = &failed.failure;
             let errno = failure.errno.map(|errno| format!("errno {errno}"));
-            let words = [errno, failure.spoken_code(side.version)].into_iter().flatten();
+            let cause = failure.cause.map(|cause| cause.text().to_owned());
+            let words = [errno, failure.spoken_code(side.version), cause].into_iter().flatten();
             let cells = vec![
                 failure.outcome.name().into(),
                 failure.phase.to_string().into(),

@@ -120,7 +120,11 @@ fn explain(plan: &Plan, over: &str, figures: &FamilyResult) -> (String, String) 
     let reason = reason.filter(|reason| *reason != Reason::Alert);
     let named = match reason {
         Some(reason) => Some(reason.to_string()),
+        None => failure.cause.map(|cause| cause.text().to_owned()),
+    };
+    let named = match named {
         None => failure.spoken_code(plan.http.version),
+        named => named,
     };
     let named = named.map_or(String::new(), |named| format!(" ({named})"));
     let case = Case { failure, reason, http: plan.http, tls: plan.tls.as_ref() };

@@ -112,7 +112,9 @@ impl<D: Driver> Worker<'_, D> {
                 None if direct && !kept => self.driver.drop_next(slot, reader.discardable()),
                 None => {}
             },
-            Err(_) => self.fail(slot, Outcome::Protocol),
+            Err(violation) => {
+                self.break_off(slot, Failure::violation(violation.local_cause(), Phase::Connect));
+            }
         }
     }
 

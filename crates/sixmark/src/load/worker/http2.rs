@@ -234,7 +234,7 @@ impl<D: Driver> Worker<'_, D> {
         if self.connections.get(slot).state == State::Vacant {
             return;
         }
-        let failure = Failure::new(Outcome::Protocol, Phase::Transfer);
+        let failure = Failure::violation(violation.local_cause(), Phase::Transfer);
         self.break_off(slot, Failure { code: Some(code.into()), ..failure });
     }
 

@@ -184,7 +184,7 @@ impl<D: Driver> Worker<'_, D> {
     fn violated_http3(&mut self, slot: Slot, violation: Violation) {
         let code = violation.code();
         self.with_http3(slot, |talk| talk.close_by = code);
-        let failure = Failure::new(Outcome::Protocol, Phase::Transfer);
+        let failure = Failure::violation(violation.local_cause(), Phase::Transfer);
         self.break_off(slot, Failure { code: Some(code), ..failure });
     }
 

@@ -1,8 +1,10 @@
 //! How exchanges end. That the account closes is checked of every result.
 
+use std::io::{Read as _, Write as _};
+
 use serde_json::{Value, json as value};
 
-use crate::support::{Origin, Server, json};
+use crate::support::{Origin, Raw, Server, document, json, sixmark};
 
 const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
 
@@ -36,6 +38,33 @@ fn what_is_no_http_is_a_protocol_failure() {
     for family in FAMILIES {
         let outcomes = &result["families"][family]["outcomes"];
         assert_eq!(outcomes, &value!({"NORMAL": 0, "PROTOCOL": 10}));
+    }
+}
+
+/// What came is legal: the limit is sixmark's, and it is said so.
+#[test]
+fn a_head_that_is_longer_than_sixmark_reads_is_not_the_servers_fault() {
+    let heads = [(4_000, 10, "NORMAL"), (10, 20_000, "NORMAL"), (4_000, 100, "LOCAL")];
+    for (count, length, outcome) in heads {
+        let field = format!("X-Field: {}\r\n", "v".repeat(length)).repeat(count);
+        let answer = format!("HTTP/1.1 200 OK\r\n{field}Content-Length: 0\r\n\r\n");
+        let server = Raw::start(move |mut stream| {
+            while stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0)
+                && stream.write_all(answer.as_bytes()).is_ok()
+            {}
+        });
+        let [v6, v4] = server.urls("http");
+        let output = sixmark(&["run", "-n", "8", "-c", "2", "--json", "-", &v6, &v4]);
+        let result = document(&output);
+        for family in FAMILIES {
+            let figures = &result["families"][family];
+            assert_eq!(figures["outcomes"][outcome], 4, "{count} fields of {length}");
+            let cause = &figures["failures"][0]["cause"];
+            assert_eq!(cause == "head_limit", outcome == "LOCAL", "{figures}");
+        }
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.contains("256 KiB, the limit that sixmark sets"), outcome == "LOCAL");
+        assert!(!said.contains("does not speak"), "{said}");
     }
 }
 

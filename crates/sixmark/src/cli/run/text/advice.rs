@@ -1,6 +1,6 @@
 //! What to do about a failure.
 
-use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
 use sixmark_core::plan::http::{Http, Version};
 use sixmark_core::plan::tls::{Tls, Version as TlsVersion};
 use sixmark_core::tls::Reason;
@@ -27,7 +27,7 @@ impl Case<'_> {
             }
             Outcome::Unreachable => "check the route".into(),
             Outcome::NoPort => "give more local addresses with --source".into(),
-            Outcome::Local => "this host refused: see the errno in the table".into(),
+            Outcome::Local => self.failed_here().to_owned(),
             Outcome::Content => "what came is not what was to be expected".into(),
             Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
             Outcome::Abandoned | Outcome::Normal => {
@@ -38,6 +38,16 @@ impl Case<'_> {
 
     fn over_quic(self) -> bool {
         self.http.version == Version::Http3
+    }
+
+    fn failed_here(self) -> &'static str {
+        match self.failure.cause {
+            Some(LocalCause::HeadLimit) => "that is no fault of the server's",
+            Some(LocalCause::NoSource) => {
+                "see `ip address`: the address given by --source, or the only one, is gone"
+            }
+            None => "this host refused: see the errno in the table",
+        }
     }
 
     fn broken_off(self) -> &'static str {
