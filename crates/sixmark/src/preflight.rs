@@ -29,11 +29,15 @@ pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error
     linger(plan)?;
     open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
-    let routes =
-        plan.families().map(|family| routes(plan, family)).collect::<Result<Vec<_>, _>>()?;
-    let few_ports = plan.families().filter_map(|family| ports(plan, family));
-    let doubts = few_ports.collect();
-    Ok((routes.concat(), doubts))
+    let mut routes = Vec::new();
+    let mut doubts = Vec::new();
+    for family in plan.families() {
+        let (found, unroutable) = look_up_all(plan, family)?;
+        routes.extend(found);
+        doubts.extend(unroutable);
+        doubts.extend(ports(plan, family));
+    }
+    Ok((routes, doubts))
 }
 
 /// The driver that will be used: of those that work here, and can do what is asked for.
@@ -192,22 +196,35 @@ fn ends(source: &Source) -> [IpAddr; 2] {
     }
 }
 
-fn routes(plan: &Plan, family: Family) -> Result<Vec<Route>, Error> {
+/// The routes to all addresses of a family, and a doubt where there are none to some of them. Exchanges
+/// with those fail, and are counted; where there is not one route, nothing could be measured.
+fn look_up_all(plan: &Plan, family: Family) -> Result<(Vec<Route>, Option<Warning>), Error> {
     let addresses: BTreeSet<SocketAddr> =
         plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
-    addresses.into_iter().map(|to| look_up(to, family)).collect()
-}
-
-fn look_up(to: SocketAddr, family: Family) -> Result<Route, Error> {
-    match route::way_to(to) {
-        Ok(way) => Ok(Route { to, from: Some(way.source), mtu: way.mtu }),
-        Err(error) => {
+    let mut routes = Vec::new();
+    let mut unroutable = Vec::new();
+    for to in addresses {
+        match route::way_to(to) {
+            Ok(way) => routes.push(Route { to, from: Some(way.source), mtu: way.mtu }),
+            Err(error) => {
+                routes.push(Route { to, from: None, mtu: None });
+                unroutable.push((to, error));
+            }
+        }
+    }
+    match unroutable.first() {
+        Some((to, error)) if unroutable.len() == routes.len() => {
             let other = if family == Family::Ipv6 { "-4" } else { "-6" };
             Err(Error::Measure(format!(
                 "this host can't send to {to} over {family} ({error}); \
                  give it a route, or load the other family alone with {other}"
             )))
         }
+        Some((to, error)) => {
+            let warning = warning::unroutable(family, (*to, error), unroutable.len());
+            Ok((routes, Some(warning)))
+        }
+        None => Ok((routes, None)),
     }
 }
 

@@ -20,6 +20,7 @@ mod watch;
 
 pub(crate) use before::{
     ENTRIES, LINES, Unit, few_ports, left_out, nothing_imported, requests_left_out, single_family,
+    unroutable,
 };
 use certificates::of_certificates;
 pub(crate) use comparison::{cut_short, of_comparison};

@@ -70,6 +70,9 @@ const CLOCKS: [(PhaseClock, &str); 3] = [
 /// Targets named at the top.
 const SHOWN_TARGETS: usize = 4;
 
+/// At most so many addresses that failed are named: the document has them all.
+const MOST_ADDRESSES: usize = 8;
+
 /// What is shown of each phase.
 const QUANTILES: [Figure<Summary>; 4] =
     [("mean", |s| s.mean), ("p50", |s| s.p50), ("p99", |s| s.p99), ("max", |s| s.max)];
@@ -104,6 +107,7 @@ pub fn table(result: &RunResult) -> String {
     columns.tcp(&mut text);
     columns.quic(&mut text);
     columns.failures(&mut text);
+    columns.addresses(&mut text);
     columns.content(&mut text);
     after.into_iter().for_each(|watched| watched::figures(&mut text, watched));
     result.watched.iter().for_each(|watched| watched::names(&mut text, watched));
@@ -378,9 +382,30 @@ impl Columns<'_> {
                 let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
                 let code = failed.failure.spoken_code(self.version);
                 let code = code.map_or(String::new(), |code| format!(", {code}"));
+                let cause =
+                    failed.failure.cause.map_or(String::new(), |c| format!(", {}", c.text()));
                 let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
                 let number = count(failed.count);
-                let _ = writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}");
+                let _ =
+                    writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}{cause}");
+            }
+        }
+    }
+
+    /// One line for each of several addresses that failed, the worst first.
+    fn addresses(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            let all = side.iter().flat_map(|f| &f.by_address);
+            let failed: Vec<_> = all.filter(|of| of.failed() > 0).collect();
+            for of in failed.iter().take(MOST_ADDRESSES) {
+                let (times, ended) = (count(of.failed()), count(of.ended));
+                let how = of.usual_failure().map_or(String::new(), |how| format!(", {how}"));
+                let _ = writeln!(text, "{family}: {} failed {times} of {ended}{how}", of.address);
+            }
+            let others = failed.len().saturating_sub(MOST_ADDRESSES);
+            if others > 0 {
+                let others = count(others as u64);
+                let _ = writeln!(text, "{family}: other addresses that failed: {others}");
             }
         }
     }

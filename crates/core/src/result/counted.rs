@@ -146,7 +146,7 @@ fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
     if all.len() < 2 {
         return Vec::new();
     }
-    all.sort_by_key(|of| Reverse(of.ended - of.completed + of.unaccepted));
+    all.sort_by_key(|of| Reverse(of.failed()));
     all.truncate(MOST_ADDRESSES);
     all
 }

@@ -100,6 +100,24 @@ pub struct AddressResult {
 }
 
 impl AddressResult {
+    /// Exchanges that failed: without a complete response, or with a status that is not accepted.
+    pub fn failed(&self) -> u64 {
+        self.ended.saturating_sub(self.completed) + self.unaccepted
+    }
+
+    /// How most of them did; none where nothing failed, or the run cut it off.
+    pub fn usual_failure(&self) -> Option<String> {
+        let others = self.failures.iter().filter(|of| of.failure.outcome != Outcome::Abandoned);
+        let most = others.max_by_key(|failed| failed.count);
+        match most {
+            Some(most) if most.count >= self.unaccepted => {
+                Some(format!("{} in {}", most.failure.outcome, most.failure.phase))
+            }
+            _ if self.unaccepted > 0 => Some("errors".to_owned()),
+            _ => None,
+        }
+    }
+
     /// True where not one response came that is as it was to be.
     pub fn is_dead(&self) -> bool {
         self.ended > 0 && self.completed == self.unaccepted

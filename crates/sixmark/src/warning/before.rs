@@ -1,6 +1,8 @@
 //! What can be said before the run.
 
 use std::cmp::Reverse;
+use std::io;
+use std::net::SocketAddr;
 
 use sixmark_core::family::Family;
 use sixmark_core::import::LeftOut;
@@ -20,6 +22,25 @@ pub(crate) fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
              --source, widen net.ipv4.ip_local_port_range, or use --close rst"
         ),
     )
+}
+
+/// Before the run: this host has no way to some addresses of a family, of which this is the first.
+pub(crate) fn unroutable(
+    family: Family,
+    (to, error): (SocketAddr, &io::Error),
+    addresses: usize,
+) -> Warning {
+    let more = match addresses - 1 {
+        0 => String::new(),
+        others => {
+            format!(", nor to {}", counted(others as u64, "other address", "other addresses"))
+        }
+    };
+    let message = format!(
+        "this host can't send to {to} over {family} ({error}){more}: exchanges with it fail, and are \
+         counted by address"
+    );
+    warning("unroutable", message)
 }
 
 /// Before the run: only one family, though nobody asked for that.

@@ -23,5 +23,6 @@ mod requests;
 mod schedule;
 mod script;
 mod simulated;
+mod sources;
 mod storm;
 mod world;

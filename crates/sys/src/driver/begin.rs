@@ -4,8 +4,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use super::{Handshake, Way, datagram};
-use crate::{clock, path, socket};
+use super::{Handshake, Kind, Way, datagram};
+use crate::{clock, path, route, socket};
 
 /// A connection that was begun.
 pub(super) struct Begun {
@@ -63,6 +63,24 @@ pub(super) fn outcome_with_handshake(
 /// The number of an error that the kernel gave.
 pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// What is told of a connection that could not begin. The kernel has one number for a source address
+/// that is gone and for ports that are used up, so that it has to be asked which it is.
+pub(super) fn failed(error: &io::Error, way: &Way) -> Kind {
+    match number(error) {
+        errno @ libc::EADDRNOTAVAIL if has_no_source(way) => Kind::NoSource(errno),
+        errno => Kind::Failed(errno),
+    }
+}
+
+fn has_no_source(way: &Way) -> bool {
+    let found = match way.from {
+        Some(from) if from.foreign => return false,
+        Some(from) => route::check_source(from.address),
+        None => route::way_to(way.to).map(drop),
+    };
+    found.is_err_and(|error| number(&error) == libc::EADDRNOTAVAIL)
 }
 
 /// Options that must be set before connecting.

@@ -40,7 +40,8 @@ pub trait Driver {
     /// Says how exactly things must be done at their time. Loose at first.
     fn keep_to(&mut self, _grain: Grain) {}
 
-    /// Begins a connection in a vacant slot; ends in [`Kind::Connected`] or [`Kind::Failed`].
+    /// Begins a connection in a vacant slot; ends in [`Kind::Connected`], [`Kind::Failed`] or
+    /// [`Kind::NoSource`].
     /// Returns when the attempt itself began, its socket having been made.
     fn connect(&mut self, slot: Slot, way: &Way) -> u64;
 
@@ -210,4 +211,7 @@ pub enum Kind {
     Ended,
     /// The connection failed with this error number.
     Failed(i32),
+    /// It could not begin, as the kernel says by this error number: this host has no address to connect
+    /// from, or [`Way::from`] is not its own any more.
+    NoSource(i32),
 }

@@ -92,10 +92,7 @@ fn addresses(sides: &Sides<'_>) -> Option<Block> {
     let mut rows = Vec::new();
     for side in &sides.all {
         for of in &side.figures.by_address {
-            let most = of.failures.iter().max_by_key(|failed| failed.count);
-            let most = most.map_or(String::new(), |most| {
-                format!("{} in {}", most.failure.outcome, most.failure.phase)
-            });
+            let most = of.usual_failure().unwrap_or_default();
             let number = |count: u64| Cell::Number(write::count(count), count as f64);
             let cells = vec![
                 of.address.to_string().into(),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::outcome::{Failure, Phase};
 use crate::plan::tls::Tls;
-use crate::result::family_result;
+use crate::result::{AddressResult, FailureCount, family_result};
 use crate::tally::FamilyTally;
 use crate::tls::{Certificate, Facts};
 
@@ -128,6 +128,46 @@ fn full_and_resumed_handshakes_have_times_of_their_own_where_there_are_both() {
     }
     let text = shown(&[handshakes(&[FULL]), handshakes(&[FULL])], |c, text| c.handshakes(text));
     assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
+fn addresses_that_failed_have_a_line_each_the_first_of_them() {
+    let refused = Failure::new(Outcome::Refused, Phase::Connect);
+    let address = |number: u16, failed| AddressResult {
+        address: ([127, 0, 0, 1], number).into(),
+        url: String::new(),
+        ended: 20,
+        completed: 20 - failed,
+        unaccepted: 0,
+        failures: vec![FailureCount { failure: refused, count: failed }],
+    };
+    let dead = (1..=10).map(|number| address(number, 20));
+    let by_address = dead.chain([address(11, 0)]).collect();
+    let v4 = FamilyResult { by_address, ..figures(&FamilyTally::default()) };
+    let columns = Columns {
+        sides: [None, Some(&v4)],
+        hidden: [false; 2],
+        version: Version::Http1,
+        clocks: None,
+    };
+    let mut text = String::new();
+    columns.addresses(&mut text);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "IPv4: 127.0.0.1:1 failed 20 of 20, REFUSED in connect");
+    assert_eq!((lines.len(), lines[8]), (9, "IPv4: other addresses that failed: 2"));
+}
+
+#[test]
+fn segments_that_the_peer_had_already_have_a_row_where_there_are_any() {
+    let again = |duplicates| {
+        let mut tally = FamilyTally::default();
+        let path = crate::tcp::Path { retransmitted: 5, duplicates, ..Default::default() };
+        tally.tcp.record(&path);
+        shown(&[tally.clone(), tally], |c, text| c.tcp(text))
+    };
+    assert_eq!(row(&again(Some(4)), "tcp spurious"), Some(vec!["4", "4"]));
+    assert_eq!(row(&again(Some(0)), "tcp spurious"), None);
+    assert_eq!(row(&again(None), "tcp spurious"), None);
 }
 
 #[test]

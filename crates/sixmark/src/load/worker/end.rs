@@ -1,6 +1,6 @@
 //! How exchanges and connections end that do not end well, and how connections are closed.
 
-use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
 use sixmark_core::plan;
 use sixmark_sys::driver::{Close, Driver, Slot};
 
@@ -65,6 +65,13 @@ impl<D: Driver> Worker<'_, D> {
         };
         let outcome = errno::outcome(errno, phase);
         self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
+    }
+
+    /// This host has no address from which the connection could begin.
+    pub(super) fn without_source(&mut self, slot: Slot, errno: i32) {
+        let (errno, cause) = (Some(errno), Some(LocalCause::NoSource));
+        let failure = Failure::new(Outcome::Local, Phase::Connect);
+        self.break_off(slot, Failure { errno, cause, ..failure });
     }
 
     /// A connection came to no good end, and all exchanges on it do, each in the phase that it is in.

@@ -14,7 +14,8 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
         let connection = self.connections.get(slot);
         let (busy, direct) = (connection.in_flight > 0, connection.outlet.is_none());
-        if let (Kind::Ended | Kind::Failed(_), Some(outlet)) = (&kind, &mut connection.outlet) {
+        let over = matches!(kind, Kind::Ended | Kind::Failed(_) | Kind::NoSource(_));
+        if let (true, Some(outlet)) = (over, &mut connection.outlet) {
             outlet.ended = true;
         }
         match kind {
@@ -31,9 +32,10 @@ impl<D: Driver> Worker<'_, D> {
             Kind::Dropped(count) if busy => self.dropped(slot, at, count),
             Kind::Ended if busy => self.ended(slot, at, false),
             Kind::Failed(errno) if busy => self.broken(slot, errno),
+            Kind::NoSource(errno) if busy => self.without_source(slot, errno),
             Kind::Received(_) | Kind::Dropped(_) => self.unsolicited(slot),
             // The server let an idle connection go: that's its right.
-            Kind::Ended | Kind::Failed(_) => self.close(slot, Close::Orderly),
+            Kind::Ended | Kind::Failed(_) | Kind::NoSource(_) => self.close(slot, Close::Orderly),
         }
         if !self.following.is_empty() {
             self.follow_on();

@@ -266,6 +266,77 @@ fn ports_that_run_out_are_counted_and_the_run_goes_on() {
     assert!(said.contains("[few_ports]") && said.contains("[no_port]"), "{said}");
 }
 
+/// The addresses that connections come from go away: that is no want of ports.
+#[test]
+fn a_source_address_that_goes_away_is_not_taken_for_used_up_ports() {
+    if skipped("netns") {
+        return;
+    }
+    let vanishing = "ip link set lo up && ip addr add fd00::9/128 dev lo nodad && \
+                     ip addr add 10.9.9.9/32 dev lo || exit 99
+                     \"$1\" origin --json --listen 127.0.0.1:81 --listen '[::1]:81' >\"$2/up\" &
+                     server=$!; until [ -s \"$2/up\" ]; do :; done
+                     \"$1\" run -n 2000 -c 8 --rate 100 --no-keep-alive --timeout 5s --quiet --json \"$2/run\" \
+                         --source fd00::9 --source 10.9.9.9 http://127.0.0.1:81/ 'http://[::1]:81/' &
+                     run=$!
+                     until ss -Htan | grep -q 'fd00::9' && ss -Htan | grep -q '10.9.9.9'; do :; done
+                     ip addr del fd00::9/128 dev lo; ip addr del 10.9.9.9/32 dev lo
+                     wait $run; status=$?; kill $server; cat \"$2/run\"; exit $status";
+    let output = script(&["unshare", "-n", "sh"], vanishing);
+    let result = document(&output);
+    for family in ["ipv6", "ipv4"] {
+        let figures = &result["families"][family];
+        let gone = serde_json::json!({
+            "outcome": "LOCAL", "phase": "connect", "errno": 99, "code": null, "cause": "no_source",
+            "count": figures["outcomes"]["LOCAL"]
+        });
+        let failures = figures["failures"].as_array().unwrap();
+        assert!(failures.contains(&gone), "{family}: {failures:?}");
+        assert_eq!(figures["outcomes"]["NO_PORT"], serde_json::Value::Null, "{family}");
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("this host does not have the source address"), "{said}");
+    assert!(!said.contains("ip_local_port_range"), "{said}");
+}
+
+/// Two of the addresses of each family have no route. The others are measured, and these are counted.
+#[test]
+fn an_address_without_a_route_does_not_refuse_the_run() {
+    if skipped("netns") {
+        return;
+    }
+    let partly = "ip link set lo up || exit 99
+                  \"$1\" origin --json --listen 127.0.0.1:81 --listen '[::1]:81' >\"$2/up\" &
+                  until [ -s \"$2/up\" ]; do :; done
+                  a=a.test:81:[::1],[2001:db8::1],[2001:db8::2],127.0.0.1,192.0.2.1,192.0.2.2
+                  \"$1\" run -n 60 -c 2 --json \"$2/run\" --resolve $a http://a.test:81/ >\"$2/table\"
+                  status=$?; kill $!
+                  printf '[%s,\"' \"$(cat \"$2/run\")\"; tr '\\n' '|' <\"$2/table\"; printf '\"]'
+                  exit $status";
+    let output = script(&["unshare", "-n", "sh"], partly);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (result, table) = (&shown[0], shown[1].as_str().unwrap());
+    check(result);
+    for (family, name, gone) in [
+        ("ipv6", "IPv6", ["[2001:db8::1]:81", "[2001:db8::2]:81"]),
+        ("ipv4", "IPv4", ["192.0.2.1:81", "192.0.2.2:81"]),
+    ] {
+        let all = result["families"][family]["by_address"].as_array().unwrap();
+        for address in gone {
+            let of = all.iter().find(|of| of["address"] == address).unwrap();
+            assert_eq!((&of["ended"], &of["completed"]), (&10.into(), &0.into()), "{of}");
+            assert_eq!(of["failures"][0]["outcome"], "UNREACHABLE");
+            let line = format!("|{name}: {address} failed 10 of 10, UNREACHABLE in connect|");
+            assert!(table.contains(&line), "{line} in {table}");
+        }
+        assert!(said.contains(&format!("this host can't send to {} over {name}", gone[0])));
+        assert!(said.contains("nor to 1 other address"), "{said}");
+    }
+    assert_eq!(said.matches("[unroutable]").count(), 2, "{said}");
+}
+
 /// A queue before the interface that has no room for what eight connections send at once.
 #[test]
 fn what_tcp_sends_again_is_counted_and_said() {

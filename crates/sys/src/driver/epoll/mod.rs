@@ -16,7 +16,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
-use super::begin::{Begun, begin, number};
+use super::begin::{Begun, begin, failed, number};
 use super::datagram::{self, Datagrams};
 use super::own::{Bytes, Spare, rest};
 use super::{Close, Driver, Event, Handed, Handshake, Kind, Message, Path, Slot, Stamps, Way};
@@ -317,7 +317,7 @@ impl Driver for Epoll {
         let generation = self.sockets[slot as usize].generation.wrapping_add(1);
         self.sockets[slot as usize] = Socket { generation, ..Socket::default() };
         self.begin(slot, way).unwrap_or_else(|error| {
-            let (at, kind) = (self.now(), Kind::Failed(number(&error)));
+            let (at, kind) = (self.now(), failed(&error, way));
             self.ready.push_back(Event { slot, at, kind });
             at
         })

@@ -32,7 +32,7 @@ use self::mark::Operation;
 pub use self::ring::PeerWrites;
 use self::ring::{Completion, Pool, Ring};
 use self::socket::{Ear, File, Socket};
-use super::begin::{Begun, begin, number};
+use super::begin::{Begun, begin, failed, number};
 use super::datagram::{Datagrams, drops};
 use super::own::{Bytes, Spare};
 use super::{Close, Driver, Event, Grain, Handed, Handshake, Kind, Message, Path, Slot, Way};
@@ -312,7 +312,7 @@ impl Driver for Uring {
         self.sockets[slot as usize].renew(way.lasting);
         self.open += 1;
         self.begin(slot, way).unwrap_or_else(|error| {
-            let (at, kind) = (self.now(), Kind::Failed(number(&error)));
+            let (at, kind) = (self.now(), failed(&error, way));
             self.ready.push_back(Event { slot, at, kind });
             at
         })
