@@ -65,6 +65,14 @@ pub enum Reason {
     CertificateIssuer,
     /// The certificate is another server's.
     CertificateName,
+    /// It is for no name at all: it has no subjectAltName.
+    CertificateNameless,
+    /// It is of version 1 or 2, which have no names of servers.
+    CertificateVersion,
+    /// It is an authority's own (CA:TRUE), and not one of those given.
+    CertificateAuthority,
+    /// It is not for servers (extended key usage).
+    CertificatePurpose,
     /// The certificate is wrong in another way.
     Certificate,
     /// The two sides have no version, cipher or group in common.
@@ -80,6 +88,10 @@ impl fmt::Display for Reason {
             Reason::CertificateDate => "certificate_date",
             Reason::CertificateIssuer => "certificate_issuer",
             Reason::CertificateName => "certificate_name",
+            Reason::CertificateNameless => "certificate_nameless",
+            Reason::CertificateVersion => "certificate_version",
+            Reason::CertificateAuthority => "certificate_authority",
+            Reason::CertificatePurpose => "certificate_purpose",
             Reason::Certificate => "certificate",
             Reason::Incompatible => "incompatible",
             Reason::Protocol => "protocol",

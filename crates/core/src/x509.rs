@@ -1,25 +1,121 @@
-//! The one thing to know of a certificate (RFC 5280): when it expires. Its bytes are a stranger's.
+//! What there is to know of a certificate (RFC 5280): when it is valid, of which version it is, whose key
+//! it has and what that is for. Its bytes are a stranger's.
 
 const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
 /// `[0]`, constructed: the version, which certificates of version 1 leave out.
 const VERSION: u8 = 0xa0;
+const BOOLEAN: u8 = 0x01;
+const BIT_STRING: u8 = 0x03;
+const OCTET_STRING: u8 = 0x04;
+const OBJECT: u8 = 0x06;
+/// `[3]`, constructed.
+const EXTENSIONS: u8 = 0xa3;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
+
+/// basicConstraints (RFC 5280, 4.2.1.9), extKeyUsage (4.2.1.12) and its serverAuth.
+const CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+const PURPOSES: &[u8] = &[0x55, 0x1d, 0x25];
+const FOR_SERVERS: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 
 /// The last second in which a certificate in DER is valid, in seconds from 1970 in UTC. None where
 /// the bytes are no certificate.
 pub fn not_after(der: &[u8]) -> Option<i64> {
+    let (validity, _) = validity(der)?;
+    let (_, _not_before, rest) = element(validity)?;
+    let (tag, text, _) = element(rest)?;
+    time(tag, text)
+}
+
+/// The first second in which it is valid, likewise.
+pub fn not_before(der: &[u8]) -> Option<i64> {
+    let (validity, _) = validity(der)?;
+    let (tag, text, _) = element(validity)?;
+    time(tag, text)
+}
+
+/// Its version: 1 to 3. Only the last has extensions, and with them names of servers.
+pub fn version(der: &[u8]) -> Option<u8> {
+    let (signed, _) = expect(SEQUENCE, expect(SEQUENCE, der)?.0)?;
+    let Some((number, _)) = expect(VERSION, signed) else { return Some(1) };
+    match expect(INTEGER, number)?.0 {
+        &[number @ 0..=2] => Some(number + 1),
+        _ => None,
+    }
+}
+
+/// Its public key, as an element of its own (SubjectPublicKeyInfo).
+pub fn public_key(der: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = validity(der)?;
+    let (_subject, rest) = expect(SEQUENCE, rest)?;
+    let (_, after) = expect(SEQUENCE, rest)?;
+    rest.get(..rest.len() - after.len())
+}
+
+/// The parts of a public key as [`public_key`] gives it: the algorithm's identifier, and the key itself.
+pub fn key_parts(key: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (parts, _) = expect(SEQUENCE, key)?;
+    let (algorithm, rest) = expect(SEQUENCE, parts)?;
+    let (bits, _) = expect(BIT_STRING, rest)?;
+    // Whole bytes: no bit of the last one is unused.
+    Some((algorithm, bits.strip_prefix(&[0])?))
+}
+
+/// True where it says that its owner may issue others (CA:TRUE).
+pub fn is_authority(der: &[u8]) -> bool {
+    let constraints = extension(der, CONSTRAINTS).and_then(|value| expect(SEQUENCE, value));
+    let authority = constraints.and_then(|(fields, _)| expect(BOOLEAN, fields));
+    authority.is_some_and(|(value, _)| value != [0])
+}
+
+/// True where it says nothing of purposes, or that servers are one of them.
+pub fn is_for_servers(der: &[u8]) -> bool {
+    let Some(value) = extension(der, PURPOSES) else { return true };
+    let Some((mut rest, _)) = expect(SEQUENCE, value) else { return false };
+    while let Some((purpose, after)) = expect(OBJECT, rest) {
+        if purpose == FOR_SERVERS {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// What is signed of a certificate: its validity, and what comes after that.
+fn validity(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (certificate, _) = expect(SEQUENCE, der)?;
     let (signed, _) = expect(SEQUENCE, certificate)?;
     let after_version = expect(VERSION, signed).map_or(signed, |(_, rest)| rest);
     let (_serial, rest) = expect(INTEGER, after_version)?;
     let (_algorithm, rest) = expect(SEQUENCE, rest)?;
     let (_issuer, rest) = expect(SEQUENCE, rest)?;
-    let (validity, _) = expect(SEQUENCE, rest)?;
-    let (_, _not_before, rest) = element(validity)?;
-    let (tag, text, _) = element(rest)?;
-    time(tag, text)
+    expect(SEQUENCE, rest)
+}
+
+/// The value of an extension.
+fn extension<'a>(der: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
+    let (_, rest) = validity(der)?;
+    let (_subject, rest) = expect(SEQUENCE, rest)?;
+    let (_key, mut rest) = expect(SEQUENCE, rest)?;
+    // Two numbers may come before, which nobody uses.
+    let all = loop {
+        let (tag, content, after) = element(rest)?;
+        if tag == EXTENSIONS {
+            break content;
+        }
+        rest = after;
+    };
+    let (mut rest, _) = expect(SEQUENCE, all)?;
+    while let Some((extension, after)) = expect(SEQUENCE, rest) {
+        let (name, value) = expect(OBJECT, extension)?;
+        if name == wanted {
+            let value = expect(BOOLEAN, value).map_or(value, |(_critical, rest)| rest);
+            return expect(OCTET_STRING, value).map(|(content, _)| content);
+        }
+        rest = after;
+    }
+    None
 }
 
 /// A second as RFC 3339 has it, in UTC.

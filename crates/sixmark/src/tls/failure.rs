@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use rustls::{AlertDescription, CertificateError, Error};
+use rustls::{AlertDescription, CertificateError, Error, OtherError};
 use sixmark_core::tls::{Cause, Reason};
+
+use super::verifier::Flaw;
 
 /// What ended a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +61,16 @@ fn flaw(wrong: &CertificateError) -> Reason {
         | Wrong::NotValidYet
         | Wrong::NotValidYetContext { .. } => Reason::CertificateDate,
         Wrong::UnknownIssuer => Reason::CertificateIssuer,
+        Wrong::NotValidForNameContext { presented, .. } if presented.is_empty() => {
+            Reason::CertificateNameless
+        }
         Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => Reason::CertificateName,
+        Wrong::InvalidPurpose | Wrong::InvalidPurposeContext { .. } => Reason::CertificatePurpose,
+        Wrong::Other(OtherError(other)) => match other.downcast_ref() {
+            Some(Flaw::Version) => Reason::CertificateVersion,
+            Some(Flaw::Authority) => Reason::CertificateAuthority,
+            None => Reason::Certificate,
+        },
         _ => Reason::Certificate,
     }
 }

@@ -12,9 +12,10 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::tls::{Share, Tls, Version};
+use sixmark_core::x509;
 
 use super::names;
-use super::verifier::Anyone;
+use super::verifier::{Anyone, Given};
 use crate::Error;
 
 /// What every handshake of a run has in common. Cheap to clone.
@@ -107,21 +108,25 @@ fn verifier(
     if tls.insecure {
         return Ok(Arc::new(Anyone(provider.clone())));
     }
+    let given = match &tls.cacert {
+        Some(file) => certificates("--cacert", file)?,
+        None => Vec::new(),
+    };
     let roots = match &tls.cacert {
-        Some(file) => roots_of(file)?,
+        Some(file) => roots_of(file, &given)?,
         None => system_roots()?,
     };
     let built = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
-    let verifier = built.build().map_err(|error| usage(format!("--cacert: {error}")))?;
-    Ok(verifier)
+    let issued = built.build().map_err(|error| usage(format!("--cacert: {error}")))?;
+    Ok(Arc::new(Given::new(issued, given)))
 }
 
-fn roots_of(file: &str) -> Result<RootCertStore, Error> {
+fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates("--cacert", file)? {
+    for certificate in given {
         let wrong =
             |error| usage(format!("--cacert '{file}': a certificate is malformed: {error}"));
-        roots.add(certificate).map_err(wrong)?;
+        roots.add(certificate.clone()).map_err(wrong)?;
     }
     Ok(roots)
 }
@@ -152,13 +157,19 @@ fn own_certificate(
         let hint = if option == "--cert" { "; give its file with --key" } else { "" };
         usage(format!("{option} '{key_file}': no private key in it, or an encrypted one{hint}"))
     })?;
-    let pair = CertifiedKey::from_der(chain, key, provider).map_err(|error| match error {
-        rustls::Error::InconsistentKeys(_) => {
-            usage(format!("{option} '{key_file}': not the key of the certificate in '{file}'"))
-        }
-        error => usage(format!("{option} '{key_file}': can't be used: {error}")),
+    let key = provider.key_provider.load_private_key(key);
+    let key =
+        key.map_err(|error| usage(format!("{option} '{key_file}': can't be used: {error}")))?;
+    // Not by the library, which reads no certificate of version 1; servers may want one.
+    let public = chain.first().and_then(|own| x509::public_key(own));
+    let public = public.ok_or_else(|| {
+        usage(format!("--cert '{file}': a certificate is malformed: no public key is found in it"))
     })?;
-    Ok(Arc::new(SingleCertAndKey::from(pair)))
+    if key.public_key().is_some_and(|own| *own != *public) {
+        let line = format!("{option} '{key_file}': not the key of the certificate in '{file}'");
+        return Err(usage(line));
+    }
+    Ok(Arc::new(SingleCertAndKey::from(CertifiedKey::new(chain, key))))
 }
 
 /// At least one certificate.

@@ -1,11 +1,15 @@
 use std::sync::Arc;
 
-use rcgen::date_time_ymd;
+use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, date_time_ymd};
 use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sixmark_core::plan::tls::{Tls, Version};
 use sixmark_core::tls::{Cause, Reason};
 
-use super::support::{Authority, IPV6, NAME, Talk, client, only, server};
+use super::support::{
+    Authority, IPV6, NAME, Pair, Talk, client, key_of, only, self_signed, server, showing,
+};
 use crate::tls::Failure;
 
 fn failure(tls: Tls, server: ServerConfig) -> (Failure, Talk) {
@@ -70,13 +74,107 @@ fn another_ones_certificate_is_refused_even_then() {
     let authority = Authority::new();
     let (pair, thief) = (authority.issue(NAME, |_| ()), authority.issue(NAME, |_| ()));
     for version in [Version::V12, Version::V13] {
-        let key = rustls::pki_types::PrivateKeyDer::try_from(thief.key.serialize_der()).unwrap();
-        let key = rustls::crypto::aws_lc_rs::sign::any_supported_type(&key).unwrap();
-        let shown = rustls::sign::CertifiedKey::new(vec![pair.certificate.clone()], key);
-        let mut config = authority.server();
-        config.cert_resolver = Arc::new(rustls::sign::SingleCertAndKey::from(shown));
+        let config = showing(vec![pair.certificate.clone()], key_of(&thief.key));
         let tls = only(version, Tls { insecure: true, ..authority.trusted() });
         let (failure, _) = failure(tls, config);
+        assert_eq!(failure.cause.reason, Reason::Certificate, "{failure}");
+    }
+}
+
+const VERSIONS: [Version; 2] = [Version::V12, Version::V13];
+
+/// Talks to a server that shows this certificate: why it fails, if it does.
+fn shown(tls: &Tls, pair: &Pair) -> Option<Reason> {
+    let reasons = VERSIONS.map(|version| {
+        let config = showing(vec![pair.certificate.clone()], key_of(&pair.key));
+        let mut talk = Talk::new(&mut client(only(version, tls.clone())), IPV6, &Arc::new(config));
+        let failed = talk.settle().err();
+        assert_eq!(failed.is_none(), talk.progress.finished);
+        failed.map(|failure| failure.cause.reason)
+    });
+    assert_eq!(reasons[0], reasons[1]);
+    reasons[0]
+}
+
+/// As `openssl req -x509` makes it: an authority's, signed by itself. curl takes it, too.
+#[test]
+fn a_certificate_that_is_given_itself_is_trusted_though_it_is_an_authoritys() {
+    let authority = Authority::new();
+    let (own, twin) = (self_signed(NAME, |_| ()), self_signed(NAME, |_| ()));
+    assert_eq!(shown(&authority.trusting(&own), &own), None);
+    let refused = Some(Reason::CertificateAuthority);
+    assert_eq!(shown(&authority.trusting(&twin), &own), refused);
+    assert_eq!(shown(&authority.trusted(), &own), refused);
+    // One that another has issued, and that is no authority's.
+    let issued = Authority::named("other").issue(NAME, |_| ());
+    assert_eq!(shown(&authority.trusting(&issued), &issued), None);
+    assert_eq!(shown(&authority.trusted(), &issued), Some(Reason::CertificateIssuer));
+}
+
+/// A name, what is wrong with the certificate, and how it is refused.
+type Kind<'a> = (&'a str, fn(&mut CertificateParams), Reason);
+
+#[test]
+fn a_certificate_that_is_given_itself_must_be_right_otherwise() {
+    let authority = Authority::new();
+    let other = "b.example".to_owned();
+    let kinds: [Kind<'_>; 5] = [
+        (NAME, |own| own.not_after = date_time_ymd(2001, 1, 1), Reason::CertificateDate),
+        (NAME, |own| own.not_before = date_time_ymd(4000, 1, 1), Reason::CertificateDate),
+        (&other, |_| (), Reason::CertificateName),
+        (NAME, |own| own.subject_alt_names.clear(), Reason::CertificateNameless),
+        (
+            NAME,
+            |own| own.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth],
+            Reason::CertificatePurpose,
+        ),
+    ];
+    for (name, change, reason) in kinds {
+        let pair = self_signed(name, change);
+        assert_eq!(shown(&authority.trusting(&pair), &pair), Some(reason));
+        let insecure = Tls { insecure: true, cacert: None, ..authority.trusted() };
+        assert_eq!(shown(&insecure, &pair), None, "{reason}");
+    }
+    let for_servers = self_signed(NAME, |own| {
+        own.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
+    });
+    assert_eq!(shown(&authority.trusting(&for_servers), &for_servers), None);
+}
+
+/// For another name, and for none at all: `--sni` helps with the first alone.
+#[test]
+fn a_certificate_without_names_is_told_from_one_for_another() {
+    let authority = Authority::new();
+    let other = authority.issue("b.example", |_| ());
+    let none = authority.issue(NAME, |own| own.subject_alt_names.clear());
+    assert_eq!(shown(&authority.trusted(), &other), Some(Reason::CertificateName));
+    assert_eq!(shown(&authority.trusted(), &none), Some(Reason::CertificateNameless));
+}
+
+/// Made by `openssl x509 -req`, which OpenSSL 3.0 makes of version 1.
+const VERSION_1: &[u8] = include_bytes!("version1.pem");
+
+#[test]
+fn a_certificate_of_version_1_will_do_where_any_does() {
+    let authority = Authority::new();
+    let certificate = CertificateDer::from_pem_slice(VERSION_1).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(VERSION_1).unwrap();
+    let thief = authority.issue(NAME, |_| ()).key;
+    let given = authority.file("version1.pem", std::str::from_utf8(VERSION_1).unwrap());
+    let given = Tls { cacert: Some(given), ..authority.trusted() };
+    let any = Tls { insecure: true, cacert: None, ..authority.trusted() };
+    for version in VERSIONS {
+        let settled = |tls: &Tls, key| {
+            let config = Arc::new(showing(vec![certificate.clone()], key));
+            Talk::new(&mut client(only(version, tls.clone())), IPV6, &config).settle()
+        };
+        settled(&any, key.clone_key()).unwrap();
+        for tls in [&given, &authority.trusted()] {
+            let failure = settled(tls, key.clone_key()).unwrap_err();
+            assert_eq!(failure.cause.reason, Reason::CertificateVersion, "{failure}");
+        }
+        let failure = settled(&any, key_of(&thief)).unwrap_err();
         assert_eq!(failure.cause.reason, Reason::Certificate, "{failure}");
     }
 }

@@ -46,10 +46,32 @@ fn files_that_will_not_do_are_refused_in_a_line_that_names_them() {
         (own(&cert, Some(&none)), &none, "No such file"),
         (own(&cert, Some(&text)), &text, "no private key"),
         (own(&cert, Some(&key)), &key, "not the key"),
+        (own(&hollow, Some(&key)), &hollow, "malformed"),
     ] {
         let line = refused(tls);
         assert!(line.contains(file.as_str()) && line.contains(part), "{line}");
     }
+}
+
+/// The file that is wrong is named by its option, and a certificate of version 1 is none.
+#[test]
+fn what_is_wrong_with_an_own_certificate_is_not_said_of_its_key() {
+    let authority = Authority::new();
+    let key = authority.issue("a", |_| ()).key.serialize_pem();
+    let key = authority.file("key.pem", &key);
+    let hollow =
+        authority.file("hollow", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    let own = |cert: &String, key: &String| Tls {
+        cert: Some(cert.clone()),
+        key: Some(key.clone()),
+        ..authority.trusted()
+    };
+    let line = refused(own(&hollow, &key));
+    assert!(line.starts_with("--cert") && !line.contains("--key"), "{line}");
+    let text = std::str::from_utf8(include_bytes!("version1.pem")).unwrap();
+    let version1 = authority.file("version1.pem", text);
+    assert!(Setup::new(&plan(own(&version1, &version1))).is_ok());
+    assert!(refused(own(&version1, &key)).contains("not the key"));
 }
 
 #[test]

@@ -80,6 +80,11 @@ impl Authority {
         Tls { cacert: Some(self.path("ca.pem")), alpn: vec!["http/1.1".into()], ..Tls::default() }
     }
 
+    /// What a plan says that trusts this certificate instead.
+    pub(super) fn trusting(&self, pair: &Pair) -> Tls {
+        Tls { cacert: Some(self.file("given.pem", &pair.pem)), ..self.trusted() }
+    }
+
     /// A server with a good certificate.
     pub(super) fn server(&self) -> ServerConfig {
         server(&self.issue(NAME, |_| ()), rustls::ALL_VERSIONS)
@@ -106,6 +111,25 @@ pub(super) fn server(pair: &Pair, versions: &[&'static SupportedProtocolVersion]
     server_with(aws_lc_rs::default_provider(), pair, versions)
 }
 
+/// A server that shows what its library would not let it show.
+pub(super) fn showing(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'_>) -> ServerConfig {
+    let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
+    let shown = rustls::sign::CertifiedKey::new(chain, key);
+    let mut config = Authority::new().server();
+    config.cert_resolver = Arc::new(rustls::sign::SingleCertAndKey::from(shown));
+    config
+}
+
+/// A certificate that its own key has signed, for `name`, changed by `change`.
+pub(super) fn self_signed(name: &str, change: impl FnOnce(&mut CertificateParams)) -> Pair {
+    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    change(&mut params);
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    Pair { certificate: certificate.der().clone(), pem: certificate.pem(), key }
+}
+
 pub(super) fn server_with(
     provider: CryptoProvider,
     pair: &Pair,
@@ -121,7 +145,7 @@ pub(super) fn server_with(
     config
 }
 
-fn key_of(key: &KeyPair) -> PrivateKeyDer<'static> {
+pub(super) fn key_of(key: &KeyPair) -> PrivateKeyDer<'static> {
     PrivateKeyDer::try_from(key.serialize_der()).unwrap()
 }
 

@@ -99,6 +99,28 @@ impl Case<'_> {
                 "the certificate is for another name: give that with --sni"
             }
             Some(Reason::CertificateDate) => "check the certificate's dates and this host's clock",
+            Some(Reason::CertificateNameless) => {
+                "the certificate has no subjectAltName, and no other name counts: have it issued \
+                 with one, or accept any with --insecure"
+            }
+            Some(Reason::CertificateVersion) => {
+                "the certificate is older than X.509 version 3, which names servers: have another one \
+                 issued, or accept any with --insecure"
+            }
+            Some(Reason::CertificateAuthority) => {
+                "the server shows the certificate of an authority (CA:TRUE) as its own: give exactly \
+                 that with --cacert, or accept any with --insecure"
+            }
+            Some(Reason::CertificatePurpose) => {
+                "the certificate is not for servers (extended key usage): accept any with --insecure"
+            }
+            Some(Reason::Certificate) if self.tls.is_some_and(|tls| tls.insecure) => {
+                "the server does not prove that the certificate is its own"
+            }
+            Some(Reason::Certificate) => "the certificate is bad: accept any with --insecure",
+            Some(Reason::Incompatible) => {
+                "nothing that the server has suits --tls, --ciphers, --groups and --alpn"
+            }
             None if self.failure.code.is_some() => return self.alert(),
             _ => "see tls.failures in the result: perhaps what listens there does not speak TLS",
         };
@@ -189,6 +211,32 @@ mod tests {
                 assert!(!said.contains("--tls 1.2"), "{code}: {said}");
             }
         }
+    }
+
+    #[test]
+    fn each_fault_of_a_certificate_has_advice_of_its_own() {
+        let failure = Failure::new(Outcome::Tls, Phase::Tls);
+        let said = |reason, insecure| {
+            let tls = Tls { insecure, ..tls(Version::Http1) };
+            let (http, tls) = (http(Version::Http1), Some(&tls));
+            Case { failure: &failure, reason: Some(reason), http, tls }.advice()
+        };
+        for (reason, part) in [
+            (Reason::CertificateIssuer, "--cacert"),
+            (Reason::CertificateName, "--sni"),
+            (Reason::CertificateNameless, "no subjectAltName"),
+            (Reason::CertificateVersion, "X.509 version 3"),
+            (Reason::CertificateAuthority, "CA:TRUE"),
+            (Reason::CertificatePurpose, "not for servers"),
+            (Reason::Certificate, "--insecure"),
+            (Reason::Incompatible, "--groups"),
+        ] {
+            let said = said(reason, false);
+            assert!(said.contains(part) && !said.contains("does not speak TLS"), "{said}");
+            assert_eq!(said.contains("--sni"), reason == Reason::CertificateName, "{said}");
+        }
+        assert!(!said(Reason::Certificate, true).contains("--insecure"));
+        assert!(said(Reason::Protocol, false).contains("does not speak TLS"));
     }
 
     #[test]
