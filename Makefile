@@ -10,7 +10,7 @@ SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-fio s
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck fuzz bench emulator instructions calibrate verdicts traffic \
+.PHONY: help demo build test lint shellcheck fuzz bench servers emulator instructions calibrate verdicts traffic \
 	watch-bench accuracy
 
 help: ## this list
@@ -47,6 +47,10 @@ bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only h2-tls
 	scripts/install-test-packages bench
 	scripts/install-oha $(TARGET_DIR)/peers
 	benches/peers/run --sixmark $(SIXMARK) $(BENCH)
+
+servers: build ## counts held against those of some 20 real servers; SERVERS="--only nginx,caddy -n 200"
+	scripts/install-test-packages servers
+	benches/servers/run --sixmark $(SIXMARK) $(SERVERS)
 
 emulator: ## the lab's link emulator as root: lateness at 100 Mbit/s, Gbit/s on one core; EMULATOR=10 seconds each
 	$(CARGO) build --release -p sixmark --example emulator
