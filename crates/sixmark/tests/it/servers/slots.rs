@@ -72,7 +72,8 @@ impl RunningSlotServer {
     /// Loads both families.
     fn run(&self, options: &[&str]) -> RunResult {
         let [v6, v4] = &self.urls;
-        let result = run(&[options, &["--timeout", "60s", v6, v4]].concat());
+        // On a busy machine what waits for a slot may wait for long.
+        let result = run(&[options, &["--timeout", "600s", v6, v4]].concat());
         let most = f64::from(result.plan.as_ref().unwrap().load.connections.get());
         let open = Family::BOTH.map(|family| of(&result, family).connections.mean_open);
         // Not all are there from the first moment to the last.
