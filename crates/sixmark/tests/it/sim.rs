@@ -1,11 +1,12 @@
 //! The worker against a simulated world, and drivers against one another.
 //!
-//! Nothing here sleeps or reads a clock but `conformance`, which also asks the real drivers. A seed
+//! Nothing here sleeps or reads a clock but `conformance`, `datagrams` and `closing`, which ask the real drivers. A seed
 //! decides everything; a test that fails says which one it was.
 
 #![cfg(test)]
 
 mod balance;
+mod closing;
 mod conformance;
 mod connections;
 mod datagrams;

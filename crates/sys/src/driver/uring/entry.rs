@@ -4,10 +4,11 @@ use std::os::fd::{AsRawFd as _, RawFd};
 use std::ptr::null_mut;
 
 use io_uring::opcode::{
-    AsyncCancel, Close, FixedFdInstall, PollAdd, Recv, RecvMsgMulti, Send, SendMsg, SetSockOpt,
+    AsyncCancel, AsyncCancel2, Close, FixedFdInstall, PollAdd, Recv, RecvMsgMulti, Send, SendMsg,
+    SetSockOpt,
 };
 use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fd, Fixed};
+use io_uring::types::{CancelBuilder, Fd, Fixed};
 
 use super::lent::Rest;
 use super::mark::Operation;
@@ -111,7 +112,7 @@ pub(super) fn discard(socket: &Socket, slot: Slot, file: &File, most: u32) -> En
 /// Send `bytes`, which must stay where they are until the kernel is done with them; without a word
 /// about it where all went well.
 pub(super) fn send_quietly(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
-    let mark = socket.mark(slot, Operation::Send);
+    let mark = socket.mark(slot, Operation::SendKept);
     let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
     let entry = on!(file, slot, |target| Send::new(target, start, length));
     let entry = entry.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build();
@@ -152,6 +153,12 @@ pub(super) fn send(socket: &Socket, slot: Slot, file: &File, rest: &Rest<'_>) ->
 pub(super) fn cancel(socket: &Socket, slot: Slot, operation: Operation) -> Entry {
     let what = socket.mark(slot, operation);
     quiet(AsyncCancel::new(what).build(), socket, slot)
+}
+
+/// Take back all small requests that still wait for room: there may be several.
+pub(super) fn cancel_kept(socket: &Socket, slot: Slot) -> Entry {
+    let what = CancelBuilder::user_data(socket.mark(slot, Operation::SendKept)).all();
+    quiet(AsyncCancel2::new(what).build(), socket, slot)
 }
 
 /// Close a descriptor.

@@ -15,7 +15,7 @@ pub(super) enum Operation {
     Receive,
     /// To drop what comes.
     Discard,
-    /// To send.
+    /// To send bytes that are held until the end of that is told.
     Send,
     /// To tell of the end, however it comes.
     Watch,
@@ -27,6 +27,9 @@ pub(super) enum Operation {
     Hear,
     /// To tell when there is room for datagrams.
     Room,
+    /// To send bytes that are kept for good; told only where that fails. A mark of its own, so that
+    /// its end is not taken for that of a [`Send`](Operation::Send), whose bytes may then go.
+    SendKept,
     /// Something of which only the effect matters: closing, cancelling.
     Quiet,
 }
@@ -63,6 +66,7 @@ impl Mark {
             7 => Operation::Pass,
             8 => Operation::Hear,
             9 => Operation::Room,
+            10 => Operation::SendKept,
             _ => Operation::Quiet,
         };
         Mark { slot: packed as u32, generation: (packed >> 32) as u32 & GENERATIONS, operation }
@@ -75,9 +79,12 @@ mod tests {
 
     #[test]
     fn a_mark_survives_the_way_through_the_kernel() {
-        use Operation::{Connect, Discard, Hear, Install, Pass, Quiet, Receive, Room, Send, Watch};
-        for operation in [Connect, Receive, Discard, Send, Watch, Install, Pass, Hear, Room, Quiet]
-        {
+        use Operation::{
+            Connect, Discard, Hear, Install, Pass, Quiet, Receive, Room, Send, SendKept, Watch,
+        };
+        let all =
+            [Connect, Receive, Discard, Send, Watch, Install, Pass, Hear, Room, SendKept, Quiet];
+        for operation in all {
             for (slot, generation) in [(0, 0), (7, 1), (u32::MAX, 0xff_ffff)] {
                 let mark = Mark { slot, generation, operation };
                 assert_eq!(Mark::unpack(mark.pack()), mark);

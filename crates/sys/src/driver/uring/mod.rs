@@ -416,6 +416,11 @@ impl Driver for Uring {
         self.spinning = false;
         self.open -= 1;
         self.cancel_all(slot);
+        if close == Close::Reset && self.sockets[slot as usize].asked {
+            // A request that still waits for room would keep the connection open.
+            let entry = entry::cancel_kept(&self.sockets[slot as usize], slot);
+            self.push(&entry);
+        }
         let socket = &mut self.sockets[slot as usize];
         match socket.file.take() {
             Some(File::Open(fd)) => {

@@ -13,6 +13,7 @@ impl Uring {
         let Some(file) = &socket.file else { return };
         let entry = entry::send_quietly(socket, slot, file, bytes);
         socket.request = bytes.as_ptr() as usize;
+        socket.asked = true;
         self.push(&entry);
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Socket {
     pub(super) datagrams: Option<Datagrams>,
     /// Where the request lies that was sent last in this slot, if it is one that is kept.
     pub(super) request: usize,
+    /// One that is kept was sent on this connection.
+    pub(super) asked: bool,
     /// The error number that a send met, while there may be something to receive yet.
     pub(super) refused: Option<i32>,
     /// A send that the kernel will tell of.

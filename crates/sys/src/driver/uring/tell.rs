@@ -27,6 +27,9 @@ impl Uring {
             Operation::Receive => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion),
+            // A part of it is no failure: the peer, or the next receive, shows what became of the rest.
+            Operation::SendKept if completion.result >= 0 => None,
+            Operation::SendKept => self.refused(slot, -completion.result),
             Operation::Hear => self.heard(slot, completion),
             Operation::Room => self.go_on_casting(slot),
             Operation::Pass => self.refused(slot, -completion.result),
@@ -112,7 +115,7 @@ impl Uring {
         }
     }
 
-    /// A send failed, or one is over that was to be told of.
+    /// A send is over that was to be told of.
     fn sent(&mut self, slot: Slot, Completion { mark, result, .. }: Completion) -> Option<Kind> {
         if result >= 0 && !self.go_on_sending(slot, mark, result as usize) {
             return None;
