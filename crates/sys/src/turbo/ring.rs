@@ -1,5 +1,6 @@
 //! The ring: what may be asked of it, each without a chance to be wrong about memory.
 
+use std::collections::VecDeque;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::net::TcpListener;
@@ -7,7 +8,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{CancelBuilder, Fd, Fixed, Timespec};
-use io_uring::{EnterFlags, IoUring, cqueue, opcode};
+use io_uring::{Builder, EnterFlags, IoUring, cqueue, opcode};
 
 use crate::buffers::{Buffers, GROUP};
 use crate::release;
@@ -40,12 +41,17 @@ pub(super) struct Ring {
     // Dropped by hand: the buffers only where the kernel can't write to them any more.
     ring: ManuallyDrop<IoUring>,
     buffers: ManuallyDrop<Buffers>,
+    /// What the kernel would not take yet, in order: an entry, or two that are linked.
+    waiting: VecDeque<(Entry, Option<Entry>)>,
 }
 
 impl Ring {
     /// A ring whose table has room for `room` connections.
     pub(super) fn new(room: u32) -> io::Result<Ring> {
-        let ring = build()?;
+        Ring::over(build(IoUring::builder())?, room)
+    }
+
+    fn over(ring: IoUring, room: u32) -> io::Result<Ring> {
         ring.submitter().register_files_sparse(room)?;
         let submitter = ring.submitter();
         // SAFETY: Drop frees the buffers only after everything under way was cancelled.
@@ -54,7 +60,11 @@ impl Ring {
         let mut ring = ring;
         // Saves a look-up of the descriptor in each call; nothing is lost where it is refused.
         let _ = ring_descriptor(&mut ring);
-        Ok(Ring { ring: ManuallyDrop::new(ring), buffers: ManuallyDrop::new(buffers) })
+        Ok(Ring {
+            ring: ManuallyDrop::new(ring),
+            buffers: ManuallyDrop::new(buffers),
+            waiting: VecDeque::new(),
+        })
     }
 
     /// Accepts into the table until told otherwise.
@@ -109,14 +119,11 @@ impl Ring {
         token: u64,
         closing: u64,
     ) {
-        // A link reaches no further than one submission.
-        self.make_room(2);
         let linked = Flags::SKIP_SUCCESS | Flags::IO_LINK;
         let flags = NOW | libc::MSG_MORE;
         let asked = sending(index, bytes, flags).user_data(token).flags(linked);
-        // SAFETY: the bytes live for ever.
-        unsafe { self.push(&asked) };
-        self.close(index, closing);
+        // SAFETY: the bytes live for ever; closing involves no memory.
+        unsafe { self.push_both(asked, Some(closing_of(index, closing))) };
     }
 
     /// Ends a connection's direction, or both (`libc::SHUT_WR`, `libc::SHUT_RDWR`).
@@ -128,19 +135,19 @@ impl Ring {
 
     /// Closes a connection and frees its place in the table.
     pub(super) fn close(&mut self, index: u32, token: u64) {
-        let asked = opcode::Close::new(Fixed(index)).build();
         // SAFETY: no memory is involved.
-        unsafe { self.push(&asked.user_data(token).flags(Flags::SKIP_SUCCESS)) };
+        unsafe { self.push(&closing_of(index, token)) };
     }
 
     /// Submits, waits for something to be told if `idle`, and appends all that was told.
     pub(super) fn turn(&mut self, idle: bool, told: &mut Vec<Told>) -> io::Result<()> {
         self.buffers.publish();
+        self.queue_waiting();
+        let idle = idle && self.waiting.is_empty();
         match self.submit_and_look(u32::from(idle)) {
-            // Interrupted, or more completions than the kernel likes to keep: they are told first.
-            Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY)) => {
-                return Err(error);
-            }
+            // Interrupted, out of memory for a moment, or more completions than the kernel likes to
+            // keep: those are told first.
+            Err(error) if !is_passing(&error) => return Err(error),
             _ => {}
         }
         told.extend(self.ring.completion().map(|entry| Told {
@@ -174,17 +181,57 @@ impl Ring {
     /// # Safety
     /// Memory that the entry names must be valid until its completion.
     unsafe fn push(&mut self, entry: &Entry) {
-        self.make_room(1);
-        // SAFETY: passed on to the caller. There is room, so that it can't be refused.
-        let _ = unsafe { self.ring.submission().push(entry) };
+        // SAFETY: passed on to the caller.
+        unsafe { self.push_both(entry.clone(), None) };
     }
 
-    fn make_room(&mut self, count: usize) {
-        let full = |ring: &mut IoUring| {
-            let queue = ring.submission();
-            queue.capacity() - queue.len() < count
-        };
-        while full(&mut self.ring) && self.ring.submit().is_ok() {}
+    /// Queues an entry, or two that are linked: a link reaches no further than one submission. They
+    /// wait where the kernel takes nothing at the moment.
+    ///
+    /// # Safety
+    /// Memory that the entries name must be valid until their completions.
+    unsafe fn push_both(&mut self, first: Entry, second: Option<Entry>) {
+        if self.waiting.is_empty() && self.make_room(1 + usize::from(second.is_some())) {
+            // SAFETY: passed on to the caller.
+            unsafe { self.queue(&first, second.as_ref()) };
+        } else {
+            self.waiting.push_back((first, second));
+        }
+    }
+
+    /// Queues what waited, as far as there is room.
+    fn queue_waiting(&mut self) {
+        while let Some((first, second)) = self.waiting.pop_front() {
+            if !self.make_room(1 + usize::from(second.is_some())) {
+                return self.waiting.push_front((first, second));
+            }
+            // SAFETY: whoever pushed them vouched for the memory until their completions.
+            unsafe { self.queue(&first, second.as_ref()) };
+        }
+    }
+
+    /// # Safety
+    /// As for [`Ring::push_both`]. There must be room.
+    unsafe fn queue(&mut self, first: &Entry, second: Option<&Entry>) {
+        for entry in std::iter::once(first).chain(second) {
+            // SAFETY: passed on to the caller.
+            let queued = unsafe { self.ring.submission().push(entry) };
+            debug_assert!(queued.is_ok(), "room was made");
+        }
+    }
+
+    /// True where so many entries have room, if need be after a submission.
+    fn make_room(&mut self, count: usize) -> bool {
+        loop {
+            let queue = self.ring.submission();
+            if queue.capacity() - queue.len() >= count {
+                return true;
+            }
+            drop(queue);
+            if self.ring.submit().is_err() {
+                return false;
+            }
+        }
     }
 }
 
@@ -215,17 +262,64 @@ fn sending(index: u32, bytes: &'static [u8], flags: i32) -> Entry {
     opcode::Send::new(Fixed(index), bytes.as_ptr(), length).flags(flags).build()
 }
 
+fn closing_of(index: u32, token: u64) -> Entry {
+    opcode::Close::new(Fixed(index)).build().user_data(token).flags(Flags::SKIP_SUCCESS)
+}
+
+/// True for an error after which the same call may succeed.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN))
+}
+
 /// Before Linux 6.13 a file leaves the table only when all older requests on others are over, so that
 /// a connection would stay open until another ends.
-fn build() -> io::Result<IoUring> {
+fn build(mut builder: Builder) -> io::Result<IoUring> {
     if !release::is_at_least(6, 13) {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "it needs Linux 6.13 or newer"));
     }
-    let mut builder = IoUring::builder();
     builder.setup_single_issuer().setup_submit_all().setup_cqsize(COMPLETIONS);
     builder.setup_defer_taskrun().build(SUBMISSIONS)
 }
 
 fn ring_descriptor(ring: &mut IoUring) -> io::Result<()> {
     ring.submitter().register_ring_fd()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel refuses every submission to a ring that is not enabled yet.
+    #[test]
+    fn what_the_kernel_does_not_take_at_once_is_taken_later() {
+        if !release::is_at_least(6, 13) {
+            return;
+        }
+        let mut builder = IoUring::builder();
+        builder.setup_r_disabled();
+        let mut ring = Ring::over(build(builder).unwrap(), 1).unwrap();
+        let (pairs, singles) = (3_000, 1_000);
+        for token in (0..2 * pairs).step_by(2) {
+            let [first, second] =
+                [token, token + 1].map(|t| opcode::Nop::new().build().user_data(t));
+            // SAFETY: no memory is involved.
+            unsafe { ring.push_both(first.flags(Flags::IO_LINK), Some(second)) };
+        }
+        for token in 2 * pairs..2 * pairs + singles {
+            // SAFETY: no memory is involved.
+            unsafe { ring.push(&opcode::Nop::new().build().user_data(token)) };
+        }
+        assert!(ring.turn(false, &mut Vec::new()).is_err(), "it is not enabled");
+        ring.ring.submitter().register_enable_rings().unwrap();
+        let mut told = Vec::new();
+        while told.len() < (2 * pairs + singles) as usize {
+            ring.turn(true, &mut told).unwrap();
+        }
+        let mut tokens: Vec<u64> = told.iter().map(|told| told.token).collect();
+        let alone = tokens.iter().filter(|&&token| token >= 2 * pairs);
+        assert!(alone.is_sorted(), "those that are not linked are told in order");
+        tokens.sort_unstable();
+        assert_eq!(tokens, (0..2 * pairs + singles).collect::<Vec<_>>());
+        assert!(told.iter().all(|told| told.result == 0));
+    }
 }
