@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -67,7 +67,7 @@ impl Place<'_> {
 /// calling thread does. It stays in the process group of the caller, with its terminal.
 ///
 /// # Errors
-/// The working folder is gone.
+/// The working folder is gone, or no descriptor is to be had.
 pub fn lead_among(
     command: &mut Command,
     net: BorrowedFd<'_>,
@@ -84,10 +84,11 @@ pub fn lead_among(
     Ok(())
 }
 
-/// All that is needed between fork and exec, where nothing may be allocated.
+/// All that is needed between fork and exec, where nothing may be allocated. The descriptors are its
+/// own: the command that it becomes a part of may outlive those that it was given.
 struct Way {
-    net: RawFd,
-    mounts: RawFd,
+    net: OwnedFd,
+    mounts: OwnedFd,
     account: Option<Account>,
     user_map: CString,
     group_map: CString,
@@ -107,8 +108,8 @@ impl Way {
             None => std::env::current_dir()?,
         };
         Ok(Way {
-            net: net.as_raw_fd(),
-            mounts: mounts.as_raw_fd(),
+            net: net.try_clone_to_owned()?,
+            mounts: mounts.try_clone_to_owned()?,
             account,
             user_map: map(account.map(|a| a.user)).map_err(io::Error::other)?,
             group_map: map(account.map(|a| a.group)).map_err(io::Error::other)?,
@@ -116,7 +117,6 @@ impl Way {
         })
     }
 
-    /// The descriptors must stay open until the program has begun.
     fn before(self, command: &mut Command) {
         let go = move || self.go();
         // SAFETY: between fork and exec the closure makes system calls alone that are safe in a signal
@@ -125,10 +125,10 @@ impl Way {
     }
 
     fn go(&self) -> io::Result<()> {
-        // SAFETY: setns takes a descriptor that the starter holds open, and a number.
-        check(unsafe { libc::setns(self.net, libc::CLONE_NEWNET) })?;
+        // SAFETY: setns takes a descriptor, which `self` holds open, and a number.
+        check(unsafe { libc::setns(self.net.as_raw_fd(), libc::CLONE_NEWNET) })?;
         // SAFETY: as above; after fork there is one thread, so that no folder is shared.
-        check(unsafe { libc::setns(self.mounts, libc::CLONE_NEWNS) })?;
+        check(unsafe { libc::setns(self.mounts.as_raw_fd(), libc::CLONE_NEWNS) })?;
         // Other mounts, another folder: the same path leads to it.
         // SAFETY: the folder is a C string.
         check(unsafe { libc::chdir(self.folder.as_ptr()) })?;
@@ -167,4 +167,29 @@ fn write(path: &std::ffi::CStr, text: &CString) -> io::Result<()> {
     // SAFETY: the descriptor is ours and is not used any more.
     unsafe { libc::close(file) };
     error.map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many of this process's descriptors name the same file as `one`.
+    fn names_of(one: BorrowedFd<'_>) -> usize {
+        let name = |number: &str| std::fs::read_link(format!("/proc/self/fd/{number}")).ok();
+        let wanted = name(&one.as_raw_fd().to_string()).unwrap();
+        let all = std::fs::read_dir("/proc/self/fd").unwrap();
+        let all = all.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        all.filter(|number| name(number).as_ref() == Some(&wanted)).count()
+    }
+
+    #[test]
+    fn a_command_that_is_led_has_descriptors_of_its_own() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut command = Command::new("true");
+        lead_among(&mut command, writer.as_fd(), writer.as_fd()).unwrap();
+        drop(writer);
+        assert_eq!(names_of(reader.as_fd()), 3, "the reader, and two of the command's");
+        drop(command);
+        assert_eq!(names_of(reader.as_fd()), 1);
+    }
 }
