@@ -121,7 +121,8 @@ fn draft_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn unguessable() -> String {
+/// A part of a name that nobody can guess: 16 hexadecimal digits.
+pub(crate) fn unguessable() -> String {
     format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 

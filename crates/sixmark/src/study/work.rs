@@ -1,14 +1,20 @@
 //! The folder for what lasts no longer than the study runs.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use sixmark_sys::join;
+
 use super::folder::Folder;
-use crate::Error;
+use crate::{Error, output};
 
 /// The file of a study's folder that names it, so that one which a killed process left is found.
 const NOTE: &str = "work";
+
+/// The file in it that names the study's folder, so that a note that was changed, or copied, takes
+/// nothing away but what this study made.
+const OWNER: &str = ".study";
 
 /// What its name begins with.
 const PREFIX: &str = "sixmark-study-";
@@ -19,23 +25,26 @@ const PREFIX: &str = "sixmark-study-";
 pub(super) struct Work {
     path: PathBuf,
     note: PathBuf,
+    owner: String,
 }
 
 impl Work {
     /// A new one under `base`; the one that a killed process left is taken away.
     pub(super) fn new(folder: &Folder, base: &Path) -> Result<Work, Error> {
         let note = folder.path().join(NOTE);
-        if let Ok(left) = fs::read_to_string(&note) {
-            remove(Path::new(left.trim()));
-        }
-        let path = unused(base);
-        folder.write(NOTE, &format!("{}\n", path.display()))?;
-        let work = Work { path, note };
+        let path = base.join(format!("{PREFIX}{}", output::unguessable()));
         let cannot = |error: std::io::Error| {
-            Error::Measure(format!("can't make the folder '{}': {error}", work.path.display()))
+            Error::Measure(format!("can't make the folder '{}': {error}", path.display()))
         };
-        fs::create_dir(&work.path).map_err(cannot)?;
+        let owner = identity(folder.path()).map_err(cannot)?;
+        if let Ok(left) = fs::read_to_string(&note) {
+            remove(Path::new(left.trim()), &owner);
+        }
+        folder.write(NOTE, &format!("{}\n", path.display()))?;
+        fs::create_dir(&path).map_err(cannot)?;
+        let work = Work { path: path.clone(), note, owner };
         readable(&work.path).map_err(cannot)?;
+        fs::write(work.path.join(OWNER), &work.owner).map_err(cannot)?;
         work.folder("www")?;
         Ok(work)
     }
@@ -68,7 +77,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        remove(&self.path);
+        remove(&self.path, &self.owner);
         let _ = fs::remove_file(&self.note);
     }
 }
@@ -78,17 +87,66 @@ fn readable(path: &Path) -> std::io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
-/// The process id alone may come again.
-fn unused(base: &Path) -> PathBuf {
-    let name = |number: u32| base.join(format!("{PREFIX}{}-{number}", std::process::id()));
-    (0..).map(name).find(|path| !path.exists()).unwrap_or_else(|| base.join(PREFIX))
+/// A folder by what no copy of it shares.
+fn identity(folder: &Path) -> std::io::Result<String> {
+    let found = fs::metadata(folder)?;
+    Ok(format!("{}:{}\n", found.dev(), found.ino()))
 }
 
-/// Takes away a folder of ours, and none other, whatever a note says.
-fn remove(path: &Path) {
-    let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+/// Takes away a folder that this study made, and none other, whatever a note says.
+fn remove(path: &Path, owner: &str) {
+    let is_named_so = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
     let temporary = [std::env::temp_dir(), PathBuf::from(crate::lab::TEMPORARY)];
-    if ours && temporary.iter().any(|base| path.parent() == Some(base)) {
+    let is_there = temporary.iter().any(|base| path.parent() == Some(base));
+    // No link, and nobody else's: who made the folder alone could write who it belongs to.
+    let is_own = fs::symlink_metadata(path)
+        .is_ok_and(|found| found.is_dir() && found.uid() == join::account());
+    let is_ours = || fs::read_to_string(path.join(OWNER)).is_ok_and(|named| named == owner);
+    if is_named_so && is_there && is_own && is_ours() {
         let _ = fs::remove_dir_all(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study(path: &Path) -> Folder {
+        Folder::create(path).unwrap()
+    }
+
+    #[test]
+    fn what_a_killed_study_left_is_taken_away_by_itself_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = std::env::temp_dir();
+        let folder = study(&dir.path().join("one"));
+        let left = Work::new(&folder, &base).unwrap();
+        let path = left.path().to_owned();
+        // As a kill leaves it.
+        std::mem::forget(left);
+
+        let other = study(&dir.path().join("other"));
+        other.write(NOTE, &format!("{}\n", path.display())).unwrap();
+        drop(Work::new(&other, &base).unwrap());
+        assert!(path.is_dir(), "another study's note named it");
+
+        let next = Work::new(&folder, &base).unwrap();
+        assert!(!path.exists() && next.path().join("www").is_dir());
+        let path = next.path().to_owned();
+        drop(next);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_folder_that_no_study_made_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = study(&dir.path().join("one"));
+        let named = std::env::temp_dir().join(format!("{PREFIX}{}", output::unguessable()));
+        fs::create_dir(&named).unwrap();
+        folder.write(NOTE, &format!("{}\n", named.display())).unwrap();
+        drop(Work::new(&folder, &std::env::temp_dir()).unwrap());
+        let stayed = named.is_dir();
+        fs::remove_dir(&named).unwrap();
+        assert!(stayed);
     }
 }
