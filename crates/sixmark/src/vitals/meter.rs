@@ -20,9 +20,11 @@ use crate::{Error, warning};
 
 /// How often processor time is read of this machine,
 const PAUSE: Duration = Duration::from_millis(100);
-/// and of a page that sixmark serves. That of a node_exporter costs its server more, and is fetched
-/// at the begin, at the warm-up's end and at the end.
+/// and of a page that sixmark serves. That of a node_exporter costs its server more: it is fetched at
+/// the beginning, at the warm-up's end, at the end, and in between so often that little is lost where
+/// the server dies.
 const PAUSE_OF_PAGES: Duration = Duration::from_secs(1);
+const PAUSE_OF_NODE_EXPORTER: Duration = Duration::from_secs(10);
 /// The longest that a thread does not look whether it is to end.
 const LONGEST: Duration = Duration::from_secs(1);
 
@@ -87,7 +89,13 @@ impl Meter {
         let server = match server {
             None => None,
             Some(file @ From::File(_)) => Some(Remote::File(file.clone())),
-            Some(From::Page(page)) => Some(Remote::Page(Fetching::start(page, warmup)?)),
+            Some(From::Page(page)) => {
+                let pause = match page.who {
+                    Exporter::Sixmark => PAUSE_OF_PAGES,
+                    Exporter::Node => PAUSE_OF_NODE_EXPORTER,
+                };
+                Some(Remote::Page(Fetching::start(page, warmup, pause)?))
+            }
             Some(From::Host(host)) => {
                 let name = From::Host(host.clone()).name();
                 Some(Remote::Host(name, Box::new(Local::start(host.open()?, None)?)))
@@ -237,7 +245,7 @@ struct Fetching {
 }
 
 impl Fetching {
-    fn start(page: &Page, warmup: Duration) -> Result<Fetching, Error> {
+    fn start(page: &Page, warmup: Duration, pause: Duration) -> Result<Fetching, Error> {
         let stop = Stop::default();
         let (stopped, page) = (Arc::clone(&stop.0), page.clone());
         let (name, who) = (page.name.clone(), page.who);
@@ -246,20 +254,23 @@ impl Fetching {
         let read = move || {
             let began = Instant::now();
             let mut next = match who {
-                Exporter::Sixmark => Some(PAUSE_OF_PAGES),
-                Exporter::Node => Some(warmup).filter(|warmup| !warmup.is_zero()),
+                Exporter::Node if !warmup.is_zero() => warmup,
+                _ => pause,
             };
+            let mut answers = true;
             while !stopped.load(Ordering::Acquire) {
-                match next.map(|next| next.saturating_sub(began.elapsed())) {
-                    Some(Duration::ZERO) => {
-                        fetched.fetch();
-                        let again = who == Exporter::Sixmark;
-                        next = again.then(|| began.elapsed() + PAUSE_OF_PAGES);
-                    }
-                    left => std::thread::park_timeout(left.unwrap_or(LONGEST).min(LONGEST)),
+                let left = next.saturating_sub(began.elapsed());
+                if left.is_zero() {
+                    answers = fetched.fetch();
+                    next = began.elapsed() + pause;
+                } else {
+                    std::thread::park_timeout(left.min(LONGEST));
                 }
             }
-            fetched.fetch();
+            // One that did not answer a moment ago must not keep the end waiting.
+            if answers {
+                fetched.fetch();
+            }
             (fetched.series, fetched.problem)
         };
         let thread = std::thread::Builder::new().name("vitals-from".into()).spawn(read);
@@ -289,18 +300,24 @@ struct Fetched {
 }
 
 impl Fetched {
-    fn fetch(&mut self) {
+    /// Adds what the page says now: true where it says it.
+    fn fetch(&mut self) -> bool {
         let before = clock::real() / 1_000;
         let fetched = self.page.place.fetch();
         // It was true at some moment in between.
         let at_us = before.midpoint(clock::real() / 1_000);
-        match fetched {
-            Ok(page) => match processor_time(&page, at_us) {
-                Some((_, point)) => self.series.push(point),
-                None => self.problem = Some("a page had no processor time any more".to_owned()),
-            },
-            Err(why) => self.problem = Some(why),
+        let told = fetched.and_then(|page| {
+            let told = processor_time(&page, at_us);
+            told.ok_or_else(|| "a page had no processor time any more".to_owned())
+        });
+        match told {
+            Ok((_, point)) => self.series.push(point),
+            Err(why) => {
+                self.problem = Some(why);
+                return false;
+            }
         }
+        true
     }
 }
 
@@ -316,4 +333,39 @@ fn of_samples(file: &From, read: Result<Vec<Sample>, String>) -> Reading {
     };
     let series = samples.iter().map(Point::of).collect();
     Reading { source: Source::File, name: Some(file.name()), series, samples, problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::super::scrape;
+    use super::*;
+
+    #[test]
+    fn what_a_page_told_before_its_server_died_is_kept() {
+        let listener = TcpListener::bind("[::1]:0").unwrap();
+        let url = format!("http://{}/metrics", listener.local_addr().unwrap());
+        let (told, all_told) = std::sync::mpsc::channel();
+        let serve = std::thread::spawn(move || {
+            for second in 1..=4 {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _ = stream.read(&mut [0; 1_000]).unwrap();
+                let page = format!("node_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {second}\n");
+                write!(stream, "HTTP/1.0 200 OK\r\n\r\n{page}").unwrap();
+            }
+            drop(listener);
+            told.send(()).unwrap();
+        });
+        let place = scrape::Place::find(url.parse().unwrap()).unwrap();
+        let page = Page { name: url, place, who: Exporter::Node };
+        let meter = Fetching::start(&page, Duration::ZERO, Duration::from_millis(1)).unwrap();
+        all_told.recv_timeout(Duration::from_secs(30)).unwrap();
+        let reading = meter.end();
+        serve.join().unwrap();
+        let (first_us, last_us) = reading.series.span_us().unwrap();
+        assert!(last_us > first_us, "more than the first page is kept");
+        assert!(reading.problem.is_some(), "and that it died is known");
+    }
 }
