@@ -56,9 +56,14 @@ impl Args {
 }
 
 impl StoreArgs {
-    /// Where that is.
+    /// Where that is. A variable that would lead elsewhere and is ignored is said to be.
     pub(super) fn place(&self) -> Result<store::Place, Error> {
-        store::Place::choose(self.store.as_deref(), |name| std::env::var_os(name))
+        let var = |name: &str| std::env::var_os(name);
+        let place = store::Place::choose(self.store.as_deref(), var)?;
+        if let Some(line) = store::ignored_data_home(&place, var) {
+            complain(&format!("warning: {line}"));
+        }
+        Ok(place)
     }
 }
 

@@ -22,7 +22,7 @@ use sixmark_core::headline::{Headline, SideFigures};
 
 use crate::Error;
 pub use list::{Filter, Listed, Page};
-pub use place::{Place, VARIABLE};
+pub use place::{Place, VARIABLE, ignored_data_home};
 use schema::Found;
 
 /// How long to wait for another sixmark that writes: each takes milliseconds.

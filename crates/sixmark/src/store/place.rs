@@ -10,6 +10,8 @@ use crate::Error;
 
 /// The environment variable that means the same as `--store`.
 pub const VARIABLE: &str = "SIXMARK_STORE";
+/// The folder for a user's data.
+const DATA_HOME: &str = "XDG_DATA_HOME";
 /// What stands for no store at all.
 const NONE: &str = "none";
 /// The usual file, below the folder for a user's data.
@@ -76,11 +78,22 @@ impl Place {
     }
 }
 
+/// What is said of a folder for a user's data that is set and ignored; none where it is not.
+pub fn ignored_data_home(place: &Place, var: impl Fn(&str) -> Option<OsString>) -> Option<String> {
+    let Place::Usual(Some(used)) = place else { return None };
+    let set = var(DATA_HOME).map(PathBuf::from).filter(|path| !path.is_absolute())?;
+    Some(format!(
+        "{DATA_HOME} is '{}', not an absolute path, and is ignored: the store is '{}'",
+        set.display(),
+        used.display()
+    ))
+}
+
 /// The XDG Base Directory Specification has relative paths ignored.
 fn usual(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || absolute("HOME").map(|home| home.join(".local/share"));
-    absolute("XDG_DATA_HOME").or_else(home).map(|data| data.join(USUAL))
+    absolute(DATA_HOME).or_else(home).map(|data| data.join(USUAL))
 }
 
 #[cfg(test)]
@@ -105,6 +118,24 @@ mod tests {
         assert_eq!(chosen(None, &all[2..]), usual(home));
         assert_eq!(chosen(None, &[("XDG_DATA_HOME", "data"), all[2]]), usual(home));
         assert_eq!(chosen(None, &[("SIXMARK_STORE", ""), all[2]]), usual(home));
+    }
+
+    #[test]
+    fn a_folder_that_is_ignored_is_named() {
+        let said = |value: &'static str, option: Option<&str>| {
+            let environment = [("XDG_DATA_HOME", value), ("HOME", "/home/me")];
+            let var = |name: &str| {
+                let known = environment.iter().find(|(known, _)| *known == name);
+                known.map(|(_, value)| value.into())
+            };
+            ignored_data_home(&Place::choose(option.map(OsStr::new), var).unwrap(), var)
+        };
+        for wrong in ["", "data", "./data"] {
+            let line = said(wrong, None).unwrap();
+            assert!(line.contains(&format!("'{wrong}'")) && line.contains("/home/me/"), "{line}");
+        }
+        assert_eq!(said("/data", None), None);
+        assert_eq!(said("data", Some("/a")), None, "another place was named");
     }
 
     #[test]
