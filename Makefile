@@ -4,14 +4,14 @@ CARGO ?= cargo
 SECONDS ?= 60
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
-SCRIPTS = .ci/run scripts/fuzz scripts/install-cargo-tools scripts/install-fio scripts/install-oha \
+SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-fio scripts/install-oha \
 	scripts/install-test-packages
 
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck fuzz bench servers emulator instructions calibrate verdicts traffic \
-	watch-bench accuracy
+.PHONY: help demo build test lint shellcheck advisories fuzz bench servers emulator instructions calibrate \
+	verdicts traffic watch-bench accuracy
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,10 @@ lint: shellcheck ## formatting, clippy, documentation, licences, shell scripts
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	scripts/install-cargo-tools cargo-deny
 	$(CARGO) deny check licenses bans sources
+
+advisories: ## known weaknesses of the dependencies, from the network; .ci/weekly runs it and blocks nothing
+	scripts/install-cargo-tools cargo-deny
+	$(CARGO) deny check advisories
 
 # A machine that is not Debian may lint the Rust without it; .ci/run installs it first.
 shellcheck:
