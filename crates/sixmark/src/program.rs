@@ -33,12 +33,24 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// A program whose words are English and that goes where it is told.
+/// Variables that a service or a client is started with, where they are set. Others may be meant for
+/// this program alone: credentials, say.
+const PLAIN: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM"];
+
+/// A program whose words are English and that goes where it is told, with the caller's environment.
 pub(crate) fn command(path: &Path) -> Command {
     let mut command = Command::new(path);
     command.env("LC_ALL", "C").env_remove("LANGUAGE").stdin(Stdio::null());
     for name in PROXIES {
         command.env_remove(name);
     }
+    command
+}
+
+/// The same with nothing of the caller's environment but what any program needs.
+pub(crate) fn plain_command(path: &Path) -> Command {
+    let mut command = Command::new(path);
+    command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());
+    command.envs(PLAIN.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command
 }

@@ -13,11 +13,14 @@ use sixmark_core::study::client::Load;
 use sixmark_sys::process::Running;
 
 use super::talk::{Said, Talk, Way, left, text};
-use super::{Browser, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
-use crate::program::{command, find};
+use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
+use crate::program::{find, plain_command};
 
 /// It speaks on descriptors 3 and 4, where a shell puts its standard ones.
 const SHELL: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
+
+/// The file for what it says on standard error.
+const STDERR: &str = "stderr";
 
 /// A running Chromium.
 pub(super) struct Chromium {
@@ -25,20 +28,43 @@ pub(super) struct Chromium {
     /// The page that is open, with all that is its own.
     context: Option<String>,
     said: PathBuf,
+    confinement: Confinement,
     // Behind the pipes, whose end is its own: what does not heed that is stopped.
     running: Running,
 }
 
 impl Chromium {
-    pub(super) fn start(words: &[String], folder: &Path) -> Result<Chromium, String> {
+    /// Starts it; without its sandbox where that can't be made, as in many containers.
+    pub(super) fn start(
+        words: &[String],
+        folder: &Path,
+        confinement: Confinement,
+    ) -> Result<Chromium, String> {
+        match Chromium::try_start(words, folder, confinement) {
+            Err(_) if blames_sandbox(&last_of(&folder.join(STDERR))) => {
+                Chromium::try_start(words, folder, confinement.without_sandbox())
+            }
+            started => started,
+        }
+    }
+
+    fn try_start(
+        words: &[String],
+        folder: &Path,
+        confinement: Confinement,
+    ) -> Result<Chromium, String> {
         let unable = |error: std::io::Error| format!("can't be started: {error}");
         let program = find("chromium").ok_or("is not there any more")?;
         let shell = find("sh").ok_or("needs sh")?;
         let (its_in, to) = pipe().map_err(unable)?;
         let (from, its_out) = pipe().map_err(unable)?;
-        let said = folder.join("stderr");
-        let mut command = command(&shell);
+        let said = folder.join(STDERR);
+        let mut command = plain_command(&shell);
         command.arg("-c").arg(SHELL).arg(&program).args(words);
+        if !confinement.has_sandbox() {
+            command.arg("--no-sandbox");
+        }
+        confinement.lead(&mut command, &[folder]).map_err(unable)?;
         command.arg(format!("--user-data-dir={}", folder.display())).arg("about:blank");
         command.stdin(Stdio::from(its_in)).stdout(Stdio::from(its_out));
         command.stderr(File::create(&said).map_err(unable)?).env("HOME", folder);
@@ -46,7 +72,7 @@ impl Chromium {
         // Ours of its ends go with the command, so that its end can be seen.
         drop(command);
         let talk = Talk::new(Pipes::new(to, from)?);
-        let mut chromium = Chromium { talk, context: None, said, running };
+        let mut chromium = Chromium { talk, context: None, said, confinement, running };
         let version = chromium.talk.call("Browser.getVersion", json!({}));
         version.map_err(|why| format!("{why}{}", last_line(&chromium.said)))?;
         Ok(chromium)
@@ -148,6 +174,15 @@ impl Browser for Chromium {
     fn said(&self) -> String {
         last_of(&self.said)
     }
+
+    fn confinement(&self) -> Confinement {
+        self.confinement
+    }
+}
+
+/// True where its last words are about a sandbox, or the namespaces that it is made of.
+fn blames_sandbox(said: &str) -> bool {
+    said.contains("sandbox") || said.contains("namespace")
 }
 
 /// What its events say of a load.

@@ -12,8 +12,8 @@ use sixmark_sys::process::Running;
 use tungstenite::{Message, WebSocket};
 
 use super::talk::{Said, Talk, Way, left, text};
-use super::{Browser, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
-use crate::program::{command, find};
+use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
+use crate::program::{find, plain_command};
 
 /// What it says before the address that it listens on.
 const LISTENS: &str = "WebDriver BiDi listening on ws://";
@@ -63,6 +63,7 @@ pub(super) struct Firefox {
     page: String,
     container: Option<String>,
     said: PathBuf,
+    confinement: Confinement,
     running: Running,
 }
 
@@ -71,14 +72,17 @@ impl Firefox {
         words: &[String],
         insecure: bool,
         folder: &Path,
+        confinement: Confinement,
     ) -> Result<Firefox, String> {
         let unable = |error: std::io::Error| format!("can't be started: {error}");
         let program = find("firefox").ok_or("is not there any more")?;
         let settings = SETTINGS.map(|(name, value)| format!("user_pref('{name}', {value});\n"));
-        fs::write(folder.join("user.js"), settings.concat()).map_err(unable)?;
+        let file = folder.join("user.js");
+        fs::write(&file, settings.concat()).map_err(unable)?;
         let said = folder.join("stderr");
-        let mut command = command(&program);
+        let mut command = plain_command(&program);
         command.args(words).arg("--profile").arg(folder).arg("about:blank");
+        confinement.lead(&mut command, &[folder, file.as_path()]).map_err(unable)?;
         // Its reporter of crashes would outlive it.
         command.env("HOME", folder).env("MOZ_CRASHREPORTER_DISABLE", "1");
         command.stdout(std::process::Stdio::null());
@@ -91,7 +95,7 @@ impl Firefox {
         let events =
             ["network.beforeRequestSent", "network.responseCompleted", "network.fetchError"];
         talk.call("session.subscribe", json!({"events": events}))?;
-        Ok(Firefox { talk, page: String::new(), container: None, said, running })
+        Ok(Firefox { talk, page: String::new(), container: None, said, confinement, running })
     }
 
     /// Answers the page's own request, and none other, in the browser.
@@ -203,6 +207,10 @@ impl Browser for Firefox {
 
     fn said(&self) -> String {
         last_of(&self.said)
+    }
+
+    fn confinement(&self) -> Confinement {
+        self.confinement
     }
 }
 

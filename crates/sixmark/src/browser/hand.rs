@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -115,10 +115,13 @@ fn work(orders: &Receiver<Order>) {
 fn one(own: &mut Own, order: &Order) -> Result<Option<Loads>, String> {
     let Order { client, words, job, folder, stop, .. } = order;
     let key = (client.name(), job.insecure);
-    let folder = folder.join(format!("{}-{}", client.name(), own.len()));
+    let profile = folder.join(format!("{}-{}", client.name(), own.len()));
     let browser = match own.entry(key) {
         Entry::Occupied(there) => there.into_mut(),
-        Entry::Vacant(free) => free.insert(start(*client, words, job.insecure, &folder)?),
+        Entry::Vacant(free) => {
+            make_profile(folder, &profile)?;
+            free.insert(start(*client, words, job.insecure, &profile)?)
+        }
     };
     let done = all(browser.as_mut(), job, stop);
     if done.is_err() {
@@ -128,8 +131,25 @@ fn one(own: &mut Own, order: &Order) -> Result<Option<Loads>, String> {
     done
 }
 
+/// A folder for a profile, in one that other accounts may pass, whatever a strict umask says.
+fn make_profile(folder: &Path, profile: &Path) -> Result<(), String> {
+    let may_pass = std::fs::Permissions::from_mode(0o755);
+    std::fs::create_dir_all(profile)
+        .and_then(|()| std::fs::set_permissions(folder, may_pass))
+        .map_err(|error| format!("can't make '{}': {error}", profile.display()))
+}
+
 /// The calling thread's network namespace, by its inode.
-fn network() -> Result<u64, String> {
-    let found = std::fs::metadata("/proc/thread-self/ns/net");
+pub(super) fn network() -> Result<u64, String> {
+    inode_of("/proc/thread-self/ns/net")
+}
+
+/// That of the program's first thread, which goes into none of a lab.
+pub(super) fn network_of_program() -> Result<u64, String> {
+    inode_of("/proc/self/ns/net")
+}
+
+fn inode_of(path: &str) -> Result<u64, String> {
+    let found = std::fs::metadata(path);
     found.map(|found| found.ino()).map_err(|error| format!("/proc is not there: {error}"))
 }

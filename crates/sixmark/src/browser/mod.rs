@@ -6,6 +6,7 @@
 //! page of the same origin, which is made up in the browser, so that the server never sees it.
 
 mod chromium;
+mod confinement;
 mod firefox;
 mod hand;
 mod talk;
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 use sixmark_core::study::client::{Client, Job, Load};
 
 use crate::usage;
+use confinement::Confinement;
 pub(crate) use hand::Browsers;
 
 /// The longest that a browser may take for what is no load: to start, say, on a full machine.
@@ -45,6 +47,9 @@ trait Browser {
 
     /// The end of what it said on standard error.
     fn said(&self) -> String;
+
+    /// How it runs.
+    fn confinement(&self) -> Confinement;
 }
 
 /// What loads came to.
@@ -65,16 +70,16 @@ fn start(
     insecure: bool,
     folder: &Path,
 ) -> Result<Box<dyn Browser>, String> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| format!("can't make '{}': {error}", folder.display()))?;
+    let confinement = Confinement::new();
     Ok(match client {
-        Client::Firefox => Box::new(firefox::Firefox::start(words, insecure, folder)?),
-        _ => Box::new(chromium::Chromium::start(words, folder)?),
+        Client::Firefox => Box::new(firefox::Firefox::start(words, insecure, folder, confinement)?),
+        _ => Box::new(chromium::Chromium::start(words, folder, confinement)?),
     })
 }
 
 /// All loads of a job. None where the study was stopped before they were done.
 fn all(browser: &mut dyn Browser, job: &Job, stop: &AtomicBool) -> Result<Option<Loads>, String> {
+    browser.confinement().check(&job.url)?;
     let (began, used) = (Instant::now(), usage::of_group(browser.id()));
     let count = job.count.unwrap_or(1);
     let mut loads = Vec::new();

@@ -17,7 +17,7 @@ use sixmark_sys::process::Running;
 
 use crate::Error;
 use crate::lab::Hosts;
-use crate::program::{command, find};
+use crate::program::{find, plain_command};
 use crate::usage;
 use ready::Look;
 
@@ -216,7 +216,7 @@ impl Ground<'_> {
         let program = find(program).ok_or_else(|| cannot(&missing(service, program)))?;
         let out = File::create(log).map_err(|e| cannot(&e.to_string()))?;
         let err = out.try_clone().map_err(|e| cannot(&e.to_string()))?;
-        let mut command = command(&program);
+        let mut command = plain_command(&program);
         command.args(arguments).stdout(out).stderr(err).current_dir(self.www);
         let started = match (self.hosts, &service.host) {
             (Some(hosts), Some(host)) => {

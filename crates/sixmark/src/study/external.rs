@@ -13,7 +13,7 @@ use super::program::client_program;
 use super::work::Work;
 use crate::Error;
 use crate::browser::Browsers;
-use crate::program::command;
+use crate::program::plain_command;
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);
@@ -88,7 +88,7 @@ fn run_to_end(
     let files = ["stdout", "stderr"].map(|name| work.file(name));
     let [out, err] = [File::create(&files[0]), File::create(&files[1])];
     arguments.extend(client.output_option(&files[0].display().to_string()));
-    let mut command = command(&program);
+    let mut command = plain_command(&program);
     command.args(&arguments).stdout(out.map_err(|e| cannot(&e))?);
     command.stderr(err.map_err(|e| cannot(&e))?);
     let began = Instant::now();

@@ -39,11 +39,10 @@ pub struct Load {
     pub response_us: f64,
 }
 
-/// What every browser is called with. Whoever starts it adds the folder of its profile.
-const CHROMIUM: [&str; 17] = [
+/// What every browser is called with. Whoever starts it adds the folder of its profile, and leaves its
+/// sandbox out where that can't be made.
+const CHROMIUM: [&str; 16] = [
     "--headless",
-    // What it loads is the study's own; the sandbox can't be made by root, nor in many namespaces.
-    "--no-sandbox",
     "--remote-debugging-pipe",
     "--disable-background-networking",
     "--disable-component-update",

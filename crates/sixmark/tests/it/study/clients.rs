@@ -1,7 +1,10 @@
 //! Other programs as clients, for real, over both families.
 
-use super::{Bench, assert_complete, fine};
-use crate::support::{complaint, sixmark, skipped};
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::{Bench, ORIGIN, assert_complete, fine};
+use crate::support::{command, complaint, sixmark, skipped};
 
 /// A study of one client over both families.
 fn with(client: &str, options: &str) {
@@ -82,6 +85,67 @@ fn with_browser_in_vain(client: &str) {
 fn a_browser_that_gets_nothing_says_so() {
     with_browser_in_vain("chromium");
     with_browser_in_vain("firefox");
+}
+
+/// The accounts of the processes whose command names this folder.
+fn accounts_of(folder: &str) -> BTreeSet<u32> {
+    let all = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut accounts = BTreeSet::new();
+    for process in all {
+        let command = fs::read(process.join("cmdline")).unwrap_or_default();
+        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+        let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        let uid = uid.and_then(|line| line.split_whitespace().next()?.parse::<u32>().ok());
+        if String::from_utf8_lossy(&command).contains(folder) {
+            accounts.extend(uid);
+        }
+    }
+    accounts
+}
+
+/// Foreign code runs in it: it is nobody, or who started it if that is not root.
+fn browser_is_not_root(client: &str) {
+    if skipped(client) {
+        return;
+    }
+    let bench = Bench::new(&format!(
+        "name = \"clients\"\npath = \"/delay/20\"\n[options]\ncount = 10\n\
+         [factors]\nclient = [\"{client}\"]\nfamily = [\"ipv6\", \"ipv4\"]\n"
+    ));
+    let (file, out) = (bench.file(), bench.out());
+    let arguments = ["study", "run", &file, "--out", &out, "--quiet"];
+    let mut study = command(&arguments).spawn().unwrap();
+    let mut accounts = BTreeSet::new();
+    let status = loop {
+        if let Ok(note) = fs::read_to_string(bench.path("out/work")) {
+            accounts.extend(accounts_of(&format!("{}/browsers", note.trim())));
+        }
+        if let Some(status) = study.try_wait().unwrap() {
+            break status;
+        }
+    };
+    assert!(status.success());
+    assert!(!accounts.is_empty() && !accounts.contains(&0), "{client} ran as {accounts:?}");
+}
+
+#[test]
+fn a_browser_is_not_root() {
+    browser_is_not_root("chromium");
+    browser_is_not_root("firefox");
+}
+
+#[test]
+fn services_see_nothing_of_the_callers_environment() {
+    let origin = ORIGIN
+        .replace("[\"{sixmark}\"", "[\"sh\", \"-c\", 'env; exec \"$0\" \"$@\"', \"{sixmark}\"");
+    let bench = Bench::alone(&format!("name = \"plain\"\n[options]\ncount = 1\n{origin}"));
+    let arguments = ["study", "run", &bench.file(), "--out", &bench.out(), "--quiet"];
+    let mut study = command(&arguments);
+    study.env("API_TOKEN", "not for others").env("LANG", "de_DE.UTF-8");
+    fine(&study.output().unwrap());
+    let log = fs::read_to_string(bench.path("out/logs/origin.log")).unwrap();
+    assert!(log.contains("PATH=") && log.contains("LC_ALL=C"), "{log}");
+    assert!(!log.contains("API_TOKEN") && !log.contains("LANG="), "{log}");
 }
 
 #[test]

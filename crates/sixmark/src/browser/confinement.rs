@@ -1,0 +1,121 @@
+//! As whom a browser runs, and where it may go: what it loads is foreign code.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use sixmark_core::plan::url::{Host, Url};
+use sixmark_sys::join;
+use sixmark_sys::process::Account;
+
+use super::hand::{network, network_of_program};
+
+/// The account without files or rights of its own.
+const NOBODY: &str = "nobody";
+
+/// How far a browser is kept from what is its starter's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Confinement {
+    /// The account that it runs as, where that is not its starter's.
+    account: Option<Account>,
+    /// Its own sandbox is on.
+    has_sandbox: bool,
+}
+
+impl Confinement {
+    /// In its own sandbox; as `nobody` where the starter is root and can be somebody else.
+    pub(super) fn new() -> Confinement {
+        let account = Account::named(NOBODY, false).ok();
+        let may_change = |account: &Account| join::account() == 0 && is_mapped(account.user);
+        Confinement { account: account.filter(may_change), has_sandbox: true }
+    }
+
+    /// The same where the sandbox cannot be made.
+    pub(super) fn without_sandbox(self) -> Confinement {
+        Confinement { has_sandbox: false, ..self }
+    }
+
+    /// True where its own sandbox is on.
+    pub(super) fn has_sandbox(&self) -> bool {
+        self.has_sandbox
+    }
+
+    /// Has a browser run as its account, which is given these files.
+    ///
+    /// # Errors
+    /// The files cannot be given away.
+    pub(super) fn lead(&self, command: &mut Command, files: &[&Path]) -> io::Result<()> {
+        let Some(account) = self.account else { return Ok(()) };
+        for file in files {
+            chown(file, Some(account.user), Some(account.group))?;
+        }
+        command.uid(account.user).gid(account.group);
+        Ok(())
+    }
+
+    /// Whether it may load this URL: without sandbox and as its starter only what is this machine's or
+    /// a lab's.
+    ///
+    /// # Errors
+    /// It may not; what to do.
+    pub(super) fn check(&self, url: &str) -> Result<(), String> {
+        if self.has_sandbox || self.account.is_some() || is_in_lab()? || is_loopback(url) {
+            return Ok(());
+        }
+        Err(format!(
+            "its sandbox can't be made here, and without it only loopback and hosts of a lab are \
+             loaded from, not {url}; run the study in a lab, or as root: the browser is then run as {NOBODY}"
+        ))
+    }
+}
+
+/// True where the thread is in another network than the program: a host of a lab.
+fn is_in_lab() -> Result<bool, String> {
+    Ok(network()? != network_of_program()?)
+}
+
+fn is_loopback(url: &str) -> bool {
+    let host = url.parse::<Url>().map(|url| url.host);
+    matches!(host, Ok(Host::Address(address, _)) if IpAddr::is_loopback(&address))
+}
+
+/// True where the user namespace has this account: one that an unprivileged lab made has its own alone.
+fn is_mapped(user: u32) -> bool {
+    let map = std::fs::read_to_string("/proc/thread-self/uid_map").unwrap_or_default();
+    map.lines().any(|line| {
+        let mut numbers = line.split_whitespace().map(str::parse::<u64>);
+        match (numbers.next(), numbers.nth(1)) {
+            (Some(Ok(first)), Some(Ok(count))) => {
+                u64::from(user).checked_sub(first).is_some_and(|at| at < count)
+            }
+            _ => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_sandbox_and_an_account_only_what_is_near_is_loaded() {
+        let bare = Confinement { account: None, has_sandbox: false };
+        for near in ["http://[::1]:80/", "https://127.0.0.1/x"] {
+            assert_eq!(bare.check(near), Ok(()));
+        }
+        for far in ["http://[2001:db8::1]/", "http://192.0.2.1/", "http://localhost.example/"] {
+            assert!(bare.check(far).unwrap_err().contains(far));
+            assert_eq!(Confinement { has_sandbox: true, ..bare }.check(far), Ok(()));
+            let nobody = Some(Account { user: 65_534, group: 65_534, nested: false });
+            assert_eq!(Confinement { account: nobody, ..bare }.check(far), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_process_is_an_account_of_its_namespace() {
+        assert!(is_mapped(join::account()));
+    }
+}
