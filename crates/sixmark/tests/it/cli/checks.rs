@@ -38,6 +38,7 @@ fn each_check_passes_what_it_should_over_any_carrier() {
             ("/x", "body~b"),
             ("/x", "header:Content-Type=text/plain"),
             ("/gzip", "header:content-encoding=gzip"),
+            ("/fields", "header:X-Last=yes"),
         ] {
             let result = run(&site, over, path, check);
             assert_eq!(outcomes(&result), [12, 0], "{over:?} {path} {check}: {result:#}");

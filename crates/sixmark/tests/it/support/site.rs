@@ -11,6 +11,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Buf as _, Bytes};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
 use hyper::http::request::Parts;
+use hyper::http::response::Builder;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, Response};
@@ -318,6 +319,7 @@ impl Desk {
                 let brotli = [0x20, 0x00, 0x10, b'a', b'b', b'c', 0x03].to_vec();
                 response.header(CONTENT_ENCODING, "br").body(Full::from(brotli)).unwrap()
             }
+            ["fields"] => many_fields(response).body(Full::from("abc")).unwrap(),
             ["json"] => response.body(Full::from(r#"{"a": [1, {"b": "c"}]}"#)).unwrap(),
             ["visit", ..] => {
                 let visitor = match asked.head.contains_key(COOKIE) {
@@ -332,6 +334,13 @@ impl Desk {
             _ => response.body(Full::from("abc")).unwrap(),
         }
     }
+}
+
+/// A thousand fields of 200 KiB together, and one more.
+fn many_fields(response: Builder) -> Builder {
+    let value = "v".repeat(160);
+    let fields = (0..1_000).fold(response, |response, _| response.header("x-field", &value));
+    fields.header("x-last", "yes")
 }
 
 /// `abc` in a gzip file of one stored block (RFC 1952; RFC 1951, 3.2.4).
