@@ -24,6 +24,7 @@ pub mod run;
 mod service;
 pub mod store;
 pub mod study;
+mod threads;
 pub mod tls;
 pub mod traffic;
 mod truth;

@@ -17,6 +17,7 @@ use sixmark_sys::netns::NetNs;
 use sixmark_sys::packets::{self, Begin, Ring};
 
 use crate::Error;
+use crate::threads::no_thread;
 use taker::Taker;
 use writer::Writer;
 
@@ -114,7 +115,7 @@ impl<S: Sink + Send + 'static> Capture<S> {
         let thread = std::thread::Builder::new()
             .name("capture".into())
             .spawn(move || watch.run(&reader, &stopped))
-            .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+            .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
         Ok(Capture { thread, stop, wake })
     }
 

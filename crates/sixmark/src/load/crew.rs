@@ -14,6 +14,7 @@ use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
 
 use super::prepare::Prepared;
 use super::worker::{Report, Worker};
+use crate::threads::no_thread;
 
 /// From when all workers are there to when they begin, in nanoseconds: what is due at the beginning
 /// must not be late because a thread woke up late.
@@ -75,14 +76,23 @@ impl Crew<'_> {
         for (driver, number) in drivers.into_iter().zip(0..) {
             let (start, begin) = channel();
             let line = Line { ready: ready.clone(), begin };
-            workers.push(self.hire(driver, number, line)?);
+            workers.push(self.hire(driver, number, line).map_err(|error| self.how(error))?);
             starts.push(start);
         }
         drop(ready);
         // Meanwhile somebody may want to hear how many connections are there already.
         let start = move || start_together(&told, &starts);
-        std::thread::Builder::new().name("start".into()).spawn(start)?;
+        let thread = std::thread::Builder::new().name("start".into()).spawn(start);
+        thread.map_err(|error| self.how(no_thread(&error)))?;
         Ok(workers)
+    }
+
+    /// The error with the way out, where there is one.
+    fn how(&self, error: io::Error) -> io::Error {
+        match self.prepared.plan.load.threads.get() {
+            1 => error,
+            workers => io::Error::other(format!("{error}; lower -t, which is {workers}")),
+        }
     }
 
     fn hire<D: Driver + Send + 'static>(
@@ -108,11 +118,17 @@ impl Crew<'_> {
                     }))
                 });
             }
-            worker.begin_at(line.wait());
-            worker.run(&stop, |slice| drop(slices.send(slice)))
+            match line.wait() {
+                Some(begin) => {
+                    worker.begin_at(begin);
+                    worker.run(&stop, |slice| drop(slices.send(slice)))
+                }
+                // Others could not be hired: there is nothing to do.
+                None => worker.run(&AtomicBool::new(true), drop),
+            }
         };
         let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(work);
-        thread.map_err(|error| io::Error::other(format!("no thread to be had ({error}); lower -t")))
+        thread.map_err(|error| no_thread(&error))
     }
 }
 
@@ -128,11 +144,11 @@ fn start_together(ready: &Receiver<()>, starts: &[Sender<u64>]) {
 }
 
 impl Line {
-    /// When to begin. Where the others are gone, now.
-    fn wait(self) -> u64 {
+    /// When to begin; none where that will not be.
+    fn wait(self) -> Option<u64> {
         let _ = self.ready.send(());
         // So that it is known when all have told or are gone.
         drop(self.ready);
-        self.begin.recv().unwrap_or_else(|_| clock::now())
+        self.begin.recv().ok()
     }
 }

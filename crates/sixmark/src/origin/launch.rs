@@ -2,7 +2,9 @@
 
 use std::io;
 use std::net::{TcpListener, UdpSocket};
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use quinn::crypto::rustls::QuicServerConfig;
@@ -17,6 +19,7 @@ use super::pause::Pauses;
 use super::place::Place;
 use super::queue::Queue;
 use super::{Identity, Options, http3, listen, serve};
+use crate::threads;
 
 /// A port that the kernel found free for TCP may be taken for UDP; then it is asked for another.
 const TRIES: u32 = 20;
@@ -59,10 +62,11 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn start(sockets: Sockets, options: &Options) -> io::Result<Running> {
+        let available = || thread::available_parallelism().map_or(1, NonZero::get);
+        let workers = if options.threads > 0 { options.threads } else { available() };
+        threads::demand(workers)?;
         let mut builder = Builder::new_multi_thread();
-        if options.threads > 0 {
-            builder.worker_threads(options.threads);
-        }
+        builder.worker_threads(workers);
         let runtime = builder.thread_name("origin-worker").enable_all().build()?;
         let endpoints = {
             let _context = runtime.enter();

@@ -41,6 +41,8 @@ use serde_json::{Value, json};
 use sixmark_core::family::Family;
 use tokio::sync::oneshot;
 
+use crate::threads::no_thread;
+
 /// Where the origin listens and how much of the machine it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -128,7 +130,8 @@ impl Origin {
         // the owner of an Origin may well be asynchronous code.
         let thread = thread::Builder::new()
             .name("origin".into())
-            .spawn(move || run(sockets, &options, &ready, stopped))?;
+            .spawn(move || run(sockets, &options, &ready, stopped))
+            .map_err(|error| no_thread(&error))?;
         outcome.recv().unwrap_or_else(|_| Err(io::Error::other("the origin's thread ended")))?;
         Ok(Origin { addresses, description, stop: Some(stop), thread: Some(thread) })
     }

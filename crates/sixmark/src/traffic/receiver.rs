@@ -16,6 +16,7 @@ use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait};
 
 use super::Counters;
 use crate::Error;
+use crate::threads::no_thread;
 
 /// Nanoseconds after which a waiting thread looks whether it should stop.
 const GLANCE: u64 = 20_000_000;
@@ -117,7 +118,7 @@ impl Receiver {
         let thread = std::thread::Builder::new().name("traffic-in".into());
         let thread = thread
             .spawn(move || work.run(&seen, &told, &many))
-            .map_err(|error| Error::Measure(format!("can't begin a thread: {error}")))?;
+            .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
         Ok(Receiver { stop, counters, streams, addresses, thread: Some(thread) })
     }
 

@@ -15,6 +15,7 @@ use sixmark_sys::flows::{Watched, wait};
 use super::line::{Line, Waits};
 use super::{Counters, GRAIN};
 use crate::Error;
+use crate::threads::no_thread;
 
 /// Nanoseconds after which a waiting thread looks whether it should stop.
 const GLANCE: u64 = 20_000_000;
@@ -64,7 +65,7 @@ impl Ready {
         let thread = std::thread::Builder::new().name("traffic-out".into());
         let thread = thread
             .spawn(move || Loop::new(self.lines).run(&seen, &told))
-            .map_err(|error| Error::Measure(format!("can't begin a thread: {error}")))?;
+            .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
         Ok(Sender { stop, counters, thread: Some(thread) })
     }
 

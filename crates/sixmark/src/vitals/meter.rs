@@ -16,6 +16,7 @@ use sixmark_sys::usage::processor_us;
 
 use super::from::{self, From, Page};
 use super::sources::{Sources, Wanted};
+use crate::threads::no_thread;
 use crate::{Error, warning};
 
 /// How often processor time is read of this machine,
@@ -274,8 +275,7 @@ impl Fetching {
             (fetched.series, fetched.problem)
         };
         let thread = std::thread::Builder::new().name("vitals-from".into()).spawn(read);
-        let thread =
-            thread.map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+        let thread = thread.map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
         let source = match who {
             Exporter::Sixmark => Source::Sixmark,
             Exporter::Node => Source::NodeExporter,

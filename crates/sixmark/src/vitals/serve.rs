@@ -19,6 +19,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
+use crate::threads::no_thread;
+
 /// Ports that are tried until one is free at all addresses.
 const ATTEMPTS: u32 = 16;
 /// Connections that may wait.
@@ -81,7 +83,8 @@ impl Server {
                 let _ = stopped.await;
             });
         };
-        let thread = std::thread::Builder::new().name("metrics".into()).spawn(serve)?;
+        let thread = std::thread::Builder::new().name("metrics".into()).spawn(serve);
+        let thread = thread.map_err(|error| no_thread(&error))?;
         Ok(Server { address, last, stop: Some(stop), thread: Some(thread) })
     }
 

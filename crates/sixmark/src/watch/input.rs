@@ -12,6 +12,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::Error;
+use crate::threads::no_thread;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -99,7 +100,7 @@ fn apart(from: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, Error
     std::thread::Builder::new()
         .name("decompress".into())
         .spawn(move || decompress(from, &ready, &used))
-        .map_err(|error| Error::Measure(format!("can't start a thread: {error}")))?;
+        .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
     Ok(Box::new(Pieces { pieces, back, piece: Vec::new(), at: 0 }))
 }
 

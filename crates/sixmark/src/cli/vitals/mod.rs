@@ -87,10 +87,13 @@ impl Taking {
         let server = args.prometheus.as_ref().map(|Listen(at)| {
             Server::start(at, &args.prometheus_host).map_err(|error| {
                 let at = at.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-                Error::Usage(format!(
-                    "--prometheus: can't listen at {at}: {error}; choose another port, or \
-                     127.0.0.1:PORT where there is no IPv6"
-                ))
+                let line = format!("--prometheus: can't listen at {at}: {error}");
+                match error.kind() {
+                    std::io::ErrorKind::Other => Error::Measure(line),
+                    _ => Error::Usage(format!(
+                        "{line}; choose another port, or 127.0.0.1:PORT where there is no IPv6"
+                    )),
+                }
             })
         });
         let server = server.transpose()?;

@@ -30,6 +30,7 @@ use sixmark_sys::readable;
 use sixmark_sys::tap::Tap;
 
 use crate::lab::netlink::Netlink;
+use crate::threads::no_thread;
 use stack::Stack;
 
 /// Addresses that it can have, beside a link-local one.
@@ -171,7 +172,8 @@ impl Bare {
         let stack = Stack::new(options, tap)?;
         let (reader, writer) = io::pipe()?;
         let run = move || run(stack, &reader);
-        let thread = thread::Builder::new().name("origin-bare".into()).spawn(run)?;
+        let thread = thread::Builder::new().name("origin-bare".into()).spawn(run);
+        let thread = thread.map_err(|error| no_thread(&error))?;
         let address = |one: &Prefix| SocketAddr::new(one.address, options.port);
         let addresses = options.addresses.iter().map(address).collect();
         Ok(Bare { addresses, stop: Some(writer), thread: Some(thread) })

@@ -16,6 +16,7 @@ use serde_json::Value;
 use sixmark_sys::turbo::Server;
 
 use super::{Options, listen};
+use crate::threads::no_thread;
 use talk::Waiter;
 
 /// A running turbo origin. It stops when dropped.
@@ -95,7 +96,8 @@ fn spawn(
         }
         Err(error) => drop(ready.send(Err(explain(&error)))),
     };
-    thread::Builder::new().name("origin-turbo".into()).spawn(serve)
+    let thread = thread::Builder::new().name("origin-turbo".into()).spawn(serve);
+    thread.map_err(|error| no_thread(&error))
 }
 
 fn explain(error: &io::Error) -> io::Error {

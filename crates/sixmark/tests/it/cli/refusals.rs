@@ -383,3 +383,28 @@ fn too_few_open_files_are_said_before_the_run() {
     let said = complaint(&script(&["sh"], limited), 3);
     assert!(said.contains("open files") && said.contains("50") && said.contains("-c"), "{said}");
 }
+
+/// As under `ulimit -u`, or in a container with few processes.
+#[test]
+fn too_few_threads_are_said_in_one_line() {
+    if skipped("setpriv") {
+        return;
+    }
+    for (limit, words) in [
+        (1, "origin"),
+        (3, "origin --threads 8"),
+        (1, "origin --turbo"),
+        (2, "run -n 20 -c 20 -t 4 http://[::1]:1/ http://127.0.0.1:1/"),
+        (1, "run -n 10 -t 1 http://[::1]:1/"),
+        (1, "compare -n 10 --blocks 2 http://[::1]:1/ http://127.0.0.1:1/"),
+        (1, "vitals -d 1h --prometheus 0"),
+        (2, "demo"),
+    ] {
+        // An account that nobody else is.
+        let wrapper = ["setpriv", "--reuid=64651", "--clear-groups", "prlimit"];
+        let limit = format!("--nproc={limit}");
+        let wrapper = [&wrapper[..], &[&limit, "sh"]].concat();
+        let said = complaint(&script(&wrapper, &format!("exec \"$1\" {words}")), 3);
+        assert!(said.contains("no thread can be had") && said.contains("ulimit -u"), "{said}");
+    }
+}
