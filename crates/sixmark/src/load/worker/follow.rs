@@ -2,6 +2,7 @@
 //! to where the response leads.
 
 use sixmark_core::http1::Complete;
+use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
@@ -22,6 +23,9 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Counts an exchange whose complete response is here. It leaves its place; its connection is for
     /// others to deal with.
     pub(super) fn conclude(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
+        if at > self.deadline(place) {
+            return self.conclude_late(slot, place, at);
+        }
         if self.notes.is_some() {
             return self.look_back(slot, place, at, complete);
         }
@@ -31,6 +35,25 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.record.completed(from, exchange, at, complete, false);
             self.last_end = self.last_end.max(at);
             self.tell_of_exchange(slot, place, at);
+        }
+        self.give_back(place);
+    }
+
+    /// As [`conclude`](Worker::conclude), where the end of the response came after the deadline and before
+    /// anybody had looked at the clock. Its connection is as good as before.
+    fn conclude_late(&mut self, slot: Slot, place: Place, at: u64) {
+        let deadline = self.deadline(place);
+        let exchange = self.places.get(place);
+        if exchange.counted {
+            let waited = exchange.first.is_none_or(|first| first > deadline);
+            let phase = match () {
+                () if waited && exchange.sent > deadline => Phase::Send,
+                () if waited => Phase::Wait,
+                () => Phase::Transfer,
+            };
+            let from = self.connections.get(slot).place();
+            self.record.failed(from, exchange, Failure::new(Outcome::Timeout, phase));
+            self.last_end = self.last_end.max(at);
         }
         self.give_back(place);
     }

@@ -69,3 +69,17 @@ fn a_warm_up_is_seen_by_the_server_but_not_counted() {
     assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 50}));
     assert!(server.seen().len() > 50);
 }
+
+/// A response may be here before anybody looks at the clock.
+#[test]
+fn a_response_that_is_complete_after_its_deadline_is_a_timeout() {
+    for options in [&["--driver", "epoll"][..], &["--driver", "auto"], &["--http2-prior-knowledge"]]
+    {
+        let origin = crate::support::Origin::start();
+        let [v6, v4] = origin.urls("/delay/4");
+        let load = ["-n", "40", "-c", "2", "--timeout", "1ms", &v6, &v4];
+        let result = json(&[options, &load].concat());
+        let outcomes = &result["total"]["outcomes"];
+        assert_eq!(*outcomes, value!({"NORMAL": 0, "TIMEOUT": 40}), "{options:?}");
+    }
+}
