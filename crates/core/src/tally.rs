@@ -33,6 +33,8 @@ pub struct FamilyTally {
     pub resent: u64,
     /// Exchanges that a redirect led to.
     pub followed: u64,
+    /// Chains of redirects that were followed no further, being as long as may be.
+    pub cut_chains: u64,
     /// How the exchanges that received a complete response answered.
     pub status: Counts<u16>,
     /// Those of them whose status is not accepted: NORMAL, and failures all the same.
@@ -129,6 +131,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.late += other.late;
         self.resent += other.resent;
         self.followed += other.followed;
+        self.cut_chains += other.cut_chains;
         self.status += &other.status;
         self.unaccepted += other.unaccepted;
         self.failures += &other.failures;

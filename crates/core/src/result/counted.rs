@@ -69,6 +69,7 @@ fn requests(tally: &FamilyTally) -> Requests {
         resent: tally.resent,
         redirects: tally.redirects(),
         followed: tally.followed,
+        cut_chains: tally.cut_chains,
     }
 }
 

@@ -148,6 +148,15 @@ pub struct Requests {
     pub redirects: u64,
     /// Of those sent, how many such a response led to.
     pub followed: u64,
+    /// Of the redirects, how many were not followed because as many in a row had been as are followed
+    /// (`--location`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut_chains: u64,
+}
+
+/// What is absent from documents where there is none of it.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How often one thing went wrong.

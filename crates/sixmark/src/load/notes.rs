@@ -135,6 +135,12 @@ impl Notes {
         note.made = next.map(|path| from.redirected(status, path));
         note.made.is_some()
     }
+
+    /// True where the response with this status would lead on, and no more redirects are followed.
+    pub(super) fn is_cut(&mut self, which: &Which<'_>, status: u16) -> bool {
+        let may = which.prepared.plan.location && is_redirect(status);
+        may && self.note(which.place).hops >= MOST_HOPS
+    }
 }
 
 impl Note {

@@ -5,6 +5,7 @@ use sixmark_core::family::Family;
 use sixmark_core::outcome::{LocalCause, Outcome};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::accept::AcceptStatus;
+use sixmark_core::redirect::MOST_HOPS;
 use sixmark_core::report::count;
 use sixmark_core::result::{FailureCount, FamilyResult, RunResult, Warning};
 
@@ -25,6 +26,7 @@ pub(super) fn of_family(
 ) -> Vec<Warning> {
     let doubts = [
         fell_away(family, figures),
+        redirects_cut(family, figures),
         failed(family, figures),
         overloaded(family, figures),
         awaited(result, family, figures),
@@ -55,6 +57,19 @@ fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
             (false, _) => format!("not one response over {family} passed its checks"),
         };
         warning("family_fell_away", format!("{what}: it can't be compared"))
+    })
+}
+
+fn redirects_cut(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let chains = figures.requests.cut_chains;
+    (chains > 0).then(|| {
+        let message = format!(
+            "over {family} {} of {MOST_HOPS} redirects (--location) {} followed no further: the server \
+             may redirect in a circle",
+            counted(chains, "chain", "chains"),
+            if chains == 1 { "was" } else { "were" },
+        );
+        warning("redirects_cut", message)
     })
 }
 

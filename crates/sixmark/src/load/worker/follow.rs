@@ -65,6 +65,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let which = self.which(slot, place);
         let goes_on = self.arrivals.may_follow(at)
             && notes.follow(&which, complete.status, &mut self.maker.values);
+        let is_cut = !goes_on && notes.is_cut(&which, complete.status);
         let verdict = if goes_on { Ok(()) } else { notes.verdict(&which, complete.status) };
         self.notes = Some(notes);
         let exchange = self.places.get(place);
@@ -72,6 +73,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             let from = self.connections.get(slot).place();
             let what = (&*which.request().name, complete.status);
             let normal = verdict.is_ok();
+            self.record.tally[from.0].cut_chains += u64::from(is_cut);
             let wanted = goes_on || which.request().checks.look_at_status();
             match verdict {
                 Ok(()) => self.record.completed(from, exchange, at, complete, wanted),

@@ -59,6 +59,9 @@ fn a_loop_ends_after_ten() {
         let site = Site::start(over);
         let (result, asked) = run(&site, over, "/loop", &["-n", "4", "--location"]);
         assert_eq!((requests(&result), asked.len()), ([44, 44, 44, 40], 44), "{over:?}");
+        assert_eq!(result["total"]["requests"]["cut_chains"], 4, "{over:?}");
+        let warnings = result["warnings"].to_string();
+        assert!(warnings.contains("2 chains of 10 redirects (--location) were"), "{warnings}");
         // The last one is what there is to check.
         let options = ["-n", "4", "--location", "--expect", "status=200"];
         let (result, _) = run(&site, over, "/loop", &options);
