@@ -91,6 +91,8 @@ pub struct Finished {
     pub document: StudyResult,
     /// Where it is kept.
     pub folder: PathBuf,
+    /// False where the study was complete before, and nothing was done.
+    pub is_new: bool,
 }
 
 /// Carries out a study, or what is left of it. `stop` ends it after what is running was stopped;
@@ -109,14 +111,21 @@ pub fn run(
     tell: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Finished, Error> {
     let programs = versions(study)?;
-    let (folder, mut document) = match &options.resume {
+    let (folder, mut document, complete) = match &options.resume {
         Some(path) => resume(path, source, study, options.force, &programs)?,
-        None => begin(source, study, options, programs)?,
+        None => {
+            let (folder, document) = begin(source, study, options, programs)?;
+            (folder, document, None)
+        }
     };
     let cells = cells(study);
     let left = left(study, &cells, &document)?;
     let (done, all) = (document.cells.len() as u32, document.cells_planned);
     tell(&Event::Begins { folder: folder.path(), done, all });
+    if let Some(document) = complete.filter(|_| left.is_empty()) {
+        let folder = folder.path().to_owned();
+        return Ok(Finished { document, folder, is_new: false });
+    }
     folder.write_document(&document)?;
     let carried = match left.is_empty() {
         true => Ok(Ended::Complete),
@@ -130,7 +139,7 @@ pub fn run(
     let path = folder.path().to_owned();
     let kept = |error: Error| keep_hint(error, &path, done < document.cells.len() as u32);
     carried.map_err(kept)?;
-    Ok(Finished { document: document.clone(), folder: path.clone() })
+    Ok(Finished { document: document.clone(), folder: path.clone(), is_new: true })
 }
 
 /// An error says how to go on, where something was kept.

@@ -14,6 +14,8 @@ const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";
 const LOGS: &str = "logs";
 const LOCK: &str = "lock";
+/// What a study writes into its folder before its document, beside the folders of cells and logs.
+const FIRST_FILES: [&str; 4] = [LOCK, "study.toml", "published.toml", "lab.toml"];
 
 /// A study's folder, which no other process may write to at the same time.
 #[derive(Debug)]
@@ -59,8 +61,7 @@ impl Folder {
     /// True where something is there already that a new study would be mixed with. A study that ended
     /// before its first cell is nothing.
     pub(super) fn is_taken(path: &Path) -> bool {
-        let empty = |path: &Path| fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
-        if path.join(DOCUMENT).is_file() && empty(&path.join(CELLS)) {
+        if path.join(DOCUMENT).is_file() && is_empty(&path.join(CELLS)) || is_hardly_begun(path) {
             return false;
         }
         match fs::read_dir(path) {
@@ -71,10 +72,7 @@ impl Folder {
 
     /// One that is there.
     pub(super) fn open(path: &Path) -> Result<Folder, Error> {
-        if !path.join(DOCUMENT).is_file() {
-            let line = format!("'{}' has no {DOCUMENT}: no study to go on with", path.display());
-            return Err(Error::Usage(line));
-        }
+        check_begun(path)?;
         Folder::create(path)
     }
 
@@ -138,6 +136,43 @@ impl Folder {
             .and_then(|()| file.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all()));
         written.map_err(|error| failed("write", &file, &error))
     }
+}
+
+/// Fails where a folder has no study that could go on.
+///
+/// # Errors
+/// In one line; of a study that was killed before it had written its document, how to begin it again.
+pub fn check_begun(path: &Path) -> Result<(), Error> {
+    if path.join(DOCUMENT).is_file() {
+        return Ok(());
+    }
+    let shown = path.display();
+    let how = match is_hardly_begun(path) {
+        true => format!("; it was killed before it had begun: begin it again with --out {shown}"),
+        false => String::new(),
+    };
+    Err(Error::Usage(format!("'{shown}' has no {DOCUMENT}: no study to go on with{how}")))
+}
+
+fn is_empty(path: &Path) -> bool {
+    fs::read_dir(path).is_ok_and(|mut all| all.next().is_none())
+}
+
+/// True of the folder of a study that was killed before it had written its document: nothing is in it but
+/// what comes before that.
+fn is_hardly_begun(path: &Path) -> bool {
+    let is_first = |name: &str| {
+        let of_draft = |file: &&str| file.strip_suffix(".toml") == name.strip_suffix(".draft");
+        FIRST_FILES.contains(&name)
+            || name == "study.draft"
+            || (name.ends_with(".draft") && FIRST_FILES.iter().any(of_draft))
+            || ([CELLS, LOGS].contains(&name) && is_empty(&path.join(name)))
+    };
+    let Ok(entries) = fs::read_dir(path) else { return false };
+    let mut names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    // The folder of cells is the first that is made: without it these are somebody's own files.
+    path.join(CELLS).is_dir()
+        && names.all(|name| name.is_ok_and(|name| name.to_str().is_some_and(is_first)))
 }
 
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {

@@ -23,6 +23,7 @@ mod work;
 
 pub use check::wrongs;
 pub use engine::{Event, Finished, Options, run};
+pub use folder::check_begun;
 pub use program::{Need, needs};
 pub use source::{Form, Source, builtin_names};
 

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use sixmark_core::plan::study::Study;
 use sixmark_core::plan::study::cells::cells;
 use sixmark_core::plan::study::lab::InLab;
-use sixmark_core::result::Tool;
+use sixmark_core::result::{Ended, Tool};
 use sixmark_core::study::analyse::published;
 use sixmark_core::study::result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
 use sixmark_sys::enclosure::Rights;
@@ -98,16 +98,18 @@ fn lab_used(lab: &InLab, rights: Option<Rights>) -> LabUsed {
     LabUsed { file, name, root: rights == Some(Rights::Root) }
 }
 
-/// The folder and the document of a study that is to go on, with all cells that were kept.
+/// The folder and the document of a study that is to go on, with all cells that were kept; and the document
+/// as it was, where the study was complete.
 pub(super) fn resume(
     path: &Path,
     source: &Source,
     study: &Study,
     force: bool,
     programs: &BTreeMap<String, String>,
-) -> Result<(Folder, StudyResult), Error> {
+) -> Result<(Folder, StudyResult, Option<StudyResult>), Error> {
     let folder = Folder::open(path)?;
     let mut document = folder.document()?;
+    let complete = Some(document.clone()).filter(|before| before.ended == Some(Ended::Complete));
     let environment = environment::environment(Vec::new());
     let sha256 = source.sha256();
     let version = env!("CARGO_PKG_VERSION");
@@ -126,7 +128,7 @@ pub(super) fn resume(
     document.resumed.push(Resumed { at: now(), cells, changes: found });
     document.ended = None;
     document.warnings = doubts::of_study(study, &document.resumed);
-    Ok((folder, document))
+    Ok((folder, document, complete))
 }
 
 /// 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).

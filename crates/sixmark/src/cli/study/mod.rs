@@ -181,12 +181,15 @@ fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
 
 /// In the store, and as a page in the study's folder and where it was asked for.
 fn keep(args: &RunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), Error> {
-    let Finished { document, folder } = finished;
+    let Finished { document, folder, is_new } = finished;
     let text = out::encoded(document)?;
     // The folder has it anyway.
     let elsewhere = Place::File(folder.join("study.json"));
     let headline = Headline::of_study(document);
-    let kept = keeper.finish(&headline, &text, Some(&elsewhere), args.quiet);
+    let kept = match is_new {
+        true => keeper.finish(&headline, &text, Some(&elsewhere), args.quiet),
+        false => Ok(()),
+    };
     let name = folder.display().to_string();
     let parsed = Document::Study(Box::new(document.clone()));
     let page = html::page(&[Named { name: &name, document: &parsed }]);
@@ -202,6 +205,7 @@ fn wanted(args: &RunArgs) -> Result<(Source, Form), Error> {
         let form = Form { quick: args.quick, in_lab: args.in_lab };
         return Source::find(name).map(|source| (source, form));
     };
+    study::check_begun(folder)?;
     let before = document(folder)?;
     let name = args.study.clone().unwrap_or(before.file.name);
     // Where the file is gone, its copy in the folder will do: it has the same digest.
@@ -250,7 +254,7 @@ fn options_wrong(source: &Source, study: &Study, commands: &Commands<'_>) -> Vec
 
 /// The report, and where everything is; of a study that was stopped how to go on.
 fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
-    let Finished { document, folder } = finished;
+    let Finished { document, folder, .. } = finished;
     let folder = folder.display();
     let standard = [&args.markdown, &args.html].contains(&&Some(Place::Standard));
     let shown = !args.quiet && !standard;

@@ -365,3 +365,21 @@ fn a_label_for_what_is_not_kept_is_refused() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("--label") && said.lines().count() == 1, "{said}");
 }
+
+#[test]
+fn a_complete_study_that_is_to_go_on_is_not_stored_again() {
+    let site = Site::new();
+    let address = site.origin.address(Family::Ipv6);
+    let text = format!(
+        "name = \"done\"\npath = \"/bytes/10\"\ntargets = [\"http://{address}\"]\n[options]\n\
+         count = 5\nconcurrency = 1\n[factors]\nthreads = [1]\n"
+    );
+    fs::write(site.file("study.toml"), text).unwrap();
+    site.says(&["study", "run", "study.toml", "--quiet", "--out", "out"]);
+    let document = fs::read(site.file("out/study.json")).unwrap();
+    assert_eq!(site.entries(&[]).len(), 1);
+    let said = site.says(&["study", "run", "--resume", "out"]);
+    assert!(said.contains("done"), "the report comes all the same: {said}");
+    assert_eq!(site.entries(&[]).len(), 1);
+    assert_eq!(fs::read(site.file("out/study.json")).unwrap(), document, "as it was");
+}

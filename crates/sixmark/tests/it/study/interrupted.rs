@@ -183,3 +183,39 @@ fn what_is_no_study_can_not_go_on() {
     let output = crate::support::sixmark(&["study", "run", "--resume", folder]);
     assert!(complaint(&output, 2).contains("study.json"), "{}", said(&output));
 }
+
+/// Killed in its first milliseconds.
+#[test]
+fn a_study_that_was_killed_before_its_document_is_begun_again() {
+    let short = "name = \"short\"\npath = \"/bytes/10\"\n[options]\ncount = 5\nconcurrency = 1\n\
+        [factors]\nfamily = [\"ipv6\", \"ipv4\"]\n";
+    for left in
+        [&["cells/", "logs/"][..], &["cells/", "logs/", "lock", "study.toml", "study.draft"]]
+    {
+        let bench = Bench::new(short);
+        for name in left {
+            let path = bench.path(&format!("out/{name}"));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match name.ends_with('/') {
+                true => fs::create_dir_all(path).unwrap(),
+                false => fs::write(path, "").unwrap(),
+            }
+        }
+        let line = complaint(&bench.resume(&["--quiet"]), 2);
+        assert!(line.contains("begin it again with --out"), "{line}");
+        fine(&bench.run(&["--quiet"]));
+        assert_complete(&bench.document());
+    }
+}
+
+#[test]
+fn a_folder_with_files_of_somebody_is_not_taken_for_a_study_that_was_killed() {
+    for other in ["notes", "cells/c001-r1.json", "logs/origin.log"] {
+        let bench = Bench::new(SLOW);
+        for folder in ["out/cells", "out/logs"] {
+            fs::create_dir_all(bench.path(folder)).unwrap();
+        }
+        fs::write(bench.path(&format!("out/{other}")), "").unwrap();
+        assert!(complaint(&bench.run(&["--quiet"]), 2).contains("is not empty"), "{other}");
+    }
+}
