@@ -82,6 +82,17 @@ pub struct Way {
 #[derive(Debug)]
 pub struct Door(UnixListener);
 
+/// What became of looking who is at the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// Nobody was there.
+    Nobody,
+    /// A question was answered.
+    Answered,
+    /// The lab was told to go.
+    Leave,
+}
+
 fn address(name: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("{}{name}", prefix()))
 }
@@ -98,6 +109,7 @@ impl Door {
     /// A lab of this name is up.
     pub fn open(name: &str) -> Result<Door, Error> {
         let opened = address(name).and_then(|address| UnixListener::bind_addr(&address));
+        let opened = opened.and_then(|door| door.set_nonblocking(true).map(|()| door));
         opened.map(Door).map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => Error::Usage(format!(
                 "a lab '{name}' is up: take it down with `sixmark lab down {name}`, or give this one \
@@ -107,33 +119,24 @@ impl Door {
         })
     }
 
-    /// Answers one question after the other, until one says that the lab is to go, or `stop` says so.
+    /// Answers whoever is there, and waits for nobody.
     ///
     /// # Errors
     /// The socket is broken.
     pub fn answer(
         &self,
-        stop: impl Fn() -> bool,
         mut look: impl FnMut(&Question) -> (Answer, Vec<OwnedFd>),
-    ) -> Result<(), Error> {
-        let broken = |error| Error::Measure(format!("the lab's socket is broken: {error}"));
-        self.0.set_nonblocking(true).map_err(broken)?;
-        while !stop() {
-            match self.0.accept() {
-                Ok((stream, _)) => {
-                    // Whoever asks and goes is no concern of the lab's.
-                    if let Ok(true) = one(&stream, &mut look) {
-                        return Ok(());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(broken(error)),
-            }
+    ) -> Result<Visit, Error> {
+        match self.0.accept() {
+            // Whoever asks and goes is no concern of the lab's.
+            Ok((stream, _)) => match one(&stream, &mut look) {
+                Ok(true) => Ok(Visit::Leave),
+                _ => Ok(Visit::Answered),
+            },
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Visit::Nobody),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Visit::Answered),
+            Err(error) => Err(Error::Measure(format!("the lab's socket is broken: {error}"))),
         }
-        Ok(())
     }
 }
 
@@ -323,7 +326,8 @@ fn line(mut stream: &UnixStream) -> io::Result<String> {
             done => done?,
         }
         if byte[0] == b'\n' {
-            stream.set_read_timeout(None)?;
+            // Files may follow.
+            stream.set_read_timeout(Some(ANSWER))?;
             return String::from_utf8(line).map_err(io::Error::other);
         }
         line.push(byte[0]);

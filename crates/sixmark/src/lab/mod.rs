@@ -33,13 +33,30 @@ pub const TEMPORARY: &str = enclosure::TEMPORARY;
 /// nothing more to do.
 ///
 /// # Errors
-/// The kernel allows no namespaces to this user, or the process has threads.
+/// The kernel allows no namespaces to this user, the process has threads, or what was inside was killed.
 pub fn enclose() -> Result<Result<Rights, u8>, Error> {
     match enclosure::enter() {
         Ok(Side::Inside(rights)) => Ok(Ok(rights)),
-        Ok(Side::Outside(status)) => Ok(Err(status)),
+        Ok(Side::Outside(status)) => match killed(status) {
+            Some(line) => Err(Error::Measure(line)),
+            None => Ok(Err(status)),
+        },
         Err(refused) => Err(Error::Measure(why(&refused))),
     }
+}
+
+/// One line where not a person's signal but something else killed what is inside, which could not say so.
+fn killed(status: u8) -> Option<String> {
+    let signal = i32::from(status.checked_sub(128)?);
+    let asked = [0, libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+    (!asked.contains(&signal)).then(|| {
+        let how = if signal == libc::SIGKILL {
+            " (SIGKILL; the kernel's out-of-memory killer?)"
+        } else {
+            ""
+        };
+        format!("the lab's own process was killed by signal {signal}{how}: the lab is gone")
+    })
 }
 
 fn why(refused: &Refused) -> String {

@@ -94,8 +94,13 @@ impl Up {
             text += &format!("  {:<15} {}\n", host.name, all.join(" "));
         }
         for service in &self.lab.services {
-            let urls = self.urls(&service.name).unwrap_or_default();
-            text += &format!("  service {}: {}\n", service.name, urls.join(" "));
+            let urls = self.urls(&service.name).unwrap_or_default().join(" ");
+            let ended = self.services.ended().find(|(name, _)| *name == service.name);
+            let how = ended.map(|(_, status)| format!("; ended by itself ({status})"));
+            text += &format!("  service {}: {urls}{}\n", service.name, how.unwrap_or_default());
+        }
+        for (name, status) in self.duties.programs.ended() {
+            text += &format!("  {name}: ended by itself ({status})\n");
         }
         if let Some(took) = self.converged() {
             let took = took.as_secs_f64();
@@ -121,6 +126,16 @@ impl Up {
     /// Processor seconds that a service's processes used so far.
     pub fn cpu_of(&self, service: &str) -> Option<f64> {
         self.services.cpu_of(service)
+    }
+
+    /// A line for each service that has ended since this was asked last.
+    ///
+    /// # Errors
+    /// The kernel can't say.
+    pub fn newly_ended(&mut self) -> Result<Vec<String>, Error> {
+        let mut lines = self.duties.programs.newly_ended()?;
+        lines.extend(self.services.newly_ended()?);
+        Ok(lines)
     }
 
     /// Fails where a service has ended.

@@ -40,6 +40,8 @@ struct Started {
     /// None of one that was there before.
     running: Option<Running>,
     log: PathBuf,
+    /// How it ended by itself, once that was told.
+    ended: Option<String>,
 }
 
 /// Where services are started, and what ends that early.
@@ -87,18 +89,28 @@ impl Services {
     /// Fails where one has ended.
     pub(crate) fn check(&mut self) -> Result<(), Error> {
         for service in &mut self.started {
-            let ended = match &mut service.running {
-                Some(running) => running.wait(Duration::ZERO).map_err(|e| service.cannot(&e))?,
-                None => None,
-            };
-            if let Some(exit) = ended {
-                let said = said(&service.log);
-                let (name, status) = (&service.name, exit.status);
-                let line = format!("the service {name} ended by itself ({status}){said}");
-                return Err(Error::Measure(line));
+            if let Some(status) = service.end()? {
+                return Err(Error::Measure(service.line_of_end(&status)));
             }
         }
         Ok(())
+    }
+
+    /// A line for each that has ended since this was asked last.
+    pub(crate) fn newly_ended(&mut self) -> Result<Vec<String>, Error> {
+        let mut lines = Vec::new();
+        for service in self.started.iter_mut().filter(|service| service.ended.is_none()) {
+            if let Some(status) = service.end()? {
+                lines.push(service.line_of_end(&status));
+                service.ended = Some(status);
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Those of which [`newly_ended`](Services::newly_ended) has told, and how they ended.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.started.iter().filter_map(|of| Some((of.name.as_str(), of.ended.as_deref()?)))
     }
 
     /// Ends them, the last one first.
@@ -115,6 +127,17 @@ impl Services {
 }
 
 impl Started {
+    /// How it ended, if it has.
+    fn end(&mut self) -> Result<Option<String>, Error> {
+        let Some(running) = &mut self.running else { return Ok(None) };
+        let exit = running.wait(Duration::ZERO).map_err(|error| self.cannot(&error))?;
+        Ok(exit.map(|exit| exit.status.to_string()))
+    }
+
+    fn line_of_end(&self, status: &str) -> String {
+        format!("the service {} ended by itself ({status}){}", self.name, said(&self.log))
+    }
+
     fn cannot(&self, error: &std::io::Error) -> Error {
         Error::Measure(format!("can't tell how the service {} is: {error}", self.name))
     }
@@ -135,7 +158,7 @@ impl Ground<'_> {
         let log = self.logs.join(format!("{}.log", service.name));
         if service.command.is_empty() {
             let (name, urls) = (service.name.clone(), service.urls.clone());
-            let mut there = Started { name, urls, running: None, log };
+            let mut there = Started { name, urls, running: None, log, ended: None };
             return match self.wait(service, &mut there)? {
                 Waited::Ready => Ok(Some(there)),
                 Waited::Stopped => Ok(None),
@@ -165,7 +188,7 @@ impl Ground<'_> {
         let name = service.name.clone();
         let urls = service.urls.iter().map(|url| fill(url, value)).collect();
         let running = self.launch(service, &words, log)?;
-        Ok(Started { name, urls, running: Some(running), log: log.to_owned() })
+        Ok(Started { name, urls, running: Some(running), log: log.to_owned(), ended: None })
     }
 
     /// What stands in braces: ports that are free now, folders, this program, addresses of hosts.

@@ -13,12 +13,12 @@ use sixmark_sys::enclosure::Rights;
 
 use super::FileArgs;
 use crate::Error;
-use crate::cli::out::print;
+use crate::cli::out::{complain, print};
 use crate::cli::stop_flag;
-use crate::lab::door::{self, Answer, Door, Question};
+use crate::lab::door::{self, Answer, Door, Question, Visit};
 use crate::lab::{self, Ground, TEMPORARY, Up};
 
-/// Between two looks whether a lab in the background is up.
+/// Between two looks whether a lab in the background is up, and at the door of one that is.
 const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ fn inside(args: &Args, name: &str, plan: Lab, door: &Door, rights: Rights) -> Re
     let own = |name: &str, given: &Option<PathBuf>| folder(name, given.as_deref());
     let (www, logs) = (own("www", &args.www)?, own("logs", &args.logs)?);
     let ground = Ground { rights, logs: &logs, www: &www, stop: &stop };
-    let Some(up) = Up::build(plan, &ground)? else {
+    let Some(mut up) = Up::build(plan, &ground)? else {
         return Err(Error::Measure(format!("stopped before the lab '{name}' was up")));
     };
     let took = began.elapsed().as_secs_f64();
@@ -74,7 +74,16 @@ fn inside(args: &Args, name: &str, plan: Lab, door: &Door, rights: Rights) -> Re
         up.status(name)
     );
     print(&(text + "Ctrl-C ends it.\n"))?;
-    door.answer(|| stop.load(Ordering::Relaxed), |question| answer(&up, name, question))?;
+    while !stop.load(Ordering::Relaxed) {
+        for line in up.newly_ended()? {
+            complain(&format!("{line}; the lab goes on without it"));
+        }
+        match door.answer(|question| answer(&up, name, question))? {
+            Visit::Leave => break,
+            Visit::Answered => {}
+            Visit::Nobody => std::thread::sleep(LOOK),
+        }
+    }
     Ok(0)
 }
 

@@ -1,12 +1,12 @@
 //! Signals to labs.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use super::traces::{Tree, until};
+use super::traces::{Tree, child, until};
 use super::up::{Lab, without};
 use crate::support::{command, complaint, finish, signal, sixmark};
 
@@ -164,4 +164,84 @@ fn a_signal_to_exec_is_one_to_its_program() {
     assert_eq!(finish(child).status.code(), Some(9));
     std::io::Read::read_to_string(&mut out, &mut said).unwrap();
     assert!(said.ends_with("heard\n"), "{said}");
+}
+
+/// Two hosts and a service that ends when it is told to.
+const MORTAL: &str = r#"
+name = "mortal"
+[hosts]
+a = {}
+[services.frail]
+host = "a"
+command = ["sh", "-c", "echo last words; while [ ! -e /dev/shm/end ]; do sleep 0.1; done; exit 7"]
+"#;
+
+#[test]
+fn a_service_that_dies_is_said_and_the_lab_goes_on() {
+    if without(&[]) {
+        return;
+    }
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(MORTAL.as_bytes()).unwrap();
+    let name = format!("mortal-{}", std::process::id());
+    let words = ["lab", "up", "--name", &name, file.path().to_str().unwrap()];
+    let mut child = command(&words).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let status = || {
+        let output = sixmark(&["lab", "status", &name]);
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    };
+    until("it is up", || if status().is_some() { Vec::new() } else { vec![name.clone()] });
+    assert!(!status().unwrap().contains("ended"));
+    let end = ["lab", "exec", "--lab", &name, "a", "touch", "/dev/shm/end"];
+    assert_eq!(sixmark(&end).status.code(), Some(0));
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    assert!(line.contains("the service frail ended by itself (exit status: 7)"), "{line}");
+    assert!(line.contains("last words") && line.contains("goes on without it"), "{line}");
+    let shown = status().unwrap();
+    let of_frail = shown.lines().find(|line| line.contains("service frail")).unwrap();
+    assert!(of_frail.ends_with("; ended by itself (exit status: 7)"), "{shown}");
+    assert_eq!(sixmark(&["lab", "down", &name]).status.code(), Some(0));
+    assert_eq!(finish(child).status.code(), Some(0));
+}
+
+/// By the kernel where memory runs out, say: the first of its processes, or the one that holds it up.
+#[test]
+fn a_lab_that_is_killed_from_outside_says_so() {
+    if without(&[]) {
+        return;
+    }
+    for depth in [1, 2] {
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(LAB.as_bytes()).unwrap();
+        let name = format!("killed-{depth}-{}", std::process::id());
+        let words = ["lab", "up", "--name", &name, file.path().to_str().unwrap()];
+        let attached = command(&words).spawn().unwrap();
+        until("it is up", || match sixmark(&["lab", "status", &name]).status.code() {
+            Some(0) => Vec::new(),
+            _ => vec![name.clone()],
+        });
+        let tree = Tree::of(attached.id());
+        let victim = (0..depth).fold(attached.id(), |of, _| child(of));
+        signal(victim, "KILL");
+        let line = complaint(&finish(attached), 3);
+        assert!(line.contains("killed by signal 9") && line.contains("the lab is gone"), "{line}");
+        tree.is_gone();
+    }
+}
+
+/// A debugger, or Ctrl-Z.
+#[test]
+fn a_lab_that_is_stopped_is_not_waited_for_without_end() {
+    if without(&[]) {
+        return;
+    }
+    let lab = Lab::up("stopped", LAB, &[]);
+    let keeper = child(child(lab.id()));
+    signal(keeper, "STOP");
+    let run = ["run", "--in", "a", "--lab", lab.name(), "-n", "1", "http://[::1]:1/"];
+    let line = complaint(&sixmark(&run), 3);
+    signal(keeper, "CONT");
+    assert!(line.contains("does not answer within") && line.contains("stopped"), "{line}");
 }

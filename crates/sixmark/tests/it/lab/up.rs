@@ -54,6 +54,11 @@ impl Lab {
         &self.name
     }
 
+    /// The process that was started.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Runs a program in a host to its end.
     pub(crate) fn exec(&self, host: &str, words: &[&str]) -> Output {
         let all = [&["lab", "exec", "--lab", &self.name, host], words].concat();
