@@ -31,6 +31,9 @@ use truth::of_truth;
 pub(crate) use vitals::{of_change, of_client, of_server};
 pub(crate) use watch::of_watched;
 
+/// The code of [`file_incomplete`].
+pub(crate) const FILE_INCOMPLETE: &str = "file_incomplete";
+
 /// A larger part of the segments sent again tells of a path that loses packets.
 const MANY: f64 = 0.001;
 
@@ -115,6 +118,11 @@ fn linger(result: &RunResult) -> Option<Warning> {
         humantime::format_duration(linger)
     );
     Some(warning("linger", message))
+}
+
+/// A file beside the result could not be written to its end.
+pub(crate) fn file_incomplete(why: &str) -> Warning {
+    warning("file_incomplete", format!("{why}; the file ends there, the rest went on"))
 }
 
 fn ended(result: &RunResult) -> Option<Warning> {

@@ -7,7 +7,11 @@ use serde::Serialize;
 use sixmark_core::result::Warning;
 use sixmark_core::visible::{visible, visible_json};
 
+use crate::warning::FILE_INCOMPLETE;
 use crate::{Error, output};
+
+/// The exit status where the result is whole and a file beside it is not.
+pub(super) const INCOMPLETE: u8 = 3;
 
 /// A line to people, on standard error.
 pub(super) fn complain(line: &str) {
@@ -20,6 +24,11 @@ pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
     for Warning { code, message } in warnings {
         complain(&format!("warning: {message} [{code}]"));
     }
+}
+
+/// True where one of them is of a file beside the result that could not be written to its end.
+pub(super) fn is_incomplete(warnings: &[Warning]) -> bool {
+    warnings.iter().any(|warning| warning.code == FILE_INCOMPLETE)
 }
 
 /// A document as it is written.

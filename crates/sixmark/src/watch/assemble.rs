@@ -10,7 +10,7 @@ use sixmark_core::tally::FamilyTally;
 use sixmark_core::watch::{Gathered, Source, Watched, WatchedServer};
 
 use super::eye::Eye;
-use crate::{Error, environment, warning};
+use crate::{environment, warning};
 
 /// What is known of a capture beside its packets.
 pub(super) struct Told {
@@ -23,18 +23,18 @@ pub(super) struct Told {
     pub(super) sources: Vec<Source>,
     /// Interfaces that went away, and why.
     pub(super) lost: Vec<String>,
+    /// Files that could not be written to their end, and why.
+    pub(super) lost_files: Vec<String>,
 }
 
 /// Makes the result.
-///
-/// # Errors
-/// Lines could not be written.
-pub(super) fn assemble(eye: Eye, told: Told) -> Result<RunResult, Error> {
+pub(super) fn assemble(eye: Eye, told: Told) -> RunResult {
     let end_ns = told.end_ns.max(eye.last_ns);
     let begin_ns = eye.begin_ns.unwrap_or(end_ns);
     let begun = before(&eye, &told);
     let (ended, untimed, lost) = (told.ended, told.untimed, told.lost);
-    let (gatherer, counts) = eye.finish()?;
+    let (gatherer, counts, last) = eye.finish();
+    let lost_files = [told.lost_files, last].concat();
     let gathered = gatherer.finish(end_ns, &counts);
     let elapsed_s = end_ns.saturating_sub(begin_ns) as f64 / 1e9;
     let mut result = run(&gathered, ended, begin_ns, elapsed_s);
@@ -48,8 +48,9 @@ pub(super) fn assemble(eye: Eye, told: Told) -> Result<RunResult, Error> {
         servers_left_out: gathered.servers_left_out,
         ..begun
     });
-    result.warnings = warning::of_watched(&result, untimed, &lost);
-    Ok(result)
+    let files = lost_files.iter().map(|why| warning::file_incomplete(why));
+    result.warnings = files.chain(warning::of_watched(&result, untimed, &lost)).collect();
+    result
 }
 
 /// What is known before the last connections are told of.

@@ -101,9 +101,14 @@ impl Eye {
         self.follower.sink().gatherer.pass(now_ns);
     }
 
-    /// Fails where lines could not be written.
-    pub(super) fn check(&mut self) -> Result<(), Error> {
-        self.follower.sink().lines.check()
+    /// Writes the lines of what is over.
+    pub(super) fn flush(&mut self) {
+        self.follower.sink().lines.flush();
+    }
+
+    /// Why files of lines can't be written any more, each once.
+    pub(super) fn lost_files(&mut self) -> Vec<String> {
+        self.follower.sink().lines.lost()
     }
 
     pub(super) fn sight(&mut self, dropped: u64, now_ns: u64) -> Sight {
@@ -112,14 +117,15 @@ impl Eye {
             dropped,
             families: self.follower.sink().gatherer.progress(),
             elapsed_ns: now_ns.saturating_sub(self.begin_ns.unwrap_or(now_ns)),
+            lost_files: Vec::new(),
         }
     }
 
-    /// The capture is over.
-    pub(super) fn finish(self) -> Result<(Gatherer, Counts), Error> {
-        let (found, counts) = self.follower.finish();
-        found.lines.finish()?;
-        Ok((found.gatherer, counts))
+    /// The capture is over; also why files of lines could not be written at last.
+    pub(super) fn finish(self) -> (Gatherer, Counts, Vec<String>) {
+        let (mut found, counts) = self.follower.finish();
+        found.lines.flush();
+        (found.gatherer, counts, found.lines.lost())
     }
 
     fn first(&mut self, at_ns: u64) {

@@ -22,7 +22,7 @@ const PIECE: usize = 1 << 20;
 /// told now and then how far it has come.
 ///
 /// # Errors
-/// It can't be read, is no file of packets, or contradicts itself; lines can't be written.
+/// It can't be read, is no file of packets, or contradicts itself; a file of lines can't be opened.
 pub fn read(
     path: &Path,
     settings: &Settings,
@@ -32,10 +32,12 @@ pub fn read(
     let mut reader = Reader::open(path)?;
     let mut eye = Eye::new(settings, None)?;
     let mut clock = Clock::default();
-    let mut ended = Ended::Complete;
+    let (mut ended, mut lost_files) = (Ended::Complete, Vec::new());
     while reader.piece(&mut eye, &mut clock)? {
-        eye.check()?;
-        see(eye.sight(reader.file.dropped().unwrap_or(0), eye.last_ns));
+        let new = eye.lost_files();
+        lost_files.extend_from_slice(&new);
+        let sight = eye.sight(reader.file.dropped().unwrap_or(0), eye.last_ns);
+        see(Sight { lost_files: new, ..sight });
         if stop.load(Ordering::Relaxed) {
             ended = Ended::Interrupted;
             break;
@@ -48,8 +50,9 @@ pub fn read(
         untimed: reader.file.untimed(),
         sources: vec![reader.source(eye.packets)],
         lost: Vec::new(),
+        lost_files,
     };
-    assemble(eye, told)
+    Ok(assemble(eye, told))
 }
 
 /// A file that is being read.

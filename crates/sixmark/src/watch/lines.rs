@@ -10,7 +10,7 @@ use sixmark_core::watch::lines::Form;
 use super::Settings;
 use crate::{Error, output};
 
-/// Lines are collected until they are so many bytes.
+/// Lines are collected until they are so many bytes, or until [`Lines::flush`].
 const FULL: usize = 1 << 16;
 
 /// Both files, where they were asked for.
@@ -24,10 +24,11 @@ pub(super) struct Lines {
 struct Writer {
     path: PathBuf,
     form: Form,
-    file: File,
+    /// None once something went wrong: nothing is written from then on.
+    file: Option<File>,
     collected: String,
-    /// What went wrong first; nothing is written from then on.
-    failed: Option<Error>,
+    /// What that was, until it is told.
+    lost: Option<String>,
 }
 
 impl Lines {
@@ -53,17 +54,18 @@ impl Lines {
         }
     }
 
-    /// Fails where one can't be written.
-    pub(super) fn check(&mut self) -> Result<(), Error> {
-        let both = self.connections.iter_mut().chain(&mut self.exchanges);
-        both.filter_map(|to| to.failed.take()).try_for_each(Err)
+    /// Writes what there is, so that it outlives the process.
+    pub(super) fn flush(&mut self) {
+        self.both().for_each(|to| to.flush_if(1));
     }
 
-    /// Writes what is left.
-    pub(super) fn finish(mut self) -> Result<(), Error> {
-        let both = self.connections.iter_mut().chain(&mut self.exchanges);
-        both.for_each(|to| to.flush_if(1));
-        self.check()
+    /// Why one can't be written any more, each once.
+    pub(super) fn lost(&mut self) -> Vec<String> {
+        self.both().filter_map(|to| to.lost.take()).collect()
+    }
+
+    fn both(&mut self) -> impl Iterator<Item = &mut Writer> {
+        self.connections.iter_mut().chain(&mut self.exchanges)
     }
 }
 
@@ -72,16 +74,18 @@ impl Writer {
         let form = form(path)?;
         let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
         let file = output::create(path).map_err(cannot)?;
-        Ok(Writer { path: path.to_owned(), form, file, collected: String::new(), failed: None })
+        let (path, file) = (path.to_owned(), Some(file));
+        Ok(Writer { path, form, file, collected: String::new(), lost: None })
     }
 
     fn flush_if(&mut self, least: usize) {
         if self.collected.len() < least {
             return;
         }
-        if self.failed.is_none() {
-            let written = self.file.write_all(self.collected.as_bytes());
-            self.failed = written.err().map(|error| unable(&self.path, &error));
+        let written = self.file.as_mut().map(|file| file.write_all(self.collected.as_bytes()));
+        if let Some(Err(error)) = written {
+            self.file = None;
+            self.lost = Some(unable(&self.path, &error));
         }
         self.collected.clear();
     }
@@ -100,6 +104,6 @@ fn form(path: &Path) -> Result<Form, Error> {
     }
 }
 
-fn unable(path: &Path, error: &io::Error) -> Error {
-    Error::Measure(format!("can't write '{}': {error}", path.display()))
+fn unable(path: &Path, error: &io::Error) -> String {
+    format!("can't write '{}': {error}", path.display())
 }

@@ -14,7 +14,7 @@ use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};
 use super::{Settings, Sight};
 use crate::Error;
-use crate::capture::taker::Taker;
+use crate::capture::taker::{Taken, Taker};
 use crate::capture::unable;
 use crate::capture::writer::Writer;
 
@@ -54,7 +54,7 @@ struct Watched {
 /// once all packets are seen, `see` each second.
 ///
 /// # Errors
-/// An interface can't be captured on, or a file can't be written.
+/// An interface can't be captured on, or a file can't be opened.
 pub fn live(
     place: &Where,
     settings: &Settings,
@@ -63,7 +63,8 @@ pub fn live(
     mut see: impl FnMut(Sight),
 ) -> Result<RunResult, Error> {
     let mut all = open(place, settings)?;
-    let mut writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
+    let writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
+    let mut kept = PacketFile { writer, lost: Vec::new(), told: 0 };
     let mut eye = Eye::new(settings, Some(clock::real()))?;
     let names: Vec<String> = all.iter().map(|one| one.taker.interface().to_owned()).collect();
     begun(&names);
@@ -71,23 +72,25 @@ pub fn live(
     let until = place.duration.map(|duration| started + duration);
     let is_over = || until.is_some_and(|until| Instant::now() >= until);
     while !stop.load(Ordering::Relaxed) && !is_over() && all.iter().any(|one| !one.gone) {
-        let any = look(&mut all, &mut eye, &mut writer)?;
+        let any = look(&mut all, &mut eye, &mut kept)?;
         if told.elapsed() >= TELL {
             told = Instant::now();
-            eye.check()?;
-            let now_ns = clock::real();
-            see(eye.sight(dropped(&mut all), now_ns));
+            eye.flush();
+            let sight = eye.sight(dropped(&mut all), clock::real());
+            see(Sight { lost_files: kept.newly_lost(&mut eye), ..sight });
         }
         if !any {
             eye.pass(clock::real());
+            eye.flush();
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             lost.extend(wait(&mut all, left.map_or(WAIT, |left| left.min(WAIT))));
         }
     }
     let end_ns = clock::real();
-    rest(&mut all, &mut eye, &mut writer)?;
-    writer.map_or(Ok(()), Writer::finish)?;
-    let early = until.is_some() && !is_over();
+    rest(&mut all, &mut eye, &mut kept)?;
+    let lost_files = kept.finish(&mut eye);
+    // Without an end of its own the signal is its end.
+    let early = until.is_some() && !is_over() && stop.load(Ordering::Relaxed);
     let told = Told {
         ended: if early { Ended::Interrupted } else { Ended::Complete },
         end_ns,
@@ -95,8 +98,48 @@ pub fn live(
         untimed: 0,
         sources: all.iter().map(|one| source(one, place.snap)).collect(),
         lost,
+        lost_files,
     };
-    assemble(eye, told)
+    Ok(assemble(eye, told))
+}
+
+/// The file in which packets are kept, where one was asked for. One that can't be written any more ends
+/// there, and nothing else does.
+struct PacketFile {
+    writer: Option<Writer>,
+    /// Why files were lost, those of lines too, and of how many that was told.
+    lost: Vec<String>,
+    told: usize,
+}
+
+impl PacketFile {
+    fn write(&mut self, packet: &Taken<'_>) {
+        let written = self.writer.as_mut().map(|writer| writer.write(packet));
+        self.note(written);
+    }
+
+    /// Writes what is left. All files that were lost.
+    fn finish(mut self, eye: &mut Eye) -> Vec<String> {
+        let written = self.writer.take().map(Writer::finish);
+        self.note(written);
+        self.lost.extend(eye.lost_files());
+        self.lost
+    }
+
+    fn note(&mut self, written: Option<Result<(), Error>>) {
+        if let Some(Err(error)) = written {
+            self.lost.push(error.to_string());
+            self.writer = None;
+        }
+    }
+
+    /// The files that were lost since it was asked last.
+    fn newly_lost(&mut self, eye: &mut Eye) -> Vec<String> {
+        self.lost.extend(eye.lost_files());
+        let new = self.lost[self.told..].to_vec();
+        self.told = self.lost.len();
+        new
+    }
 }
 
 fn open(place: &Where, settings: &Settings) -> Result<Vec<Watched>, Error> {
@@ -143,13 +186,14 @@ fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<Writer, Error> {
 }
 
 /// Looks at what is there. False where there was nothing.
-fn look(all: &mut [Watched], eye: &mut Eye, writer: &mut Option<Writer>) -> Result<bool, Error> {
+fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<bool, Error> {
     let mut any = false;
     for Watched { taker, clock, .. } in all {
         any |= taker.look(|packet| {
             let frame = Span::new(packet.bytes, packet.length as usize);
             eye.packet(clock, Some(packet.link), packet.at_ns, frame);
-            writer.as_mut().map_or(Ok(()), |writer| writer.write(&packet))
+            kept.write(&packet);
+            Ok(())
         })?;
     }
     Ok(any)
@@ -173,13 +217,13 @@ fn dropped(all: &mut [Watched]) -> u64 {
 
 /// Looks at what came before the end and is still with the kernel: that of interfaces that have gone
 /// too, whose last block it hands over in its time.
-fn rest(all: &mut [Watched], eye: &mut Eye, writer: &mut Option<Writer>) -> Result<(), Error> {
+fn rest(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<(), Error> {
     for one in all.iter_mut() {
         one.taker.count()?;
     }
     let begun = Instant::now();
     loop {
-        look(all, eye, writer)?;
+        look(all, eye, kept)?;
         let through = all.iter().all(|one| one.taker.is_through());
         if through || begun.elapsed() > BROKEN {
             return Ok(());

@@ -34,7 +34,7 @@ pub struct Settings {
 }
 
 /// How far it has come.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sight {
     /// Packets that were looked at.
     pub packets: u64,
@@ -44,4 +44,6 @@ pub struct Sight {
     pub families: PerFamily<Progress>,
     /// Nanoseconds of the capture's clock since its beginning.
     pub elapsed_ns: u64,
+    /// Files that can't be written any more, and why: each is told once, and is a warning of the result.
+    pub lost_files: Vec<String>,
 }

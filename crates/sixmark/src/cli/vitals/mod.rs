@@ -8,7 +8,7 @@ pub(super) use args::Args;
 use std::time::{Duration, SystemTime};
 
 use sixmark_core::report::vitals::{live, table};
-use sixmark_core::result::Tool;
+use sixmark_core::result::{Tool, Warning};
 use sixmark_core::vitals::result::{Head, SCHEMA, VitalsResult};
 use sixmark_core::vitals::{Sample, Total};
 
@@ -17,6 +17,7 @@ use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::stop_flag;
 use crate::vitals::{self, Server, Sources, Wanted};
+use crate::warning::{FILE_INCOMPLETE, file_incomplete};
 use crate::{Error, environment, warning};
 use lines::{Columns, Lines};
 
@@ -46,10 +47,13 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     let result = taking.result(&ended)?;
     let shown = !args.quiet && to_standard == 0;
     let printed = if shown { print(&table(&result)) } else { Ok(()) };
-    warn(&result.warnings);
+    warn(result.warnings.iter().filter(|warning| warning.code != FILE_INCOMPLETE));
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     out::all([printed, written])?;
+    if out::is_incomplete(&result.warnings) {
+        return Ok(out::INCOMPLETE);
+    }
     Ok(0)
 }
 
@@ -73,6 +77,8 @@ struct Taking {
     last_shown: Option<Sample>,
     jsonl: Option<Lines>,
     csv: Option<(Lines, Columns)>,
+    /// Of files that could not be written any more; they were told at once.
+    lost: Vec<Warning>,
     server: Option<Server>,
 }
 
@@ -106,18 +112,14 @@ impl Taking {
             last_shown: None,
             jsonl,
             csv: csv.map(|lines| (lines, Columns::default())),
+            lost: Vec::new(),
             server,
         })
     }
 
     fn see(&mut self, sample: &Sample) -> Result<(), Error> {
         self.taken += 1;
-        if let Some(lines) = &mut self.jsonl {
-            lines.json(sample)?;
-        }
-        if let Some((lines, columns)) = &mut self.csv {
-            columns.lines(sample).iter().try_for_each(|line| lines.line(line))?;
-        }
+        self.write(sample);
         if let Some(server) = &self.server {
             server.show(sample);
             // Now that there is something to see.
@@ -129,6 +131,24 @@ impl Taking {
         self.keep(sample);
         self.show(sample);
         Ok(())
+    }
+
+    /// Writes a sample's lines. A file that can't be written any more ends there, and nothing else does.
+    fn write(&mut self, sample: &Sample) {
+        let json = self.jsonl.as_mut().map_or(Ok(()), |lines| lines.json(sample));
+        if json.is_err() {
+            self.jsonl = None;
+        }
+        let csv = self.csv.as_mut().map_or(Ok(()), |(lines, columns)| {
+            columns.lines(sample).iter().try_for_each(|line| lines.line(line))
+        });
+        if csv.is_err() {
+            self.csv = None;
+        }
+        let new = [json, csv].into_iter().filter_map(Result::err);
+        let new: Vec<_> = new.map(|error| file_incomplete(&error.to_string())).collect();
+        warn(&new);
+        self.lost.extend(new);
     }
 
     /// One a second stays, and the last one whatever its time.
@@ -184,7 +204,7 @@ impl Taking {
             own_cpu_share: share,
             busiest,
             busiest_core,
-            warnings: warning::of_change(&change),
+            warnings: [self.lost, warning::of_change(&change)].concat(),
             change,
             samples: self.samples,
         })

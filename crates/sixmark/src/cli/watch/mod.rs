@@ -10,13 +10,15 @@ use sixmark_core::family::Family;
 use sixmark_core::gate::Names;
 use sixmark_core::headline::Headline;
 use sixmark_core::report::{csv, junit, text};
-use sixmark_core::result::RunResult;
+use sixmark_core::result::{RunResult, Warning};
 
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, stop_flag};
-use crate::{Error, watch};
+use crate::Error;
+use crate::warning::file_incomplete;
+use crate::watch::{self, Sight};
 use live::Live;
 
 /// Watches and shows. The status is 3 where there was not one connection, else 1 where a gate failed.
@@ -25,29 +27,45 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     args.inside.go()?;
     let gates = args.gates.gates(&Names::of_run(Family::BOTH))?;
     let mut keeper = Keeper::open(&args.keep)?;
-    let mut result = look(args)?;
+    let (mut result, told) = look(args)?;
     result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
     let shown = !args.quiet && !places.contains(&&Some(Place::Standard));
     let printed = if shown { print(&text::table(&result)) } else { Ok(()) };
-    warn(&result.warnings);
+    warn(result.warnings.iter().filter(|warning| !told.contains(warning)));
     out::all([printed, write(args, &result, &mut keeper), also(args, &result)])?;
+    if out::is_incomplete(&result.warnings) {
+        return Ok(out::INCOMPLETE);
+    }
     nothing(&result).map_or(Ok(gates::status(&result.gates, shown)), Err)
 }
 
-fn look(args: &Args) -> Result<RunResult, Error> {
+/// Also the warnings that were told at once.
+fn look(args: &Args) -> Result<(RunResult, Vec<Warning>), Error> {
     let stop = stop_flag()?;
     let mut live = Live::new(!args.quiet && can_repaint());
+    let mut told = Vec::new();
+    let mut tell = |sight: &Sight| {
+        let new: Vec<_> = sight.lost_files.iter().map(|why| file_incomplete(why)).collect();
+        warn(&new);
+        told.extend(new);
+    };
     let result = match &args.read {
-        Some(path) => watch::read(path, &args.settings(), &stop, |sight| live.read(&sight)),
+        Some(path) => watch::read(path, &args.settings(), &stop, |sight| {
+            tell(&sight);
+            live.read(&sight);
+        }),
         None => {
             let begun = live.clone();
             let begun = |names: &[String]| begun.begun(names, args.quiet);
-            watch::live(&args.place(), &args.settings(), &stop, begun, |sight| live.see(&sight))
+            watch::live(&args.place(), &args.settings(), &stop, begun, |sight| {
+                tell(&sight);
+                live.see(&sight);
+            })
         }
     };
     live.clear();
-    result
+    Ok((result?, told))
 }
 
 /// The document, where it was asked for, and to the store.

@@ -52,3 +52,29 @@ fn a_server_that_does_not_tell_is_told_of_before_anything_is_sent() {
         assert!(line.contains(why), "{from}: {line}");
     }
 }
+
+/// The disk gets full: a process may write no file longer than this.
+#[test]
+fn a_file_of_samples_that_can_not_be_written_ends_alone() {
+    let text = "trap '' XFSZ; cd \"$2\" || exit 99
+        { prlimit --fsize=16384 -- \"$1\" vitals -d 2s --interval 20ms --jsonl lost --csv - --quiet \
+            --json /dev/fd/3 3>&2 2>errors; echo \"status $?\" >>errors; } | tail -n +2 | wc -l
+        cat errors";
+    for (lost, kept) in [("--jsonl", "--csv"), ("--csv", "--jsonl")] {
+        let text = text.replace("--jsonl lost --csv -", &format!("{lost} lost {kept} -"));
+        let output = crate::support::script(&["sh"], &text);
+        let document: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+        crate::support::forms::VITALS.check(&document);
+        assert_eq!(document["warnings"][0]["code"], "file_incomplete", "{document:#}");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let mut lines = said.lines();
+        let whole: u64 = lines.next().unwrap().trim().parse().unwrap();
+        assert_eq!(document["taken"], whole, "{said}");
+        assert!(lines.next().unwrap().contains("can't write to 'lost'"), "{said}");
+        assert_eq!(
+            (said.matches("can't write").count(), lines.last()),
+            (1, Some("status 3")),
+            "{said}"
+        );
+    }
+}

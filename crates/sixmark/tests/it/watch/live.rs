@@ -1,7 +1,7 @@
 //! An interface, while `sixmark run` loads a server over it.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Instant;
@@ -146,6 +146,55 @@ fn a_watch_of_a_time_ends_by_itself_and_an_early_end_is_said() {
     drop(errors);
     assert_eq!(seen["ended"], "interrupted");
     assert_eq!(seen["total"]["requests"]["completed"], 20);
+}
+
+#[test]
+fn packets_that_find_no_room_cost_neither_table_nor_document() {
+    if skipped("netns") {
+        return;
+    }
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("document");
+    let to = json.to_str().unwrap();
+    let words = ["watch", "-i", "lo", "--port", &place.ports(), "--json", to, "-w", "/dev/full"];
+    let mut watch = place.start(&mut command(&words));
+    let mut errors = until_it_says(&mut watch, "watching lo");
+    place.run("/bytes/3000", &["-n", "600", "-c", "6"]);
+    signal(watch.id(), "INT");
+    let output = finish(watch);
+    let mut said = String::new();
+    errors.read_to_string(&mut said).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("can't write packets to '/dev/full'").count(), 1, "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("requests sent"), "{said}");
+    let document: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    crate::support::forms::RESULT.check(&document);
+    assert_eq!(document["total"]["requests"]["completed"], 600);
+}
+
+#[test]
+fn connections_that_are_over_are_in_their_file_when_the_watch_is_killed() {
+    if skipped("netns") {
+        return;
+    }
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("connections.csv");
+    let to = file.to_str().unwrap();
+    let words = ["watch", "-i", "lo", "--port", &place.ports(), "--connections", to];
+    let mut watch = place.start(&mut command(&words));
+    let _errors = until_it_says(&mut watch, "watching lo");
+    place.run("/bytes/10", &["-n", "20", "-c", "2", "--no-keep-alive"]);
+    let began = Instant::now();
+    let lines = || fs::read_to_string(&file).unwrap().lines().count();
+    while lines() < 21 {
+        assert!(began.elapsed() < DEADLINE, "{} lines", lines());
+        std::thread::yield_now();
+    }
+    signal(watch.id(), "KILL");
+    assert!(!finish(watch).status.success());
+    assert_eq!(lines(), 21);
 }
 
 #[test]

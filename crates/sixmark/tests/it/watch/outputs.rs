@@ -181,3 +181,27 @@ fn gates_look_at_it_as_at_a_run() {
         assert!(String::from_utf8_lossy(&output.stdout).contains("sixmark watch "));
     }
 }
+
+/// A disk that is full: /dev/full has no room.
+#[test]
+fn a_file_of_lines_that_can_not_be_written_ends_alone() {
+    let (folder, path) = kept(&pcap(&exchanges(30)));
+    let file = path.to_str().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::os::unix::fs::symlink("/dev/full", at("full.csv")).unwrap();
+    for lost in ["--connections", "--exchanges"] {
+        let other = if lost == "--connections" { "--exchanges" } else { "--connections" };
+        let (json, whole, full) = (at("document"), at("whole.csv"), at("full.csv"));
+        let words = ["watch", "-r", file, "--json", &json, other, &whole, lost, &full];
+        let output = sixmark(&words);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{errors}");
+        assert_eq!(errors.matches("can't write").count(), 1, "{errors}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("requests sent"), "{errors}");
+        let document: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        RESULT.check(&document);
+        assert_eq!(document["warnings"][0]["code"], "file_incomplete");
+        assert_eq!(document["total"]["requests"]["completed"], 60);
+        assert_eq!(fs::read_to_string(&whole).unwrap().lines().count(), 61);
+    }
+}
