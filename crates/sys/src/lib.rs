@@ -7,6 +7,7 @@ pub mod clock;
 mod control;
 pub mod driver;
 pub mod enclosure;
+pub mod ending;
 pub mod ethtool;
 pub mod flows;
 pub mod handover;

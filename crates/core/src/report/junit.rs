@@ -6,6 +6,10 @@ use std::fmt::Write as _;
 use crate::comparison::result::{ComparisonResult, GateResult};
 use crate::headline::Headline;
 use crate::result::{Ended, Environment, FamilyResult, RunResult, Tool, Warning};
+use crate::watch::Watched;
+
+/// Why a measurement that a signal ended is none.
+const INTERRUPTED: &str = "interrupted by a signal";
 
 /// What became of the gates of `sixmark run`.
 pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
@@ -18,7 +22,10 @@ pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
         started: &run.started,
         elapsed_s: run.elapsed_s,
         properties,
-        measured: measured(run.ended, sides),
+        measured: match &run.watched {
+            Some(watched) => seen(run.ended, watched),
+            None => measured(run.ended, sides),
+        },
         gates,
         warnings: &run.warnings,
     }
@@ -90,8 +97,19 @@ fn measured<'a>(
         _ if !silent.is_empty() => Err(format!("no NORMAL response of {}", names(&silent))),
         _ if !errors.is_empty() => Err(format!("only errors of {}", names(&errors))),
         Ended::Complete => Ok(()),
-        Ended::Interrupted => Err("interrupted by a signal".to_owned()),
+        Ended::Interrupted => Err(INTERRUPTED.to_owned()),
         Ended::Hopeless => Err("no connection could be established".to_owned()),
+    }
+}
+
+/// Whether a watch went on to its end and saw a connection, as for the exit status: that requests can't be
+/// seen is no failure.
+fn seen(ended: Ended, watched: &Watched) -> Result<(), String> {
+    let mut connections = watched.families.iter().map(|(_, of)| of.connections);
+    match ended {
+        Ended::Interrupted => Err(INTERRUPTED.to_owned()),
+        _ if connections.all(|number| number == 0) => Err("no connection was seen".to_owned()),
+        _ => Ok(()),
     }
 }
 

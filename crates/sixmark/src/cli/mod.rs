@@ -31,7 +31,9 @@ use signals::stop_flag;
 /// Is this web service as good over IPv6 as over IPv4, under load?
 #[derive(Debug, Parser)]
 #[command(name = "sixmark", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not measure.")]
+#[command(
+    after_help = "Exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not measure, 130 interrupted by a signal."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -63,7 +65,8 @@ enum Command {
     Demo(demo::Args),
 }
 
-/// Does what the arguments say. Returns the exit status: 0 fine, 2 wrong usage, 3 could not measure.
+/// Does what the arguments say. Returns the exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could
+/// not measure, 130 interrupted by a signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match parse(&arguments) {

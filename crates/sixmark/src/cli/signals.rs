@@ -1,39 +1,29 @@
-//! Signals that end a command with what it has so far.
+//! Signals that end a command with what it has so far, and the exit status of what they ended.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
+use sixmark_core::result::Ended;
 
 use crate::Error;
+use crate::error::INTERRUPTED;
 
-/// A flag that SIGINT, SIGTERM and SIGHUP set. A second SIGINT or SIGTERM ends the process at once.
+/// A flag that SIGINT, SIGTERM and SIGHUP set. A SIGINT or SIGTERM more than a second after the first
+/// signal ends the process at once.
 ///
 /// # Errors
 /// In one line: the kernel takes no handler.
 pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let register = || -> std::io::Result<()> {
-        for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_default(signal, Arc::clone(&stop))?;
-            flag::register(signal, Arc::clone(&stop))?;
-        }
-        // A terminal that is gone may be told of twice, by the kernel and by a shell. nohup(1) and
-        // those who start a daemon have it ignored.
-        if !is_ignored(SIGHUP) {
-            flag::register(SIGHUP, Arc::clone(&stop))?;
-        }
-        Ok(())
-    };
-    register().map_err(|error| Error::Measure(format!("can't watch for signals: {error}")))?;
-    Ok(stop)
+    sixmark_sys::ending::flag()
+        .map_err(|error| Error::Measure(format!("can't watch for signals: {error}")))
 }
 
-/// True where the process was started with a signal ignored (proc_pid_status(5)).
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status.lines().find_map(|line| line.strip_prefix("SigIgn:")).is_some_and(|mask| {
-        u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (signal - 1) & 1 == 1)
-    })
+/// The exit status of a command that has written what it has, where `done` is that of one that went on
+/// to its end: what a signal cut short is that before all else.
+pub(super) fn status(ended: Ended, done: Result<u8, Error>) -> Result<u8, Error> {
+    match (ended, done) {
+        (Ended::Interrupted, Ok(_)) => Ok(INTERRUPTED),
+        (Ended::Interrupted, Err(Error::Measure(line))) => Err(Error::Interrupted(line)),
+        (_, done) => done,
+    }
 }

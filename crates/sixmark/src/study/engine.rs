@@ -177,10 +177,7 @@ fn left(
 
 /// An error with the cell that it came in.
 fn of(id: &str, error: Error) -> Error {
-    match error {
-        Error::Usage(line) => Error::Usage(format!("cell {id}: {line}")),
-        Error::Measure(line) => Error::Measure(format!("cell {id}: {line}")),
-    }
+    error.map(|line| format!("cell {id}: {line}"))
 }
 
 /// A study on its way.

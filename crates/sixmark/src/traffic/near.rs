@@ -178,7 +178,13 @@ pub(super) fn watch(
 
 fn ask(line: &mut Line, asks: &Asks, bound: &LineBound<'_>) -> Result<Answers, Error> {
     let to = line.stream().peer_addr().map_or_else(|_| "?".to_owned(), |to| to.to_string());
-    let failed = |why: String| Error::Measure(format!("the far side at {to}: {why}"));
+    let failed = |why: String| {
+        let line = format!("the far side at {to}: {why}");
+        match bound.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            true => Error::Interrupted(line),
+            false => Error::Measure(line),
+        }
+    };
     line.say(asks).map_err(failed)?;
     match line.hear::<Answers>(bound).map_err(failed)? {
         Some(Answers::Failed { why }) => Err(failed(why)),

@@ -53,16 +53,17 @@ pub fn run(
         over
     });
     let elapsed = began.elapsed();
-    let interrupted = stop.load(Ordering::Relaxed);
+    let stopped = stop.load(Ordering::Relaxed);
     let sent = sender.stop();
-    if !interrupted {
+    if !stopped {
         receiver.settle(QUIET, QUIET * 20);
     }
     let ends = Ends { near: Half::new(sent, receiver.stop()), far: None, shared_clock: true };
     let facts = Facts {
         started,
         elapsed,
-        ended: if interrupted { Ended::Interrupted } else { Ended::Complete },
+        // To one without an end of its own the signal is its end.
+        ended: if stopped && end.is_some() { Ended::Interrupted } else { Ended::Complete },
         asked: Asked::Script {
             file: job.file.clone(),
             duration_s: job.duration.map(|duration| duration.as_secs_f64()),

@@ -20,14 +20,14 @@ use sixmark_core::report::{comparison, junit};
 use super::keep::Keeper;
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::can_repaint;
-use super::{gates, report, run, stop_flag, vitals_from};
+use super::{gates, report, run, signals, stop_flag, vitals_from};
 use crate::Error;
 use crate::compare::{self, Comparing, Event};
 use asked::Asked;
 use live::Live;
 
-/// Plans both sides, measures and shows. The status is 3 where a side has no NORMAL response at all, or
-/// errors only, else 1 where a gate failed.
+/// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
+/// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.
 pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
     let (json, junit, html) = (&args.run.json, &args.run.gates.junit, &args.run.html);
     let quiet = args.run.quiet;
@@ -47,7 +47,8 @@ pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
     let printed = show(&result, doubts.len(), shown);
     out::all([printed, write(&result, args, &mut keeper)])?;
     let could_not = nothing_normal(&result).map(Error::Measure);
-    could_not.map_or(Ok(gates::status(&result.gates, shown)), Err)
+    let failed = gates::status(&result.gates, shown);
+    signals::status(result.ended, could_not.map_or(Ok(failed), Err))
 }
 
 /// Measures, shows how far it is, and keeps what there is after each pair.
@@ -142,6 +143,6 @@ fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<
 fn nothing_normal(result: &ComparisonResult) -> Option<String> {
     let sides = [&result.sides.a, &result.sides.b].into_iter();
     let silent = sides.filter(|side| side.figures.accepted() == 0);
-    let lines = silent.map(|side| run::silent(&side.name, &side.plan, &side.figures));
+    let lines = silent.map(|side| run::silent(&side.name, &side.plan, &side.figures, result.ended));
     lines.reduce(|lines, line| format!("{lines}; {line}"))
 }

@@ -127,9 +127,5 @@ fn one_line(error: &clap::Error) -> String {
 
 /// The same error, with the side that it is of.
 fn of_side(asked: &Asked<'_>, error: Error) -> Error {
-    let line = format!("{} '{}': {error}", asked.place, asked.text);
-    match error {
-        Error::Usage(_) => Error::Usage(line),
-        Error::Measure(_) => Error::Measure(line),
-    }
+    error.map(|line| format!("{} '{}': {line}", asked.place, asked.text))
 }

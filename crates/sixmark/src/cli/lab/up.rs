@@ -66,7 +66,7 @@ fn inside(args: &Args, name: &str, plan: Lab, door: &Door, rights: Rights) -> Re
     let (www, logs) = (own("www", &args.www)?, own("logs", &args.logs)?);
     let ground = Ground { rights, logs: &logs, www: &www, stop: &stop };
     let Some(mut up) = Up::build(plan, &ground)? else {
-        return Err(Error::Measure(format!("stopped before the lab '{name}' was up")));
+        return Err(Error::Interrupted(format!("stopped before the lab '{name}' was up")));
     };
     let took = began.elapsed().as_secs_f64();
     let text = format!(

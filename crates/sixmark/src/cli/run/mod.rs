@@ -24,13 +24,13 @@ use sixmark_core::result::RunResult;
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
 use super::progress::can_repaint;
-use super::{gates, report, stop_flag, vitals_from};
+use super::{gates, report, signals, stop_flag, vitals_from};
 use crate::Error;
 use crate::run::Ready;
 use live::Live;
 
-/// Plans, runs and shows. The status is 3 where a family has no NORMAL response at all, or errors only,
-/// else 1 where a gate failed.
+/// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
+/// NORMAL response at all, or errors only, else 1 where a gate failed.
 pub(super) fn main(args: Args) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     let (keep, demanded, html) = (args.keep.clone(), args.gates.clone(), args.html.clone());
@@ -58,7 +58,8 @@ pub(super) fn main(args: Args) -> Result<u8, Error> {
     out::all([printed, written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.
     let could_not = text::nothing_normal(&result).map(Error::Measure);
-    could_not.map_or(Ok(gates::status(&result.gates, shown && reached)), Err)
+    let failed = gates::status(&result.gates, shown && reached);
+    signals::status(result.ended, could_not.map_or(Ok(failed), Err))
 }
 
 /// What gates may speak of.

@@ -33,7 +33,7 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
     let errors = errors.iter().map(|(family, of)| only_errors(&family.to_string(), of));
     let errors = errors.collect::<Vec<_>>();
     let errors = (!errors.is_empty()).then(|| errors.join("; "));
-    let lines = [no_answer(result.plan.as_ref(), &silent), all_failed(result, &answered), errors];
+    let lines = [no_answer(result, &silent), all_failed(result, &answered), errors];
     let lines: Vec<_> = lines.into_iter().flatten().collect();
     (!lines.is_empty()).then(|| lines.join("; "))
 }
@@ -55,11 +55,11 @@ fn interrupted_before(result: &RunResult) -> Option<String> {
     })
 }
 
-fn no_answer(plan: Option<&Plan>, silent: &[(Family, &FamilyResult)]) -> Option<String> {
-    let plan = plan?;
+fn no_answer(result: &RunResult, silent: &[(Family, &FamilyResult)]) -> Option<String> {
+    let plan = result.plan.as_ref()?;
     let (mut causes, mut advices) = (Vec::new(), Vec::new());
     for &(family, figures) in silent {
-        let (cause, advice) = explain(plan, &family.to_string(), figures);
+        let (cause, advice) = explain(plan, &family.to_string(), figures, result.ended);
         causes.push(cause);
         if !advices.contains(&advice) {
             advices.push(advice);
@@ -97,23 +97,32 @@ fn only_errors(over: &str, figures: &FamilyResult) -> String {
 }
 
 /// One line on a side of a comparison without a single response that is as it was to be.
-pub(in crate::cli) fn silent(name: &str, plan: &Plan, figures: &FamilyResult) -> String {
+pub(in crate::cli) fn silent(
+    name: &str,
+    plan: &Plan,
+    figures: &FamilyResult,
+    ended: Ended,
+) -> String {
     if figures.requests.completed > 0 {
         return only_errors(name, figures);
     }
-    let (cause, advice) = explain(plan, name, figures);
+    let (cause, advice) = explain(plan, name, figures, ended);
     match most_failed(&figures.content) {
         Some(most) => format!("all responses over {name} failed a check, {most}"),
         None => format!("no answer {cause}; {advice}"),
     }
 }
 
-fn explain(plan: &Plan, over: &str, figures: &FamilyResult) -> (String, String) {
+fn explain(plan: &Plan, over: &str, figures: &FamilyResult, ended: Ended) -> (String, String) {
+    let interrupted = ended == Ended::Interrupted;
     let to = figures.addresses.first().map_or(String::new(), |address| format!(" ({address})"));
     let most = figures.failures.iter().max_by_key(|failed| failed.count);
     let Some(FailureCount { failure, .. }) = most else {
         let cause = format!("over {over}{to}, for no request was sent");
-        let advice = "the run ended before its turn: give it more requests (-n) or time (-d)";
+        let advice = match interrupted {
+            true => "a signal ended the run before its turn",
+            false => "the run ended before its turn: give it more requests (-n) or time (-d)",
+        };
         return (cause, advice.to_owned());
     };
     let reason = tls_reason(figures).filter(|_| failure.outcome == Outcome::Tls);
@@ -127,7 +136,7 @@ fn explain(plan: &Plan, over: &str, figures: &FamilyResult) -> (String, String) 
         named => named,
     };
     let named = named.map_or(String::new(), |named| format!(" ({named})"));
-    let case = Case { failure, reason, http: plan.http, tls: plan.tls.as_ref() };
+    let case = Case { failure, reason, http: plan.http, tls: plan.tls.as_ref(), interrupted };
     let (outcome, phase) = (failure.outcome, failure.phase);
     (format!("over {over}{to}: {outcome} in {phase}{named}"), case.advice())
 }

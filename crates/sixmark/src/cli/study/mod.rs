@@ -269,7 +269,7 @@ fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
         return Ok(0);
     }
     let (done, all) = (document.cells.len(), document.cells_planned);
-    Err(Error::Measure(format!(
+    Err(Error::Interrupted(format!(
         "interrupted: {done} of {all} cells are kept in '{folder}'; go on with: sixmark study run \
          --resume {folder}"
     )))

@@ -30,7 +30,7 @@ fn check(words: &[String], all: bool) -> Result<(), String> {
     }
     match run::plan(args) {
         // A name that can't be resolved here and now is none of the file's faults.
-        Ok(_) | Err(Error::Measure(_)) => Ok(()),
+        Ok(_) | Err(Error::Measure(_) | Error::Interrupted(_)) => Ok(()),
         Err(Error::Usage(line)) => Err(line),
     }
 }

@@ -15,14 +15,15 @@ use sixmark_core::traffic::result::TrafficResult;
 
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
-use super::stop_flag;
+use super::{signals, stop_flag};
 use crate::Error;
 use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
 
 /// How long the near side goes on unless told otherwise.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// Serves, or measures and shows. The status is 3 where nothing arrived.
+/// Serves, or measures and shows. The status is 130 where a signal came before the end, else 3 where nothing
+/// arrived.
 pub(super) fn main(args: &Args) -> Result<u8, Error> {
     if !args.listen.is_empty() {
         return listen(args);
@@ -41,10 +42,8 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     out::all([printed, written])?;
-    match lost(&result).or_else(|| nothing(&result)) {
-        Some(error) => Err(error),
-        None => Ok(0),
-    }
+    let could_not = lost(&result).or_else(|| nothing(&result));
+    signals::status(result.ended, could_not.map_or(Ok(0), Err))
 }
 
 /// Where the far side did not report.

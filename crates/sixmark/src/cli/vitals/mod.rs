@@ -15,7 +15,7 @@ use sixmark_core::vitals::{Sample, Total};
 use super::listen::Listen;
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
-use super::stop_flag;
+use super::{signals, stop_flag};
 use crate::vitals::{self, Server, Sources, Wanted};
 use crate::warning::{FILE_INCOMPLETE, file_incomplete};
 use crate::{Error, environment, warning};
@@ -54,7 +54,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     if out::is_incomplete(&result.warnings) {
         return Ok(out::INCOMPLETE);
     }
-    Ok(0)
+    signals::status(ended.why, Ok(0))
 }
 
 fn wanted(args: &Args) -> Wanted {

@@ -15,13 +15,14 @@ use sixmark_core::result::{RunResult, Warning};
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
 use super::progress::can_repaint;
-use super::{gates, report, stop_flag};
+use super::{gates, report, signals, stop_flag};
 use crate::Error;
 use crate::warning::file_incomplete;
 use crate::watch::{self, Sight};
 use live::Live;
 
-/// Watches and shows. The status is 3 where there was not one connection, else 1 where a gate failed.
+/// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
+/// connection, else 1 where a gate failed.
 pub(super) fn main(args: &Args) -> Result<u8, Error> {
     args.check()?;
     args.inside.go()?;
@@ -37,7 +38,8 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     if out::is_incomplete(&result.warnings) {
         return Ok(out::INCOMPLETE);
     }
-    nothing(&result).map_or(Ok(gates::status(&result.gates, shown)), Err)
+    let failed = gates::status(&result.gates, shown);
+    signals::status(result.ended, nothing(&result).map_or(Ok(failed), Err))
 }
 
 /// Also the warnings that were told at once.

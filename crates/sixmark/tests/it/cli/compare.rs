@@ -219,7 +219,7 @@ fn what_was_measured_before_a_signal_is_compared() {
     wait_for_pairs(&mut child, 3);
     signal(child.id(), "INT");
     let output = finish(child);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     check(&document);
     assert_eq!(document["ended"], "interrupted");

@@ -2,7 +2,13 @@
 
 use serde_json::json as value;
 
-use crate::support::{Server, command, document, finish, json, script, signal};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Output};
+use std::time::Instant;
+
+use crate::support::{
+    DEADLINE, Server, check, command, document, finish, json, script, signal, sixmark,
+};
 
 #[test]
 fn an_interrupted_run_reports_what_it_did() {
@@ -15,7 +21,7 @@ fn an_interrupted_run_reports_what_it_did() {
         server.next(24);
         signal(child.id(), name);
         let output = finish(child);
-        assert_eq!(output.status.code(), Some(0), "{name}");
+        assert_eq!(output.status.code(), Some(130), "{name}");
         let result = document(&output);
         assert_eq!(result["ended"], "interrupted");
         assert_eq!(result["total"]["outcomes"], value!({"ABANDONED": 4, "NORMAL": 20}));
@@ -70,6 +76,97 @@ fn a_warm_up_is_seen_by_the_server_but_not_counted() {
     assert!(server.seen().len() > 50);
 }
 
+/// A pipeline that looks at the status and one that looks at JUnit's file are told the same.
+#[test]
+fn an_interrupted_command_has_a_status_of_its_own_and_junit_agrees() {
+    let cases: [(&[&str], &str); 3] = [
+        (&["run", "-d", "1h"], "-"),
+        (&["run", "-d", "1h", "--fail-if", "total.sent > 1"], "-"),
+        (&["compare", "--block", "1h", "--warmup", "0"], "-"),
+    ];
+    for (words, junit) in cases {
+        let server = Server::answering(20);
+        let [v6, v4] = server.urls("/");
+        let options = ["-q", "--timeout", "1h", "-c", "4", "--junit", junit, &v6, &v4];
+        let child = command(&[words, &options].concat()).spawn().unwrap();
+        server.next(20);
+        signal(child.id(), "INT");
+        let output = finish(child);
+        assert_eq!(output.status.code(), Some(130), "{words:?}: {}", said(&output));
+        let xml = String::from_utf8_lossy(&output.stdout);
+        assert!(xml.contains("name=\"could be measured\"") && xml.contains("<failure"), "{xml}");
+    }
+}
+
+/// What nobody had the time for is no reason to ask for more of it.
+#[test]
+fn no_advice_to_load_longer_comes_after_a_signal() {
+    for words in [&["run", "-d", "1h"][..], &["compare", "--block", "1h", "--warmup", "0"]] {
+        let server = Server::answering(0);
+        let [v6, v4] = server.urls("/");
+        let options = ["-q", "--timeout", "1h", "-c", "2", &v6, &v4];
+        let child = command(&[words, &options].concat()).spawn().unwrap();
+        server.next(1);
+        signal(child.id(), "INT");
+        let output = finish(child);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(130), "{words:?}: {said}");
+        assert!(said.contains("a signal ended the run"), "{words:?}: {said}");
+        assert!(!said.contains("give it"), "{words:?}: {said}");
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A shell's own `kill`, so that no program has to be started between two of them.
+fn signals(pid: u32, names: &[&str]) {
+    let text: Vec<String> = names.iter().map(|name| format!("kill -{name} {pid}")).collect();
+    assert!(Command::new("sh").args(["-c", &text.join("; ")]).status().unwrap().success());
+}
+
+/// Ctrl-C is often pressed twice, and a supervisor signals a process and then its group.
+#[test]
+fn a_signal_that_comes_again_at_once_loses_no_document() {
+    let server = Server::answering(20);
+    let [v6, v4] = server.urls("/");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let to = file.path().to_str().unwrap();
+    let load = ["run", "-q", "--json", to, "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
+    let child = command(&load).spawn().unwrap();
+    server.next(24);
+    signals(child.id(), &["INT", "INT", "TERM", "INT"]);
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let document = serde_json::from_slice(&std::fs::read(to).unwrap()).unwrap();
+    check(&document);
+    assert_eq!(document["ended"], "interrupted");
+}
+
+/// Nobody reads what is to be written.
+#[test]
+fn a_later_signal_ends_a_command_at_once() {
+    let server = Server::answering(20);
+    let [v6, v4] = server.urls("/");
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let to = pipe.to_str().unwrap();
+    let load = ["run", "-q", "--json", to, "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
+    let mut child = command(&load).spawn().unwrap();
+    server.next(24);
+    let began = Instant::now();
+    let status = loop {
+        signals(child.id(), &["INT"]);
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(began.elapsed() < DEADLINE, "it does not end");
+    };
+    assert_eq!(status.signal(), Some(2), "{status}");
+}
+
 /// A response may be here before anybody looks at the clock.
 #[test]
 fn a_response_that_is_complete_after_its_deadline_is_a_timeout() {
@@ -82,4 +179,12 @@ fn a_response_that_is_complete_after_its_deadline_is_a_timeout() {
         let outcomes = &result["total"]["outcomes"];
         assert_eq!(*outcomes, value!({"NORMAL": 0, "TIMEOUT": 40}), "{options:?}");
     }
+}
+
+#[test]
+fn the_statuses_are_in_the_help() {
+    let output = sixmark(&["--help"]);
+    let help = String::from_utf8_lossy(&output.stdout);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("3 could not measure, 130 interrupted by a signal"), "{help}");
 }

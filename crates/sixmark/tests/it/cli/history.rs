@@ -170,7 +170,7 @@ fn a_run_that_measured_nothing_or_was_interrupted_is_kept_too() {
     let child = site.command(&endless).spawn().unwrap();
     server.next(24);
     signal(child.id(), "INT");
-    assert_eq!(finish(child).status.code(), Some(0));
+    assert_eq!(finish(child).status.code(), Some(130));
     let entries = site.entries(&[]);
     let said: Vec<_> = entries.iter().map(|entry| (&entry["ended"], &entry["sides"][0])).collect();
     assert_eq!(said[0].0, "interrupted");

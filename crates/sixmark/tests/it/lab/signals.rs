@@ -70,7 +70,7 @@ fn a_signal_to_the_group_of_a_study_ends_it_in_order() {
         let child = study(&dir);
         let tree = Tree::of(child.id());
         to_group(&child, name);
-        let line = complaint(&finish(child), 3);
+        let line = complaint(&finish(child), 130);
         assert!(line.contains("interrupted") && line.contains("are kept in"), "{line}");
         tree.is_gone();
     }

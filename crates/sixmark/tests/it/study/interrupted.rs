@@ -100,7 +100,7 @@ fn a_signal_ends_a_study_in_order_and_says_how_to_go_on() {
         let bench = Bench::new(SLOW);
         let child = started(&bench, 1);
         signal(child.id(), name);
-        let line = complaint(&finish(child), 3);
+        let line = complaint(&finish(child), 130);
         assert!(line.contains("interrupted") && line.contains("--resume"), "{line}");
         assert!(line.contains(&format!("{} of 8 cells", bench.cells().len())), "{line}");
         service_is_gone(&bench);

@@ -122,7 +122,7 @@ fn a_mute_far_side_can_be_left() {
     // It waits for an answer once it has said hello.
     BufReader::new(&stream).read_line(&mut String::new()).unwrap();
     signal(child.id(), "INT");
-    let said = complaint(&finish(child), 3);
+    let said = complaint(&finish(child), 130);
     assert!(said.contains(&address) && said.contains("interrupted before"), "{said}");
 }
 
@@ -138,7 +138,7 @@ fn what_the_near_side_knows_is_kept_where_the_far_side_dies() {
     signal(near.id(), "INT");
     let output = finish(near);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("the far side did not report"), "{said}");
     let document = serde_json::from_slice(&output.stdout).unwrap();
     TRAFFIC.check(&document);

@@ -205,3 +205,17 @@ fn a_file_of_lines_that_can_not_be_written_ends_alone() {
         assert_eq!(fs::read_to_string(&whole).unwrap().lines().count(), 61);
     }
 }
+
+/// That requests can't be seen is no failure, that there was nothing to see is one.
+#[test]
+fn junit_of_a_watch_fails_where_its_status_says_that_nothing_was_seen() {
+    let (_folder, path) = kept(&pcap(&encrypted(3, &Family::BOTH)));
+    let file = path.to_str().unwrap();
+    for (port, status) in [("80", 0), ("9", 3)] {
+        let output = sixmark(&["watch", "-r", file, "-q", "--junit", "-", "--port", port]);
+        assert_eq!(output.status.code(), Some(status), "{port}: {output:?}");
+        let xml = String::from_utf8(output.stdout).unwrap();
+        assert!(xml.contains("could be measured"), "{port}: {xml}");
+        assert_eq!(xml.contains("<failure"), status != 0, "{port}: {xml}");
+    }
+}

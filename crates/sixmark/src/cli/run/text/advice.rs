@@ -13,6 +13,8 @@ pub(super) struct Case<'a> {
     pub(super) reason: Option<Reason>,
     pub(super) http: Http,
     pub(super) tls: Option<&'a Tls>,
+    /// A signal ended the run.
+    pub(super) interrupted: bool,
 }
 
 impl Case<'_> {
@@ -30,6 +32,9 @@ impl Case<'_> {
             Outcome::Local => self.failed_here().to_owned(),
             Outcome::Content => "what came is not what was to be expected".into(),
             Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
+            Outcome::Abandoned | Outcome::Normal if self.interrupted => {
+                "a signal ended the run first".into()
+            }
             Outcome::Abandoned | Outcome::Normal => {
                 "the run ended first: give it longer (-d)".into()
             }
@@ -187,7 +192,8 @@ mod tests {
     }
 
     fn advice(failure: Failure, version: Version, tls: &Tls) -> String {
-        Case { failure: &failure, reason: None, http: http(version), tls: Some(tls) }.advice()
+        let (http, tls) = (http(version), Some(tls));
+        Case { failure: &failure, reason: None, http, tls, interrupted: false }.advice()
     }
 
     fn alert(code: u64, version: Version, tls: &Tls) -> String {
@@ -219,7 +225,7 @@ mod tests {
         let said = |reason, insecure| {
             let tls = Tls { insecure, ..tls(Version::Http1) };
             let (http, tls) = (http(Version::Http1), Some(&tls));
-            Case { failure: &failure, reason: Some(reason), http, tls }.advice()
+            Case { failure: &failure, reason: Some(reason), http, tls, interrupted: false }.advice()
         };
         for (reason, part) in [
             (Reason::CertificateIssuer, "--cacert"),
