@@ -5,6 +5,9 @@ use super::{Error, integer, text};
 
 /// Longer blocks are not remembered.
 const MOST_REMEMBERED: usize = 1_024;
+/// Memory for reading names and values that is kept for the next block, each. A connection of which
+/// one block was large would hold it for as long as it is there.
+const MOST_KEPT: usize = 4_096;
 
 /// Reads the blocks of one connection, in their order.
 #[derive(Debug)]
@@ -38,7 +41,13 @@ impl Decoder {
     /// What is wrong with the block. Nothing can be read after that.
     pub fn decode(&mut self, block: &[u8], field: impl FnMut(&[u8], &[u8])) -> Result<(), Error> {
         let former = self.comes_again(block).then(|| self.table.clone());
-        self.read(block, field)?;
+        let read = self.read(block, field);
+        for scratch in [&mut self.name, &mut self.value] {
+            if scratch.capacity() > MOST_KEPT {
+                *scratch = Vec::new();
+            }
+        }
+        read?;
         if let Some(former) = former {
             self.table.settle(&former);
         }
@@ -135,6 +144,11 @@ impl Decoder {
             index => self.table.field(index)?.0,
         };
         field(name, text::read(rest, 7, &mut self.value)?)
+    }
+
+    #[cfg(test)]
+    pub(super) fn scratch(&self) -> [usize; 2] {
+        [self.name.capacity(), self.value.capacity()]
     }
 
     #[cfg(test)]

@@ -286,3 +286,23 @@ fn another_limit_makes_all_that_was_known_of_blocks_void() {
         assert_eq!(decoder.changes(), before);
     }
 }
+
+/// One large block must not be paid for by every connection for as long as it is there.
+#[test]
+fn memory_for_a_large_block_is_given_back() {
+    let long = "a".repeat(30_000);
+    let mut block = Vec::new();
+    write_field(&mut block, &long, &long);
+    for first in [0x00, 0x40] {
+        // As a literal that enters no table, and as one that does.
+        block[0] = block[0] & 0x3f | first;
+        let mut decoder = Decoder::new(4_096, 1 << 20);
+        assert_eq!(read(&mut decoder, &block).unwrap(), [format!("{long}: {long}")]);
+        let held = decoder.scratch();
+        assert!(held.iter().all(|&held| held <= 4_096), "{held:?}");
+        // And where it can't be read to its end.
+        assert_eq!(read(&mut decoder, &block[..block.len() - 1]), Err(Error::Truncated));
+        let held = decoder.scratch();
+        assert!(held.iter().all(|&held| held <= 4_096), "{held:?}");
+    }
+}

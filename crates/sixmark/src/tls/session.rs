@@ -98,16 +98,15 @@ impl Session {
         plain: &mut Vec<u8>,
         out: &mut Vec<u8>,
     ) -> Result<Progress, Failure> {
-        let mut bytes = std::mem::take(&mut self.kept);
-        if bytes.capacity() == 0 {
-            bytes = room.buffers.pop().unwrap_or_default();
-        }
+        let mut bytes = room.buffers.pop().unwrap_or_default();
+        bytes.extend_from_slice(&self.kept);
         bytes.extend_from_slice(wire);
-        let done = self.work(&mut bytes, plain, out);
-        match bytes.is_empty() {
-            true => room.give_back(bytes),
-            false => self.kept = bytes,
-        }
+        self.kept = Vec::new();
+        let (used, done) = self.work(&mut bytes, plain, out);
+        // No more memory than it takes: who knows when the rest of the record comes.
+        self.kept.extend_from_slice(bytes.get(used..).unwrap_or_default());
+        bytes.clear();
+        room.give_back(bytes);
         let mut progress = done?;
         progress.finished = !self.finished && !self.tls.is_handshaking();
         self.finished |= progress.finished;
@@ -192,26 +191,22 @@ impl Session {
         u8::try_from(number).ok()
     }
 
-    /// Works off whole records and keeps the rest in `bytes`.
+    /// Works off whole records: how many bytes the rest comes after.
     fn work(
         &mut self,
-        bytes: &mut Vec<u8>,
+        bytes: &mut [u8],
         plain: &mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Result<Progress, Failure> {
+    ) -> (usize, Result<Progress, Failure>) {
         let (used, done) = self.records(bytes, plain, out);
-        bytes.drain(..used.min(bytes.len()));
-        let done = match bytes.len() > MOST_KEPT {
+        let done = match bytes.len().saturating_sub(used) > MOST_KEPT {
             true => Err(Failure::protocol("the server sent a handshake message without end")),
             false => done,
         };
         self.failed |= done.is_err();
         self.closed |= done.as_ref().map_or(true, |progress| progress.closed);
-        if self.closed {
-            // What follows a close_notify or a failure is of no account (RFC 8446, 6.1).
-            bytes.clear();
-        }
-        done
+        // What follows a close_notify or a failure is of no account (RFC 8446, 6.1).
+        (if self.closed { bytes.len() } else { used }, done)
     }
 
     /// How many bytes are used up, and what came of it.

@@ -4,6 +4,9 @@ use sixmark_core::plan::tls::Version;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
 
+/// The most bytes of a record.
+const RECORD: usize = 16_384 + 256;
+
 fn talks(authority: &Authority) -> impl Iterator<Item = Talk> {
     let server = Arc::new(authority.server());
     [Version::V12, Version::V13].into_iter().zip([IPV6, IPV4]).map(move |(version, endpoint)| {
@@ -63,6 +66,27 @@ fn an_idle_session_holds_no_buffer() {
         assert!(talk.session.held() > 0);
         talk.feed(&wire[wire.len() - 1..]).unwrap();
         assert_eq!(talk.session.held(), 0);
+    }
+}
+
+/// A record that comes in two parts, far from one another, is kept in no more memory than the first part
+/// takes, whatever came with it.
+#[test]
+fn a_session_that_waits_for_the_rest_of_a_record_holds_no_more_than_that() {
+    let authority = Authority::new();
+    for mut talk in talks(&authority) {
+        let said = pattern(200_000);
+        let mut wire = Vec::new();
+        for part in said.chunks(20_000) {
+            talk.say(part);
+            wire.extend_from_slice(&talk.answer());
+        }
+        let (first, rest) = wire.split_at(wire.len() - 10);
+        talk.step = usize::MAX;
+        talk.feed(first).unwrap();
+        assert!((1..=RECORD).contains(&talk.session.held()), "{}", talk.session.held());
+        talk.feed(rest).unwrap();
+        assert_eq!((talk.session.held(), talk.plain == said), (0, true));
     }
 }
 
