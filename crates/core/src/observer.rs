@@ -43,5 +43,10 @@ pub enum Loss {
     Unprocessed,
     /// What came of the response was illegal (RFC 9113, 8.1.1; RFC 9114, 4.1.2). The stream was reset
     /// by this side with this code.
-    Malformed(u64),
+    Malformed {
+        /// The code.
+        code: u64,
+        /// What was illegal, in a few words.
+        why: &'static str,
+    },
 }

@@ -24,7 +24,7 @@ mod family;
 pub(crate) use counted::interval;
 pub use counted::{families, family_result, planned_result};
 pub use family::{
-    AddressResult, ByteCounts, ConnectionCounts, FailureCount, FamilyResult, Requests,
+    AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, FamilyResult, Requests,
 };
 
 /// The name and version of the document's form.

@@ -55,6 +55,8 @@ pub struct FamilyTally {
     pub quic: QuicTally,
     /// Checks that responses did not pass.
     pub content: ContentTally,
+    /// What was illegal in responses that ended as PROTOCOL, as far as it is known.
+    pub breaches: Counts<&'static str>,
     /// What each address of each target gave, by the numbers of the plan's endpoints; no more of them
     /// than were asked.
     pub endpoints: Vec<EndpointTally>,
@@ -142,6 +144,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.tls += &other.tls;
         self.quic += &other.quic;
         self.content += &other.content;
+        self.breaches += &other.breaches;
         for (number, counted) in other.endpoints.iter().enumerate() {
             *self.endpoint(number) += counted;
         }

@@ -9,9 +9,19 @@ use crate::observer::Answer;
 /// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
 const MAX_INTERIM: u8 = 64;
 
-/// The response breaks a rule: the stream is of no more use, the connection may be.
+/// The response breaks a rule, which is named: the stream is of no more use, the connection may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub(crate) struct Malformed(pub(crate) &'static str);
+
+const NO_STATUS: Malformed = Malformed("no status in the head");
+const INTERIM_END: Malformed = Malformed("the response ends with an interim (1xx) head");
+const TOO_MANY_INTERIM: Malformed = Malformed("more than 64 interim (1xx) responses");
+const SWITCHING: Malformed = Malformed("101 Switching Protocols, which is of HTTP/1");
+const HEAD_AGAIN: Malformed = Malformed("header fields in the middle of the content");
+const TOO_EARLY: Malformed = Malformed("content before the head");
+const TOO_MUCH: Malformed = Malformed("more content than Content-Length says");
+const TOO_LITTLE: Malformed = Malformed("less content than Content-Length says");
+const NO_HEAD: Malformed = Malformed("the response ends without a head");
 
 /// What the head of a response says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +37,7 @@ pub(crate) struct Fields {
     regular: bool,
     status: Option<u16>,
     length: Option<u64>,
-    malformed: bool,
+    malformed: Option<&'static str>,
 }
 
 /// How far a response is.
@@ -56,19 +66,21 @@ impl Fields {
 
     /// Judges the next field. Says whether it is a sound field of a final response's head.
     pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) -> bool {
-        self.malformed |= !self.takes(name, value);
-        !self.malformed && self.regular && self.status.is_some_and(|status| status >= 200)
+        if self.malformed.is_none() && !self.takes(name, value) {
+            self.malformed = Some(what_is_wrong(name, value));
+        }
+        self.malformed.is_none() && self.regular && self.status.is_some_and(|status| status >= 200)
     }
 
     /// What the section said, once it is whole; None of trailers.
     pub(crate) fn verdict(&self) -> Result<Option<Head>, Malformed> {
         match self {
-            Fields { malformed: true, .. } => Err(Malformed),
+            Fields { malformed: Some(why), .. } => Err(Malformed(why)),
             Fields { trailers: true, .. } => Ok(None),
             Fields { status: Some(status), length, .. } => {
                 Ok(Some(Head { status: *status, length: *length }))
             }
-            Fields { status: None, .. } => Err(Malformed),
+            Fields { status: None, .. } => Err(NO_STATUS),
         }
     }
 
@@ -119,15 +131,16 @@ impl Response {
             (Section::Head, Some(head)) => self.head(head, ends),
             // RFC 9113, 8.1: nothing comes behind trailers.
             (Section::Trailers, None) if ends => Ok(()),
-            _ => Err(Malformed),
+            _ => Err(HEAD_AGAIN),
         }
     }
 
     fn head(&mut self, head: Head, ends: bool) -> Result<(), Malformed> {
         match head.status {
             // RFC 9113, 8.6: there is no upgrade.
-            101 => Err(Malformed),
-            100..=199 if ends || self.interim == MAX_INTERIM => Err(Malformed),
+            101 => Err(SWITCHING),
+            100..=199 if ends => Err(INTERIM_END),
+            100..=199 if self.interim == MAX_INTERIM => Err(TOO_MANY_INTERIM),
             100..=199 => {
                 self.interim += 1;
                 Ok(())
@@ -146,16 +159,21 @@ impl Response {
     pub(crate) fn content(&mut self, length: u64) -> Result<(), Malformed> {
         self.body = self.body.saturating_add(length);
         let too_much = self.promised.is_some_and(|promised| self.body > promised);
-        if self.section == Section::Head || too_much { Err(Malformed) } else { Ok(()) }
+        match self.section {
+            Section::Head => Err(TOO_EARLY),
+            Section::Trailers if too_much => Err(TOO_MUCH),
+            Section::Trailers => Ok(()),
+        }
     }
 
     /// The response, which ends here.
     pub(crate) fn end(&self) -> Result<Answer, Malformed> {
         let too_little = self.promised.is_some_and(|promised| self.body < promised);
-        if self.section == Section::Head || too_little {
-            return Err(Malformed);
+        match self.section {
+            Section::Head => Err(NO_HEAD),
+            Section::Trailers if too_little => Err(TOO_LITTLE),
+            Section::Trailers => Ok(Answer { status: self.status, body: self.body }),
         }
-        Ok(Answer { status: self.status, body: self.body })
     }
 }
 
@@ -196,4 +214,49 @@ fn is_of_connection(name: &[u8]) -> bool {
         name,
         b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade"
     )
+}
+
+/// Why a field was not taken.
+fn what_is_wrong(name: &[u8], value: &[u8]) -> &'static str {
+    match name {
+        b":status" => "status that is not one, that is there twice, or not in front",
+        [b':', ..] => "pseudo-header field that no response has",
+        _ if !is_name(name) => "header field name with capitals or characters that it cannot have",
+        _ if !is_value(value) => "header field value with a line end or a NUL in it",
+        b"connection" => "header field 'connection', which only HTTP/1 has",
+        b"keep-alive" => "header field 'keep-alive', which only HTTP/1 has",
+        b"proxy-connection" => "header field 'proxy-connection', which only HTTP/1 has",
+        b"transfer-encoding" => "header field 'transfer-encoding', which only HTTP/1 has",
+        b"upgrade" => "header field 'upgrade', which only HTTP/1 has",
+        _ => "Content-Length that is not a number, or contradictory ones",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_malformed_head_says_what_is_wrong_with_it() {
+        for (fields, part) in [
+            (&[(":status", "200"), ("connection", "close")][..], "'connection', which only HTTP/1"),
+            (&[(":status", "200"), ("upgrade", "h2c")], "'upgrade'"),
+            (&[(":status", "200"), ("Server", "x")], "capitals"),
+            (&[(":status", "200"), ("a", "b\n")], "line end"),
+            (
+                &[(":status", "200"), ("content-length", "1"), ("content-length", "2")],
+                "Content-Length",
+            ),
+            (&[("a", "b"), (":status", "200")], "not in front"),
+            (&[(":status", "200"), (":path", "/")], "pseudo-header"),
+            (&[("a", "b")], "no status"),
+        ] {
+            let mut section = Fields::of(Section::Head);
+            fields.iter().for_each(|(name, value)| {
+                section.add(name.as_bytes(), value.as_bytes());
+            });
+            let Err(Malformed(why)) = section.verdict() else { panic!("{fields:?} was taken") };
+            assert!(why.contains(part), "{fields:?}: {why}");
+        }
+    }
 }

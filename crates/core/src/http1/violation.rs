@@ -61,7 +61,8 @@ impl Violation {
             .then_some(LocalCause::HeadLimit)
     }
 
-    fn text(self) -> &'static str {
+    /// What is wrong, in a few words.
+    pub fn text(self) -> &'static str {
         match self {
             Violation::NotHttp => "the peer's answer is not HTTP",
             Violation::Version => "the response is not HTTP/1.0 or HTTP/1.1",

@@ -3,6 +3,7 @@
 use super::frame::{Frame, code, flag, kind};
 use super::receive::{Place, skip, take};
 use super::{Connection, Violation};
+use crate::http::response::Malformed;
 use crate::observer::Observer;
 
 /// What is left of a DATA frame.
@@ -90,9 +91,9 @@ impl Connection {
             self.count_empty()?;
         }
         if let Some(stream) = self.streams.find(data.id)
-            && stream.response.content(u64::from(data.content)).is_err()
+            && let Err(Malformed(why)) = stream.response.content(u64::from(data.content))
         {
-            self.malformed(data.id, code::PROTOCOL, observer);
+            self.malformed(data.id, code::PROTOCOL, why, observer);
         }
         Ok(())
     }

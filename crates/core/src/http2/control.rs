@@ -63,9 +63,13 @@ impl Connection {
             (0, 0) => return Err(Violation::EmptyIncrement),
             (0, by) => return self.widen(by),
             // RFC 9113, 6.9 and 6.9.1: wrong on a stream, it is the stream's error.
-            (_, 0) => self.malformed(id, code::PROTOCOL, observer),
+            (_, 0) => {
+                let why = Violation::EmptyIncrement.text();
+                self.malformed(id, code::PROTOCOL, why, observer);
+            }
             (_, by) if !self.widen_stream(id, by) => {
-                self.malformed(id, code::FLOW_CONTROL, observer);
+                let why = Violation::WindowOverflow.text();
+                self.malformed(id, code::FLOW_CONTROL, why, observer);
             }
             _ => {}
         }

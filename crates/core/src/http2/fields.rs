@@ -93,7 +93,7 @@ impl Connection {
         self.count_use();
         let Some(stream) = self.streams.find(id) else { return Ok(()) };
         match verdict.and_then(|head| stream.response.fields(head, ends)) {
-            Err(Malformed) => self.malformed(id, code::PROTOCOL, observer),
+            Err(Malformed(why)) => self.malformed(id, code::PROTOCOL, why, observer),
             Ok(()) if ends => self.finish(id, observer),
             Ok(()) => {}
         }

@@ -5,6 +5,7 @@ use super::fields::Block;
 use super::frame::{Frame, HEAD, MAX_PAYLOAD, code, flag, kind};
 use super::{Connection, Violation};
 use crate::http::known::Known;
+use crate::http::response::Malformed;
 use crate::observer::{Loss, Observer};
 
 /// Frames that carry nothing, one after the other, and answers that cannot be sent because the peer
@@ -247,17 +248,24 @@ impl Connection {
     }
 
     /// Ends a stream whose response breaks the rules, and the exchange with it.
-    pub(super) fn malformed(&mut self, id: u32, code: u32, observer: &mut impl Observer) {
+    pub(super) fn malformed(
+        &mut self,
+        id: u32,
+        code: u32,
+        why: &'static str,
+        observer: &mut impl Observer,
+    ) {
         if let Some(token) = self.reset(id, code) {
-            observer.lost(token, Loss::Malformed(u64::from(code)));
+            observer.lost(token, Loss::Malformed { code: code.into(), why });
         }
     }
 
     /// Ends a stream whose response is over.
     pub(super) fn finish(&mut self, id: u32, observer: &mut impl Observer) {
         let Some(stream) = self.streams.find(id) else { return };
-        let Ok(answer) = stream.response.end() else {
-            return self.malformed(id, code::PROTOCOL, observer);
+        let answer = match stream.response.end() {
+            Ok(answer) => answer,
+            Err(Malformed(why)) => return self.malformed(id, code::PROTOCOL, why, observer),
         };
         if stream.body.is_some() {
             // The answer is here before the question: nobody wants the rest of it (RFC 9113, 8.1).

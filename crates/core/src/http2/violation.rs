@@ -62,7 +62,8 @@ impl Violation {
         }
     }
 
-    fn text(self) -> &'static str {
+    /// What is wrong, in a few words.
+    pub fn text(self) -> &'static str {
         match self {
             Violation::NotHttp2 => "the peer's answer is not HTTP/2",
             Violation::FrameTooLong => "frame longer than 16384 bytes",

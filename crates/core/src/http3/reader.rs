@@ -135,7 +135,7 @@ impl Reader {
                 self.over = true;
                 observer.complete(self.token, answer);
             }
-            Err(Malformed) => self.malformed(observer),
+            Err(Malformed(why)) => self.malformed(why, observer),
         }
         Ok(())
     }
@@ -161,8 +161,8 @@ impl Reader {
         }
     }
 
-    fn malformed(&mut self, observer: &mut impl Observer) {
-        self.lose(Loss::Malformed(code::MESSAGE), observer);
+    fn malformed(&mut self, why: &'static str, observer: &mut impl Observer) {
+        self.lose(Loss::Malformed { code: code::MESSAGE, why }, observer);
     }
 
     fn step(
@@ -216,8 +216,8 @@ impl Reader {
             kind::DATA => {
                 self.count(length > 0)?;
                 // All at once, so that what is told does not depend on how the frame is cut.
-                if self.response.content(length).is_err() {
-                    self.malformed(observer);
+                if let Err(Malformed(why)) = self.response.content(length) {
+                    self.malformed(why, observer);
                 }
                 Ok(part(length, Place::Content))
             }
@@ -268,8 +268,9 @@ impl Reader {
         self.trailed = self.response.section() == Section::Trailers;
         let verdict = self.read_section(section, heads, observer)?;
         let trailed = self.trailed;
-        if verdict.and_then(|head| self.response.fields(head, trailed)).is_err() {
-            self.malformed(observer);
+        let taken = verdict.and_then(|head| self.response.fields(head, trailed));
+        if let Err(Malformed(why)) = taken {
+            self.malformed(why, observer);
         }
         Ok(())
     }

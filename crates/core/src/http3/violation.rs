@@ -63,7 +63,8 @@ impl Violation {
         }
     }
 
-    fn text(self) -> &'static str {
+    /// What is wrong, in a few words.
+    pub fn text(self) -> &'static str {
         match self {
             Violation::UnexpectedFrame => "frame where its type cannot be",
             Violation::FrameLength => "frame of a wrong length",

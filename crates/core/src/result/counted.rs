@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use super::{
-    AddressResult, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult, Interval,
-    IntervalFamily, Requests,
+    AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
+    Interval, IntervalFamily, Requests,
 };
 use crate::family::{Family, PerFamily};
 use crate::outcome::{Failure, Outcome};
@@ -33,6 +33,7 @@ pub fn family_result(
         outcomes: outcomes(tally),
         failures: failure_counts(&tally.failures),
         content: tally.content.result(),
+        breaches: breaches(tally),
         connections: connection_counts(tally, elapsed_s),
         status: tally.status.sorted(),
         bytes: byte_counts(tally),
@@ -71,6 +72,11 @@ fn requests(tally: &FamilyTally) -> Requests {
         followed: tally.followed,
         cut_chains: tally.cut_chains,
     }
+}
+
+fn breaches(tally: &FamilyTally) -> Vec<BreachCount> {
+    let sorted = tally.breaches.sorted().into_iter();
+    sorted.map(|(what, count)| BreachCount { what: what.to_owned(), count }).collect()
 }
 
 /// NORMAL always, the others where they occurred.

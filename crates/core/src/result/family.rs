@@ -29,6 +29,9 @@ pub struct FamilyResult {
     pub failures: Vec<FailureCount>,
     /// Checks that complete responses did not pass.
     pub content: Vec<ContentResult>,
+    /// What was illegal in responses that ended as PROTOCOL, as far as it is known.
+    #[serde(default)]
+    pub breaches: Vec<BreachCount>,
     /// Connections.
     pub connections: ConnectionCounts,
     /// Status codes of complete responses.
@@ -157,6 +160,15 @@ pub struct Requests {
 /// What is absent from documents where there is none of it.
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// What was illegal in responses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BreachCount {
+    /// What, in a few words.
+    pub what: String,
+    /// In how many of them.
+    pub count: u64,
 }
 
 /// How often one thing went wrong.

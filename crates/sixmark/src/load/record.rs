@@ -28,6 +28,8 @@ pub(super) struct Record {
     pub(super) sampling: Sampling,
     accepted: AcceptStatus,
     pub(super) handshakes: Sampling,
+    /// What the responses read now break, where they do.
+    pub(super) breach: Option<&'static str>,
     slice: Slice,
     worker: u32,
     /// When the measurement begins.
@@ -47,6 +49,7 @@ impl Record {
             sampling: Sampling::default(),
             accepted,
             handshakes: Sampling::default(),
+            breach: None,
             slice,
             worker,
             begin,
@@ -194,6 +197,8 @@ impl Record {
     ) {
         self.tally[family].failures.add(failure, 1);
         self.tally[family].endpoint(endpoint).failures.add(failure, 1);
+        let broken = self.breach.filter(|_| failure.outcome == Outcome::Protocol);
+        broken.into_iter().for_each(|what| self.tally[family].breaches.add(what, 1));
         self.slice.families[family].failed += 1;
         if let Some(due) = exchange.due {
             self.slipped(family, exchange, due);

@@ -35,6 +35,7 @@ pub(super) fn of_family(
         unsent(family, figures),
         no_port(family, figures),
         local(family, figures),
+        malformed(family, figures),
         bad_status(result.plan.as_ref(), family, figures),
         content(family, figures),
         few_samples(family, figures),
@@ -178,6 +179,16 @@ fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
         );
         warning("local", message)
     })
+}
+
+/// What was illegal in responses that ended as PROTOCOL.
+fn malformed(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let total: u64 = figures.breaches.iter().map(|breach| breach.count).sum();
+    let most = figures.breaches.iter().max_by_key(|breach| breach.count)?;
+    let part = if figures.breaches.len() > 1 { "most of them: " } else { "" };
+    let responses = counted(total, "response", "responses");
+    let message = format!("{responses} over {family} broke the protocol, {part}{}", most.what);
+    Some(warning("malformed", message))
 }
 
 /// Statuses that count as failures.

@@ -64,7 +64,11 @@ impl Observer for Log {
     }
 
     fn lost(&mut self, token: Token, loss: Loss) {
-        self.line(&format!("lost {token} {loss:?}"));
+        let loss = match loss {
+            Loss::Malformed { code, .. } => format!("Malformed({code})"),
+            loss => format!("{loss:?}"),
+        };
+        self.line(&format!("lost {token} {loss}"));
     }
 }
 

@@ -48,7 +48,11 @@ impl Observer for Log {
     }
 
     fn lost(&mut self, _: Token, loss: Loss) {
-        self.line(&format!("lost {loss:?}"));
+        let loss = match loss {
+            Loss::Malformed { code, .. } => format!("Malformed({code})"),
+            loss => format!("{loss:?}"),
+        };
+        self.line(&format!("lost {loss}"));
     }
 }
 

@@ -113,7 +113,9 @@ impl<D: Driver> Worker<'_, D> {
                 None => {}
             },
             Err(violation) => {
+                self.record.breach = Some(violation.text());
                 self.break_off(slot, Failure::violation(violation.local_cause(), Phase::Connect));
+                self.record.breach = None;
             }
         }
     }

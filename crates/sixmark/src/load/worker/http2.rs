@@ -176,7 +176,11 @@ impl<D: Driver> Worker<'_, D> {
             Over::Answered(answer) => self.answered(slot, place, at, answer),
             Over::Lost(Loss::Unprocessed) => self.unprocessed(place),
             Over::Lost(Loss::Reset(code)) => self.lose_by(place, Outcome::Reset, code),
-            Over::Lost(Loss::Malformed(code)) => self.lose_by(place, Outcome::Protocol, code),
+            Over::Lost(Loss::Malformed { code, why }) => {
+                self.record.breach = Some(why);
+                self.lose_by(place, Outcome::Protocol, code);
+                self.record.breach = None;
+            }
         }
     }
 
@@ -235,7 +239,9 @@ impl<D: Driver> Worker<'_, D> {
             return;
         }
         let failure = Failure::violation(violation.local_cause(), Phase::Transfer);
+        self.record.breach = Some(violation.text());
         self.break_off(slot, Failure { code: Some(code.into()), ..failure });
+        self.record.breach = None;
     }
 
     /// Ends one exchange of several on a connection from this side.

@@ -185,7 +185,9 @@ impl<D: Driver> Worker<'_, D> {
         let code = violation.code();
         self.with_http3(slot, |talk| talk.close_by = code);
         let failure = Failure::violation(violation.local_cause(), Phase::Transfer);
+        self.record.breach = Some(violation.text());
         self.break_off(slot, Failure { code: Some(code), ..failure });
+        self.record.breach = None;
     }
 
     /// The connection is no more, by whomever.

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use h3::server::RequestResolver;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Buf as _, Bytes};
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
 use hyper::http::request::Parts;
 use hyper::http::response::Builder;
 use hyper::server::conn::{http1, http2};
@@ -315,6 +315,8 @@ impl Desk {
             ["gzip"] => {
                 response.header(CONTENT_ENCODING, "gzip").body(Full::from(GZIP.to_vec())).unwrap()
             }
+            // Only HTTP/1 has this field; over HTTP/2 the library takes it out.
+            ["closing"] => response.header(CONNECTION, "close").body(Full::from("abc")).unwrap(),
             ["br"] => {
                 let brotli = [0x20, 0x00, 0x10, b'a', b'b', b'c', 0x03].to_vec();
                 response.header(CONTENT_ENCODING, "br").body(Full::from(brotli)).unwrap()
