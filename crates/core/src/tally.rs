@@ -35,6 +35,8 @@ pub struct FamilyTally {
     pub followed: u64,
     /// Chains of redirects that were followed no further, being as long as may be.
     pub cut_chains: u64,
+    /// Exchanges of a load of so many that were not begun, since the family was given up.
+    pub given_up: u64,
     /// How the exchanges that received a complete response answered.
     pub status: Counts<u16>,
     /// Those of them whose status is not accepted: NORMAL, and failures all the same.
@@ -134,6 +136,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.resent += other.resent;
         self.followed += other.followed;
         self.cut_chains += other.cut_chains;
+        self.given_up += other.given_up;
         self.status += &other.status;
         self.unaccepted += other.unaccepted;
         self.failures += &other.failures;

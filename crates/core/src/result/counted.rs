@@ -71,6 +71,7 @@ fn requests(tally: &FamilyTally) -> Requests {
         redirects: tally.redirects(),
         followed: tally.followed,
         cut_chains: tally.cut_chains,
+        given_up: tally.given_up,
     }
 }
 

@@ -151,6 +151,9 @@ pub struct Requests {
     pub redirects: u64,
     /// Of those sent, how many such a response led to.
     pub followed: u64,
+    /// Not begun, because the family did not answer and was given up.
+    #[serde(default)]
+    pub given_up: u64,
     /// Of the redirects, how many were not followed because as many in a row had been as are followed
     /// (`--location`).
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -44,8 +44,13 @@ use sixmark_sys::usage::{Usage, usage};
 /// a generator that can't keep up.
 const LATE: u64 = 1_000_000;
 
-/// Shorter slices say nothing about how busy a worker is, in nanoseconds.
-const SHORT: u64 = 100_000_000;
+/// Shorter slices say nothing about how busy a worker is, in nanoseconds: it begins connections, and
+/// what a moment costs is no measure of a load.
+const SHORT: u64 = 500_000_000;
+
+/// A family, or an address before the load, that gives nothing for so long is given up, in nanoseconds:
+/// by then a connect has been tried again three times (RFC 6298, 2.1 and 5.5).
+const LONGEST_SILENCE: u64 = 10_000_000_000;
 
 /// What all workers together counted.
 #[derive(Debug)]
@@ -159,4 +164,21 @@ fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
         return Ended::Interrupted;
     }
     if ended.all(|ended| ended == Ended::Hopeless) { Ended::Hopeless } else { Ended::Complete }
+}
+
+#[cfg(test)]
+mod tests {
+    use sixmark_core::plan::tls::Tls;
+
+    use super::*;
+    use crate::tls::plan_for_tests;
+
+    #[test]
+    fn a_moment_says_nothing_of_how_busy_a_worker_is() {
+        let plan = plan_for_tests(Tls::default());
+        for (length_ns, busy_part) in [(150_000_000, 0.0), (499_999_999, 0.0), (500_000_000, 1.0)] {
+            let slice = Slice { length_ns, busy_ns: length_ns, ..Slice::default() };
+            assert_eq!(busy(&plan, &slice), busy_part, "{length_ns}");
+        }
+    }
 }

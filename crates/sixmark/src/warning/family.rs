@@ -35,6 +35,7 @@ pub(super) fn of_family(
         unsent(family, figures),
         no_port(family, figures),
         local(family, figures),
+        given_up(family, figures),
         malformed(family, figures),
         bad_status(result.plan.as_ref(), family, figures),
         content(family, figures),
@@ -178,6 +179,19 @@ fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
             cause.map_or("see the errno", LocalCause::text)
         );
         warning("local", message)
+    })
+}
+
+/// In a load of so many.
+fn given_up(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let given_up = figures.requests.given_up;
+    (given_up > 0).then(|| {
+        let message = format!(
+            "{family} was given up: no answer for 10 s and longer, to {}; {} not sent",
+            counted(figures.requests.sent, "request", "requests"),
+            counted(given_up, "other was", "others were"),
+        );
+        warning("given_up", message)
     })
 }
 

@@ -60,7 +60,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "ADDR|CIDR|IFACE", help_heading = "Families")]
     pub(super) source: Vec<Wanted>,
 
-    /// End after this many requests, both families together
+    /// End after this many requests, both families together; a family that does not answer for 10 s
+    /// is given up
     #[arg(short = 'n', long, value_name = "N", value_parser = positive::<NonZeroU64>,
           help_heading = "Load")]
     pub(in crate::cli) count: Option<NonZeroU64>,

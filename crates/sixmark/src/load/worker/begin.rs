@@ -37,6 +37,9 @@ impl<D: Driver> Worker<'_, D> {
             return false;
         }
         let Some((mut turn, way)) = self.take_turn(now) else { return false };
+        if self.leaves_out(&turn) {
+            return true;
+        }
         self.maker.choose(&mut turn);
         match way {
             Some(slot) => self.put(&turn, slot, now),

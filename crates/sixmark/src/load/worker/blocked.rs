@@ -35,8 +35,15 @@ impl<D: Driver> Worker<'_, D> {
     /// The exchange that begins at `now`, and its way; none where there is no way.
     pub(super) fn take_turn(&mut self, now: u64) -> Option<(Turn, Carrier)> {
         loop {
-            let connections = &self.connections;
-            match self.arrivals.take(self.prepared, now, |endpoint| connections.way(endpoint)) {
+            let (connections, silence, prepared) =
+                (&self.connections, &self.silence, self.prepared);
+            // Those that are left out go at once.
+            let way =
+                |endpoint: usize| match silence.is_given_up(prepared.endpoints[endpoint].family) {
+                    true => Some(None),
+                    false => connections.way(endpoint),
+                };
+            match self.arrivals.take(prepared, now, way) {
                 Ok(taken) => {
                     self.no_longer_blocked(now);
                     return Some(taken);

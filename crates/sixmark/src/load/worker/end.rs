@@ -113,10 +113,12 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn lose(&mut self, place: Place, failure: Failure) {
         let exchange = self.places.get(place);
         let slot = exchange.slot;
+        let start = exchange.start;
         if exchange.counted {
             let from = self.connections.get(slot).place();
             self.record.failed(from, exchange, failure);
             self.last_end = self.last_end.max(self.driver.woke());
+            self.note_silence(from.0, start, failure.outcome);
         }
         // With TLS 1.3 a server may refuse a client's certificate only after the handshake.
         match (failure.phase, failure.outcome) {

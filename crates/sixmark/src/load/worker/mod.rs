@@ -16,6 +16,7 @@ mod make;
 mod opening;
 mod outlet;
 mod secure;
+mod silence;
 mod tell;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +47,7 @@ use follow::Following;
 use http2::Over;
 use make::Maker;
 use opening::FirstConnections;
+use silence::Silence;
 use tell::Teller;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
@@ -109,8 +111,8 @@ pub struct Worker<'a, D> {
     /// Connections established, and attempts that failed, warm-up included.
     established: u64,
     unestablished: u64,
-    hopeless_after: u64,
-    hoping: bool,
+    /// Who has given nothing but silence.
+    silence: Silence,
     last_end: u64,
 }
 
@@ -168,8 +170,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             timeout: load.timeout.as_nanos() as u64,
             established: 0,
             unestablished: 0,
-            hopeless_after: usual.max(HOPELESS),
-            hoping: true,
+            silence: Silence::new(load, usual.max(HOPELESS)),
             last_end: measure_from,
             driver,
             prepared,
@@ -244,13 +245,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// True where no worker ever got a connection and all have tried often enough.
+    /// True where no worker ever got a connection and all have tried often or long enough.
     fn is_hopeless(&mut self) -> bool {
-        if self.hoping && self.established == 0 && self.unestablished >= self.hopeless_after {
-            self.hoping = false;
+        let lasted = self.driver.woke().saturating_sub(self.begin);
+        if self.established == 0 && self.silence.loses_hope(self.unestablished, lasted) {
             self.prepared.hope.lose();
         }
-        !self.hoping && self.prepared.hope.is_lost()
+        self.silence.is_hopeless() && self.prepared.hope.is_lost()
     }
 
     /// When the worker must look at the clock again, if nothing happens before.

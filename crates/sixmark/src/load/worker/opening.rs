@@ -6,14 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::{PATIENCE, Worker};
+use crate::load::LONGEST_SILENCE;
 use crate::load::arrivals::Turn;
 use crate::load::schedule::Schedule;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
 const AT_ONCE: usize = 64;
-/// How long to wait for any of those under way to an endpoint, in nanoseconds: by then a connect has
-/// been tried again three times (RFC 6298, 2.1 and 5.5).
-const LONGEST_SILENCE: u64 = 10_000_000_000;
 /// From one word on how many there are to the next, in nanoseconds.
 const PROGRESS: u64 = 250_000_000;
 

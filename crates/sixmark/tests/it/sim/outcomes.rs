@@ -19,6 +19,8 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody";
 fn ten() -> Plan {
     let mut plan = plan();
     plan.load.requests = NonZeroU64::new(10);
+    // So that a family is not given up before its five have ended.
+    plan.load.timeout = Duration::from_secs(1);
     plan
 }
 
