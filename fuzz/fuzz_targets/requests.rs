@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::check::{Checks, Expect, Inspection};
+use sixmark_core::check::{Checks, Expect, Inspection, KeptContent, Rejection};
 use sixmark_core::cookies::Jar;
 use sixmark_core::http1::Form;
 use sixmark_core::import::{AccessLog, Wanted, har};
@@ -120,15 +120,15 @@ fn checks(input: &[u8]) {
     };
     let checks = Checks::new(vec![expect]);
     let finish = |size: usize| {
-        let mut inspection = Inspection::default();
-        inspection.begin();
+        let (mut inspection, mut kept) = (Inspection::default(), KeptContent::of_worker(1));
+        inspection.begin(&mut kept);
         inspection.field(&checks, b"Content-Encoding", codings);
-        content.chunks(size).for_each(|piece| inspection.content(&checks, piece));
+        content.chunks(size).for_each(|piece| inspection.content(&checks, piece, &mut kept));
         inspection.finish(&checks, 200)
     };
     let whole = finish(usize::MAX);
     assert_eq!(whole, finish(1), "however it is cut");
-    if let Err(mismatch) = whole {
+    if let Err(Rejection::Mismatch(mismatch)) = whole {
         assert!(mismatch.found.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
     }
 }

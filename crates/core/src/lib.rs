@@ -23,6 +23,7 @@ pub mod http1;
 pub mod http2;
 pub mod http3;
 pub mod import;
+pub mod lapses;
 pub mod mix;
 pub(crate) mod names;
 pub mod observer;

@@ -115,6 +115,11 @@ pub enum LocalCause {
     HeadLimit,
     /// This host has no address to connect from, or the one asked for is not its own any more.
     NoSource,
+    /// sixmark stood still while the exchange was due or in flight, so that nobody knows whether the
+    /// server would have ended it so.
+    Stalled,
+    /// There was no room to keep the content for a check, which was not made.
+    ContentLimit,
 }
 
 impl LocalCause {
@@ -125,6 +130,8 @@ impl LocalCause {
                 "response head longer than 256 KiB, the limit that sixmark sets"
             }
             LocalCause::NoSource => "this host does not have the source address",
+            LocalCause::Stalled => "sixmark stood still meanwhile",
+            LocalCause::ContentLimit => "no room to keep the content for a check",
         }
     }
 }

@@ -272,6 +272,19 @@ pub struct Generator {
     pub busiest: f64,
     /// Exchanges that began more than a millisecond later than due though a place was free.
     pub late: u64,
+    /// How often it stood still: stopped, its machine paused, without a processor, or occupied with one
+    /// thing. Of the worker that did most.
+    #[serde(default)]
+    pub stalls: u64,
+    /// For how many seconds in all.
+    #[serde(default)]
+    pub stalled_s: f64,
+    /// Seconds that workers spent on decoding and checking contents, all together.
+    #[serde(default)]
+    pub checking_s: f64,
+    /// The longest of it, for one response.
+    #[serde(default)]
+    pub longest_check_s: f64,
     /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
     pub saturated: bool,
     /// Whose clock the times are from, and what speaks against them.

@@ -35,6 +35,10 @@ pub struct FamilyTally {
     pub followed: u64,
     /// Chains of redirects that were followed no further, being as long as may be.
     pub cut_chains: u64,
+    /// Exchanges that were due or in flight while the generator stood still.
+    pub stalled: u64,
+    /// Of those with a complete response the ones whose times are not recorded for that.
+    pub untimed: u64,
     /// Exchanges of a load of so many that were not begun, since the family was given up.
     pub given_up: u64,
     /// How the exchanges that received a complete response answered.
@@ -136,6 +140,8 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.resent += other.resent;
         self.followed += other.followed;
         self.cut_chains += other.cut_chains;
+        self.stalled += other.stalled;
+        self.untimed += other.untimed;
         self.given_up += other.given_up;
         self.status += &other.status;
         self.unaccepted += other.unaccepted;

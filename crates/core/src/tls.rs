@@ -106,6 +106,10 @@ pub struct TlsTally {
     pub full: Timing,
     /// The same of those that resumed a session.
     pub resumed: Timing,
+    /// Full handshakes that finished and have no time.
+    pub untimed_full: u64,
+    /// The same of those that resumed a session.
+    pub untimed_resumed: u64,
     /// How many offered a session to resume.
     pub offered: u64,
     /// How many the server asked to begin again.
@@ -131,6 +135,18 @@ impl TlsTally {
     pub fn finished(&mut self, facts: &Facts, nanos: u64) {
         let timing = if facts.resumed { &mut self.resumed } else { &mut self.full };
         timing.record(nanos);
+        self.agreed(facts);
+    }
+
+    /// The same where nobody knows how long it took: the generator stood still meanwhile.
+    pub fn finished_untimed(&mut self, facts: &Facts) {
+        let untimed =
+            if facts.resumed { &mut self.untimed_resumed } else { &mut self.untimed_full };
+        *untimed += 1;
+        self.agreed(facts);
+    }
+
+    fn agreed(&mut self, facts: &Facts) {
         self.offered += u64::from(facts.offered);
         self.retried += u64::from(facts.retried);
         self.versions.add(facts.version, 1);
@@ -172,8 +188,8 @@ impl TlsTally {
 
     fn handshakes(&self) -> Handshakes {
         Handshakes {
-            full: self.full.count(),
-            resumed: self.resumed.count(),
+            full: self.full.count() + self.untimed_full,
+            resumed: self.resumed.count() + self.untimed_resumed,
             offered: self.offered,
             retried: self.retried,
             failed: self.failed,
@@ -204,6 +220,8 @@ impl AddAssign<&TlsTally> for TlsTally {
     fn add_assign(&mut self, other: &TlsTally) {
         self.full += &other.full;
         self.resumed += &other.resumed;
+        self.untimed_full += other.untimed_full;
+        self.untimed_resumed += other.untimed_resumed;
         self.offered += other.offered;
         self.retried += other.retried;
         self.failed += other.failed;

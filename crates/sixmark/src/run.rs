@@ -206,6 +206,10 @@ pub(crate) fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
         peak_rss_bytes: loaded.usage.peak_rss_bytes,
         busiest,
         late,
+        stalls: loaded.lapses.stalls,
+        stalled_s: loaded.lapses.stalled_ns as f64 / 1e9,
+        checking_s: loaded.lapses.checking_ns as f64 / 1e9,
+        longest_check_s: loaded.lapses.longest_check_ns as f64 / 1e9,
         saturated: busiest > BUSY,
         timestamps: loaded.clocks.result(plan.load.timestamps),
     }

@@ -11,6 +11,7 @@ mod before;
 mod certificates;
 mod comparison;
 mod family;
+mod lapses;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use certificates::of_certificates;
 pub(crate) use comparison::{cut_short, of_comparison};
 pub(crate) use family::most_failed;
 use family::of_family;
+use lapses::{slow_checks, stood_still};
 use search::of_search;
 use truth::of_truth;
 pub(crate) use vitals::{of_change, of_client, of_server};
@@ -56,6 +58,8 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
         linger(result),
         saturated(result),
         begun_late(result),
+        stood_still(result),
+        slow_checks(result),
         ended(result),
         resets(result),
         clock_stepped(result),

@@ -8,10 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::decode::decode;
 use super::expect::{Expect, What};
-use super::{Checks, MOST_CONTENT, Mismatch, pointer, shown};
-
-/// Buffers that have grown larger are given back after a response, in bytes.
-const KEPT: usize = 1 << 20;
+use super::{Checks, KeptContent, MOST_CONTENT, Mismatch, Rejection, pointer, shown};
 
 /// A value of JSON whose text is longer than this, and much longer than the expected one's, is another
 /// one, in bytes.
@@ -30,8 +27,8 @@ pub struct Inspection {
     content: Vec<u8>,
     size: u64,
     hash: Sha256,
-    /// There was more content than is kept.
-    overflowed: bool,
+    /// There was no room to keep the content.
+    unkept: bool,
 }
 
 /// Content as the checks see it, or why they can't.
@@ -39,16 +36,20 @@ type Seen<'a> = Result<Cow<'a, [u8]>, String>;
 
 impl Inspection {
     /// A response begins, whatever became of the last.
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, kept: &mut KeptContent) {
+        self.let_go(kept);
         self.codings.clear();
         self.fields.clear();
-        self.content.clear();
-        if self.content.capacity() > KEPT {
-            self.content = Vec::new();
-        }
         self.size = 0;
         self.hash.reset();
-        self.overflowed = false;
+        self.unkept = false;
+    }
+
+    /// Nobody looks at the content any more: the room is for others.
+    pub fn let_go(&mut self, kept: &mut KeptContent) {
+        if self.content.capacity() > 0 {
+            kept.take_back(&mut self.content);
+        }
     }
 
     /// A field of the final response's head, in its order. To be called where
@@ -82,17 +83,31 @@ impl Inspection {
 
     /// Some of the content, the framing of chunks taken off. To be called where
     /// [`Needs::content`](super::Needs::content), after the fields.
-    pub fn content(&mut self, checks: &Checks, bytes: &[u8]) {
+    pub fn content(&mut self, checks: &Checks, bytes: &[u8], kept: &mut KeptContent) {
         self.size += bytes.len() as u64;
         let needs = checks.needs();
         if needs.hash && !self.is_coded() {
             self.hash.update(bytes);
         }
         if needs.whole || (needs.hash && self.is_coded()) {
-            let room = MOST_CONTENT - self.content.len();
-            self.overflowed |= bytes.len() > room;
-            self.content.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            self.keep(bytes, kept);
         }
+    }
+
+    fn keep(&mut self, bytes: &[u8], kept: &mut KeptContent) {
+        match self.is_too_long() {
+            true => self.let_go(kept),
+            false => self.unkept = self.unkept || !kept.append(&mut self.content, bytes),
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.size > MOST_CONTENT as u64
+    }
+
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.content.capacity()
     }
 
     fn is_coded(&self) -> bool {
@@ -102,11 +117,14 @@ impl Inspection {
     /// The response ended. What must be looked at whole is decoded and looked at now.
     ///
     /// # Errors
-    /// The first check that it does not pass.
-    pub fn finish(&self, checks: &Checks, status: u16) -> Result<(), Mismatch> {
+    /// The first check that it does not pass, or that can't be made.
+    pub fn finish(&self, checks: &Checks, status: u16) -> Result<(), Rejection> {
         let seen = OnceCell::new();
         let seen = || seen.get_or_init(|| self.seen()).as_deref().map_err(Clone::clone);
         for (number, expect) in checks.list().iter().enumerate() {
+            if self.unkept && !self.is_too_long() && self.is_of_whole(expect) {
+                return Err(Rejection::Unchecked);
+            }
             let found = match &expect.what {
                 What::Status(ranges) => of_status(ranges, status),
                 What::Size(size) => unless(self.size == *size, || self.size.to_string()),
@@ -123,17 +141,25 @@ impl Inspection {
                 }
                 What::Unknown => Ok(()),
             };
-            found.map_err(|found| mismatch(expect, found))?;
+            found.map_err(|found| Rejection::Mismatch(mismatch(expect, found)))?;
         }
         Ok(())
     }
 
+    fn is_of_whole(&self, expect: &Expect) -> bool {
+        match expect.what {
+            What::Json { .. } | What::Body(_) => true,
+            What::Sha256(_) => self.is_coded(),
+            What::Status(_) | What::Size(_) | What::Header { .. } | What::Unknown => false,
+        }
+    }
+
     fn seen(&self) -> Seen<'_> {
-        if self.overflowed {
+        if self.is_too_long() {
             return Err(format!("{} bytes of content, more than {MOST_CONTENT}", self.size));
         }
         match self.is_coded() {
-            true => decode(&self.content, &self.codings).map(Cow::Owned),
+            true => decode(&self.content, &self.codings),
             false => Ok(Cow::Borrowed(&self.content)),
         }
     }

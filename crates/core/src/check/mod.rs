@@ -6,10 +6,12 @@
 mod decode;
 mod expect;
 mod inspection;
+mod kept;
 mod pointer;
 
 pub use expect::Expect;
 pub use inspection::Inspection;
+pub use kept::{KeptContent, MOST_KEPT};
 
 use std::sync::Arc;
 
@@ -52,6 +54,16 @@ pub struct Mismatch {
     pub found: String,
 }
 
+/// Why a response does not count as one that is as it was to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// It did not pass a check.
+    Mismatch(Mismatch),
+    /// Its content was not kept, since there was no room for it: see [`KeptContent`]. Whether it is
+    /// right nobody knows.
+    Unchecked,
+}
+
 impl Checks {
     /// All of `list`.
     pub fn new(list: Vec<Expect>) -> Checks {
@@ -67,6 +79,11 @@ impl Checks {
     /// What they look at. The status is always there.
     pub fn needs(&self) -> Needs {
         self.needs
+    }
+
+    /// True where content may have to be kept, and decoded or looked through when it is whole.
+    pub fn keep_content(&self) -> bool {
+        self.needs.whole || self.needs.hash
     }
 
     /// True where one of them is of the status.

@@ -11,18 +11,21 @@ fn checks(texts: &[&str]) -> Checks {
 
 /// The response comes byte by byte where that makes a difference.
 fn inspect(checks: &Checks, fields: &[(&str, &str)], content: &[u8]) -> Result<(), Mismatch> {
-    let mut inspection = Inspection::default();
+    let (mut inspection, mut kept) = (Inspection::default(), KeptContent::of_worker(1));
     // What a response before left behind must not be seen.
-    inspection.begin();
+    inspection.begin(&mut kept);
     inspection.field(checks, b"Content-Encoding", b"br");
-    inspection.content(checks, b"left over");
-    inspection.begin();
+    inspection.content(checks, b"left over", &mut kept);
+    inspection.begin(&mut kept);
     for (name, value) in fields {
         inspection.field(checks, name.as_bytes(), value.as_bytes());
     }
     let piece = if content.len() > 10_000 { 4_096 } else { 1 };
-    content.chunks(piece).for_each(|piece| inspection.content(checks, piece));
-    inspection.finish(checks, 200)
+    content.chunks(piece).for_each(|piece| inspection.content(checks, piece, &mut kept));
+    inspection.finish(checks, 200).map_err(|rejection| match rejection {
+        Rejection::Mismatch(mismatch) => mismatch,
+        Rejection::Unchecked => panic!("there was room"),
+    })
 }
 
 fn found(check: &str, fields: &[(&str, &str)], content: &[u8]) -> Option<String> {
@@ -169,6 +172,61 @@ fn content_without_an_end_is_not_kept() {
     let bomb = found("body~x", &[("Content-Encoding", "gzip")], &gzip(&long)).unwrap();
     assert!(bomb.contains("once decoded"), "{bomb}");
     assert_eq!(found(&format!("size={}", long.len()), &[], &long), None, "a size needs none of it");
+}
+
+/// Responses of 4 MiB each, all in flight at once, of a worker that shares with so many others.
+fn together(workers: u32, check: &str, responses: usize) -> (usize, usize, KeptContent) {
+    let (checks, content) = (checks(&[check]), vec![b'x'; 4 << 20]);
+    let mut kept = KeptContent::of_worker(workers);
+    let mut inspections = vec![Inspection::default(); responses];
+    for inspection in &mut inspections {
+        inspection.begin(&mut kept);
+        content.chunks(10_000).for_each(|piece| inspection.content(&checks, piece, &mut kept));
+    }
+    let held: usize = inspections.iter().map(Inspection::held).sum();
+    let unchecked = inspections.iter().filter(|one| {
+        let rejected = one.finish(&checks, 200);
+        assert!(matches!(rejected, Ok(()) | Err(Rejection::Unchecked)), "{rejected:?}");
+        rejected.is_err()
+    });
+    let unchecked = unchecked.count();
+    inspections.iter_mut().for_each(|one| one.let_go(&mut kept));
+    (held, unchecked, kept)
+}
+
+#[test]
+fn contents_in_flight_are_kept_within_the_budget_of_the_process() {
+    for (workers, most) in [(1, MOST_KEPT), (4, MOST_KEPT / 4), (1_000, MOST_CONTENT)] {
+        let (held, unchecked, kept) = together(workers, "body~x", 100);
+        assert!(held <= most, "{held} of {most}");
+        let fit = 100 - unchecked;
+        // Buffers double as they grow, so that at least half of the room is of use.
+        assert!(fit * (4 << 20) * 2 >= most.min(100 * (4 << 20)), "{workers}: {fit}");
+        assert_eq!(unchecked > 0, most < 400 << 20);
+        assert_eq!(kept.left(), most, "all of it is there for those to come");
+    }
+    let (held, unchecked, _) = together(4, "size=4194304", 100);
+    assert_eq!((held, unchecked), (0, 0), "a size needs nothing kept");
+}
+
+#[test]
+fn a_response_without_room_is_still_one_whose_status_was_wrong() {
+    let mut kept = KeptContent::of_worker(1_000);
+    let (checks, content) = (checks(&["status=200", "body~x"]), vec![b'x'; MOST_CONTENT]);
+    let mut first = Inspection::default();
+    first.begin(&mut kept);
+    first.content(&checks, &content, &mut kept);
+    let mut second = Inspection::default();
+    second.begin(&mut kept);
+    second.content(&checks, b"x", &mut kept);
+    assert_eq!(first.finish(&checks, 200), Ok(()));
+    assert_eq!(second.finish(&checks, 200), Err(Rejection::Unchecked));
+    assert!(matches!(second.finish(&checks, 404), Err(Rejection::Mismatch(_))));
+    // Once the first is over there is room again.
+    first.let_go(&mut kept);
+    second.begin(&mut kept);
+    second.content(&checks, b"x", &mut kept);
+    assert_eq!(second.finish(&checks, 200), Ok(()));
 }
 
 #[test]

@@ -71,6 +71,8 @@ fn requests(tally: &FamilyTally) -> Requests {
         redirects: tally.redirects(),
         followed: tally.followed,
         cut_chains: tally.cut_chains,
+        stalled: tally.stalled,
+        untimed: tally.untimed,
         given_up: tally.given_up,
     }
 }

@@ -151,6 +151,12 @@ pub struct Requests {
     pub redirects: u64,
     /// Of those sent, how many such a response led to.
     pub followed: u64,
+    /// Of those sent, due or in flight while the generator stood still.
+    #[serde(default)]
+    pub stalled: u64,
+    /// Of those completed, without times, since they were in flight then.
+    #[serde(default)]
+    pub untimed: u64,
     /// Not begun, because the family did not answer and was given up.
     #[serde(default)]
     pub given_up: u64,

@@ -1,6 +1,7 @@
 //! Loads that followed one another, as one.
 
 use sixmark_core::clocks::Clocks;
+use sixmark_core::lapses::Lapses;
 use sixmark_core::result::{Ended, Interval};
 use sixmark_core::tally::Tally;
 use sixmark_core::truth::Book;
@@ -18,6 +19,7 @@ pub(crate) fn one_after_the_other<'a>(loads: impl Iterator<Item = &'a Loaded>) -
         one.busiest = one.busiest.max(load.busiest);
         one.tally += &load.tally;
         one.clocks += &load.clocks;
+        one.lapses.add_later(&load.lapses);
         one.elapsed_ns += load.elapsed_ns;
         one.driver = load.driver;
         one.usage.user_s += load.usage.user_s;
@@ -39,6 +41,7 @@ fn nothing() -> Loaded {
         ended: Ended::Complete,
         driver: "none",
         clocks: Clocks::default(),
+        lapses: Lapses::default(),
         usage: Usage::default(),
         book: Book::default(),
     }

@@ -33,6 +33,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
 use sixmark_core::clocks::Clocks;
+use sixmark_core::lapses::Lapses;
 use sixmark_core::plan::Plan;
 use sixmark_core::result::{Ended, Interval};
 use sixmark_core::seconds::Seconds;
@@ -47,6 +48,10 @@ const LATE: u64 = 1_000_000;
 /// Shorter slices say nothing about how busy a worker is, in nanoseconds: it begins connections, and
 /// what a moment costs is no measure of a load.
 const SHORT: u64 = 500_000_000;
+
+/// A worker that comes back so much later than it was to has stood still, in nanoseconds. On a machine
+/// with very much to do one may be late by half of that.
+const STALL: u64 = 1_000_000_000;
 
 /// A family, or an address before the load, that gives nothing for so long is given up, in nanoseconds:
 /// by then a connect has been tried again three times (RFC 6298, 2.1 and 5.5).
@@ -69,6 +74,8 @@ pub struct Loaded {
     pub driver: &'static str,
     /// What speaks against the times.
     pub clocks: Clocks,
+    /// What the workers themselves did to them.
+    pub lapses: Lapses,
     /// Processor time that this process used meanwhile, and its memory.
     pub usage: Usage,
     /// Every connection and exchange, where anybody asked.
@@ -134,10 +141,11 @@ fn merge(
     before: Usage,
 ) -> Loaded {
     let mut tally = Tally::default();
-    let (mut clocks, mut book) = (Clocks::default(), Book::default());
+    let (mut clocks, mut book, mut lapses) = <(Clocks, Book, Lapses)>::default();
     for report in &mut reports {
         tally += &report.tally;
         clocks += &report.clocks;
+        lapses.add_worker(&report.lapses);
         book.add(std::mem::take(&mut report.book));
     }
     let after = usage();
@@ -149,6 +157,7 @@ fn merge(
         ended: worst(reports.iter().map(|report| report.ended)),
         driver: reports.first().map_or("none", |report| report.driver),
         clocks,
+        lapses,
         usage: Usage {
             user_s: after.user_s - before.user_s,
             system_s: after.system_s - before.system_s,

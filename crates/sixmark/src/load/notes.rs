@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use sixmark_core::check::{Inspection, Mismatch};
+use sixmark_core::check::{Inspection, KeptContent, Rejection};
 use sixmark_core::cookies::Jar;
 use sixmark_core::http1::Sight;
 use sixmark_core::plan::{Filled, Request};
@@ -14,9 +14,10 @@ use super::places::Place;
 use super::prepare::{Prepared, Sees};
 
 /// The notes of a worker, by place. A plan that needs none has none.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Notes {
     list: Vec<Note>,
+    kept: KeptContent,
 }
 
 /// What is known of the exchange in a place.
@@ -77,12 +78,27 @@ impl<'a> Which<'a> {
 }
 
 impl Notes {
+    /// Those of one of so many workers.
+    pub(super) fn new(workers: u32) -> Notes {
+        Notes { list: Vec::new(), kept: KeptContent::of_worker(workers) }
+    }
+
     fn note(&mut self, place: Place) -> &mut Note {
+        self.note_and_room(place).0
+    }
+
+    fn note_and_room(&mut self, place: Place) -> (&mut Note, &mut KeptContent) {
         let place = place as usize;
         if self.list.len() <= place {
             self.list.resize_with(place + 1, Note::default);
         }
-        &mut self.list[place]
+        (&mut self.list[place], &mut self.kept)
+    }
+
+    /// The exchange is over: its content is of no more use.
+    pub(super) fn let_go(&mut self, place: Place) {
+        let (note, kept) = self.note_and_room(place);
+        note.inspection.let_go(kept);
     }
 
     /// A new exchange is in the place.
@@ -93,8 +109,8 @@ impl Notes {
 
     /// Its request is about to be sent, perhaps once more.
     pub(super) fn listen(&mut self, place: Place) {
-        let note = self.note(place);
-        note.inspection.begin();
+        let (note, kept) = self.note_and_room(place);
+        note.inspection.begin(kept);
         note.location = None;
     }
 
@@ -115,7 +131,7 @@ impl Notes {
     }
 
     /// Whether the response with this status, which is here as a whole, is what it was to be.
-    pub(super) fn verdict(&mut self, which: &Which<'_>, status: u16) -> Result<(), Mismatch> {
+    pub(super) fn verdict(&mut self, which: &Which<'_>, status: u16) -> Result<(), Rejection> {
         self.note(which.place).inspection.finish(&which.request().checks, status)
     }
 
@@ -218,7 +234,8 @@ impl Sight for Look<'_> {
     fn content(&mut self, bytes: &[u8]) {
         let which = self.which;
         if which.sees().content {
-            self.notes.note(which.place).inspection.content(&which.request().checks, bytes);
+            let (note, kept) = self.notes.note_and_room(which.place);
+            note.inspection.content(&which.request().checks, bytes, kept);
         }
     }
 }

@@ -4,7 +4,8 @@ use sixmark_core::check::Mismatch;
 use sixmark_core::clocks::Clocks;
 use sixmark_core::family::Family;
 use sixmark_core::http1::Complete;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_core::lapses::Lapses;
+use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
 use sixmark_core::plan::accept::AcceptStatus;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_core::tcp;
@@ -24,6 +25,9 @@ const SECOND: u64 = 1_000_000_000;
 pub(super) struct Record {
     pub(super) tally: Tally,
     pub(super) clocks: Clocks,
+    pub(super) lapses: Lapses,
+    /// When the worker last came back from standing still; 0 where it never did.
+    pub(super) back_at: u64,
     /// Which connections are asked about their path, and which about their handshake.
     pub(super) sampling: Sampling,
     accepted: AcceptStatus,
@@ -46,6 +50,8 @@ impl Record {
         Record {
             tally,
             clocks: Clocks::default(),
+            lapses: Lapses::default(),
+            back_at: 0,
             sampling: Sampling::default(),
             accepted,
             handshakes: Sampling::default(),
@@ -84,12 +90,30 @@ impl Record {
         }
     }
 
-    /// A connection was established.
-    pub(super) fn connected(&mut self, connection: &Connection) {
+    /// The worker was to be back so many nanoseconds before `now`.
+    pub(super) fn stood_still(&mut self, late: u64, now: u64) {
+        self.back_at = now;
+        if now >= self.begin {
+            self.lapses.stood_still(late);
+        }
+    }
+
+    /// What had begun then took as long as it seems.
+    fn is_timed(&self, since: u64) -> bool {
+        since >= self.back_at
+    }
+
+    /// A connection was established. False where nobody knows how long that took.
+    pub(super) fn connected(&mut self, connection: &Connection) -> bool {
+        let timed = self.is_timed(connection.opened);
         let tally = &mut self.tally[connection.family];
         tally.connections.opened += 1;
+        if !timed {
+            return false;
+        }
         tally.phases.connect.record(connection.connect_took);
         self.slice.families[connection.family].connect.record(connection.connect_took);
+        true
     }
 
     /// What the kernel said of the handshake of a connection, which took this client so long.
@@ -102,8 +126,12 @@ impl Record {
         self.tally[family].tcp.handshake.record(said, client);
     }
 
-    /// A handshake of TLS or QUIC was finished in so many nanoseconds.
-    pub(super) fn shook_hands(&mut self, family: Family, facts: &Facts, took: u64) {
+    /// A handshake of TLS or QUIC that began at `since` was finished at `over`.
+    pub(super) fn shook_hands(&mut self, family: Family, facts: &Facts, [since, over]: [u64; 2]) {
+        if !self.is_timed(since) {
+            return self.tally[family].tls.finished_untimed(facts);
+        }
+        let took = over.saturating_sub(since);
         self.tally[family].tls.finished(facts, took);
         self.slice.families[family].tls.record(took);
     }
@@ -156,21 +184,39 @@ impl Record {
             _ => there.unaccepted += 1,
         }
         tally.bytes.body += with.body;
-        let wait = first.saturating_sub(exchange.sent);
-        tally.phases.wait.record(wait);
-        tally.phases.transfer.record(end.saturating_sub(first));
-        let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
-        tally.phases.response.record(response);
         let slice = &mut self.slice.families[family];
         slice.completed += 1;
         slice.unaccepted += unaccepted;
         slice.body += with.body;
+        if self.is_stalled(family, exchange) {
+            self.tally[family].untimed += 1;
+        } else {
+            self.time(family, exchange, [first, end]);
+        }
+        self.slipped(family, exchange);
+    }
+
+    /// How long the exchange took whose response began and ended at these times.
+    fn time(&mut self, family: Family, exchange: &Exchange, [first, end]: [u64; 2]) {
+        let phases = &mut self.tally[family].phases;
+        let wait = first.saturating_sub(exchange.sent);
+        phases.wait.record(wait);
+        phases.transfer.record(end.saturating_sub(first));
+        let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
+        phases.response.record(response);
+        if exchange.due.is_some() {
+            phases.service.record(end.saturating_sub(exchange.start));
+        }
+        let slice = &mut self.slice.families[family];
         slice.wait.record(wait);
         slice.response.record(response);
-        if let Some(due) = exchange.due {
-            tally.phases.service.record(end.saturating_sub(exchange.start));
-            self.slipped(family, exchange, due);
-        }
+    }
+
+    /// The generator stood still while the exchange, which is over, was due or in flight. Counts it.
+    fn is_stalled(&mut self, family: Family, exchange: &Exchange) -> bool {
+        let stalled = !self.is_timed(exchange.due.unwrap_or(exchange.start));
+        self.tally[family].stalled += u64::from(stalled);
+        stalled
     }
 
     /// A complete response came, to the request of this name and with this status, and was not what it
@@ -188,6 +234,13 @@ impl Record {
         self.failed(at, exchange, Failure::new(Outcome::Content, Phase::Transfer));
     }
 
+    /// A complete response came, and there was no room to keep what a check had to look at.
+    pub(super) fn unchecked(&mut self, at: (Family, usize), exchange: &Exchange) {
+        let cause = Some(LocalCause::ContentLimit);
+        let failure = Failure { cause, ..Failure::new(Outcome::Local, Phase::Transfer) };
+        self.failed(at, exchange, failure);
+    }
+
     /// An exchange ended otherwise.
     pub(super) fn failed(
         &mut self,
@@ -195,19 +248,20 @@ impl Record {
         exchange: &Exchange,
         failure: Failure,
     ) {
+        let stalled = self.is_stalled(family, exchange);
+        let failure = if stalled { of_this_host(failure) } else { failure };
         self.tally[family].failures.add(failure, 1);
         self.tally[family].endpoint(endpoint).failures.add(failure, 1);
         let broken = self.breach.filter(|_| failure.outcome == Outcome::Protocol);
         broken.into_iter().for_each(|what| self.tally[family].breaches.add(what, 1));
         self.slice.families[family].failed += 1;
-        if let Some(due) = exchange.due {
-            self.slipped(family, exchange, due);
-        }
+        self.slipped(family, exchange);
     }
 
     /// How much later than due an exchange of an open loop began, and by whose fault. Counted when
     /// it ends, since its family may not be known before.
-    fn slipped(&mut self, family: Family, exchange: &Exchange, due: u64) {
+    fn slipped(&mut self, family: Family, exchange: &Exchange) {
+        let Some(due) = exchange.due else { return };
         let slip = exchange.start.saturating_sub(due);
         let tally = &mut self.tally[family];
         tally.phases.slip.record(slip);
@@ -237,5 +291,16 @@ impl Record {
     /// The measurement begins now: what was waited before does not count.
     pub(super) fn begin_waiting(&mut self, waited: u64) {
         self.waited = waited;
+    }
+}
+
+/// What a server or the network can't be blamed for where the generator stood still: that it waited no
+/// longer for a client that did not go on.
+fn of_this_host(failure: Failure) -> Failure {
+    match failure.outcome {
+        Outcome::Timeout | Outcome::Reset | Outcome::Truncated => {
+            Failure { outcome: Outcome::Local, cause: Some(LocalCause::Stalled), ..failure }
+        }
+        _ => failure,
     }
 }

@@ -1,5 +1,6 @@
 //! What makes the figures of one family doubtful.
 
+use sixmark_core::check::{MOST_CONTENT, MOST_KEPT};
 use sixmark_core::content::ContentResult;
 use sixmark_core::family::Family;
 use sixmark_core::outcome::{LocalCause, Outcome};
@@ -36,6 +37,7 @@ pub(super) fn of_family(
         no_port(family, figures),
         local(family, figures),
         given_up(family, figures),
+        unchecked(result, family, figures),
         malformed(family, figures),
         bad_status(result.plan.as_ref(), family, figures),
         content(family, figures),
@@ -49,6 +51,12 @@ pub(super) fn of_family(
 
 fn ended_as(figures: &FamilyResult, outcome: Outcome) -> u64 {
     figures.outcomes.get(outcome.name()).copied().unwrap_or(0)
+}
+
+/// Complete responses that were not checked.
+fn unchecked_by(figures: &FamilyResult) -> u64 {
+    let unchecked = |found: &&FailureCount| found.failure.cause == Some(LocalCause::ContentLimit);
+    figures.failures.iter().filter(unchecked).map(|found| found.count).sum()
 }
 
 fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
@@ -77,8 +85,10 @@ fn redirects_cut(family: Family, figures: &FamilyResult) -> Option<Warning> {
 
 pub(super) fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed = figures.requests.sent.checked_sub(figures.requests.completed)?;
-    // What failed a check has a warning of its own.
-    let others = ended_as(figures, Outcome::Abandoned) + ended_as(figures, Outcome::Content);
+    // What failed a check, or was not checked, has a warning of its own.
+    let others = ended_as(figures, Outcome::Abandoned)
+        + ended_as(figures, Outcome::Content)
+        + unchecked_by(figures);
     let failed = failed.saturating_sub(others);
     (failed > 0 && figures.requests.completed > 0).then(|| {
         let share = failed as f64 / figures.requests.sent as f64 * 100.0;
@@ -167,10 +177,14 @@ fn no_port(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
+/// What sixmark's own standing still and its want of room are to blame for have warnings of their own.
 fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
-    let failed = ended_as(figures, Outcome::Local);
+    let own = |cause| matches!(cause, Some(LocalCause::Stalled | LocalCause::ContentLimit));
+    let of_local = |found: &&FailureCount| {
+        found.failure.outcome == Outcome::Local && !own(found.failure.cause)
+    };
+    let failed = figures.failures.iter().filter(of_local).map(|found| found.count).sum();
     (failed > 0).then(|| {
-        let of_local = |found: &&FailureCount| found.failure.outcome == Outcome::Local;
         let most = figures.failures.iter().filter(of_local).max_by_key(|found| found.count);
         let cause = most.and_then(|most| most.failure.cause);
         let message = format!(
@@ -192,6 +206,21 @@ fn given_up(family: Family, figures: &FamilyResult) -> Option<Warning> {
             counted(given_up, "other was", "others were"),
         );
         warning("given_up", message)
+    })
+}
+
+/// Contents that were not kept.
+fn unchecked(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let unchecked = unchecked_by(figures);
+    (unchecked > 0).then(|| {
+        let threads = result.generator.as_ref().map_or(1, |generator| generator.threads);
+        let room = MOST_KEPT.max(threads as usize * MOST_CONTENT) >> 20;
+        let message = format!(
+            "{} over {family} could not be checked: sixmark keeps at most {room} MiB of the contents \
+             in flight; use fewer connections (-c) or streams, or check size or status",
+            counted(unchecked, "response", "responses"),
+        );
+        warning("unchecked", message)
     })
 }
 

@@ -44,6 +44,7 @@ fn result(tls: Tls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
         ended: Ended::Complete,
         driver: "fake",
         clocks: Default::default(),
+        lapses: Default::default(),
         usage: Default::default(),
         book: Default::default(),
     };
@@ -203,5 +204,24 @@ fn datagrams_that_this_host_dropped_are_a_warning() {
         let found = warned(&result, "datagrams_dropped");
         assert_eq!(found.is_some(), dropped > 0);
         assert!(found.is_none_or(|found| found.starts_with("7 datagrams over IPv6")));
+    }
+}
+
+#[test]
+fn standing_still_and_long_checks_are_told_of() {
+    let mut result = slipped(0, 0, 0.02);
+    let codes = ["generator_stalled", "slow_checks"];
+    assert!(codes.iter().all(|code| warned(&result, code).is_none()));
+    result.elapsed_s = 10.0;
+    let generator = result.generator.as_mut().unwrap();
+    (generator.stalls, generator.stalled_s) = (2, 3.5);
+    result.families.ipv6.as_mut().unwrap().requests.stalled = 4;
+    let said = warned(&result, "generator_stalled").unwrap();
+    assert!(said.contains("2 times, for 3.50 s in all"), "{said}");
+    assert!(said.contains("4 exchanges were due or in flight"), "{said}");
+    for (longest_s, all_s, told) in [(0.009, 0.9, false), (0.3, 0.3, true), (0.001, 1.5, true)] {
+        let generator = result.generator.as_mut().unwrap();
+        (generator.longest_check_s, generator.checking_s) = (longest_s, all_s);
+        assert_eq!(warned(&result, "slow_checks").is_some(), told, "{longest_s} {all_s}");
     }
 }

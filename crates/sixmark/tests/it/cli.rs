@@ -13,6 +13,7 @@ mod history;
 mod http10;
 mod http2;
 mod http3;
+mod lapses;
 mod mix;
 mod origin;
 mod outcomes;

@@ -173,6 +173,7 @@ fn every_warning_is_documented() {
         include_str!("../../src/warning/certificates.rs"),
         include_str!("../../src/warning/comparison.rs"),
         include_str!("../../src/warning/family.rs"),
+        include_str!("../../src/warning/lapses.rs"),
         include_str!("../../src/warning/search.rs"),
         include_str!("../../src/warning/truth.rs"),
         include_str!("../../src/warning/watch.rs"),

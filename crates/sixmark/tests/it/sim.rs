@@ -13,6 +13,7 @@ mod datagrams;
 mod driver;
 mod harness;
 mod http2;
+mod lapses;
 mod ledger;
 mod open;
 mod opening;

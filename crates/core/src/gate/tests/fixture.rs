@@ -170,6 +170,10 @@ fn generator() -> Generator {
         peak_rss_bytes: 1,
         busiest: 0.1,
         late: 0,
+        stalls: 0,
+        stalled_s: 0.0,
+        checking_s: 0.0,
+        longest_check_s: 0.0,
         saturated: false,
         timestamps: TimestampResult::default(),
     }

@@ -120,6 +120,9 @@ impl<D: Driver> Worker<'_, D> {
             self.last_end = self.last_end.max(self.driver.woke());
             self.note_silence(from.0, start, failure.outcome);
         }
+        if let Some(notes) = &mut self.notes {
+            notes.let_go(place);
+        }
         // With TLS 1.3 a server may refuse a client's certificate only after the handshake.
         match (failure.phase, failure.outcome) {
             (Phase::Connect | Phase::Tls, _) | (_, Outcome::Tls) => self.rest(place),

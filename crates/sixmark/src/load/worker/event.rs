@@ -12,6 +12,8 @@ use crate::load::talk::Talk;
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
+        // Where the kernel is asked meanwhile, what it tells may come long after the last wait.
+        self.note_late_news(at);
         let connection = self.connections.get(slot);
         let (busy, direct) = (connection.in_flight > 0, connection.outlet.is_none());
         let over = matches!(kind, Kind::Ended | Kind::Failed(_) | Kind::NoSource(_));
@@ -52,7 +54,8 @@ impl<D: Driver> Worker<'_, D> {
         let (expected, found) = (connection.family, Family::of(peer));
         connection.family = found;
         if connection.counted {
-            self.record.connected(connection);
+            let timed = self.record.connected(connection);
+            let said = said.filter(|_| timed);
             said.into_iter().for_each(|said| self.record.handshake(found, said, client));
         }
         self.tell_of_connection(slot);

@@ -1,6 +1,7 @@
 //! What becomes of an exchange with a complete response: it is counted, and its place is free or goes on
 //! to where the response leads.
 
+use sixmark_core::check::Rejection;
 use sixmark_core::http1::Complete;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
@@ -9,7 +10,7 @@ use super::Worker;
 use super::begin::exchange;
 use crate::load::arrivals::Turn;
 use crate::load::connection::State;
-use crate::load::notes::Which;
+use crate::load::notes::{Notes, Which};
 use crate::load::places::{Exchange, Place};
 
 /// An exchange that a redirect leads to and that has not begun.
@@ -55,6 +56,9 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.record.failed(from, exchange, Failure::new(Outcome::Timeout, phase));
             self.last_end = self.last_end.max(at);
         }
+        if let Some(notes) = &mut self.notes {
+            notes.let_go(place);
+        }
         self.give_back(place);
     }
 
@@ -66,7 +70,11 @@ impl<'a, D: Driver> Worker<'a, D> {
         let goes_on = self.arrivals.may_follow(at)
             && notes.follow(&which, complete.status, &mut self.maker.values);
         let is_cut = !goes_on && notes.is_cut(&which, complete.status);
-        let verdict = if goes_on { Ok(()) } else { notes.verdict(&which, complete.status) };
+        let verdict = match goes_on {
+            true => Ok(()),
+            false => self.judge(&mut notes, &which, complete.status),
+        };
+        notes.let_go(place);
         self.notes = Some(notes);
         let exchange = self.places.get(place);
         if exchange.counted {
@@ -77,7 +85,10 @@ impl<'a, D: Driver> Worker<'a, D> {
             let wanted = goes_on || which.request().checks.look_at_status();
             match verdict {
                 Ok(()) => self.record.completed(from, exchange, at, complete, wanted),
-                Err(found) => self.record.mismatched(from, exchange, at, what, found),
+                Err(Rejection::Mismatch(found)) => {
+                    self.record.mismatched(from, exchange, at, what, found);
+                }
+                Err(Rejection::Unchecked) => self.record.unchecked(from, exchange),
             }
             self.last_end = self.last_end.max(at);
             if normal {
@@ -88,6 +99,25 @@ impl<'a, D: Driver> Worker<'a, D> {
             true => self.following.push(Following { place, turn: self.next_turn(&which, at) }),
             false => self.give_back(place),
         }
+    }
+
+    /// Whether a complete response is what it was to be. All others wait meanwhile.
+    fn judge(
+        &mut self,
+        notes: &mut Notes,
+        which: &Which<'_>,
+        status: u16,
+    ) -> Result<(), Rejection> {
+        if !which.request().checks.keep_content() {
+            return notes.verdict(which, status);
+        }
+        let before = self.driver.now();
+        let verdict = notes.verdict(which, status);
+        let now = self.driver.now();
+        if now >= self.measure_from {
+            self.record.lapses.checked(now.saturating_sub(before));
+        }
+        verdict
     }
 
     /// What a redirect leads to. In an open loop it is due when the response before it is here.

@@ -115,9 +115,9 @@ impl<D: Driver> Worker<'_, D> {
         let agreed = Agreed::of(&talk.quic);
         let facts = agreed.and_then(|agreed| agreed.facts(talk.offered, &mut self.room));
         if counted {
-            let (family, took) = (connection.family, over.saturating_sub(connection.connected));
+            let (family, since) = (connection.family, connection.connected);
             self.record.tally[family].connections.opened += 1;
-            facts.iter().for_each(|facts| self.record.shook_hands(family, facts, took));
+            facts.iter().for_each(|facts| self.record.shook_hands(family, facts, [since, over]));
         }
         match facts.is_some_and(|facts| self.agreed_on_http3(&facts)) {
             true => self.established(slot),

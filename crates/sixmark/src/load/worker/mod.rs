@@ -17,6 +17,7 @@ mod opening;
 mod outlet;
 mod secure;
 mod silence;
+mod stall;
 mod tell;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sixmark_core::clocks::Clocks;
 use sixmark_core::http1::Known;
 use sixmark_core::http3::Heads;
+use sixmark_core::lapses::Lapses;
 use sixmark_core::mix::share;
 use sixmark_core::plan::http::Version;
 use sixmark_core::plan::{Load, Plan};
@@ -129,6 +131,8 @@ pub struct Report {
     pub driver: &'static str,
     /// What speaks against the times.
     pub clocks: Clocks,
+    /// What the worker itself did to them.
+    pub lapses: Lapses,
     /// Every connection and exchange, where anybody asked.
     pub book: Book,
 }
@@ -161,7 +165,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             scratch: Vec::new(),
             following: Vec::new(),
             maker: Maker::new(prepared, number),
-            notes: prepared.notes.then(Box::default),
+            notes: prepared.notes.then(|| Box::new(Notes::new(load.threads.get()))),
             teller: prepared.told.then(Box::default),
             usual_connections: usual as usize,
             blocked: None,
@@ -209,7 +213,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             self.begin_some();
             let due = self.next_due();
-            self.driver.wait(due);
+            self.wait(due);
             self.note_full();
             self.deal();
             self.keep_time(&mut slices);
@@ -271,8 +275,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         soonest.min(self.record.slice_end())
     }
 
+    /// Whoever stood still has not waited: then the time begins anew.
     fn deadline(&mut self, place: Place) -> u64 {
-        self.places.get(place).start.saturating_add(self.timeout)
+        let start = self.places.get(place).start.max(self.record.back_at);
+        start.saturating_add(self.timeout)
     }
 
     /// Where all places were taken until now, or all connections, what fell due had to wait for one.
@@ -328,6 +334,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let Clocks { missing, inverted, .. } = self.record.clocks;
         Report {
             clocks: Clocks { missing: missing + stamps.missing, inverted, steps: stamps.steps },
+            lapses: self.record.lapses,
             tally: self.record.tally,
             elapsed_ns: last.saturating_sub(self.measure_from),
             ended,

@@ -83,7 +83,7 @@ impl<D: Driver> Worker<'_, D> {
                 break;
             }
             let until = self.soonest_timer();
-            self.driver.wait(until);
+            self.wait(until);
             while let Some(event) = self.driver.next() {
                 self.handle(event);
                 self.flush_touched();

@@ -89,8 +89,8 @@ impl<D: Driver> Worker<'_, D> {
         if connection.counted
             && let Some(facts) = tls.facts(&mut self.room)
         {
-            let took = over.saturating_sub(connection.connected);
-            self.record.shook_hands(connection.family, &facts, took);
+            let (family, since) = (connection.family, connection.connected);
+            self.record.shook_hands(family, &facts, [since, over]);
         }
         let http = &self.prepared.plan.http;
         let fits = http.prior_knowledge || agrees(http.version, tls.alpn());

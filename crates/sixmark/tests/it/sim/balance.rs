@@ -31,7 +31,8 @@ pub(crate) fn exchanges(ran: &Ran, family: Family) {
     assert_eq!(tally.sent, tally.ended(), "{family}: sent, and outcomes together");
     let phases = &tally.phases;
     for timing in [&phases.wait, &phases.transfer, &phases.response] {
-        assert_eq!(timing.count(), tally.completed(), "{family}: timings of complete responses");
+        let timed = tally.completed() - tally.untimed;
+        assert_eq!(timing.count(), timed, "{family}: timings of complete responses");
     }
     assert_eq!(tally.content.count(), tally.outcome(Outcome::Content), "{family}: checks");
     // What a response of the warm-up led to may count.
@@ -39,7 +40,9 @@ pub(crate) fn exchanges(ran: &Ran, family: Family) {
     assert!(tally.followed <= led.min(tally.sent), "{family}: followed");
     // In an open loop each exchange slipped by so much, be it nothing.
     let (slips, services) = (phases.slip.count(), phases.service.count());
-    assert!((slips, services) == (0, 0) || (slips, services) == (tally.sent, tally.completed()));
+    let timed = tally.completed() - tally.untimed;
+    assert!((slips, services) == (0, 0) || (slips, services) == (tally.sent, timed));
+    assert!(tally.untimed <= tally.stalled && tally.stalled <= tally.sent, "{family}: {tally:?}");
     assert!(tally.waited + tally.late <= slips, "{family}: {tally:?}");
 }
 
@@ -111,7 +114,8 @@ pub(crate) fn slices(ran: &Ran, family: Family) {
     let failed = tally.ended() - tally.completed();
     let found = (sum.sent, sum.completed, sum.failed, sum.body, sum.response.count());
     let (completed, body) = (tally.completed(), tally.bytes.body);
-    assert_eq!(found, (tally.sent, completed, failed, body, completed), "{family}: slices");
+    let timed = completed - tally.untimed;
+    assert_eq!(found, (tally.sent, completed, failed, body, timed), "{family}: slices");
     let seconds: Vec<_> = ran.slices.iter().map(|slice| slice.second).collect();
     assert!(seconds.is_sorted_by(|a, b| a < b), "{seconds:?}");
     assert!(ran.slices.iter().all(|slice| slice.busy_ns <= slice.length_ns));

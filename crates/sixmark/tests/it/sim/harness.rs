@@ -98,6 +98,7 @@ pub(crate) struct Sim {
     pub(crate) drops: u64,
     pub(crate) stop_at: u64,
     pub(crate) most_waits: u64,
+    pub(crate) pause: Option<[u64; 2]>,
 }
 
 /// What came of it.
@@ -113,7 +114,8 @@ pub(crate) struct Ran {
 impl Sim {
     pub(crate) fn new(plan: Plan) -> Sim {
         let (worker, seed, cost, drops) = (0, 0, 0, 0);
-        Sim { plan, worker, seed, cost, drops, stop_at: u64::MAX, most_waits: 100_000 }
+        let (stop_at, most_waits, pause) = (u64::MAX, 100_000, None);
+        Sim { plan, worker, seed, cost, drops, stop_at, most_waits, pause }
     }
 
     pub(crate) fn run(self, script: Script) -> Ran {
@@ -158,6 +160,7 @@ impl Sim {
             drops: self.drops,
             stop: Arc::clone(stop),
             stop_at: self.stop_at,
+            pause: self.pause,
         }
     }
 }

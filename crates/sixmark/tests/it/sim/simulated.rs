@@ -37,6 +37,7 @@ impl Stage for InSimulation {
             drops: 50,
             stop: Arc::new(AtomicBool::new(false)),
             stop_at: u64::MAX,
+            pause: None,
         };
         let script = Script::new(dial, move |_, _| reply(scene));
         let script = if scene == Scene::Checks { script.seeing(check()) } else { script };

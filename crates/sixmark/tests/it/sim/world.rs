@@ -43,6 +43,8 @@ pub(crate) struct Rules {
     pub(crate) drops: u64,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) stop_at: u64,
+    /// When the worker stands still in a wait, and for how long; the world goes on.
+    pub(crate) pause: Option<[u64; 2]>,
 }
 
 /// A connection in a slot.
@@ -230,6 +232,9 @@ impl World {
             let then = first.min(until);
             assert_ne!(then, u64::MAX, "waits for ever");
             self.clock = self.clock.max(then);
+        }
+        if let Some([_, length]) = self.rules.pause.take_if(|[from, _]| *from <= self.clock) {
+            self.clock += length;
         }
         self.woke = self.clock;
         self.waited += self.woke - before;

@@ -51,6 +51,8 @@ impl Case<'_> {
             Some(LocalCause::NoSource) => {
                 "see `ip address`: the address given by --source, or the only one, is gone"
             }
+            Some(LocalCause::Stalled) => "see the warnings: sixmark was stopped or paused",
+            Some(LocalCause::ContentLimit) => "use fewer connections (-c), or check less",
             None => "this host refused: see the errno in the table",
         }
     }

@@ -1,0 +1,42 @@
+//! What sixmark itself did to the times: it stood still, or was occupied with some responses.
+
+use sixmark_core::report::duration_us;
+use sixmark_core::result::{RunResult, Warning};
+
+use super::{counted, warning};
+
+/// A check that takes longer for one response, in seconds, is worth a word: others wait meanwhile.
+const LONG_CHECK_S: f64 = 0.01;
+/// The same of the part of the workers' time that all checks take.
+const MUCH: f64 = 0.1;
+
+pub(super) fn stood_still(result: &RunResult) -> Option<Warning> {
+    let generator = result.generator.as_ref().filter(|generator| generator.stalls > 0)?;
+    let exchanges = result.families.iter().map(|(_, figures)| figures.requests.stalled).sum();
+    let times = counted(generator.stalls, "time", "times");
+    let message = format!(
+        "sixmark itself stood still {times}, for {} in all (stopped, paused, or without a processor): \
+         {} due or in flight then; their times do not count, and where one failed it is LOCAL; \
+         rates include the time",
+        duration_us(generator.stalled_s * 1e6),
+        counted(exchanges, "exchange was", "exchanges were"),
+    );
+    Some(warning("generator_stalled", message))
+}
+
+/// A worker does nothing else while it decodes and checks a response.
+pub(super) fn slow_checks(result: &RunResult) -> Option<Warning> {
+    let generator = result.generator.as_ref()?;
+    let all_s = result.elapsed_s * f64::from(generator.threads);
+    let share = if all_s > 0.0 { generator.checking_s / all_s } else { 0.0 };
+    (generator.longest_check_s >= LONG_CHECK_S || share >= MUCH).then(|| {
+        let message = format!(
+            "decoding and checking contents took up to {} for one response, and {:.0} % of the \
+             workers' time: other exchanges waited for it, and their times include that; check less, \
+             or use more threads (-t)",
+            duration_us(generator.longest_check_s * 1e6),
+            (share * 100.0).min(100.0),
+        );
+        warning("slow_checks", message)
+    })
+}
