@@ -1,13 +1,14 @@
 //! What becomes of requests that still wait for room when their connection is closed, over loopback.
 
 use std::io::Read as _;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 use sixmark_core::family::Family;
 use sixmark_sys::driver::{Close, Epoll, Handed, Kind, Message, Uring, Way};
 
 use super::conformance::next;
+use super::datagrams::loopback;
 use super::real::Make;
 
 const SLOT: u32 = 3;
@@ -20,18 +21,14 @@ const SECOND: u64 = 1_000_000_000;
 /// closed. The kernel is done with the large one's body once the driver lets go of it, so that others
 /// may write there.
 fn a_close_takes_back_what_waits_for_room<D: Make>(family: Family, lasting: bool) {
-    let here: SocketAddr = match family {
-        Family::Ipv6 => (Ipv6Addr::LOCALHOST, 0).into(),
-        Family::Ipv4 => (Ipv4Addr::LOCALHOST, 0).into(),
-    };
-    let listener = TcpListener::bind(here).unwrap();
+    let listener = TcpListener::bind(loopback(family)).unwrap();
     let to = listener.local_addr().unwrap();
     let mut driver = D::make();
     let way =
         Way { to, from: None, no_delay: true, lasting, ask_handshake: false, datagrams: false };
     driver.connect(SLOT, &way);
     assert_eq!(next(&mut driver).kind, Kind::Connected(to.ip()));
-    let mut peer = listener.accept().unwrap().0;
+    let peer = listener.accept().unwrap().0;
 
     let small = (0..REQUESTS).map(|_| Message::new(vec![b's'; SIZE]));
     let handed = small.take_while(|small| driver.send(SLOT, small) != Handed::Later).count();
@@ -45,29 +42,29 @@ fn a_close_takes_back_what_waits_for_room<D: Make>(family: Family, lasting: bool
     driver.close(SLOT, Close::Reset);
 
     let deadline = driver.now() + 60 * SECOND;
-    let body = loop {
-        if let Some(body) = Arc::get_mut(&mut body) {
-            break body;
-        }
-        assert!(driver.now() < deadline, "the driver keeps the body of a closed connection");
+    let wait_on = |driver: &mut D, what: &str| {
+        assert!(driver.now() < deadline, "{what}");
         driver.wait(driver.now() + SECOND / 1_000);
         assert_eq!(driver.next(), None, "nothing is told of a closed connection");
     };
-    body.fill(b'X');
-    let read = std::thread::spawn(move || {
-        let mut came = Vec::new();
-        // A reset is an end as well.
-        let _ = peer.read_to_end(&mut came);
-        came
-    });
+    while Arc::get_mut(&mut body).is_none() {
+        wait_on(&mut driver, "the driver keeps the body of a closed connection");
+    }
+    Arc::get_mut(&mut body).unwrap().fill(b'X');
+    let read = std::thread::spawn(move || read_all(peer));
     while !read.is_finished() {
-        assert!(driver.now() < deadline, "the connection stays open");
-        driver.wait(driver.now() + SECOND / 1_000);
-        assert_eq!(driver.next(), None, "nothing is told of a closed connection");
+        wait_on(&mut driver, "the connection stays open");
     }
     let came = read.join().unwrap();
     assert!(!came.contains(&b'X'), "bytes were sent that the driver had let go of");
     assert!(came.len() < handed * SIZE, "a closed connection went on sending: {}", came.len());
+}
+
+/// What comes until the end, which may be a reset.
+fn read_all(mut peer: TcpStream) -> Vec<u8> {
+    let mut came = Vec::new();
+    let _ = peer.read_to_end(&mut came);
+    came
 }
 
 fn over_both<D: Make>(lasting: bool) {

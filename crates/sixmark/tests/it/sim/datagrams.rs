@@ -17,7 +17,7 @@ const HERE: Slot = 2;
 const THERE: Slot = 5;
 const SIZE: usize = 1_200;
 
-fn loopback(family: Family) -> SocketAddr {
+pub(super) fn loopback(family: Family) -> SocketAddr {
     match family {
         Family::Ipv6 => (Ipv6Addr::LOCALHOST, 0).into(),
         Family::Ipv4 => (Ipv4Addr::LOCALHOST, 0).into(),
