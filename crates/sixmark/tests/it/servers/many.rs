@@ -11,7 +11,7 @@ use sixmark_core::family::Family;
 use sixmark_core::result::RunResult;
 
 use super::{assert_normal, of, take_turn};
-use crate::support::{command, document, finish, script, signal, skipped};
+use crate::support::{check, command, document, finish, script, signal, skipped};
 
 /// The origin as a program, so that its memory is not the load generator's.
 struct Origin {
@@ -104,7 +104,8 @@ const BEYOND: &str = "
         now=$(awk '/^TCP6?:/ { n += $3 } END { print n }' /proc/net/sockstat /proc/net/sockstat6)
         [ $now -le $most ] || most=$now
     done
-    kill -INT $run; wait $run; status=$?; [ $status = 130 ] && status=0
+    kill -INT $run; wait $run; status=$?
+    [ $status = 130 ] && status=0
     kill $server; cat \"$2/json\"; echo \"most $most\" >&2; exit $status";
 
 #[test]
@@ -114,7 +115,9 @@ fn over_io_uring_connections_go_beyond_the_limit_on_open_files() {
     }
     let _turn = take_turn();
     let output = script(&["unshare", "-n", "sh"], BEYOND);
-    let result: RunResult = serde_json::from_value(document(&output)).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    check(&result);
+    let result: RunResult = serde_json::from_value(result).unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     let opened = Family::BOTH.map(|family| {
         let connections = of(&result, family).connections;
