@@ -337,7 +337,7 @@ fn of_samples(file: &From, read: Result<Vec<Sample>, String>) -> Reading {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Write as _};
+    use std::io::{BufRead as _, BufReader, Write as _};
     use std::net::TcpListener;
 
     use super::super::scrape;
@@ -351,7 +351,9 @@ mod tests {
         let serve = std::thread::spawn(move || {
             for second in 1..=4 {
                 let (mut stream, _) = listener.accept().unwrap();
-                let _ = stream.read(&mut [0; 1_000]).unwrap();
+                // All of the head: what is unread when the socket closes would reset it.
+                let head = BufReader::new(&stream).lines().map(Result::unwrap);
+                assert_ne!(head.take_while(|line| !line.is_empty()).count(), 0);
                 let page = format!("node_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {second}\n");
                 write!(stream, "HTTP/1.0 200 OK\r\n\r\n{page}").unwrap();
             }

@@ -65,11 +65,12 @@ impl Place {
         stream.set_write_timeout(Some(left(until)?))?;
         // By HTTP/1.0, so that the answer comes in one piece and ends with the connection.
         let (path, authority) = (&self.url.path, self.url.authority());
-        write!(
-            stream,
+        let request = format!(
             "GET {path} HTTP/1.0\r\nHost: {authority}\r\nAccept: text/plain\r\n\
              User-Agent: sixmark\r\nConnection: close\r\n\r\n"
-        )?;
+        );
+        // In one segment: an exporter that reads once would answer a part of it.
+        stream.write_all(request.as_bytes())?;
         let (mut answer, mut piece) = (Vec::new(), vec![0; PIECE]);
         loop {
             stream.set_read_timeout(Some(left(until)?))?;
