@@ -26,5 +26,6 @@ mod schedule;
 mod script;
 mod simulated;
 mod sources;
+mod stage;
 mod storm;
 mod world;

@@ -9,7 +9,7 @@ use sixmark_core::family::Family;
 use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring, Way};
 use socket2::{Domain, Socket, Type};
 
-use super::conformance::{Checker, Scene, Stage};
+use super::stage::{Checker, Scene, Stage};
 
 /// A driver of the kernel's with such a peer.
 pub(crate) struct Real<D, const LASTING: bool> {

@@ -10,10 +10,10 @@ use libc::{ECONNREFUSED, ECONNRESET};
 use sixmark_core::family::Family;
 use sixmark_sys::driver::Way;
 
-use super::conformance::{Checker, Scene, Stage};
 use super::driver::Simulated;
 use super::random::Random;
 use super::script::{Dial, MILLI, Passed, Reply, Script, Step, Take};
+use super::stage::{Checker, Scene, Stage};
 use super::world::{Rules, World};
 
 pub(crate) struct InSimulation {
