@@ -1,5 +1,7 @@
 #![cfg(test)]
 
+mod in_lab;
+
 use super::cells::{cells, schedule};
 use super::words::{Place, words};
 use super::*;
@@ -48,70 +50,6 @@ net.delay = "10ms"
 host = "server"
 urls = ["http://[fd00:0:0:1::2]:80", "http://10.0.1.2:80"]
 "#;
-
-/// A study with a form for a lab, which has a short form and outputs of its own.
-const IN_LAB: &str = r#"
-name = "x"
-[services.web]
-urls = ["http://[::1]:80", "http://127.0.0.1:80"]
-[factors]
-size = [1, 2]
-family = ["ipv6", "ipv4"]
-[quick]
-repetitions = 2
-[quick.factors]
-size = [1]
-[in-lab]
-file = "lab.toml"
-[in-lab.options]
-from = "client"
-[in-lab.factors]
-delay = [{ name = "none", lab-delay = "" }, { name = "long", lab-delay = "long" }]
-[in-lab.quick]
-repetitions = 3
-[in-lab.quick.factors]
-delay = [{ name = "long", lab-delay = "long" }]
-[[in-lab.comparisons]]
-name = "c"
-measure = "goodput"
-by = ["delay"]
-[[in-lab.tables]]
-name = "t"
-rows = ["delay"]
-measures = ["goodput"]
-[[comparisons]]
-name = "c"
-measure = "goodput"
-"#;
-
-#[test]
-fn the_form_for_a_lab_has_a_short_form_and_outputs_of_its_own() {
-    let of = |quick, in_lab| read_as(IN_LAB, quick, in_lab).unwrap();
-    let cells_of = |study: &Study| cells(study).len() as u32 * study.repetitions.get();
-    let forms = [(false, false), (true, false), (false, true), (true, true)];
-    let counts = forms.map(|(quick, in_lab)| cells_of(&of(quick, in_lab)));
-    assert_eq!(counts, [4, 4, 8, 12]);
-    let by = |in_lab| of(false, in_lab).outputs.comparisons.remove(0).by;
-    assert_eq!((by(false), by(true)), (vec![], vec!["delay".to_owned()]));
-    let tables = |in_lab| of(false, in_lab).outputs.tables.len();
-    assert_eq!((tables(false), tables(true)), (0, 1));
-}
-
-#[test]
-fn without_a_short_form_of_its_own_a_form_for_a_lab_has_the_study_s() {
-    let text = IN_LAB.split("[in-lab.quick]").next().unwrap();
-    let study = read_as(text, true, true).unwrap();
-    assert_eq!((study.repetitions.get(), cells(&study).len()), (2, 4));
-}
-
-#[test]
-fn keys_unknown_to_a_form_for_a_lab_are_told_wherever_it_is_carried_out() {
-    let text = format!("{IN_LAB}[in-lab.nope]\n");
-    for in_lab in [false, true] {
-        let wrongs = read_as(&text, false, in_lab).unwrap_err();
-        assert!(wrongs[0].to_string().contains("in-lab.nope: unknown key"), "{wrongs:?}");
-    }
-}
 
 /// A study with something in it.
 fn with(more: &str) -> String {
