@@ -160,7 +160,7 @@ impl Failure {
         Failure { outcome, phase, errno: None, code: None, cause: None }
     }
 
-    /// What came breaks a rule of HTTP; or only one of this side's, which is then the `cause`.
+    /// The response breaks a rule of HTTP, or exceeds a limit of this side, which is then the `cause`.
     pub fn violation(cause: Option<LocalCause>, phase: Phase) -> Failure {
         let outcome = if cause.is_some() { Outcome::Local } else { Outcome::Protocol };
         Failure { cause, ..Failure::new(outcome, phase) }

@@ -98,7 +98,7 @@ pub struct TcpTally {
     pub min_rtt: Timing,
     /// Segments that they sent again.
     pub retransmitted: u64,
-    /// Of those, the ones that their peers had already; absent where no kernel told.
+    /// Of those, the ones that their peers had already; absent if no kernel reported it.
     pub spurious: Option<u64>,
     /// How many of them sent any again.
     pub retransmitting: u64,
@@ -177,7 +177,7 @@ pub struct TcpResult {
     /// Segments that they sent again, SYNs included.
     pub retransmitted: u64,
     /// Of those, the ones that their peers report to have had already (DSACK): nothing was lost. Absent
-    /// where no kernel told.
+    /// if no kernel reported it.
     #[serde(default)]
     pub spurious: Option<u64>,
     /// How many of them sent any again.

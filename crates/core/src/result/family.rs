@@ -166,7 +166,7 @@ pub struct Requests {
     pub cut_chains: u64,
 }
 
-/// What is absent from documents where there is none of it.
+/// True for a count that documents omit because it is zero.
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -15,7 +15,7 @@ use sixmark_core::plan::tls::{Share, Tls, Version};
 use sixmark_core::x509;
 
 use super::names;
-use super::verifier::{Anyone, Given};
+use super::verifier::{Anyone, GivenCertificates};
 use crate::Error;
 
 /// What every handshake of a run has in common. Cheap to clone.
@@ -118,7 +118,7 @@ fn verifier(
     };
     let built = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
     let issued = built.build().map_err(|error| usage(format!("--cacert: {error}")))?;
-    Ok(Arc::new(Given::new(issued, given)))
+    Ok(Arc::new(GivenCertificates::new(issued, given)))
 }
 
 fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {

@@ -39,17 +39,17 @@ impl std::error::Error for Flaw {}
 /// then nobody else need vouch for it, as for curl (X509_V_FLAG_PARTIAL_CHAIN). The library would
 /// refuse it if it is an authority's, as those are that `openssl req -x509` makes.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct GivenCertificates {
     issued: Arc<WebPkiServerVerifier>,
     given: Vec<CertificateDer<'static>>,
 }
 
-impl Given {
+impl GivenCertificates {
     pub(super) fn new(
         issued: Arc<WebPkiServerVerifier>,
         given: Vec<CertificateDer<'static>>,
-    ) -> Given {
-        Given { issued, given }
+    ) -> GivenCertificates {
+        GivenCertificates { issued, given }
     }
 
     /// Whether it is given itself, and refused for nothing but who has issued it or may be issued by it.
@@ -96,7 +96,7 @@ fn explained(refusal: Error, certificate: &CertificateDer<'_>) -> Error {
     CertificateError::Other(OtherError(Arc::new(flaw))).into()
 }
 
-impl ServerCertVerifier for Given {
+impl ServerCertVerifier for GivenCertificates {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

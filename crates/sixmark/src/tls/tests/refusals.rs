@@ -112,13 +112,13 @@ fn a_certificate_that_is_given_itself_is_trusted_though_it_is_an_authoritys() {
 }
 
 /// A name, what is wrong with the certificate, and how it is refused.
-type Kind<'a> = (&'a str, fn(&mut CertificateParams), Reason);
+type FlawedCertificate<'a> = (&'a str, fn(&mut CertificateParams), Reason);
 
 #[test]
 fn a_certificate_that_is_given_itself_must_be_right_otherwise() {
     let authority = Authority::new();
     let other = "b.example".to_owned();
-    let kinds: [Kind<'_>; 5] = [
+    let kinds: [FlawedCertificate<'_>; 5] = [
         (NAME, |own| own.not_after = date_time_ymd(2001, 1, 1), Reason::CertificateDate),
         (NAME, |own| own.not_before = date_time_ymd(4000, 1, 1), Reason::CertificateDate),
         (&other, |_| (), Reason::CertificateName),
