@@ -106,8 +106,8 @@ class Sixmark:
         " checks every head, counts bytes"
     )
 
-    def __init__(self, program, driver, linger=None):
-        self.name = f"sixmark linger {linger}" if linger else f"sixmark {driver}"
+    def __init__(self, program, driver, linger=None, word="sixmark"):
+        self.name = f"{word} linger {linger}" if linger else f"{word} {driver}"
         self.program = program
         self.version = [program, "--version"]
         self.driver = ["--driver", driver]
