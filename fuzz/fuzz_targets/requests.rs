@@ -8,7 +8,7 @@
 use libfuzzer_sys::fuzz_target;
 use sixmark_core::check::{Checks, Expect, Inspection, KeptContent, Rejection};
 use sixmark_core::cookies::Jar;
-use sixmark_core::http1::Form;
+use sixmark_core::request_form::Form;
 use sixmark_core::import::{AccessLog, Wanted, har};
 use sixmark_core::plan::{Body, Request, requests};
 use sixmark_core::redirect::{Next, resolve};

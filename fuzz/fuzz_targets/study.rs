@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use sixmark_core::family::Family;
-use sixmark_core::plan::study::cells::{cells, schedule};
-use sixmark_core::plan::study::words::{Place, words};
-use sixmark_core::plan::study::{Context, parse};
+use sixmark_core::study::spec::cells::{cells, schedule};
+use sixmark_core::study::spec::words::{Place, words};
+use sixmark_core::study::spec::{Context, parse};
 use sixmark_core::study::client::{Blocks, Client, Job, Said};
 use sixmark_core::study::outputs::outputs;
 

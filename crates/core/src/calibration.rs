@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::family::{Family, PerFamily};
-use crate::result::FamilyResult;
+use crate::family_result::FamilyResult;
 use crate::tally::FamilyTally;
 use crate::timing::{Summary, Timing};
 

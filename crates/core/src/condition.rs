@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::family_result::FamilyResult;
 use crate::names::{find, named, names};
-use crate::result::FamilyResult;
 use crate::timing::Summary;
 
 /// A figure of one family and what it must stay below.
@@ -161,7 +161,7 @@ impl Condition {
     /// A value as a person writes it.
     pub fn show(&self, value: f64) -> String {
         match self.figure {
-            Figure::Duration(..) => crate::report::duration_us(value),
+            Figure::Duration(..) => crate::quantity::duration_us(value),
             Figure::Failures => format!("{:.2} %", value * 100.0),
         }
     }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
+use crate::family_result::{Families, FamilyResult, Requests};
 use crate::outcome::Outcome;
-use crate::result::{Families, FamilyResult, Requests};
 use crate::search::{AGREE, Bracket, Verdict};
 
 /// Of what was due in a trial that holds, so much must have been answered whole.

@@ -8,8 +8,10 @@ use crate::comparison::result::{ComparisonResult, Side};
 use crate::comparison::{Comparison, Metric, Verdict};
 use crate::document::Document;
 use crate::family::Family;
+use crate::family_result::FamilyResult;
 use crate::plan::Plan;
-use crate::result::{Ended, FamilyResult, RunResult};
+use crate::provenance::Ended;
+use crate::result::RunResult;
 use crate::study::result::StudyResult;
 use crate::watch::Watched;
 

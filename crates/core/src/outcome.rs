@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::http::Version;
+use crate::http::Version;
 use crate::{http2, http3, quic, tls};
 
 /// How an exchange ended. Exactly one of these is counted for everything that was sent.
@@ -160,10 +160,13 @@ impl Failure {
         Failure { outcome, phase, errno: None, code: None, cause: None }
     }
 
-    /// The response breaks a rule of HTTP, or exceeds a limit of this side, which is then the `cause`.
-    pub fn violation(cause: Option<LocalCause>, phase: Phase) -> Failure {
-        let outcome = if cause.is_some() { Outcome::Local } else { Outcome::Protocol };
-        Failure { cause, ..Failure::new(outcome, phase) }
+    /// The response breaks a rule of HTTP or, if `own_limit`, is larger than sixmark accepts.
+    pub fn violation(own_limit: bool, phase: Phase) -> Failure {
+        if !own_limit {
+            return Failure::new(Outcome::Protocol, phase);
+        }
+        let cause = Some(LocalCause::HeadLimit);
+        Failure { cause, ..Failure::new(Outcome::Local, phase) }
     }
 
     /// The name of its code where `version` was spoken; none where there is no code or no name.

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tally::Counts;
+use crate::counts::Counts;
 use crate::timing::{Summary, Timing};
 
 /// Error codes of QUIC itself (RFC 9000, 20.1), but for those of TLS, which are alerts.

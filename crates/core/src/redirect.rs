@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::plan::url::Url;
+use crate::url::Url;
 
 /// Redirects followed in a row, at most.
 pub const MOST_HOPS: u8 = 10;

@@ -1,31 +1,31 @@
 //! `sixmark.result/1`: the only thing that reports, stores and other programs exchange.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use crate::family_result::Families;
+use crate::family_result::FamilyResult;
+use crate::interval::Interval;
+use crate::provenance::Ended;
+use crate::provenance::Environment;
+use crate::provenance::Lookup;
+use crate::provenance::Tool;
+use crate::provenance::Warning;
 
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::Calibration;
 use crate::clocks::TimestampResult;
-use crate::comparison::result::GateResult;
-use crate::family::{Family, PerFamily};
+use crate::family::Family;
 use crate::find::{FindMax, Found};
+use crate::gate_result::GateResult;
+use crate::http::Version;
 use crate::plan::Plan;
-use crate::plan::http::Version;
 use crate::sameness::Sameness;
-use crate::timing::Summary;
 use crate::truth::Truth;
 use crate::vitals::section::Vitals;
 use crate::watch::{Watched, WatchedFamily};
 
 mod counted;
-mod family;
 
-pub(crate) use counted::interval;
 pub use counted::{families, family_result, planned_result};
-pub use family::{
-    AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, FamilyResult, Requests,
-};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";
@@ -116,75 +116,6 @@ impl RunResult {
     }
 }
 
-/// The program that made a result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tool {
-    /// `sixmark`.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ended {
-    /// The number of requests or the duration asked for was reached.
-    Complete,
-    /// By a signal.
-    Interrupted,
-    /// No connection could be established at all, so that going on was pointless.
-    Hopeless,
-}
-
-/// One name looked up.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Lookup {
-    /// The name.
-    pub host: String,
-    /// How long the resolver took, in microseconds.
-    pub us: f64,
-    /// How many addresses it gave.
-    pub ipv6: usize,
-    /// The same for IPv4.
-    pub ipv4: usize,
-}
-
-/// The machine that the load came from.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Environment {
-    /// Name and release of the kernel.
-    pub kernel: String,
-    /// The processor's model.
-    pub cpu: String,
-    /// Processors that this process may use.
-    pub cores: usize,
-    /// Settings of the kernel that bear on the figures.
-    pub sysctls: BTreeMap<String, String>,
-    /// One for each address of the run: how packets leave for it.
-    pub routes: Vec<Route>,
-}
-
-/// How packets leave for an address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Route {
-    /// The address.
-    pub to: SocketAddr,
-    /// The source address that the kernel chooses.
-    pub from: Option<std::net::IpAddr>,
-    /// The path's MTU as the kernel knows it before the run, in bytes.
-    pub mtu: Option<u32>,
-}
-
-/// Something that makes figures doubtful.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warning {
-    /// A word for programs.
-    pub code: String,
-    /// A line for people.
-    pub message: String,
-}
-
 /// IPv6 : IPv4.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct RatioResult {
@@ -192,67 +123,6 @@ pub struct RatioResult {
     pub asked: Option<[u64; 2]>,
     /// Requests sent.
     pub sent: [u64; 2],
-}
-
-/// Something of each of the families that were used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Families<T = FamilyResult> {
-    /// IPv6, where it was used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv6: Option<T>,
-    /// IPv4, where it was used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv4: Option<T>,
-}
-
-impl<T> Default for Families<T> {
-    fn default() -> Self {
-        Families { ipv6: None, ipv4: None }
-    }
-}
-
-impl<T> Families<T> {
-    /// What there is of one family.
-    pub fn of(&self, family: Family) -> Option<&T> {
-        match family {
-            Family::Ipv6 => self.ipv6.as_ref(),
-            Family::Ipv4 => self.ipv4.as_ref(),
-        }
-    }
-
-    /// The families that were used, IPv6 first.
-    pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
-        Family::BOTH.into_iter().filter_map(|family| Some((family, self.of(family)?)))
-    }
-}
-
-/// One second of the run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Interval {
-    /// Its start, in whole seconds from the end of the warm-up.
-    pub second: u64,
-    /// How long it was: 1, but for the last.
-    pub length_s: f64,
-    /// What each family did.
-    pub families: PerFamily<IntervalFamily>,
-}
-
-/// What one family did in one second.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct IntervalFamily {
-    /// Exchanges begun.
-    pub sent: u64,
-    /// With a complete response.
-    pub completed: u64,
-    /// That ended otherwise.
-    pub failed: u64,
-    /// Of those completed, the ones whose status is not accepted.
-    #[serde(default)]
-    pub unaccepted: u64,
-    /// Content bytes of complete responses.
-    pub body_bytes: u64,
-    /// Response times.
-    pub response_us: Summary,
 }
 
 /// What the load generator itself did.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::family::PerFamily;
-use crate::result::{Interval, interval};
+use crate::interval::{Interval, interval};
 use crate::tally::{Slice, SliceTally};
 
 /// Gathers slices. Only those seconds are held open that a worker may still add to, so that memory

@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tally::Counts;
+use crate::counts::Counts;
 use crate::timing::{Summary, Timing};
 
 /// One connection as its kernel saw it; absent is what that does not tell.

@@ -8,8 +8,8 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::counts::Counts;
 use crate::plan::tls::Tls;
-use crate::tally::Counts;
 use crate::timing::{Summary, Timing};
 use crate::x509::rfc3339;
 

@@ -19,9 +19,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pair::{Pair, any};
-use sixmark_core::emulator::report::Report;
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::plan::lab::impair::{Effect, Impairment, Rate};
+use sixmark_core::impairment::{Effect, Impairment, Rate};
+use sixmark_core::link_report::Report;
 use sixmark_core::timing::Timing;
 use sixmark_sys::clock;
 

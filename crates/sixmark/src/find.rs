@@ -10,11 +10,13 @@ use std::sync::atomic::AtomicBool;
 
 use sixmark_core::condition::Condition;
 use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::family_result::{Families, FamilyResult};
 use sixmark_core::find::{Conduct, FindMax, Found, Trial};
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::{Ended, Families, FamilyResult, RunResult, planned_result};
+use sixmark_core::provenance::Ended;
+use sixmark_core::result::{RunResult, planned_result};
 use sixmark_core::search::{AGREE, Search};
 use sixmark_core::tally::FamilyTally;
 use sixmark_sys::usage::usage;

@@ -6,9 +6,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
-use sixmark_core::plan::http::Version;
+use sixmark_core::http::Version;
 use sixmark_core::plan::{Close, Driver, Plan, Source};
-use sixmark_core::result::{Route, Warning};
+use sixmark_core::provenance::{Route, Warning};
 use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
 

@@ -9,9 +9,9 @@ use sixmark_core::comparison::Settings;
 use sixmark_core::condition::Condition;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
-use sixmark_core::result::{
-    self, Generator, Lookup, RatioResult, Route, RunResult, SCHEMA, Tool, Warning,
-};
+use sixmark_core::provenance::Lookup;
+use sixmark_core::provenance::{Route, Tool, Warning};
+use sixmark_core::result::{self, Generator, RatioResult, RunResult, SCHEMA};
 use sixmark_core::sameness::{self, Answers, Sameness};
 use sixmark_core::tally::Slice;
 use sixmark_core::truth::Truth;
@@ -109,7 +109,12 @@ pub fn run(
         Ok(RunResult { calibration, truth, ..assemble(plan, loaded) })
     })?;
     if let Some(metered) = metered {
-        let work = Work::of(&result, metered.began_us(result.elapsed_s));
+        let work = Work::of(
+            &result.families,
+            &result.intervals,
+            result.elapsed_s,
+            metered.began_us(result.elapsed_s),
+        );
         let (vitals, doubts) = metered.section(&work);
         result.vitals = Some(vitals);
         result.warnings.extend(doubts);

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use sixmark_core::family::PerFamily;
+use sixmark_core::http::Version;
 use sixmark_core::plan::Plan;
-use sixmark_core::plan::http::Version;
 use sixmark_core::truth::{Book, Clock, Packets, Truth, Views};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::{clock, route};

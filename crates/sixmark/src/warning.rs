@@ -2,10 +2,11 @@
 
 use sixmark_core::calibration::Below;
 use sixmark_core::family::Family;
-use sixmark_core::plan::http::Version;
+use sixmark_core::http::Version;
 use sixmark_core::plan::{Close, Plan};
-use sixmark_core::report::{count, duration_us};
-use sixmark_core::result::{Ended, RunResult, Warning};
+use sixmark_core::provenance::{Ended, Warning};
+use sixmark_core::quantity::{count, duration_us};
+use sixmark_core::result::RunResult;
 
 mod before;
 mod certificates;

@@ -1,6 +1,6 @@
 //! How blocks become pairs.
 
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 
 use crate::noise::Noise;
 

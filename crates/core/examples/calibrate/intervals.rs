@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 use sixmark_core::stats::{
     Interval, Refused, bca, draws, expanded, hodges_lehmann, percentile, walsh_interval,
 };

@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 
 /// How blocks scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use std::thread;
 
 use sixmark_core::comparison::judge::compare;
 use sixmark_core::comparison::{Compared, Pair, Settings, Stretch, Verdict};
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 
 use crate::design::Design;
 use crate::noise::Noise;

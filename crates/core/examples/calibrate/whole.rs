@@ -6,7 +6,7 @@ use sixmark_core::comparison::judge::compare;
 use sixmark_core::comparison::{
     Comparison, Metric, Pair, Point, Settings, Stretch, TimedPhase, Verdict,
 };
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 
 use crate::design::Design;
 use crate::noise::{Noise, normal, uniform};

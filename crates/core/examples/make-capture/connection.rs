@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 
 use crate::frame::{self, Packet, Way};
 use crate::script::Script;

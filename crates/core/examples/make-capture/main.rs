@@ -26,7 +26,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
 use connection::Connection;
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 use sixmark_core::wire::Link;
 use sixmark_core::wire::pcap::{self, Record};
 

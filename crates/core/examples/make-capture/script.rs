@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 
 use crate::frame::{ACK, FIN, PSH, Packet, RST, SYN};
 

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::Comparison;
-pub use crate::gate::GateResult;
+use crate::family_result::FamilyResult;
+pub use crate::gate_result::GateResult;
 use crate::plan::Plan;
-use crate::result::{Ended, Environment, FamilyResult, Generator, Lookup, Tool, Warning};
+use crate::provenance::Lookup;
+use crate::provenance::{Ended, Environment, Tool, Warning};
+use crate::result::Generator;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.comparison/1";

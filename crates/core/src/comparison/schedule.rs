@@ -1,7 +1,7 @@
 //! In which order the blocks of two sides follow one another.
 
 use super::result::{Order, Schedule, SideName};
-use crate::pace::Random;
+use crate::random::Random;
 
 /// One block to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

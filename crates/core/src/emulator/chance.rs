@@ -1,7 +1,7 @@
 //! Chance: what gets lost, and who overtakes.
 
-use crate::pace::Random;
-use crate::plan::lab::impair::{Effect, Loss};
+use crate::impairment::{Effect, Loss};
+use crate::random::Random;
 
 /// What an effect makes of one frame after the other. Its draws depend on the seed and on how many
 /// frames it had before, on nothing else.

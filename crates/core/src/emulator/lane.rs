@@ -108,7 +108,7 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pace::Random;
+    use crate::random::Random;
 
     #[test]
     fn frames_come_out_as_they_went_in_whatever_the_ring_does() {

@@ -3,10 +3,10 @@
 use super::chance::{Chance, Lot};
 use super::frame::Traffic;
 use super::lane::Lane;
-use super::report::{Counts, Direction};
 use super::turn::Turns;
 use crate::family::Family;
-use crate::plan::lab::impair::{Effect, Impairment};
+use crate::impairment::{Effect, Impairment};
+use crate::link_report::{Counts, Direction};
 use crate::timing::Timing;
 
 /// One direction of a link: frames go in as they come, and come out when they are due.

@@ -8,7 +8,6 @@ mod chance;
 mod frame;
 mod lane;
 pub mod line;
-pub mod report;
 mod turn;
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use super::report::Counts;
 use super::*;
 use crate::family::{Family, PerFamily};
-use crate::pace::Random;
-use crate::plan::lab::impair::{Effect, Impairment, Loss, Rate};
+use crate::impairment::{Effect, Impairment, Loss, Rate};
+use crate::link_report::Counts;
+use crate::random::Random;
 
 const MS: u64 = 1_000_000;
 

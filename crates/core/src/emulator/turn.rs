@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
-use crate::plan::lab::impair::{ETHERNET_BYTES, Rate};
+use crate::impairment::{ETHERNET_BYTES, Rate};
 
 /// Frames in the order in which they came.
 #[derive(Debug)]

@@ -160,7 +160,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pace::Random;
+    use crate::random::Random;
     use crate::wire::Span;
 
     const ADDRESSES: [[&str; 2]; 2] = [["2001:db8::1", "2001:db8::2"], ["192.0.2.1", "192.0.2.2"]];

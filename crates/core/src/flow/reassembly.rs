@@ -143,7 +143,7 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pace::Random;
+    use crate::random::Random;
 
     fn whole(bytes: &[u8]) -> Span<'_> {
         Span::new(bytes, bytes.len())

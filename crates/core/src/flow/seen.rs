@@ -54,7 +54,7 @@ fn overlap(a: &Range<i64>, b: &Range<i64>) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pace::Random;
+    use crate::random::Random;
 
     #[test]
     fn whatever_the_order_each_byte_is_new_once() {

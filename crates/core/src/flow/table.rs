@@ -170,7 +170,7 @@ impl<T> Table<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pace::Random;
+    use crate::random::Random;
 
     fn key(n: u16) -> Key {
         let end = |port| std::net::SocketAddr::new("2001:db8::1".parse().unwrap(), port);

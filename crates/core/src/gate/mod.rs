@@ -15,9 +15,8 @@ mod unit;
 mod write;
 mod wrong;
 
+use crate::gate_result::GateResult;
 use std::fmt;
-
-use serde::{Deserialize, Serialize};
 
 use crate::comparison::result::ComparisonResult;
 use crate::result::RunResult;
@@ -38,17 +37,6 @@ pub const MOST_NESTED: usize = 32;
 pub struct Gate {
     text: String,
     condition: Truth,
-}
-
-/// What was demanded, and whether it was met.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GateResult {
-    /// As it was written: the condition under which the gate fails.
-    pub fail_if: String,
-    /// True where that holds, or cannot be determined.
-    pub failed: bool,
-    /// The figures that it was decided by, or what was missing, for people.
-    pub because: String,
 }
 
 impl Gate {

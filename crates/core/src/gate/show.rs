@@ -1,7 +1,7 @@
 //! A gate's figures for people, with as many digits as tell them apart.
 
 use super::unit::Dimension;
-use crate::report::count;
+use crate::quantity::count;
 
 /// Digits that usually tell enough, and those beyond which figures only differ by rounding.
 const DIGITS: std::ops::RangeInclusive<usize> = 3..=12;

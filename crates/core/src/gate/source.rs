@@ -6,10 +6,11 @@ use super::unit::Dimension;
 use super::write::word;
 use crate::comparison::result::ComparisonResult;
 use crate::comparison::{Compared, Comparison, Estimate, Metric, Verdict};
+use crate::family_result::FamilyResult;
 use crate::outcome::Outcome;
-use crate::report::hidden;
-use crate::result::{FamilyResult, RunResult};
+use crate::result::RunResult;
 use crate::timing::Summary;
+use crate::watch::describe_hidden;
 use crate::watch::{Watched, WatchedFamily};
 
 /// Documents are in microseconds, gates in seconds.
@@ -83,7 +84,7 @@ impl<'a> Source<'a> {
             Place::Ipv4 => families.ipv4.iter().collect(),
             _ => families.iter().map(|(_, of)| of).collect(),
         };
-        if of.iter().any(|of| of.hides_all()) { hidden(&of) } else { None }
+        if of.iter().any(|of| of.hides_all()) { describe_hidden(&of) } else { None }
     }
 
     /// What was compared of a metric.

@@ -8,3 +8,6 @@ pub(crate) const MAX_HEAD: usize = 256 * 1024;
 pub(crate) mod known;
 pub(crate) mod request;
 pub(crate) mod response;
+mod version;
+
+pub use version::Version;

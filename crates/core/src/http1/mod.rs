@@ -29,10 +29,9 @@
 //!
 //! # How much is read
 //! Of a head 256 KiB, with as many fields as fit, and of trailers as much: a limit of this reader's, which
-//! [`Violation::local_cause`] tells from breaches of HTTP.
+//! [`Violation::is_own_limit`] separates from breaches of HTTP.
 
 mod chunked;
-mod form;
 mod head;
 mod known;
 mod reader;
@@ -41,7 +40,6 @@ pub mod request;
 mod tests;
 mod violation;
 
-pub use form::{Changing, Form};
 pub use known::Known;
 pub use reader::{Complete, Early, Fed, Reader, RequestKind, Sight};
 pub use violation::Violation;

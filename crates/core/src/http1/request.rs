@@ -20,7 +20,7 @@ impl From<bool> for Manner {
 
 impl Manner {
     /// What ends the request line.
-    pub(super) fn version(self) -> &'static str {
+    pub(crate) fn version(self) -> &'static str {
         if self.old { " HTTP/1.0\r\n" } else { " HTTP/1.1\r\n" }
     }
 
@@ -51,7 +51,7 @@ pub fn encode(
     let target = if target_path.is_empty() { "/" } else { target_path };
     let mut head = format!("{method} {target}{}", manner.version());
     let length = body_len.map(|length| length.to_string());
-    for (name, value) in fields(host, headers.iter().cloned(), length, manner) {
+    for (name, value) in head_fields(host, headers.iter().cloned(), length, manner) {
         head.push_str(&name);
         head.push_str(": ");
         head.push_str(&value);
@@ -63,7 +63,7 @@ pub fn encode(
 
 /// The fields of a head in their order: `Host`, what sixmark sends by itself and `given` lacks, then
 /// `given`.
-pub(super) fn fields<V: From<String>>(
+pub(crate) fn head_fields<V: From<String>>(
     host: &str,
     given: impl Iterator<Item = (String, V)>,
     length: Option<V>,

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::outcome::LocalCause;
-
 /// A breach of HTTP/1.1 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -55,10 +53,9 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// The limit of this side's that was exceeded, where HTTP itself has none.
-    pub fn local_cause(self) -> Option<LocalCause> {
+    /// True if the response exceeds a limit that this side sets and HTTP does not have.
+    pub fn is_own_limit(self) -> bool {
         matches!(self, Violation::HeadTooLong | Violation::TrailersTooLong)
-            .then_some(LocalCause::HeadLimit)
     }
 
     /// What is wrong, in a few words.

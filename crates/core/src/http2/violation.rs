@@ -4,8 +4,6 @@ use std::fmt;
 
 use super::frame::code;
 use crate::hpack;
-use crate::outcome::LocalCause;
-
 /// A breach of HTTP/2 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -45,9 +43,9 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// The limit of this side's that was exceeded, where HTTP/2 itself has none.
-    pub fn local_cause(self) -> Option<LocalCause> {
-        (self == Violation::FieldsTooLong).then_some(LocalCause::HeadLimit)
+    /// True if the response exceeds a limit that this side sets and HTTP/2 does not have.
+    pub fn is_own_limit(self) -> bool {
+        self == Violation::FieldsTooLong
     }
 
     /// The error code with which to end the connection (RFC 9113, 7).

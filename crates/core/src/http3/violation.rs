@@ -4,8 +4,6 @@ use std::fmt;
 
 use super::code;
 use crate::hpack;
-use crate::outcome::LocalCause;
-
 /// A breach of HTTP/3 for which the connection is to be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -41,9 +39,9 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// The limit of this side's that was exceeded, where HTTP/3 itself has none.
-    pub fn local_cause(self) -> Option<LocalCause> {
-        (self == Violation::FieldsTooLong).then_some(LocalCause::HeadLimit)
+    /// True if the response exceeds a limit that this side sets and HTTP/3 does not have.
+    pub fn is_own_limit(self) -> bool {
+        self == Violation::FieldsTooLong
     }
 
     /// The error code with which to close the connection.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::pace::Random;
+use crate::random::Random;
 
 /// Keeps the numbers drawn here apart from others that come of the same seed.
 const TURNS: u64 = 0x7475_726e_7300_0001;

@@ -11,8 +11,8 @@ pub use deal::{Choice, Deal};
 pub use part::Part;
 
 use crate::family::Family;
-use crate::pace::Random;
 use crate::plan::ratio::Ratio;
+use crate::random::Random;
 
 /// Draws whose order is decided at once, one bit for each.
 const STRETCH: u64 = 64;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Curve, Open, Process, Random, Timetable};
+use super::{Curve, Open, Process, Timetable};
+use crate::random::Random;
 
 /// One worker's arrivals, in the order of their times: nanoseconds from the start of the load.
 ///

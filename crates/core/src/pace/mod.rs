@@ -5,13 +5,11 @@
 
 mod curve;
 mod dues;
-mod random;
 mod rate;
 mod timetable;
 
 pub use curve::Curve;
 pub use dues::{Due, Dues, first_at};
-pub use random::Random;
 pub use rate::Rate;
 pub use timetable::{Speed, Timetable};
 
@@ -21,7 +19,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::count;
+use crate::quantity::count;
 
 /// What decides when an exchange begins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

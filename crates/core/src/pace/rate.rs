@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::count;
+use crate::quantity::count;
 
 /// The highest rate, in exchanges a second: one a nanosecond.
 const HIGHEST: f64 = 1e9;

@@ -101,7 +101,7 @@ impl Filled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http1::Form;
+    use crate::request_form::Form;
     use crate::template::{Place, Reading};
 
     fn request() -> Request {

@@ -1,5 +1,6 @@
 //! Which HTTP is spoken, and how much of it at once.
 
+use crate::http::Version;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
@@ -18,50 +19,5 @@ pub struct Http {
 impl Default for Http {
     fn default() -> Http {
         Http { version: Version::Http1, prior_knowledge: false, streams: NonZeroU32::MIN }
-    }
-}
-
-/// A version of HTTP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Version {
-    /// HTTP/1.0 (RFC 1945), with `Connection: keep-alive` where connections are to be kept.
-    #[serde(rename = "1.0")]
-    Http10,
-    /// HTTP/1.1 (RFC 9112).
-    #[default]
-    #[serde(rename = "1.1")]
-    Http1,
-    /// HTTP/2 (RFC 9113).
-    #[serde(rename = "2")]
-    Http2,
-    /// HTTP/3 (RFC 9114), over QUIC.
-    #[serde(rename = "3")]
-    Http3,
-}
-
-impl Version {
-    /// True of HTTP/1.1 and HTTP/1.0: text, one exchange at a time on a connection.
-    pub fn is_http1(self) -> bool {
-        matches!(self, Version::Http10 | Version::Http1)
-    }
-
-    /// The name that people use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Version::Http10 => "HTTP/1.0",
-            Version::Http1 => "HTTP/1.1",
-            Version::Http2 => "HTTP/2",
-            Version::Http3 => "HTTP/3",
-        }
-    }
-
-    /// Its name in ALPN (RFC 7301).
-    pub fn alpn(self) -> &'static str {
-        match self {
-            // Servers agree on the later minor version and heed that of the request line.
-            Version::Http10 | Version::Http1 => "http/1.1",
-            Version::Http2 => "h2",
-            Version::Http3 => "h3",
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::url::{Scheme, Url, parse_ipv6};
+use crate::url::{Scheme, Url, parse_ipv6};
 
 /// The largest weight of an entry.
 const MAX_WEIGHT: u32 = 1_000_000;

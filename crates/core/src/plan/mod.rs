@@ -2,8 +2,8 @@
 
 pub mod accept;
 pub mod braces;
-pub mod fields;
 mod filled;
+pub mod generated;
 pub mod http;
 pub mod lab;
 pub mod list;
@@ -13,9 +13,7 @@ pub mod requests;
 pub mod secrets;
 pub mod services;
 pub mod storage;
-pub mod study;
 pub mod tls;
-pub mod url;
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};

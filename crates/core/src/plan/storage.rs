@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use super::url::{Host, Url};
+use crate::url::{Host, Url};
 
 /// What is spoken to a storage server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use crate::comparison::result::{ComparisonResult, Order, Schedule, Side};
 use crate::comparison::{Compared, Comparison, Estimate, Method, Metric, Verdict};
 use crate::pace::Pace;
 use crate::plan::Plan;
-use crate::result::Ended;
+use crate::provenance::Ended;
 
-use super::number::{bytes, count, duration_us};
+use crate::quantity::{bytes, count, duration_us};
 
 /// The longest name that heads a column; sides with longer ones are called A and B there.
 const HEADING: usize = 10;

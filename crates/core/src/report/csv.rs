@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::family_result::{FamilyResult, Requests};
 use crate::outcome::Outcome;
-use crate::result::{FamilyResult, Requests, RunResult};
+use crate::result::RunResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;
 

@@ -7,7 +7,7 @@ use crate::family::Family;
 use crate::find::{FindMax, Found, Limit, Trial};
 use crate::pace::Rate;
 
-use super::number::count;
+use crate::quantity::count;
 
 /// Said where both families have a rate that held and one that did not, and no ratio.
 pub(super) const NO_RATIO: &str =
@@ -115,7 +115,7 @@ fn rate(per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Families, Requests};
+    use crate::family_result::{Families, Requests};
     use crate::search::Bracket;
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::gate::GateResult;
+use crate::gate_result::GateResult;
 
 /// Every gate with the figures that decided it; nothing of none.
 pub fn lines(gates: &[GateResult]) -> String {

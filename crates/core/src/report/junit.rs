@@ -3,9 +3,12 @@
 
 use std::fmt::Write as _;
 
-use crate::comparison::result::{ComparisonResult, GateResult};
+use crate::comparison::result::ComparisonResult;
+use crate::family_result::FamilyResult;
+use crate::gate_result::GateResult;
 use crate::headline::Headline;
-use crate::result::{Ended, Environment, FamilyResult, RunResult, Tool, Warning};
+use crate::provenance::{Ended, Environment, Tool, Warning};
+use crate::result::RunResult;
 use crate::watch::Watched;
 
 /// Why a measurement that a signal ended is none.

@@ -9,8 +9,9 @@ use serde_json::Value;
 use crate::comparison::Comparison;
 use crate::comparison::result::{ComparisonResult, SideName};
 use crate::document::Document;
+use crate::family_result::FamilyResult;
 use crate::headline::Headline;
-use crate::result::{FamilyResult, RunResult};
+use crate::result::RunResult;
 use crate::study::result::StudyResult;
 use crate::watch::Watched;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::sheet::table::{Cell, Column, Kind, Table};
 use super::sheet::{self, Block, Named, Part, Sheet};
-use crate::result::Warning;
+use crate::provenance::Warning;
 
 /// Parts that are not folded.
 const OPEN: [&str; 5] = ["Gates", "Verdicts", "Figures", "Comparisons", "Tables"];

@@ -5,12 +5,10 @@ pub mod comparison;
 pub mod csv;
 pub mod find;
 pub mod gates;
-mod hidden;
 pub mod html;
 pub mod junit;
 pub mod long;
 pub mod markdown;
-mod number;
 mod reasons;
 pub mod sheet;
 pub mod study;
@@ -18,7 +16,7 @@ pub mod text;
 pub mod traffic;
 pub mod vitals;
 
-use crate::result::FamilyResult;
+use crate::family_result::FamilyResult;
 use crate::timing::Summary;
 
 /// A named figure of something.
@@ -38,6 +36,3 @@ pub(crate) const PHASES: [Phase; 8] = [
     ("response", |f| Some(&f.response_us)),
     ("lifetime", |f| Some(&f.lifetime_us)),
 ];
-
-pub use hidden::hidden;
-pub use number::{bytes, count, duration_us};

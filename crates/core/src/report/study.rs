@@ -6,7 +6,7 @@ mod improvement;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::result::{Ended, Warning};
+use crate::provenance::{Ended, Warning};
 use crate::study::result::{
     Analysis, At, Column, Entry, Finding, Published, PublishedTable, Ratio, StudyComparison,
     StudyResult, Table, Value,
@@ -14,7 +14,7 @@ use crate::study::result::{
 use grid::Grid;
 pub use grid::Style;
 
-use super::number::count;
+use crate::quantity::count;
 
 /// The whole report; ends with a line feed.
 pub fn report(study: &StudyResult, style: Style) -> String {

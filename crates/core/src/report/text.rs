@@ -11,19 +11,22 @@ use std::fmt::Write as _;
 use crate::calibration::{Calibration, Difference, Floor, Leg};
 use crate::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use crate::family::Family;
+use crate::family_result::FamilyResult;
+use crate::http::Version;
 use crate::outcome::Outcome;
 use crate::pace::Pace;
 use crate::plan::Plan;
-use crate::plan::http::Version;
-use crate::result::{Ended, FamilyResult, Generator, Lookup, RunResult};
+use crate::provenance::Ended;
+use crate::provenance::Lookup;
+use crate::result::{Generator, RunResult};
 use crate::timing::Summary;
 use crate::watch::Watched;
 
 use super::comparison::wrapped;
 use super::find;
-use super::hidden::hidden;
-use super::number::{bytes, count, duration_us};
 use super::{Figure, PHASES};
+use crate::quantity::{bytes, count, duration_us};
+use crate::watch::describe_hidden;
 
 /// Columns of a terminal that nobody made wider.
 const WIDTH: usize = 80;
@@ -140,7 +143,8 @@ fn headline(result: &RunResult) -> String {
         text.push_str(&watched::head(watched));
     }
     let _ = writeln!(text, "{} in {:.2} s{}", what(result), result.elapsed_s, ended(result.ended));
-    if let Some(line) = result.watched.as_ref().and_then(|watched| hidden(&watched.seen())) {
+    if let Some(line) = result.watched.as_ref().and_then(|watched| describe_hidden(&watched.seen()))
+    {
         let _ = writeln!(text, "{line}");
     }
     if let Some(plan) = &result.plan {

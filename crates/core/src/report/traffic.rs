@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::number::{count, duration_us};
-use crate::result::Ended;
+use crate::provenance::Ended;
+use crate::quantity::{count, duration_us};
 use crate::traffic::result::{Amount, Asked, Delay, Figures, TrafficResult};
 use crate::traffic::{Basis, Spread};
 

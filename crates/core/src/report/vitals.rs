@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::number::{bytes, count, duration_us};
 use crate::family::{Family, PerFamily};
-use crate::result::Ended;
+use crate::provenance::Ended;
+use crate::quantity::{bytes, count, duration_us};
 use crate::vitals::Sample;
 use crate::vitals::cost::{Cost, Method};
 use crate::vitals::group::Kind;

@@ -4,16 +4,17 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::{
+use crate::counts::Counts;
+use crate::family::Family;
+use crate::family_result::{
     AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
-    Interval, IntervalFamily, Requests,
+    Requests,
 };
-use crate::family::{Family, PerFamily};
+use crate::http::Version;
 use crate::outcome::{Failure, Outcome};
-use crate::plan::http::Version;
 use crate::plan::{Endpoint, Plan};
 use crate::sizes::{Sizes, SizesResult};
-use crate::tally::{Counts, EndpointTally, FamilyTally, SliceTally, Tally};
+use crate::tally::{EndpointTally, FamilyTally, Tally};
 
 /// At most so many addresses are reported one by one: a list of targets may have thousands.
 const MOST_ADDRESSES: usize = 100;
@@ -176,20 +177,4 @@ pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, Family
     both += &tally.ipv4;
     let everywhere = plan.families().flat_map(addresses).collect();
     (Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }, figures(&both, everywhere))
-}
-
-/// What all workers did in a second of so many nanoseconds.
-pub(crate) fn interval(second: u64, length_ns: u64, of: PerFamily<SliceTally>) -> Interval {
-    Interval { second, length_s: length_ns as f64 / 1e9, families: of.map(interval_family) }
-}
-
-fn interval_family(counted: SliceTally) -> IntervalFamily {
-    IntervalFamily {
-        sent: counted.sent,
-        completed: counted.completed,
-        failed: counted.failed,
-        unaccepted: counted.unaccepted,
-        body_bytes: counted.body,
-        response_us: counted.response.summary(),
-    }
 }

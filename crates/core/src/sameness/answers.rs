@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
+use crate::counts::Counts;
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::sizes::Sizes;
-use crate::tally::{Counts, EndpointTally, FamilyTally};
+use crate::tally::{EndpointTally, FamilyTally};
 
 /// Targets told apart; those beyond are taken together.
 const MOST_TARGETS: usize = 64;

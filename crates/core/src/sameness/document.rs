@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Answers, Given};
-use crate::result::{FailureCount, FamilyResult};
+use crate::family_result::{FailureCount, FamilyResult};
 use crate::sizes::{Sizes, SizesResult};
 
 /// What exchanges came to, of all targets together.

@@ -6,7 +6,7 @@ use super::answers::OTHERS;
 use super::{Given, Trait, Unlike};
 use crate::family::spoken;
 use crate::outcome::{Failure, Outcome, Phase};
-use crate::report::count;
+use crate::quantity::count;
 
 /// A share from here on is every one of them.
 const EVERY: f64 = 0.9995;

@@ -3,7 +3,7 @@
 use super::answers::tests::answers;
 use super::{Answers, Sameness, Trait, look};
 use crate::outcome::{Failure, Outcome, Phase};
-use crate::pace::Random;
+use crate::random::Random;
 use crate::tally::EndpointTally;
 
 const BLOCKS: usize = 12;

@@ -1,7 +1,7 @@
 //! Intervals by drawing the blocks anew (Efron, Tibshirani: An Introduction to the Bootstrap, 1993).
 
 use super::{Interval, Refused, checked, normal_cdf, normal_quantile, share, t_quantile};
-use crate::pace::Random;
+use crate::random::Random;
 
 /// What `statistic` says of `resamples` draws of `n` blocks with replacement; it is told how often
 /// each block was drawn. Draws of which it says nothing are left out.

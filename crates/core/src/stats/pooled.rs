@@ -7,7 +7,7 @@
 use super::Refused;
 use super::bootstrap::draw;
 use super::swaps::{SwapTest, swap_test};
-use crate::pace::Random;
+use crate::random::Random;
 
 /// Samples that must lie beyond a quantile on each side, or a few of them decide.
 const TAIL: u64 = 100;

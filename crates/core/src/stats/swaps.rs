@@ -1,6 +1,6 @@
 //! Which side is which, exchanged within pairs: between equal sides it could as well have been so.
 
-use crate::pace::Random;
+use crate::random::Random;
 
 /// Up to so many pairs all of the 2^n ways are tried.
 const ENUMERATED: usize = 12;

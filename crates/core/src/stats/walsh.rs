@@ -95,7 +95,7 @@ fn value(key: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pace::Random;
+    use crate::random::Random;
 
     fn made(values: &[f64]) -> Vec<f64> {
         let mut sorted = values.to_vec();

@@ -7,7 +7,7 @@ use super::measure::Measure;
 use super::result::{Analysis, At, Column, Entry, Finding, Published, PublishedTable, Share};
 use crate::comparison::Estimate;
 use crate::family::Family;
-use crate::plan::study::{AnalysisSpec, FAMILY, PublishedFigures, ShareOf, SharesSpec, What};
+use crate::study::spec::{AnalysisSpec, FAMILY, PublishedFigures, ShareOf, SharesSpec, What};
 
 /// The quantile of the normal distribution for an interval of 95 %.
 const NORMAL: f64 = 1.959_964;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::measure::{Measure, Phase, Plain, Point};
 use crate::family::Family;
+use crate::family_result::{Families, FamilyResult};
 use crate::outcome::{self, Outcome};
 use crate::plan::request::Body;
-use crate::result::{Families, FamilyResult, RunResult};
+use crate::result::RunResult;
 use crate::timing::Summary;
 
 /// The figures of each family by the names of [`Measure`].

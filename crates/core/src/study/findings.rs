@@ -9,10 +9,10 @@ use super::outputs::{Observation, observations};
 use super::result::{At, Claim, FindingResult, MARGIN_PERCENT, Ratio, Verdict};
 use super::unlike;
 use crate::family::{Family, spoken};
-use crate::plan::study::published::at_family;
-use crate::plan::study::{FAMILY, FindingSpec};
 use crate::stats::special::incomplete_beta;
 use crate::study::result::CellResult;
+use crate::study::spec::published::at_family;
+use crate::study::spec::{FAMILY, FindingSpec};
 
 /// Levels of some factors.
 type SideLevels = [(String, Vec<String>)];

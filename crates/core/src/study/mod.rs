@@ -1,5 +1,5 @@
 //! A study's document, and what is made of its cells: tables, figures, comparisons. What a study is
-//! and how its file is written is in [`plan::study`](crate::plan::study).
+//! and how its file is written is in [`plan::study`](crate::study::spec).
 //!
 //! A *cell* is one combination of the factors' levels, and is measured once in each repetition.
 
@@ -11,6 +11,7 @@ mod findings;
 pub mod measure;
 pub mod outputs;
 pub mod result;
+pub mod spec;
 mod unlike;
 
 use sha2::{Digest as _, Sha256};

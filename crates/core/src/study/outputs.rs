@@ -13,8 +13,8 @@ use super::result::{
 };
 use super::unlike;
 use crate::family::Family;
-use crate::plan::study::published::at_family;
-use crate::plan::study::{
+use crate::study::spec::published::at_family;
+use crate::study::spec::{
     ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
 };
 

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::measure::Measure;
-use crate::emulator::report::Report as Link;
 use crate::family::Family;
-use crate::result::{Ended, Environment, Families, Tool, Warning};
+use crate::family_result::Families;
+use crate::link_report::Report as Link;
+use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::sameness::GivenResult;
 
 pub use finding::{Claim, FindingResult, Verdict};

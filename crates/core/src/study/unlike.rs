@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::outputs::Observation;
 use super::result::{At, MARGIN_PERCENT};
 use crate::family::{Family, spoken};
-use crate::plan::study::FAMILY;
-use crate::plan::study::published::at_family;
 use crate::sameness::{Answers, look, look_among};
+use crate::study::spec::FAMILY;
+use crate::study::spec::published::at_family;
 
 /// What two sides gave where all other levels are alike.
 struct UnlikePlace {

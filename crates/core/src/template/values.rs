@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::pace::Random;
+use crate::random::Random;
 
 /// The streams of chance that arrivals use are numbered from 0 by worker: these are others.
 const STREAMS: u64 = 1 << 32;

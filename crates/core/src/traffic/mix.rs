@@ -11,8 +11,8 @@ use super::rate::{BitRate, Percent};
 use super::split::{seats, split};
 use super::{Basis, Burst, Flow, Gap, Length, Pattern, Phase, Protocol, Side, Steady, least};
 use crate::family::{Family, PerFamily};
-use crate::pace::Random;
-use crate::report::count;
+use crate::quantity::count;
+use crate::random::Random;
 
 /// More flows than this need more ports and memory than one host should spend on them.
 pub const MOST_FLOWS: usize = 10_000;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Basis, Hearing, Mix, Note, Protocol, Side};
 use crate::family::Family;
-use crate::result::{Ended, Environment, Tool, Warning};
+use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::timing::Summary;
 
 /// The name and version of the document's form.

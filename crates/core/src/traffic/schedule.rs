@@ -1,7 +1,7 @@
 //! When a flow's messages are due.
 
 use super::{Burst, Flow, Gap, Length, Pattern, Phase, Steady};
-use crate::pace::Random;
+use crate::random::Random;
 
 /// Bursts without a message, one after the other, after which there is none: a thousand times what may
 /// be expected ([`Flow::check`]).

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::packets::{Established, Exchanged};
 use super::{Beside, Book, Brief, Counts, Differences, FamilyTruth, Opened, Packets, Told};
 use crate::family::{Family, PerFamily};
-use crate::result::Families;
+use crate::family_result::Families;
 use crate::timing::Timing;
 
 /// What one clock shows a moment before the other, when both are asked.

@@ -12,7 +12,7 @@ pub use beside::{Clock, Views};
 pub use book::{Book, Opened, Told};
 pub use packets::Packets;
 
-use crate::result::Families;
+use crate::family_result::Families;
 
 /// Both views of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::regression::{self, Second};
-use super::series::Series;
 use crate::family::{Family, PerFamily};
-use crate::result::{Families, RunResult};
+use crate::family_result::{Families, FamilyResult};
+use crate::interval::Interval;
+use crate::vitals::regression::{self, Second};
+use crate::vitals::series::Series;
 
 /// The kernel tells time in hundredths of a second: of less than this, in microseconds, it says too
 /// little.
@@ -83,19 +84,19 @@ pub enum Whose {
 }
 
 impl Work {
-    /// Of a run that began to be measured then.
-    pub fn of(result: &RunResult, from_us: u64) -> Work {
-        let number = |of: fn(&crate::result::FamilyResult) -> u64| {
-            PerFamily::from_fn(|family| result.families.of(family).map_or(0, of))
+    /// Of a run that began to be measured at `from_us` and took `elapsed_s` seconds.
+    pub fn of(families: &Families, intervals: &[Interval], elapsed_s: f64, from_us: u64) -> Work {
+        let number = |of: fn(&FamilyResult) -> u64| {
+            PerFamily::from_fn(|family| families.of(family).map_or(0, of))
         };
-        let whole = result.intervals.iter().filter(|second| second.length_s > 0.999);
-        let second = |second: &crate::result::Interval| PerFamily {
+        let whole = intervals.iter().filter(|second| second.length_s > 0.999);
+        let second = |second: &Interval| PerFamily {
             ipv6: second.families.ipv6.completed,
             ipv4: second.families.ipv4.completed,
         };
         Work {
             from_us,
-            to_us: from_us + (result.elapsed_s * 1e6) as u64,
+            to_us: from_us + (elapsed_s * 1e6) as u64,
             requests: number(|of| of.requests.completed),
             bytes: number(|of| of.bytes.received + of.bytes.sent),
             seconds: whole.map(second).collect(),
@@ -216,8 +217,8 @@ fn seconds(work: &Work, series: &Series, whose: Whose) -> Vec<Second> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::series::Point;
     use super::*;
+    use crate::vitals::series::Point;
 
     /// Half of two processors is busy all the time, a quarter by the processes.
     fn series(seconds: u64) -> Series {

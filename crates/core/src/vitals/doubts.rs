@@ -74,7 +74,7 @@ fn retransmissions(change: &Sample) -> Option<Doubt> {
 
 impl std::fmt::Display for Doubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let count = crate::report::count;
+        let count = crate::quantity::count;
         match self {
             Doubt::CpuFull(share) => {
                 write!(f, "the processors were busy for {:.0} % of the time", share * 1e2)

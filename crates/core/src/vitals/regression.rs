@@ -166,7 +166,7 @@ mod tests {
     fn the_interval_keeps_its_word() {
         let mut held = 0;
         for run in 0..400_u64 {
-            let mut random = crate::pace::Random::new(7, run);
+            let mut random = crate::random::Random::new(7, run);
             let mut unit = || (random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
             let second = |_| {
                 let requests =

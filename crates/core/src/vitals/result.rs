@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sample::Sample;
-use crate::result::{Ended, Environment, Tool, Warning};
+use crate::provenance::{Ended, Environment, Tool, Warning};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.vitals/1";

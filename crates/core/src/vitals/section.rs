@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cost::Cost;
 use super::sample::Sample;
+use crate::vitals::cost::Cost;
 
 /// What the client and the server used meanwhile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,10 +7,11 @@ use super::result::{WatchedFamily, WatchedServer};
 use super::seconds::Seconds;
 use super::seen::Seen;
 use crate::family::{Family, PerFamily};
+use crate::family_result::Families;
 use crate::flow::{Closure, Counts, Ends, Observed, Sink, Transfer};
+use crate::interval::Interval;
 use crate::outcome::{Failure, Outcome, Phase};
 use crate::plan::accept::AcceptStatus;
-use crate::result::{Families, Interval};
 use crate::tally::{FamilyTally, Tally};
 use crate::tcp::Path;
 

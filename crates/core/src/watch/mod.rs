@@ -2,6 +2,7 @@
 //! as a run's are.
 
 mod gather;
+mod hidden;
 pub mod lines;
 mod result;
 mod seconds;
@@ -10,6 +11,7 @@ mod seen;
 mod tests;
 
 pub use gather::{Gathered, Gatherer, Progress};
+pub use hidden::describe_hidden;
 pub use result::{
     Rates, RoundTripResult, SentResult, Source, Watched, WatchedFamily, WatchedServer,
 };

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::Families;
+use crate::family_result::Families;
 use crate::timing::{Summary, Timing};
 
 /// What packets said, beyond what the figures of a run hold.

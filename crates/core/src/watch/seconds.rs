@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::family::{Family, PerFamily};
-use crate::result::Interval;
+use crate::interval::Interval;
 use crate::seconds::Seconds as Gathered;
 use crate::tally::{Slice, SliceTally};
 

@@ -155,7 +155,7 @@ fn what_is_not_tcp_over_ip_is_other() {
 
 #[test]
 fn random_bytes_never_panic() {
-    let mut random = crate::pace::Random::new(6, 0);
+    let mut random = crate::random::Random::new(6, 0);
     for _ in 0..200_000 {
         let [six, four] = segments();
         let mut frame = if random.below(2) == 0 { six.frame() } else { four.frame() };

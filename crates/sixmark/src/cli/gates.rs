@@ -1,6 +1,7 @@
 //! `--fail-if` and `--junit`: what a pipeline is to stop for.
 
-use sixmark_core::gate::{Gate, GateResult, Names};
+use sixmark_core::gate::{Gate, Names};
+use sixmark_core::gate_result::GateResult;
 use sixmark_core::report::gates::line;
 
 use super::out::{Place, complain};

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
 use sixmark_core::visible::{visible, visible_json};
 
 use crate::warning::FILE_INCOMPLETE;

@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::path::Path;
 
 use sixmark_core::document::Document;
+use sixmark_core::provenance::Warning;
 use sixmark_core::report::sheet::Named;
 use sixmark_core::report::{comparison, html, long, markdown, study, text};
-use sixmark_core::result::Warning;
 
 use super::history;
 use super::keep::StoreArgs;

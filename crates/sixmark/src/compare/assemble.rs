@@ -4,7 +4,8 @@ use sixmark_core::comparison::result::{ComparisonResult, SCHEMA, Side, SideCpu, 
 use sixmark_core::comparison::{Comparison, Settings, judge};
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
-use sixmark_core::result::{Ended, Environment, RunResult, Tool, Warning};
+use sixmark_core::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_core::result::RunResult;
 
 use super::course::Course;
 use super::{Comparing, Contender, without_repeats};
@@ -101,7 +102,7 @@ fn machine(comparing: &Comparing) -> Environment {
     let mut routes = Vec::new();
     for side in [&comparing.sides.a, &comparing.sides.b] {
         for route in &side.planned.routes {
-            if !routes.iter().any(|known: &sixmark_core::result::Route| known.to == route.to) {
+            if !routes.iter().any(|known: &sixmark_core::provenance::Route| known.to == route.to) {
                 routes.push(route.clone());
             }
         }

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use sixmark_core::comparison::result::{ComparisonResult, Schedule, SideName, Sides};
 use sixmark_core::comparison::{Comparison, Settings};
 use sixmark_core::plan::Plan;
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
 use sixmark_core::tally::Slice;
 
 use crate::Error;

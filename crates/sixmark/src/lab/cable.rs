@@ -3,8 +3,8 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-use sixmark_core::emulator::report::{Mechanism, Report};
-use sixmark_core::plan::lab::impair::Impairment;
+use sixmark_core::impairment::Impairment;
+use sixmark_core::link_report::{Mechanism, Report};
 use sixmark_core::plan::lab::tc::{self, Port};
 use sixmark_core::plan::lab::{End, Lab, Link, Mechanism as Wanted};
 use sixmark_sys::netns::NetNs;

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use sixmark_core::emulator::Line;
-use sixmark_core::emulator::report::{Direction, Mechanism, Report, Scheduling, Way};
-use sixmark_core::plan::lab::impair::Impairment;
+use sixmark_core::impairment::Impairment;
+use sixmark_core::link_report::{Direction, Mechanism, Report, Scheduling, Way};
 use sixmark_core::timing::Timing;
 use sixmark_sys::port::Port;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_core::emulator::report::Report;
+use sixmark_core::link_report::Report;
 use sixmark_core::plan::lab::Lab;
 use sixmark_sys::enclosure::Rights;
 

@@ -1,8 +1,9 @@
 //! Loads that followed one another, as one.
 
 use sixmark_core::clocks::Clocks;
+use sixmark_core::interval::Interval;
 use sixmark_core::lapses::Lapses;
-use sixmark_core::result::{Ended, Interval};
+use sixmark_core::provenance::Ended;
 use sixmark_core::tally::Tally;
 use sixmark_core::truth::Book;
 use sixmark_sys::usage::Usage;

@@ -33,9 +33,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
 use sixmark_core::clocks::Clocks;
+use sixmark_core::interval::Interval;
 use sixmark_core::lapses::Lapses;
 use sixmark_core::plan::Plan;
-use sixmark_core::result::{Ended, Interval};
+use sixmark_core::provenance::Ended;
 use sixmark_core::seconds::Seconds;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_core::truth::Book;

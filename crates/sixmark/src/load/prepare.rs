@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::http::Version;
+use sixmark_core::http1::RequestKind;
 use sixmark_core::http1::request::Manner;
-use sixmark_core::http1::{Changing, Form, RequestKind};
-use sixmark_core::plan::http::Version;
-use sixmark_core::plan::url::Url;
 use sixmark_core::plan::{Filled, Plan, Request, Target};
+use sixmark_core::request_form::{Changing, Form};
 use sixmark_core::template::{Template, Values};
+use sixmark_core::url::Url;
 use sixmark_core::{http2, http3};
 use sixmark_sys::driver::Message;
 

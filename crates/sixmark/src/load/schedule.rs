@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use sixmark_core::family::{Family, PerFamily};
 use sixmark_core::mix::{Deal, Mix, share};
-use sixmark_core::pace::Random;
+use sixmark_core::random::Random;
 
 use super::debts::Debts;
 use super::prepare::Prepared;

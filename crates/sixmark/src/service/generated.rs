@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
-use sixmark_core::pace::Random;
-use sixmark_core::plan::study::{Generated, bytes};
+use sixmark_core::plan::generated::{Generated, bytes};
+use sixmark_core::random::Random;
 
 use crate::Error;
 

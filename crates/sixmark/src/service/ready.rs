@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sixmark_core::plan::services::Ready;
 use sixmark_core::plan::storage::server;
-use sixmark_core::plan::url::{Host, Url};
+use sixmark_core::url::{Host, Url};
 
 /// How long one look at a URL may take.
 const ANSWER: Duration = Duration::from_secs(2);

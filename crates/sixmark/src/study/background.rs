@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::plan::study::traffic::Traffic;
 use sixmark_core::study::result::CellTraffic;
+use sixmark_core::study::spec::traffic::Traffic;
 use sixmark_core::traffic::result::FlowResult;
 use sixmark_core::traffic::{Flow, Side};
 

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
+use sixmark_core::family_result::Families;
 use sixmark_core::flow::{Transfer, Unmeasured};
-use sixmark_core::plan::url::Url;
-use sixmark_core::result::{Families, Warning};
+use sixmark_core::provenance::Warning;
 use sixmark_core::study::measure::{Measure, Phase, Plain, Point};
 use sixmark_core::study::result::CellResult;
+use sixmark_core::url::Url;
 
 use super::doubts::doubt;
 use crate::Error;

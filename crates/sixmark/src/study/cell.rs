@@ -4,20 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 
-use sixmark_core::emulator::report::Report as Link;
 use sixmark_core::family::Family;
-use sixmark_core::pace::Random;
+use sixmark_core::family_result::Families;
+use sixmark_core::link_report::Report as Link;
 use sixmark_core::plan::secrets::redact;
-use sixmark_core::plan::study::Study;
-use sixmark_core::plan::study::cells::Cell;
-use sixmark_core::plan::study::words::{Place, words};
-use sixmark_core::plan::url::Url;
-use sixmark_core::result::{Ended, Families};
+use sixmark_core::provenance::Ended;
+use sixmark_core::random::Random;
 use sixmark_core::sameness::GivenResult;
 use sixmark_core::study::client::{Client, Job};
 use sixmark_core::study::figures::figures;
 use sixmark_core::study::measure::{Measure, Plain};
 use sixmark_core::study::result::CellResult;
+use sixmark_core::study::spec::Study;
+use sixmark_core::study::spec::cells::Cell;
+use sixmark_core::study::spec::words::{Place, words};
+use sixmark_core::url::Url;
 
 use super::Commands;
 use super::background::{self, Background};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_core::result::Environment;
+use sixmark_core::provenance::Environment;
 use sixmark_core::study::result::{Change, StudyResult};
 
 /// What is compared.

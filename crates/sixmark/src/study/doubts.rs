@@ -1,11 +1,12 @@
 //! What makes a study's figures doubtful.
 
-use sixmark_core::emulator::report::Report as Link;
-use sixmark_core::plan::study::Study;
-use sixmark_core::result::{RunResult, Warning};
+use sixmark_core::link_report::Report as Link;
+use sixmark_core::provenance::Warning;
+use sixmark_core::result::RunResult;
 use sixmark_core::study::client::{Answer, Client};
 use sixmark_core::study::measure::{Measure, Plain};
 use sixmark_core::study::result::{Order, Resumed};
+use sixmark_core::study::spec::Study;
 
 /// Fewer repetitions give no interval worth the name.
 const FEWEST: u32 = 3;
@@ -106,7 +107,7 @@ fn of_link(before: Option<&Link>, after: &Link) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_core::emulator::report::{Counts, Direction, Mechanism};
+    use sixmark_core::link_report::{Counts, Direction, Mechanism};
 
     use super::*;
 

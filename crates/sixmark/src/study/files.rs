@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use sixmark_core::plan::braces::fill;
-use sixmark_core::plan::study::cells::Cell;
-use sixmark_core::plan::study::{Study, bytes};
+use sixmark_core::plan::generated::bytes;
+use sixmark_core::study::spec::Study;
+use sixmark_core::study::spec::cells::Cell;
 
 use super::work::Work;
 use crate::Error;

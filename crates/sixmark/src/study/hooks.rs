@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sixmark_core::plan::braces::fill;
-use sixmark_core::plan::study::cells::Cell;
+use sixmark_core::study::spec::cells::Cell;
 use sixmark_sys::process::Running;
 
 use crate::Error;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use sixmark_core::plan::braces::names;
-use sixmark_core::plan::study::cells::cells;
-use sixmark_core::plan::study::{Service, Study};
 use sixmark_core::study::client::{Client, engine_for};
+use sixmark_core::study::spec::cells::cells;
+use sixmark_core::study::spec::{Service, Study};
 
 use crate::Error;
 use crate::program::{command, find};

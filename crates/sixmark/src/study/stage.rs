@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sixmark_core::plan::lab::parse;
-use sixmark_core::plan::study::cells::Cell;
-use sixmark_core::plan::study::lab::{InLab, chosen};
-use sixmark_core::plan::study::{Service, Study};
+use sixmark_core::study::spec::cells::Cell;
+use sixmark_core::study::spec::lab::{InLab, chosen};
+use sixmark_core::study::spec::{Service, Study};
 use sixmark_sys::enclosure::Rights;
 
 use super::folder::Folder;

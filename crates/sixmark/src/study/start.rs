@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use sixmark_core::plan::study::Study;
-use sixmark_core::plan::study::cells::cells;
-use sixmark_core::plan::study::lab::InLab;
-use sixmark_core::result::{Ended, Tool};
+use sixmark_core::provenance::{Ended, Tool};
 use sixmark_core::study::analyse::published;
 use sixmark_core::study::result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
+use sixmark_core::study::spec::Study;
+use sixmark_core::study::spec::cells::cells;
+use sixmark_core::study::spec::lab::InLab;
 use sixmark_sys::enclosure::Rights;
 
 use super::changes::{self, Now};

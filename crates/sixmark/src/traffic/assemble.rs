@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_core::result::{Ended, Tool};
+use sixmark_core::provenance::{Ended, Tool};
 use sixmark_core::traffic::Side;
 use sixmark_core::traffic::result::{
     Asked, Figures, FlowResult, Heard, HostResult, SCHEMA, Sent, TrafficResult, kinds,

@@ -1,7 +1,7 @@
 //! What makes the figures of traffic doubtful.
 
-use sixmark_core::report::{count, duration_us};
-use sixmark_core::result::{Ended, Warning};
+use sixmark_core::provenance::{Ended, Warning};
+use sixmark_core::quantity::{count, duration_us};
 use sixmark_core::traffic::result::{Asked, FlowResult, TrafficResult};
 use sixmark_core::traffic::{Basis, Protocol};
 

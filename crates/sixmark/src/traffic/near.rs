@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 use sixmark_core::traffic::result::{Asked, TrafficResult};
 use sixmark_core::traffic::{Flow, Mix, Outgoing, Protocol, Side};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
 use sixmark_core::vitals::cost::{Cost, Whose, Work, cost};
 use sixmark_core::vitals::exposition::{Exporter, processor_time};
 use sixmark_core::vitals::section::{Place, Source, Vitals};

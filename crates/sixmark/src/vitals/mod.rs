@@ -21,6 +21,6 @@ mod sources;
 pub use from::From;
 pub(crate) use meter::{Meter, Metered};
 pub use offloads::offloads;
-pub use sampler::{Ended, every};
+pub use sampler::{SamplingEnd, every};
 pub use serve::Server;
 pub use sources::{Sources, Wanted};

@@ -1,9 +1,9 @@
 //! Samples at an interval.
 
+use sixmark_core::provenance::Ended;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_core::result;
 use sixmark_core::vitals::Sample;
 
 use super::sources::Sources;
@@ -14,9 +14,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// How sampling ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct SamplingEnd {
     /// Why.
-    pub why: result::Ended,
+    pub why: Ended,
     /// Samples that were not taken, since the one before them took too long.
     pub missed: u64,
 }
@@ -32,7 +32,7 @@ pub fn every(
     duration: Option<Duration>,
     stop: &AtomicBool,
     mut see: impl FnMut(Sample) -> Result<(), Error>,
-) -> Result<Ended, Error> {
+) -> Result<SamplingEnd, Error> {
     let began = Instant::now();
     let end = duration.map(|duration| began + duration);
     let (mut number, mut missed) = (0_u32, 0);
@@ -47,9 +47,8 @@ pub fn every(
         see(sample)?;
         if is_last {
             let interrupted = duration.is_some() && stop.load(Ordering::Relaxed);
-            let why =
-                if interrupted { result::Ended::Interrupted } else { result::Ended::Complete };
-            return Ok(Ended { why, missed });
+            let why = if interrupted { Ended::Interrupted } else { Ended::Complete };
+            return Ok(SamplingEnd { why, missed });
         }
         // Those whose time is over already are left out, so that the others come when they should.
         let due = |number: u32| began + interval * number;

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use sixmark_core::family::Family;
 use sixmark_core::import::LeftOut;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::report::count;
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
+use sixmark_core::quantity::count;
 
 use super::{NAMED, counted, warning};
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use sixmark_core::result::{FamilyResult, RunResult, Warning};
+use sixmark_core::family_result::FamilyResult;
+use sixmark_core::provenance::Warning;
+use sixmark_core::result::RunResult;
 use sixmark_core::tls::CertificateCount;
 
 use super::{NAMED, warning};

@@ -2,7 +2,7 @@
 
 use sixmark_core::comparison::Comparison;
 use sixmark_core::comparison::judge::{Doubt, doubts};
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
 
 use super::warning;
 

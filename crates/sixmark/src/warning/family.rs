@@ -3,12 +3,14 @@
 use sixmark_core::check::{MOST_CONTENT, MOST_KEPT};
 use sixmark_core::content::ContentResult;
 use sixmark_core::family::Family;
+use sixmark_core::family_result::{FailureCount, FamilyResult};
 use sixmark_core::outcome::{LocalCause, Outcome};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::accept::AcceptStatus;
+use sixmark_core::provenance::Warning;
+use sixmark_core::quantity::count;
 use sixmark_core::redirect::MOST_HOPS;
-use sixmark_core::report::count;
-use sixmark_core::result::{FailureCount, FamilyResult, RunResult, Warning};
+use sixmark_core::result::RunResult;
 
 use super::{counted, warning};
 

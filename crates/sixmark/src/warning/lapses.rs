@@ -1,7 +1,8 @@
 //! What sixmark itself did to the times: it stood still, or was occupied with some responses.
 
-use sixmark_core::report::duration_us;
-use sixmark_core::result::{RunResult, Warning};
+use sixmark_core::provenance::Warning;
+use sixmark_core::quantity::duration_us;
+use sixmark_core::result::RunResult;
 
 use super::{counted, warning};
 

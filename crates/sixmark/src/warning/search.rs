@@ -2,7 +2,8 @@
 
 use sixmark_core::family::Family;
 use sixmark_core::find::{FindMax, Found, Limit};
-use sixmark_core::result::{RunResult, Warning};
+use sixmark_core::provenance::Warning;
+use sixmark_core::result::RunResult;
 
 use super::warning;
 

@@ -1,11 +1,12 @@
 use sixmark_core::check::Checks;
 use sixmark_core::family::Family;
+use sixmark_core::http::Version;
 use sixmark_core::pace::{Open, Pace, Rate, Stage};
-use sixmark_core::plan::http::Version;
 use sixmark_core::plan::tls::Tls;
 use sixmark_core::plan::{Close, Request, Requests};
+use sixmark_core::provenance::Ended;
 use sixmark_core::quic::{Ending, QuicTally};
-use sixmark_core::result::{Ended, RunResult};
+use sixmark_core::result::RunResult;
 use sixmark_core::tally::Tally;
 use sixmark_core::tls::{Certificate, Facts};
 

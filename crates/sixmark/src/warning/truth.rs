@@ -1,7 +1,7 @@
 //! What makes the packets' view doubtful.
 
 use sixmark_core::plan::Plan;
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
 use sixmark_core::truth::{Counts, Truth};
 
 use super::{counted, warning};

@@ -1,6 +1,6 @@
 //! What vitals make doubtful.
 
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
 use sixmark_core::vitals::Sample;
 use sixmark_core::vitals::cost::Work;
 use sixmark_core::vitals::doubts::{Doubt, doubts};

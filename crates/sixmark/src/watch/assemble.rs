@@ -3,9 +3,9 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::result::{
-    Ended, Families, FamilyResult, RatioResult, RunResult, SCHEMA, Tool, family_result,
-};
+use sixmark_core::family_result::{Families, FamilyResult};
+use sixmark_core::provenance::{Ended, Tool};
+use sixmark_core::result::{RatioResult, RunResult, SCHEMA, family_result};
 use sixmark_core::tally::FamilyTally;
 use sixmark_core::watch::{Gathered, Source, Watched, WatchedServer};
 

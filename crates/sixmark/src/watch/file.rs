@@ -4,7 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_core::result::{Ended, RunResult};
+use sixmark_core::provenance::Ended;
+use sixmark_core::result::RunResult;
 use sixmark_core::watch::Source;
 use sixmark_core::wire::Span;
 use sixmark_core::wire::file::{File, Step};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_core::result::{Ended, RunResult};
+use sixmark_core::provenance::Ended;
+use sixmark_core::result::RunResult;
 use sixmark_core::watch::Source;
 use sixmark_core::wire::Span;
 use sixmark_sys::packets::{self, Ring};

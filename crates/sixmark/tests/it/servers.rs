@@ -29,7 +29,8 @@ mod watched;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sixmark_core::family::Family;
-use sixmark_core::result::{FamilyResult, RunResult};
+use sixmark_core::family_result::FamilyResult;
+use sixmark_core::result::RunResult;
 
 use crate::support;
 

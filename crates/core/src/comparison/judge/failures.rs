@@ -7,7 +7,7 @@
 
 use super::{Evidence, Finding, Rules, estimate, least_p};
 use crate::comparison::{Method, Metric, Pair, Stretch};
-use crate::pace::Random;
+use crate::random::Random;
 use crate::stats::{
     Count, Interval, Refused, equivalence, fisher, newcombe, newcombe_beyond, normal_quantile,
     swap_test, t_quantile,

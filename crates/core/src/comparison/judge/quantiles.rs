@@ -3,7 +3,7 @@
 use super::figures::{Times, effects, formed};
 use super::{Evidence, Finding, Rules, estimate, least_p};
 use crate::comparison::{Estimate, Method, Point};
-use crate::pace::Random;
+use crate::random::Random;
 use crate::stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
 
 /// Nanoseconds that nothing at all is taken for, so that there is a ratio to it.

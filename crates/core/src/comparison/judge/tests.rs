@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::comparison::{Point, Stretch, Verdict};
-use crate::pace::Random;
+use crate::random::Random;
 
 const P50: Metric = Metric::Time(TimedPhase::Response, Point::P50);
 const P99: Metric = Metric::Time(TimedPhase::Response, Point::P99);

@@ -2,7 +2,7 @@
 //! not by reading.
 
 use super::*;
-use crate::pace::Random;
+use crate::random::Random;
 
 /// One that is being made up.
 struct Story {

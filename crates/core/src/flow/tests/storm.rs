@@ -3,7 +3,7 @@
 
 use super::super::budget::Budget;
 use super::*;
-use crate::pace::Random;
+use crate::random::Random;
 
 /// A connection that is being made up.
 struct Talk {

@@ -4,7 +4,8 @@ use super::fixture::{comparison, comparison_result, run, silent};
 use super::reading::families;
 use crate::comparison::{Comparison, Verdict};
 use crate::gate::source::Source;
-use crate::gate::{Gate, GateResult, Names};
+use crate::gate::{Gate, Names};
+use crate::gate_result::GateResult;
 use crate::result::RunResult;
 use crate::sameness::Sameness;
 

@@ -7,15 +7,15 @@ use crate::clocks::{TimestampResult, Timestamps};
 use crate::comparison::result::{ComparisonResult, Order, Schedule, Side, Sides};
 use crate::comparison::{Compared, Comparison, Estimate, Kind, Method, Metric, Settings, Verdict};
 use crate::family::Family;
+use crate::family_result::{Families, FamilyResult};
+use crate::http::Version;
 use crate::outcome::{Failure, Outcome, Phase};
 use crate::pace::Pace;
-use crate::plan::http::{Http, Version};
+use crate::plan::http::Http;
 use crate::plan::ratio::Ratio;
 use crate::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
-use crate::result::{
-    self, Ended, Environment, Families, FamilyResult, Generator, RatioResult, RunResult, Tool,
-    family_result,
-};
+use crate::provenance::{Ended, Environment, Tool};
+use crate::result::{self, Generator, RatioResult, RunResult, family_result};
 use crate::tally::FamilyTally;
 
 const ONE: NonZeroU32 = NonZeroU32::MIN;

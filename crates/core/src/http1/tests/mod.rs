@@ -162,15 +162,9 @@ fn a_connection_of_http_1_0_is_kept_only_where_the_peer_says_so() {
 
 #[test]
 fn the_length_of_a_head_is_a_limit_of_this_side_and_nothing_else_is() {
-    use crate::outcome::LocalCause;
     for case in illegal::cases() {
         let long = matches!(case.violation, Violation::HeadTooLong | Violation::TrailersTooLong);
-        assert_eq!(
-            case.violation.local_cause(),
-            long.then_some(LocalCause::HeadLimit),
-            "{}",
-            case.name
-        );
+        assert_eq!(case.violation.is_own_limit(), long, "{}", case.name);
     }
 }
 

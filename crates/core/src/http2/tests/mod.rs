@@ -132,7 +132,7 @@ fn assert_reads(name: &str, bytes: &[u8], told: &str, result: Result<(), Violati
 }
 
 fn random_cuts(length: usize) -> Vec<Vec<usize>> {
-    let mut random = crate::pace::Random::new(7, length as u64);
+    let mut random = crate::random::Random::new(7, length as u64);
     (1..20)
         .map(|count| {
             let mut cuts: Vec<_> =

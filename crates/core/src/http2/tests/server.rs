@@ -7,7 +7,7 @@ use super::super::{Connection, Options};
 use super::wire::{flag, frame, frames, kind, number, settings};
 use super::{Log, request};
 use crate::hpack::{self, Decoder, integer};
-use crate::pace::Random;
+use crate::random::Random;
 
 const PREFACE: usize = 24;
 

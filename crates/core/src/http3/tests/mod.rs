@@ -90,7 +90,7 @@ fn read(
 fn cuts(length: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![], (1..length).collect()];
     all.extend((1..length).map(|cut| vec![cut]));
-    let mut random = crate::pace::Random::new(11, length as u64);
+    let mut random = crate::random::Random::new(11, length as u64);
     all.extend((0..200).map(|_| {
         let mut cuts: Vec<_> = (0..2).map(|_| random.bits() as usize % length.max(1)).collect();
         cuts.sort_unstable();

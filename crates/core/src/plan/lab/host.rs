@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::net::Net;
 use crate::family::Family;
-use crate::plan::fields::{Field, Fields, Scalar};
+use crate::fields::{Field, Fields, Scalar};
 
 /// A host or a router.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A link of a lab, and the bridges that links may end at.
 
 use super::host::{Offloads, offloads};
-use super::impair::{Impairment, impairment};
 use super::net::Net;
-use crate::plan::fields::{Field, Fields};
+use crate::fields::{Field, Fields};
+use crate::impairment::{Impairment, impairment};
 
 /// What joins the links that end at it, without looking at addresses of the network layer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,7 +26,6 @@ pub mod bird;
 mod daemons;
 pub mod diagram;
 mod host;
-pub mod impair;
 mod link;
 mod names;
 pub mod net;
@@ -51,8 +50,8 @@ pub use read::{is_lab_name, parse};
 pub use variants::Variants;
 
 use crate::family::Family;
+use crate::plan::generated::Generated;
 use crate::plan::services::Service;
-use crate::plan::study::Generated;
 
 /// A lab, checked: whatever it names is there, and it can be built.
 #[derive(Clone, Debug, PartialEq)]

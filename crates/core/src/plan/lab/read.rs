@@ -11,10 +11,10 @@ use super::link::{Bridge, Link, Node, bridge, link};
 use super::number::number;
 use super::variants::{Overlays, Variants};
 use crate::family::Family;
+use crate::fields::{Book, Fields, Wrong};
 use crate::plan::braces::is_name;
-use crate::plan::fields::{Book, Fields, Wrong};
+use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{Service, Surroundings, services};
-use crate::plan::study::{Generated, generated};
 
 /// The seed of a lab whose file says none.
 const SEED: u64 = 1;
@@ -148,7 +148,7 @@ fn network(fields: &mut Fields<'_>) -> Option<(Vec<Host>, Vec<Bridge>, Vec<Link>
 }
 
 /// No two interfaces of a node have one name.
-fn interfaces(fields: &[crate::plan::fields::Field<'_>], links: &[Link]) {
+fn interfaces(fields: &[crate::fields::Field<'_>], links: &[Link]) {
     let mut taken = BTreeSet::new();
     for (field, link) in fields.iter().zip(links) {
         for end in &link.ends {

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use super::impair::{ETHERNET_BYTES, Effect, Impairment, Loss, QUEUE_BYTES, Rate};
-use crate::emulator::report::Mechanism;
+use crate::impairment::{ETHERNET_BYTES, Effect, Impairment, Loss, QUEUE_BYTES, Rate};
+use crate::link_report::Mechanism;
 
 /// An interface whose outgoing frames are impaired.
 #[derive(Clone, Copy, Debug)]

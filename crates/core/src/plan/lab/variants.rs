@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::plan::fields::Book;
+use crate::fields::Book;
 
 /// What a lab may be varied in, and what has been chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

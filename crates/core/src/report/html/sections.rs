@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::provenance::Warning;
 use crate::report::sheet::{Block, Headline, Part, Sheet, Tile};
-use crate::result::Warning;
 
 use super::charts::{self, Ids};
 use super::escape::escape;

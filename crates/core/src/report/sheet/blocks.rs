@@ -1,7 +1,7 @@
 //! A comparison's blocks in their order: throughput and response times.
 
 use crate::comparison::result::{Block as Measured, ComparisonResult, SideName};
-use crate::result::FamilyResult;
+use crate::family_result::FamilyResult;
 
 use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::seconds::{about, values};

@@ -1,8 +1,8 @@
 //! Both sides' figures beside one another.
 
 use crate::comparison::{Metric, Point, TimedPhase};
+use crate::family_result::FamilyResult;
 use crate::report::{Figure, PHASES, Phase};
-use crate::result::FamilyResult;
 use crate::timing::Summary;
 
 use super::side::Sides;

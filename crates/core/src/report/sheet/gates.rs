@@ -1,6 +1,6 @@
 //! What was demanded of the figures, and whether it was met.
 
-use crate::gate::GateResult;
+use crate::gate_result::GateResult;
 
 use super::table::{Column, Row, Table};
 use super::{Block, Part};

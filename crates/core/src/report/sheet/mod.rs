@@ -23,7 +23,7 @@ mod write;
 
 use crate::comparison::{Metric, Verdict};
 use crate::document::Document;
-use crate::result::Warning;
+use crate::provenance::Warning;
 
 use chart::Chart;
 use table::Table;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::family_result::FamilyResult;
 use crate::outcome::Outcome;
-use crate::result::FamilyResult;
 
 use super::side::Sides;
 use super::table::{Cell, Column, Row, Table};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use crate::result::FamilyResult;
+use crate::family_result::FamilyResult;
 use crate::tcp::HandshakeResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;

@@ -1,9 +1,10 @@
 //! A run's report.
 
 use crate::find::{FindMax, Found};
-use crate::report::{find, hidden};
+use crate::report::find;
 use crate::result::RunResult;
 use crate::watch::Watched;
+use crate::watch::describe_hidden;
 
 use super::side::Sides;
 use super::table::{Cell, Column, Group, Row, Table};
@@ -76,7 +77,7 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
     if result.is_saturated() {
         notes.push(verdict::SATURATED.to_owned());
     }
-    let line = result.watched.as_ref().and_then(|watched| hidden(&watched.seen()));
+    let line = result.watched.as_ref().and_then(|watched| describe_hidden(&watched.seen()));
     notes.extend(line.map(|line| write::sentence(&line)));
     if let Some(watched) = result.watched.as_ref().filter(|_| sides.hides_all()) {
         return Headline { verdict: None, sentence: watched::sentence(watched), notes };

@@ -2,7 +2,8 @@
 
 use crate::family::Family;
 use crate::histogram::Distribution;
-use crate::result::{Interval, IntervalFamily, RunResult};
+use crate::interval::{Interval, IntervalFamily};
+use crate::result::RunResult;
 
 use super::chart::{Axis, Chart, Mark, Series, Unit, rounded};
 use super::side::Sides;

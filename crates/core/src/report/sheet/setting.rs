@@ -1,10 +1,12 @@
 //! What was run, where, and by which means.
 
 use crate::clocks::{PhaseClock, TimestampResult, Timestamps};
+use crate::http::Version;
 use crate::pace::Pace;
 use crate::plan::Plan;
-use crate::plan::http::Version;
-use crate::result::{Ended, Environment, Generator, Lookup, Tool};
+use crate::provenance::Lookup;
+use crate::provenance::{Ended, Environment, Tool};
+use crate::result::Generator;
 
 use super::table::{Cell, Column, Row, Table};
 use super::{Block, Part, write};
@@ -157,7 +159,7 @@ fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
         ("Busiest second of a worker", format!("{}{saturated}", write::percent(generator.busiest))),
         ("Begun late", write::count(generator.late)),
         ("Processor time", format!("{cpu_user_s:.1} s user, {cpu_sys_s:.1} s kernel")),
-        ("Memory at most", crate::report::bytes(generator.peak_rss_bytes as f64)),
+        ("Memory at most", crate::quantity::bytes(generator.peak_rss_bytes as f64)),
     ]
 }
 
@@ -180,7 +182,7 @@ fn clock(timestamps: &TimestampResult) -> String {
 }
 
 fn routes(environment: &Environment) -> Option<Block> {
-    let row = |route: &crate::result::Route| {
+    let row = |route: &crate::provenance::Route| {
         let from = route.from.map_or("unknown".into(), |from| from.to_string());
         let mtu =
             route.mtu.map_or_else(Cell::none, |mtu| Cell::Number(mtu.to_string(), mtu.into()));

@@ -3,8 +3,9 @@
 use crate::comparison::result::ComparisonResult;
 use crate::family::Family;
 pub(super) use crate::family::spoken as shown;
-use crate::plan::http::Version;
-use crate::result::{FamilyResult, RunResult};
+use crate::family_result::FamilyResult;
+use crate::http::Version;
+use crate::result::RunResult;
 
 use super::table::{Cell, Column, Row};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::result::{Environment, Tool};
+use crate::provenance::{Environment, Tool};
 use crate::study::result::{FactorResult, Order, SCHEMA, StudyFile, StudyResult};
 
 /// A study of which no cell was measured.

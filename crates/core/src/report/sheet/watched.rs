@@ -71,7 +71,7 @@ pub(super) fn sentence(watched: &Watched) -> String {
             time("established in", of.established_us.p50),
             time("TLS handshake", of.handshake_us.p50),
             time("round trip", round_trip_us(of)),
-            Some(crate::report::bytes(bytes as f64)),
+            Some(crate::quantity::bytes(bytes as f64)),
         ];
         let said: Vec<String> = said.into_iter().flatten().collect();
         format!("{family}: {connections}, {}", said.join(", "))

@@ -1,6 +1,6 @@
 //! Numbers as a page has them.
 
-use crate::report::number;
+use crate::quantity as number;
 
 /// A line as a sentence of a page.
 pub(in crate::report) fn sentence(line: &str) -> String {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::family::Family;
-use crate::plan::http::Version;
-use crate::result::FamilyResult;
+use crate::family_result::FamilyResult;
+use crate::http::Version;
 use crate::tls::{CertificateCount, TlsResult};
 
 /// The widest line.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::{Columns, line, whole};
+use crate::family_result::FamilyResult;
+use crate::quantity::duration_us;
 use crate::report::Figure;
-use crate::report::number::duration_us;
-use crate::result::FamilyResult;
 use crate::timing::Summary;
 use crate::tls::TlsResult;
 

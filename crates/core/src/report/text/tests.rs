@@ -1,7 +1,8 @@
 use super::*;
+use crate::family_result::{AddressResult, FailureCount};
 use crate::outcome::{Failure, Phase};
 use crate::plan::tls::Tls;
-use crate::result::{AddressResult, FailureCount, family_result};
+use crate::result::family_result;
 use crate::tally::FamilyTally;
 use crate::tls::{Certificate, Facts};
 

@@ -1,8 +1,8 @@
 //! What the packets say beside the client's clock.
 
-use super::super::number::{count, duration_us};
 use super::line;
 use crate::family::Family;
+use crate::quantity::{count, duration_us};
 use crate::truth::{Beside, FamilyTruth, Truth};
 
 type Phase = (&'static str, fn(&FamilyTruth) -> &Beside);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::family::Family;
-use crate::report::number::{bytes, count, duration_us};
+use crate::quantity::{bytes, count, duration_us};
 use crate::watch::{Source, Watched, WatchedFamily};
 
 use super::line;

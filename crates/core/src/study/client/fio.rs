@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Answer, Figures, Job, Phase, Plain, Point, Said};
 use crate::plan::storage::{Protocol, Storage};
-use crate::plan::url::Host;
+use crate::url::Host;
 
 /// fio's engines by the protocol that each speaks.
 const ENGINES: [(&str, Protocol); 3] =

@@ -20,9 +20,9 @@ pub use browser::Load;
 use super::measure::{Measure, Phase, Plain, Point};
 use crate::family::Family;
 use crate::outcome::Outcome;
-use crate::plan::study::lab::is_of_lab;
-use crate::plan::study::{Given, Setting};
-use crate::plan::url::{Host, Url};
+use crate::study::spec::lab::is_of_lab;
+use crate::study::spec::{Given, Setting};
+use crate::url::{Host, Url};
 
 /// A program that loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,7 +344,7 @@ fn few(text: &str) -> Result<u32, String> {
 
 fn time(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
-    let time = seconds.or_else(|| crate::plan::fields::time(text)).filter(|time| !time.is_zero());
+    let time = seconds.or_else(|| crate::fields::time(text)).filter(|time| !time.is_zero());
     time.ok_or_else(|| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))
 }
 

@@ -1,10 +1,10 @@
 //! By how much one level of a factor is better than another, in a table's means.
 
 use super::{Beside, Observation, combinations};
-use crate::plan::study::{Levels, Study, TableSpec};
 use crate::stats::t_quantile;
 use crate::study::measure::Measure;
 use crate::study::result::{At, Column, Improvement, MARGIN_PERCENT, Row, Value};
+use crate::study::spec::{Levels, Study, TableSpec};
 use crate::study::unlike;
 
 /// The share of intervals that hold the true value.

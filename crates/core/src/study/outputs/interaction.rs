@@ -3,11 +3,11 @@
 
 use super::{Observation, combinations, pretty, side};
 use crate::family::Family;
-use crate::plan::study::published::at_family;
-use crate::plan::study::{ComparisonSpec, FAMILY, Levels, Study};
 use crate::study::average::{average, finding, geometric};
 use crate::study::measure::Bounds;
 use crate::study::result::{At, Entry, Finding, Interaction, Statistic};
+use crate::study::spec::published::at_family;
+use crate::study::spec::{ComparisonSpec, FAMILY, Levels, Study};
 
 /// What the document says of it.
 pub(super) fn result(levels: &Levels) -> Interaction {

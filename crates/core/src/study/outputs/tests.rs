@@ -1,12 +1,13 @@
 #![cfg(test)]
 
 use super::*;
-use crate::plan::study::cells::cells;
-use crate::plan::study::published::family_name;
-use crate::plan::study::{Context, parse};
-use crate::result::{Ended, Families};
+use crate::family_result::Families;
+use crate::provenance::Ended;
 use crate::sameness::GivenResult;
 use crate::study::result::{Finding, Verdict};
+use crate::study::spec::cells::cells;
+use crate::study::spec::published::family_name;
+use crate::study::spec::{Context, parse};
 
 const PUBLISHED: &str = r#"
 title = "T"

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use sixmark_core::headline::{Headline, Kind, SideFigures};
-use sixmark_core::report::{count, duration_us};
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
+use sixmark_core::quantity::{count, duration_us};
 
 use crate::store::{Listed, Page};
 

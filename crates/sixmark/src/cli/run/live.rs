@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sixmark_core::family::PerFamily;
 use sixmark_core::plan::Load;
-use sixmark_core::report::{count, duration_us};
+use sixmark_core::quantity::{count, duration_us};
 use sixmark_core::tally::{Slice, SliceTally};
 
 use crate::cli::progress::repaint;

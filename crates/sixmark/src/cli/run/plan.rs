@@ -6,13 +6,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
+use sixmark_core::http::Version;
 use sixmark_core::pace::{Open, Timetable};
-use sixmark_core::plan::http::{Http, Version};
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::list::{self, Entry};
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::url::{Scheme, Url};
 use sixmark_core::plan::{Close, Connection, Load, Plan, Target};
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
+use sixmark_core::url::{Scheme, Url};
 
 use super::args::Args;
 use super::pace;

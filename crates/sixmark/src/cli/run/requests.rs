@@ -9,7 +9,7 @@ use sixmark_core::import::{AccessLog, Imported, Wanted, har, is_log_line};
 use sixmark_core::pace::{Speed, Timetable};
 use sixmark_core::plan::request::usual_method;
 use sixmark_core::plan::{Body, Request, Requests, Target, requests};
-use sixmark_core::result::Warning;
+use sixmark_core::provenance::Warning;
 use sixmark_core::template::Template;
 
 use super::args::Args;

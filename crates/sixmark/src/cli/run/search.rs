@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
+use sixmark_core::http::Version;
 use sixmark_core::pace::{Open, Overload, Rate};
-use sixmark_core::plan::http::Version;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Load, Plan};
 use sixmark_core::report::find::trial;

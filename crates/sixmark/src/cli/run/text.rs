@@ -3,10 +3,12 @@
 mod advice;
 
 use sixmark_core::family::Family;
+use sixmark_core::family_result::{FailureCount, FamilyResult};
 use sixmark_core::outcome::Outcome;
 use sixmark_core::plan::Plan;
-use sixmark_core::report::count;
-use sixmark_core::result::{Ended, FailureCount, FamilyResult, RunResult, Warning};
+use sixmark_core::provenance::{Ended, Warning};
+use sixmark_core::quantity::count;
+use sixmark_core::result::RunResult;
 use sixmark_core::tls::Reason;
 
 use crate::warning::{counted, most_failed};

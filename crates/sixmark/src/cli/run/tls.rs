@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use sixmark_core::http::Version as Spoken;
 use sixmark_core::plan::Target;
-use sixmark_core::plan::http::{Http, Version as Spoken};
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::list::Entry;
 use sixmark_core::plan::tls::{Share, Tls, Version};
-use sixmark_core::plan::url::{Scheme, Url};
+use sixmark_core::url::{Scheme, Url};
 
 use crate::Error;
 

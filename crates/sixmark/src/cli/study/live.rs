@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sixmark_core::report::count;
+use sixmark_core::quantity::count;
 use sixmark_core::study::result::{CellResult, Entry, StudyComparison};
 
 use super::super::out::complain;

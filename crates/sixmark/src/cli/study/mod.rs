@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use sixmark_core::document::Document;
+use sixmark_core::fields::Wrong;
 use sixmark_core::headline::Headline;
-use sixmark_core::plan::fields::Wrong;
-use sixmark_core::plan::study::Study;
+use sixmark_core::provenance::Ended;
 use sixmark_core::report::html;
 use sixmark_core::report::sheet::Named;
 use sixmark_core::report::study::{Style, reanalysis, report};
-use sixmark_core::result::Ended;
 use sixmark_core::study::analyse::published;
 use sixmark_core::study::result::StudyResult;
+use sixmark_core::study::spec::Study;
 
 use super::keep::{self, Keeper};
 use super::out::{self, Place, complain, print};

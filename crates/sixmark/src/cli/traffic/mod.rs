@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sixmark_core::family::{Family, PerFamily};
+use sixmark_core::provenance::Warning;
 use sixmark_core::report::traffic::{rate, table};
-use sixmark_core::result::Warning;
 use sixmark_core::traffic::result::TrafficResult;
 
 use super::out::{self, Place, complain, encoded, print, warn};

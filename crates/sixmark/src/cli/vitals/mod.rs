@@ -7,8 +7,8 @@ pub(super) use args::Args;
 
 use std::time::{Duration, SystemTime};
 
+use sixmark_core::provenance::{Tool, Warning};
 use sixmark_core::report::vitals::{live, table};
-use sixmark_core::result::{Tool, Warning};
 use sixmark_core::vitals::result::{Head, SCHEMA, VitalsResult};
 use sixmark_core::vitals::{Sample, Total};
 
@@ -189,7 +189,7 @@ impl Taking {
         }
     }
 
-    fn result(self, ended: &vitals::Ended) -> Result<VitalsResult, Error> {
+    fn result(self, ended: &vitals::SamplingEnd) -> Result<VitalsResult, Error> {
         let few = || Error::Measure("ended before a second sample was taken".to_owned());
         let Total { change, resets, busiest, busiest_core, .. } = self.total;
         let change = change.ok_or_else(few)?;

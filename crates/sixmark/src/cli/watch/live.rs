@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use sixmark_core::family::PerFamily;
-use sixmark_core::report::count;
+use sixmark_core::quantity::count;
 use sixmark_core::watch::Progress;
 
 use super::super::out::complain;

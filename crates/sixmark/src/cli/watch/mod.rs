@@ -9,8 +9,9 @@ use sixmark_core::document::Document;
 use sixmark_core::family::Family;
 use sixmark_core::gate::Names;
 use sixmark_core::headline::Headline;
+use sixmark_core::provenance::Warning;
 use sixmark_core::report::{csv, junit, text};
-use sixmark_core::result::{RunResult, Warning};
+use sixmark_core::result::RunResult;
 
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};

@@ -2,8 +2,8 @@
 
 use sixmark_core::clocks::Timestamps;
 use sixmark_core::family::Family;
+use sixmark_core::http::Version;
 use sixmark_core::outcome::Phase;
-use sixmark_core::plan::http::Version;
 use sixmark_sys::driver::{Driver, Slot, Way};
 
 use super::http1::is_last;

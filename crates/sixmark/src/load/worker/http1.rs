@@ -114,7 +114,7 @@ impl<D: Driver> Worker<'_, D> {
             },
             Err(violation) => {
                 self.record.breach = Some(violation.text());
-                self.break_off(slot, Failure::violation(violation.local_cause(), Phase::Connect));
+                self.break_off(slot, Failure::violation(violation.is_own_limit(), Phase::Connect));
                 self.record.breach = None;
             }
         }

@@ -238,7 +238,7 @@ impl<D: Driver> Worker<'_, D> {
         if self.connections.get(slot).state == State::Vacant {
             return;
         }
-        let failure = Failure::violation(violation.local_cause(), Phase::Transfer);
+        let failure = Failure::violation(violation.is_own_limit(), Phase::Transfer);
         self.record.breach = Some(violation.text());
         self.break_off(slot, Failure { code: Some(code.into()), ..failure });
         self.record.breach = None;

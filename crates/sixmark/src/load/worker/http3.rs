@@ -2,9 +2,9 @@
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{ConnectionError, Dir, Event, StreamEvent, StreamId, TransportErrorCode, VarInt};
+use sixmark_core::http::Version;
 use sixmark_core::http3::Violation;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::plan::http::Version;
 use sixmark_core::tls::{Cause, Facts, Reason};
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
@@ -184,7 +184,7 @@ impl<D: Driver> Worker<'_, D> {
     fn violated_http3(&mut self, slot: Slot, violation: Violation) {
         let code = violation.code();
         self.with_http3(slot, |talk| talk.close_by = code);
-        let failure = Failure::violation(violation.local_cause(), Phase::Transfer);
+        let failure = Failure::violation(violation.is_own_limit(), Phase::Transfer);
         self.record.breach = Some(violation.text());
         self.break_off(slot, Failure { code: Some(code), ..failure });
         self.record.breach = None;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use sixmark_core::http::Version;
 use sixmark_core::http1::request::Manner;
 use sixmark_core::mix::Choice;
 use sixmark_core::pace::Pace;
-use sixmark_core::plan::http::Version;
 use sixmark_core::template::Values;
 use sixmark_sys::driver::{Driver, Handed, Message, Slot};
 

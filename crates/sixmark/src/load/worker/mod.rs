@@ -23,13 +23,13 @@ mod tell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_core::clocks::Clocks;
+use sixmark_core::http::Version;
 use sixmark_core::http1::Known;
 use sixmark_core::http3::Heads;
 use sixmark_core::lapses::Lapses;
 use sixmark_core::mix::share;
-use sixmark_core::plan::http::Version;
 use sixmark_core::plan::{Load, Plan};
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 use sixmark_core::tally::{Slice, Tally};
 use sixmark_core::truth::Book;
 use sixmark_sys::driver::{Driver, Grain, Slot};

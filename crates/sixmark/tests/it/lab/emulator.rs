@@ -7,9 +7,9 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use sixmark_core::emulator::report::{Counts, Direction, Report, Scheduling};
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::plan::lab::impair::{Effect, Impairment, Loss, Rate};
+use sixmark_core::impairment::{Effect, Impairment, Loss, Rate};
+use sixmark_core::link_report::{Counts, Direction, Report, Scheduling};
 
 use super::pair::{Pair, any};
 use crate::support::{DEADLINE, skipped};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sixmark::lab::emulator::Emulator;
 use sixmark_core::family::Family;
-use sixmark_core::plan::lab::impair::Impairment;
+use sixmark_core::impairment::Impairment;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::tap::Tap;
 

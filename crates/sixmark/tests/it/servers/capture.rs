@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::result::FamilyResult;
+use sixmark_core::family_result::FamilyResult;
 
 use super::nginx::NGINX;
 use super::packets::Segment;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use sixmark_core::family::Family;
-use sixmark_core::result::{FamilyResult, RunResult};
+use sixmark_core::family_result::FamilyResult;
+use sixmark_core::result::RunResult;
 
 use super::apache::APACHE;
 use super::caddy::CADDY;

@@ -5,7 +5,8 @@ use std::fs;
 use std::process::Command;
 
 use sixmark_core::family::Family;
-use sixmark_core::result::{FamilyResult, RunResult};
+use sixmark_core::family_result::FamilyResult;
+use sixmark_core::result::RunResult;
 use sixmark_core::tls::TlsResult;
 
 use super::nginx::NGINX;

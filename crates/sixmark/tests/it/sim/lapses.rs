@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use libc::ECONNRESET;
 use sixmark_core::family::Family;
+use sixmark_core::http::Version;
 use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
-use sixmark_core::plan::http::Version;
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 
 use super::harness::{BEGIN, Ran, Sim, at_rate, lasting, plan};
 use super::script::{Dial, MICRO, MILLI, Reply, Request, Response, SECOND, Script, Step};

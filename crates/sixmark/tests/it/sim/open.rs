@@ -8,7 +8,7 @@ use sixmark_core::family::Family;
 use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 use sixmark_core::tally::FamilyTally;
 
 use super::balance;

@@ -6,7 +6,7 @@ use libc::ECONNREFUSED;
 use sixmark_core::family::Family;
 use sixmark_core::plan::Plan;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 
 use super::harness::{BEGIN, Ran, Sim, plan};
 use super::script::{Dial, MICRO, Reply, SECOND, Script};

@@ -7,7 +7,7 @@ use sixmark_core::family::Family;
 use sixmark_core::outcome::Outcome;
 use sixmark_core::pace::{Open, Timetable};
 use sixmark_core::plan::{Plan, Request, Requests};
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 use sixmark_core::tally::FamilyTally;
 use sixmark_core::template::Template;
 

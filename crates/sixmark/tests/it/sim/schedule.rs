@@ -6,7 +6,7 @@ use std::time::Duration;
 use libc::ECONNREFUSED;
 use sixmark_core::family::Family;
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 
 use super::balance;
 use super::harness::{BEGIN, Ran, Sim, lasting, plan, run};

@@ -11,7 +11,7 @@ use sixmark_core::check::Checks;
 use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::plan::{Body, Close, Plan, Request, Requests};
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 use sixmark_core::tally::FamilyTally;
 use sixmark_core::template::{Place, Reading};
 

@@ -7,7 +7,7 @@ use std::thread;
 use sixmark::store::{Filter, Id, NewEntry, Place, Store};
 use sixmark_core::comparison::Verdict;
 use sixmark_core::headline::{Headline, Kind};
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 
 use super::{RUN, comparison, headline, ids, open};
 

@@ -6,10 +6,12 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 use sixmark_core::comparison::judge::compare;
 use sixmark_core::comparison::result::{Block, ComparisonResult};
-use sixmark_core::comparison::result::{GateResult, Order, Schedule, Side, SideName, Sides};
+use sixmark_core::comparison::result::{Order, Schedule, Side, SideName, Sides};
 use sixmark_core::comparison::{Pair, Settings, Stretch};
+use sixmark_core::gate_result::GateResult;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::result::{Ended, RunResult, Warning, planned_result};
+use sixmark_core::provenance::{Ended, Warning};
+use sixmark_core::result::{RunResult, planned_result};
 use sixmark_core::tally::FamilyTally;
 
 use super::{Origin, json as run};
@@ -110,7 +112,7 @@ fn figures(
     run: &RunResult,
     tally: &FamilyTally,
     elapsed_s: f64,
-) -> sixmark_core::result::FamilyResult {
+) -> sixmark_core::family_result::FamilyResult {
     planned_result(run.plan.as_ref().unwrap(), tally, Vec::new(), elapsed_s, false)
 }
 

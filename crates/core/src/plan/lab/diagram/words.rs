@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::super::impair::{Effect, Impairment, Loss, Rate};
 use super::super::{End, Forward, Host, Lab, Node};
 use crate::family::Family;
+use crate::impairment::{Effect, Impairment, Loss, Rate};
 
 /// What a host does beside having addresses.
 pub(super) fn marks(host: &Host) -> Vec<String> {

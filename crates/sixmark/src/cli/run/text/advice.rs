@@ -1,7 +1,8 @@
 //! What to do about a failure.
 
+use sixmark_core::http::Version;
 use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
-use sixmark_core::plan::http::{Http, Version};
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::tls::{Tls, Version as TlsVersion};
 use sixmark_core::tls::Reason;
 

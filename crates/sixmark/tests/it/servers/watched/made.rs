@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::plan::lab::impair::{Effect, Impairment, Loss};
+use sixmark_core::impairment::{Effect, Impairment, Loss};
 use sixmark_sys::netns::NetNs;
 use tempfile::TempDir;
 

@@ -6,9 +6,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 
 use sixmark_core::family::Family;
+use sixmark_core::http::Version;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan::Plan;
-use sixmark_core::plan::http::{Http, Version};
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::ratio::Ratio;
 use sixmark_core::tally::FamilyTally;
 use sixmark_sys::driver::Way;

@@ -10,7 +10,7 @@ use libc::{ECONNREFUSED, ECONNRESET};
 use sixmark_core::family::Family;
 use sixmark_core::outcome::{Failure, Outcome, Phase};
 use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 use sixmark_core::tally::FamilyTally;
 use sixmark_sys::driver::Way;
 

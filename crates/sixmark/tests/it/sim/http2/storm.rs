@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sixmark_core::family::Family;
+use sixmark_core::http::Version;
 use sixmark_core::outcome::Outcome;
-use sixmark_core::plan::http::{Http, Version};
+use sixmark_core::plan::http::Http;
 use sixmark_core::plan::{Body, Plan, Request, Requests};
-use sixmark_core::result::Ended;
+use sixmark_core::provenance::Ended;
 use sixmark_core::tally::FamilyTally;
 
 use super::books::{Books, Fate, Page};

@@ -3,21 +3,21 @@
 use super::{
     ChartSpec, ColumnSpec, ComparisonSpec, Levels, Outputs, PublishedOf, TableSpec, Where,
 };
+use crate::fields::{Field, Fields};
 use crate::plan::braces::is_name;
-use crate::plan::fields::{Field, Fields};
-use crate::plan::study::findings::{findings, margin};
-use crate::plan::study::published::PublishedFigures;
-use crate::plan::study::{FAMILY, Factor};
 use crate::study::measure::Measure;
 use crate::study::result::{At, Statistic};
+use crate::study::spec::findings::{findings, margin};
+use crate::study::spec::published::PublishedFigures;
+use crate::study::spec::{FAMILY, Factor};
 
 /// What names are known.
 #[derive(Clone, Copy)]
-pub(in crate::plan::study) struct Names<'a> {
-    pub(in crate::plan::study) factors: &'a [Factor],
+pub(in crate::study::spec) struct Names<'a> {
+    pub(in crate::study::spec) factors: &'a [Factor],
     /// The same with the levels of every form.
-    pub(in crate::plan::study) long: &'a [Factor],
-    pub(in crate::plan::study) published: Option<&'a PublishedFigures>,
+    pub(in crate::study::spec) long: &'a [Factor],
+    pub(in crate::study::spec) published: Option<&'a PublishedFigures>,
 }
 
 impl Names<'_> {
@@ -31,7 +31,7 @@ impl Names<'_> {
     }
 
     /// True of the name of a factor; else that is told.
-    pub(in crate::plan::study) fn is_factor(&self, field: &Field<'_>) -> bool {
+    pub(in crate::study::spec) fn is_factor(&self, field: &Field<'_>) -> bool {
         let known = self.all();
         let found = known.contains(&field.name.as_str());
         if !found {
@@ -41,7 +41,7 @@ impl Names<'_> {
     }
 
     /// A level of a factor, of the long form where the short one has not got it.
-    pub(in crate::plan::study) fn level_of(
+    pub(in crate::study::spec) fn level_of(
         &self,
         factor: &str,
         field: &Field<'_>,
@@ -82,7 +82,7 @@ impl Names<'_> {
     }
 
     /// Levels of some factors.
-    pub(in crate::plan::study) fn only(&self, fields: Option<Fields<'_>>) -> Where {
+    pub(in crate::study::spec) fn only(&self, fields: Option<Fields<'_>>) -> Where {
         let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
         let at = |field: &Field<'_>| {
             if !self.is_factor(field) {
@@ -139,19 +139,19 @@ impl Names<'_> {
 fn levels<'a>(factors: &'a [Factor], name: &str) -> Vec<&'a str> {
     match factors.iter().find(|known| known.name == name) {
         Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
-        None => crate::plan::study::FAMILIES.to_vec(),
+        None => crate::study::spec::FAMILIES.to_vec(),
     }
 }
 
 fn scalar(field: &Field<'_>) -> Option<String> {
     Some(match field.scalar()? {
-        crate::plan::fields::Scalar::Flag(flag) => flag.to_string(),
-        crate::plan::fields::Scalar::Text(text) => text,
+        crate::fields::Scalar::Flag(flag) => flag.to_string(),
+        crate::fields::Scalar::Text(text) => text,
     })
 }
 
 /// All of a file's outputs.
-pub(in crate::plan::study) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>) -> Outputs {
+pub(in crate::study::spec) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>) -> Outputs {
     let of = |tables: Vec<Fields<'_>>| -> Vec<TableSpec> {
         tables.into_iter().filter_map(|fields| table(fields, names)).collect()
     };
@@ -170,7 +170,7 @@ fn named(fields: &mut Fields<'_>) -> Option<String> {
 }
 
 /// A name of a table, a figure, a comparison.
-pub(in crate::plan::study) fn name(text: &str) -> Result<String, String> {
+pub(in crate::study::spec) fn name(text: &str) -> Result<String, String> {
     match is_name(text) {
         true => Ok(text.to_owned()),
         false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
@@ -243,7 +243,7 @@ fn improvement(
 }
 
 /// A measure, or a table with its unit and label.
-pub(in crate::plan::study) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
+pub(in crate::study::spec) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
     if !field.is_table() {
         let measure: Measure = field.parsed(str::parse)?;
         return Some(ColumnSpec { measure, unit: measure.base_unit(), label: measure.to_string() });
@@ -255,7 +255,7 @@ pub(in crate::plan::study) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
 }
 
 /// The same of a table that has other keys too.
-pub(in crate::plan::study) fn column_of(fields: &mut Fields<'_>) -> Option<ColumnSpec> {
+pub(in crate::study::spec) fn column_of(fields: &mut Fields<'_>) -> Option<ColumnSpec> {
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
     let (unit, label) = (fields.take("unit"), fields.text("label"));
     let measure = measure?;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::family::{Family, PerFamily};
-use crate::plan::fields::{Field, Fields};
+use crate::fields::{Field, Fields};
 use crate::plan::lab::Lab;
 use crate::traffic::{Arrivals, Basis, Mix, Percent};
 

@@ -8,8 +8,8 @@ use crate::family::Family;
 use crate::plan::braces::{fill, names};
 use crate::plan::ratio::Ratio;
 use crate::plan::storage::server;
-use crate::plan::url::{Host, Url};
 use crate::study::client::Client;
+use crate::url::{Host, Url};
 
 /// Where a cell's requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]

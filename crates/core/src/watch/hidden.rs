@@ -2,14 +2,14 @@
 
 use crate::watch::WatchedFamily;
 
-use super::number::count;
+use crate::quantity::count;
 
 /// What is spoken on connections whose exchanges can't be seen, as documents and people call it.
 const SPOKEN: [(&str, &str); 4] =
     [("tls", "TLS"), ("quic", "QUIC"), ("http2", "HTTP/2"), ("unknown", "unknown")];
 
 /// `the requests of 12 connections can't be seen (TLS 8, QUIC 4)`; none where all can.
-pub fn hidden(families: &[&WatchedFamily]) -> Option<String> {
+pub fn describe_hidden(families: &[&WatchedFamily]) -> Option<String> {
     let all: u64 = families.iter().map(|of| of.hidden).sum();
     let spoken = |name: &str| -> u64 {
         families.iter().map(|of| of.spoken.get(name).copied().unwrap_or(0)).sum()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Given, Setting};
-use crate::plan::fields::{Book, Field, Fields};
+use crate::fields::{Book, Field, Fields};
 use crate::plan::lab::{self, Lab};
 
 /// A lab that a study is carried out in: every cell has a host that its load comes from.

@@ -1,5 +1,6 @@
 //! The figures of one family.
 
+use crate::family::Family;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -226,4 +227,36 @@ pub struct ByteCounts {
     pub body: u64,
     /// Handed to the kernel.
     pub sent: u64,
+}
+
+/// Something of each of the families that were used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Families<T = FamilyResult> {
+    /// IPv6, where it was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ipv6: Option<T>,
+    /// IPv4, where it was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ipv4: Option<T>,
+}
+
+impl<T> Default for Families<T> {
+    fn default() -> Self {
+        Families { ipv6: None, ipv4: None }
+    }
+}
+
+impl<T> Families<T> {
+    /// What there is of one family.
+    pub fn of(&self, family: Family) -> Option<&T> {
+        match family {
+            Family::Ipv6 => self.ipv6.as_ref(),
+            Family::Ipv4 => self.ipv4.as_ref(),
+        }
+    }
+
+    /// The families that were used, IPv6 first.
+    pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
+        Family::BOTH.into_iter().filter_map(|family| Some((family, self.of(family)?)))
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::words::Place;
 use super::{Factor, Given, Level, Setting, Study, Together};
-use crate::pace::Random;
+use crate::random::Random;
 use crate::study::client::{Blocks, Client, Job};
 use crate::study::result::{At, Order};
 

@@ -2,7 +2,7 @@
 
 use super::outputs::{Where, column_of, name};
 use crate::family::Family;
-use crate::plan::fields::{Book, Field, Fields, Scalar, Wrong};
+use crate::fields::{Book, Field, Fields, Scalar, Wrong};
 use crate::study::measure::{Kind, Measure};
 use crate::study::result::{At, Column, PublishedRow, PublishedTable};
 

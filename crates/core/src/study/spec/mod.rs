@@ -29,8 +29,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 pub use crate::plan::services::{Ready, Service};
-pub(crate) use around::generated;
-pub use around::{Generated, Hooks, bytes};
+pub use around::Hooks;
+
+use crate::plan::generated::Generated;
 pub use findings::FindingSpec;
 pub use outputs::{
     ChartSpec, ColumnSpec, ComparisonSpec, Levels, Outputs, PublishedOf, TableSpec, Where,

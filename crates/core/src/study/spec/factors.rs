@@ -2,8 +2,8 @@
 
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Given, Level, Setting};
+use crate::fields::{Field, Fields, Scalar};
 use crate::plan::braces::is_name;
-use crate::plan::fields::{Field, Fields, Scalar};
 use crate::study::client::Client;
 
 /// Keys that are the study's, not options of `sixmark run`.

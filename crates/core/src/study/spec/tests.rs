@@ -5,7 +5,7 @@ mod in_lab;
 use super::cells::{cells, schedule};
 use super::words::{Place, words};
 use super::*;
-use crate::plan::fields::Wrong;
+use crate::fields::Wrong;
 use crate::study::client::Client;
 
 /// A few of those that `sixmark run` has.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::family::PerFamily;
-use crate::plan::fields::{Field, Fields};
+use crate::fields::{Field, Fields};
 
 /// Bytes that Ethernet spends on a frame beside what is handed to it: preamble and start (8), check
 /// sequence (4), gap (12).
@@ -269,7 +269,7 @@ fn share(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::fields::Book;
+    use crate::fields::Book;
 
     /// What a link's table says, and what is wrong with it.
     fn read(text: &str) -> (Impairment, Vec<String>) {

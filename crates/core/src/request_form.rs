@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::request::{Manner, fields};
+use crate::http1::request::{Manner, head_fields};
 use crate::plan::request::{Body, Request};
 use crate::template::{Template, Values};
 
@@ -110,7 +110,7 @@ fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<
         Body::Template(_) => Value::Length,
     });
     let own = |(name, value): &(String, Template)| (name.clone(), Value::Template(value.clone()));
-    for (name, value) in fields(authority, request.headers.iter().map(own), length, manner) {
+    for (name, value) in head_fields(authority, request.headers.iter().map(own), length, manner) {
         push_text(&mut parts, &name);
         push_text(&mut parts, ": ");
         match value {

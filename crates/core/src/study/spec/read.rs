@@ -3,15 +3,16 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::around::{Generated, Hooks, generated, hooks};
+use super::around::{Hooks, hooks};
 use super::factors::{Known, factors, settings};
 use super::lab::{InLab, in_lab};
 use super::outputs::{Names, Outputs, Where, name, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
 use super::{FAMILY, Factor, Given, Setting, Study, Together, cells};
+use crate::fields::{Book, Field, Fields, Wrong};
 use crate::plan::braces::names;
-use crate::plan::fields::{Book, Field, Fields, Wrong};
+use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 use crate::study::result::Order;
 

@@ -11,7 +11,7 @@
 
 use super::FAMILY;
 use super::outputs::{Names, Where};
-use crate::plan::fields::{Field, Fields};
+use crate::fields::{Field, Fields};
 use crate::study::measure::Measure;
 use crate::study::result::{Claim, MARGIN_PERCENT};
 
