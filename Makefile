@@ -68,7 +68,7 @@ traffic: build ## is the rate of traffic the one asked for? 1 to 1000 Mbit/s, 10
 
 watch-bench: build ## watch beside tshark on 1 GB, and live; as root; WATCH="--bytes 200M --file-only"
 	scripts/install-test-packages watch
-	$(CARGO) build --release -p sixmark-core --example make-capture
+	$(CARGO) build --release -p sixmark-wire --example make-capture
 	$(CARGO) build --release -p sixmark --example replay
 	benches/watch --sixmark $(SIXMARK) --examples $(TARGET_DIR)/release/examples $(WATCH)
 
@@ -76,7 +76,7 @@ accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; a
 	scripts/accuracy --sixmark $(SIXMARK) docs/accuracy.md $(ACCURACY)
 
 calibrate: ## how often verdicts are wrong, into docs/statistics.md; CALIBRATE="4000 whole" for a part
-	$(CARGO) run --release -p sixmark-core --example calibrate -- docs/statistics.md $(CALIBRATE)
+	$(CARGO) run --release -p sixmark-model --example calibrate -- docs/statistics.md $(CALIBRATE)
 
 instructions: build ## instructions a request, one thread and server against two, under valgrind
 	scripts/install-test-packages instructions

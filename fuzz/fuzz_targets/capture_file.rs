@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::flow::{Follower, Settings};
-use sixmark_core::watch::Gatherer;
-use sixmark_core::wire::Span;
-use sixmark_core::wire::file::{File, Step};
+use sixmark_wire::flow::{Follower, Settings};
+use sixmark_model::watch::Gatherer;
+use sixmark_wire::Span;
+use sixmark_wire::file::{File, Step};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok((mut file, mut at)) = File::begin(bytes) else { return };

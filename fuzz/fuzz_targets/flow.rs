@@ -5,8 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::flow::{Follower, InitialOpener, Observed, Settings, Sink, Transfer};
-use sixmark_core::wire::{Link, Span};
+use sixmark_wire::flow::{Follower, InitialOpener, Observed, Settings, Sink, Transfer};
+use sixmark_wire::{Link, Span};
 
 /// What streams are made of, by number; bytes of the fuzzer's own are among it.
 const WORDS: [&[u8]; 20] = [

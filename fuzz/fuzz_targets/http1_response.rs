@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::http1::{Complete, Early, Reader, RequestKind, Violation};
+use sixmark_http::http1::{Complete, Early, Reader, RequestKind, Violation};
 
 /// How the last response on the connection ended.
 #[derive(Debug, PartialEq)]

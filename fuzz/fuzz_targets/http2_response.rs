@@ -9,8 +9,8 @@
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::http2::{Connection, Options, Parts, Request, Violation};
-use sixmark_core::observer::{Answer, Loss, Observer, Token};
+use sixmark_http::http2::{Connection, Options, Parts, Request, Violation};
+use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
 /// GET, HEAD and a POST whose body exceeds the first windows, observed, and the same unobserved.
 static REQUESTS: LazyLock<[Request; 6]> = LazyLock::new(|| {

@@ -9,8 +9,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::http3::{Control, Heads, Parts, Reader, Request, Violation};
-use sixmark_core::observer::{Answer, Loss, Observer, Token};
+use sixmark_http::http3::{Control, Heads, Parts, Reader, Request, Violation};
+use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
 /// GET and HEAD, unobserved and observed.
 static REQUESTS: LazyLock<[Request; 4]> = LazyLock::new(|| {

@@ -6,13 +6,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::check::{Checks, Expect, Inspection, KeptContent, Rejection};
-use sixmark_core::cookies::Jar;
-use sixmark_core::request_form::Form;
-use sixmark_core::import::{AccessLog, Wanted, har};
-use sixmark_core::plan::{Body, Request, requests};
-use sixmark_core::redirect::{Next, resolve};
-use sixmark_core::template::{Place, Reading, Values};
+use sixmark_model::check::{Checks, Expect, Inspection, KeptContent, Rejection};
+use sixmark_http::cookies::Jar;
+use sixmark_model::request_form::Form;
+use sixmark_model::import::{AccessLog, Wanted, har};
+use sixmark_model::plan::{Body, Request, requests};
+use sixmark_http::redirect::{Next, resolve};
+use sixmark_model::template::{Place, Reading, Values};
 
 fuzz_target!(|input: &[u8]| {
     let [kind, rest @ ..] = input else { return };

@@ -8,12 +8,12 @@
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::family::Family;
-use sixmark_core::study::spec::cells::{cells, schedule};
-use sixmark_core::study::spec::words::{Place, words};
-use sixmark_core::study::spec::{Context, parse};
-use sixmark_core::study::client::{Blocks, Client, Job, Said};
-use sixmark_core::study::outputs::outputs;
+use sixmark_units::family::Family;
+use sixmark_model::study::spec::cells::{cells, schedule};
+use sixmark_model::study::spec::words::{Place, words};
+use sixmark_model::study::spec::{Context, parse};
+use sixmark_model::study::client::{Blocks, Client, Job, Said};
+use sixmark_model::study::outputs::outputs;
 
 fuzz_target!(|input: &[u8]| {
     let [kind, rest @ ..] = input else { return };

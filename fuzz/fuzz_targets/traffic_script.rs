@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::traffic::{Schedule, Stream, parse, put_message};
+use sixmark_model::traffic::{Schedule, Stream, parse, put_message};
 
 fuzz_target!(|input: &[u8]| {
     // Whatever arrives on a port is somebody else's, too.
@@ -38,7 +38,7 @@ fn message(id: u32, sequence: u32, bytes: usize, to: &std::net::SocketAddr) {
     put_message(&mut written, (id, sequence), 1, to, bytes);
     let mut stream = Stream::default();
     for piece in written.chunks(1_448) {
-        let each = |header: sixmark_core::traffic::Header, size| found.push((header.flow, size));
+        let each = |header: sixmark_model::traffic::Header, size| found.push((header.flow, size));
         assert!(stream.feed(piece, each).is_ok());
     }
     assert_eq!(found, [(id, bytes)]);

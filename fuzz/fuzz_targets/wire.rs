@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_core::flow::{Follower, Settings, Transfers};
-use sixmark_core::wire::pcap::{self, Format, Next};
-use sixmark_core::wire::{Link, Span};
+use sixmark_wire::flow::{Follower, Settings, Transfers};
+use sixmark_wire::pcap::{self, Format, Next};
+use sixmark_wire::{Link, Span};
 
 fuzz_target!(|bytes: &[u8]| {
     let settings = Settings { ports: vec![80], ..Settings::default() };

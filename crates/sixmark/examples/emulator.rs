@@ -19,11 +19,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pair::{Pair, any};
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::impairment::{Effect, Impairment, Rate};
-use sixmark_core::link_report::Report;
-use sixmark_core::timing::Timing;
+use sixmark_model::impairment::{Effect, Impairment, Rate};
+use sixmark_model::link_report::Report;
+use sixmark_model::timing::Timing;
 use sixmark_sys::clock;
+use sixmark_units::family::{Family, PerFamily};
 
 const SEED: u64 = 6446;
 const DELAY: Duration = Duration::from_millis(5);

@@ -15,9 +15,9 @@ use std::io::{BufRead as _, Write as _};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use sixmark_core::wire::pcap::{Format, HEADER, Next};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::tap::Tap;
+use sixmark_wire::pcap::{Format, HEADER, Next};
 
 const INTERFACE: &str = "replay";
 /// Packets are sent so often, as many at a time as have fallen due.

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sixmark_core::calibration::{Calibration, Leg};
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::pace::Pace;
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Connection, Load, Plan, Request, Requests, Target};
-use sixmark_core::tally::FamilyTally;
+use sixmark_model::calibration::{Calibration, Leg};
+use sixmark_model::pace::Pace;
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::{Connection, Load, Plan, Request, Requests, Target};
+use sixmark_model::tally::FamilyTally;
 use sixmark_sys::limit;
+use sixmark_units::family::{Family, PerFamily};
 
 use crate::origin::{Options, Origin};
 use crate::{Error, load};

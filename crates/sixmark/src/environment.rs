@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 
-use sixmark_core::provenance::{Environment, Route};
+use sixmark_model::provenance::{Environment, Route};
 
 /// Settings that bear on connections, buffers and their pace.
 const SYSCTLS: [&str; 10] = [

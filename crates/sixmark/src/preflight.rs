@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::num::{NonZeroU32, NonZeroU64};
 
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::plan::{Close, Driver, Plan, Source};
-use sixmark_core::provenance::{Route, Warning};
+use sixmark_http::Version;
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::plan::{Close, Driver, Plan, Source};
+use sixmark_model::provenance::{Route, Warning};
 use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
+use sixmark_units::family::Family;
 
 use crate::load::Prepared;
 use crate::{Error, warning};

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::time::Instant;
 
-use sixmark_core::provenance::Lookup;
-use sixmark_core::url::{Host, Url};
+use sixmark_http::url::{Host, Url};
+use sixmark_model::provenance::Lookup;
 
 use crate::Error;
 

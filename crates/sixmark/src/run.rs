@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use sixmark_core::comparison::Settings;
-use sixmark_core::condition::Condition;
-use sixmark_core::family::Family;
-use sixmark_core::plan::Plan;
-use sixmark_core::provenance::Lookup;
-use sixmark_core::provenance::{Route, Tool, Warning};
-use sixmark_core::result::{self, Generator, RatioResult, RunResult, SCHEMA};
-use sixmark_core::sameness::{self, Answers, Sameness};
-use sixmark_core::tally::Slice;
-use sixmark_core::truth::Truth;
-use sixmark_core::vitals::cost::Work;
+use sixmark_model::comparison::Settings;
+use sixmark_model::condition::Condition;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Lookup;
+use sixmark_model::provenance::{Route, Tool, Warning};
+use sixmark_model::result::{self, Generator, RatioResult, RunResult, SCHEMA};
+use sixmark_model::sameness::{self, Answers, Sameness};
+use sixmark_model::tally::Slice;
+use sixmark_model::truth::Truth;
+use sixmark_model::vitals::cost::Work;
+use sixmark_units::family::Family;
 
 use crate::load::{self, Loaded};
 use crate::truth::Witness;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixmark_core::family::PerFamily;
-use sixmark_core::http::Version;
-use sixmark_core::plan::Plan;
-use sixmark_core::truth::{Book, Clock, Packets, Truth, Views};
+use sixmark_http::Version;
+use sixmark_model::plan::Plan;
+use sixmark_model::truth::{Book, Clock, Packets, Truth, Views};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::{clock, route};
+use sixmark_units::family::PerFamily;
 
 use crate::Error;
 use crate::capture::{Capture, Settings};

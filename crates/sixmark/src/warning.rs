@@ -1,12 +1,12 @@
 //! What makes figures doubtful: each doubt a code for programs and a line for people.
 
-use sixmark_core::calibration::Below;
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::plan::{Close, Plan};
-use sixmark_core::provenance::{Ended, Warning};
-use sixmark_core::quantity::{count, duration_us};
-use sixmark_core::result::RunResult;
+use sixmark_http::Version;
+use sixmark_model::calibration::Below;
+use sixmark_model::plan::{Close, Plan};
+use sixmark_model::provenance::{Ended, Warning};
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
+use sixmark_units::quantity::{count, duration_us};
 
 mod before;
 mod certificates;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_core::study::client::Load;
+use sixmark_model::study::client::Load;
 use sixmark_sys::process::Running;
 
 use super::talk::{Said, Talk, Way, left, text};

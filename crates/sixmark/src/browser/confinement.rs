@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use sixmark_core::url::{Host, Url};
+use sixmark_http::url::{Host, Url};
 use sixmark_sys::join;
 use sixmark_sys::process::Account;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_core::study::client::Load;
+use sixmark_model::study::client::Load;
 use sixmark_sys::process::Running;
 use tungstenite::{Message, WebSocket};
 

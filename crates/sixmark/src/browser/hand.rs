@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use sixmark_core::study::client::{Client, Job};
+use sixmark_model::study::client::{Client, Job};
 
 use super::{Browser, Loads, all, start};
 use crate::Error;

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_core::study::client::{Client, Job, Load};
+use sixmark_model::study::client::{Client, Job, Load};
 
 use crate::usage;
 use confinement::Confinement;

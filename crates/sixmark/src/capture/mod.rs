@@ -11,10 +11,10 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sixmark_core::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
-use sixmark_core::wire::Link;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::packets::{self, Begin, Ring};
+use sixmark_wire::Link;
+use sixmark_wire::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
 
 use crate::Error;
 use crate::threads::no_thread;

@@ -1,7 +1,7 @@
 //! Takes packets out of a ring, and counts them.
 
-use sixmark_core::wire::Link;
 use sixmark_sys::packets::{Begin, Frame, Ring};
+use sixmark_wire::Link;
 
 use super::unable;
 use crate::Error;

@@ -5,8 +5,8 @@ use std::os::fd::AsFd as _;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use sixmark_core::flow::{Follower, Sink};
-use sixmark_core::wire::Span;
+use sixmark_wire::Span;
+use sixmark_wire::flow::{Follower, Sink};
 
 use super::taker::Taker;
 use super::writer::Writer;

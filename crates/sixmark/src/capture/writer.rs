@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use sixmark_core::wire::Link;
-use sixmark_core::wire::pcap::{self, Record};
+use sixmark_wire::Link;
+use sixmark_wire::pcap::{self, Record};
 
 use super::taker::Taken;
 use crate::{Error, output};

@@ -1,8 +1,8 @@
 //! `--fail-if` and `--junit`: what a pipeline is to stop for.
 
-use sixmark_core::gate::{Gate, Names};
-use sixmark_core::gate_result::GateResult;
-use sixmark_core::report::gates::line;
+use sixmark_model::gate::{Gate, Names};
+use sixmark_model::gate_result::GateResult;
+use sixmark_report::gates::line;
 
 use super::out::{Place, complain};
 use crate::Error;

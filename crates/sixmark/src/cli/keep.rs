@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use sixmark_core::headline::Headline;
-use sixmark_core::plan::secrets::redact;
+use sixmark_model::plan::secrets::redact;
+use sixmark_report::headline::Headline;
 
 use super::out::{self, complain};
 use crate::store::{self, Id, NewEntry, Store};

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sixmark_core::provenance::Warning;
-use sixmark_core::visible::{visible, visible_json};
+use sixmark_model::provenance::Warning;
+use sixmark_units::visible::{visible, visible_json};
 
 use crate::warning::FILE_INCOMPLETE;
 use crate::{Error, output};

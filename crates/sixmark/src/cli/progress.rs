@@ -3,7 +3,7 @@
 use std::env::var_os;
 use std::io::{self, IsTerminal as _, Write as _};
 
-use sixmark_core::visible::visible;
+use sixmark_units::visible::visible;
 
 /// True where standard error is a terminal that knows the sequences which [`repaint`] needs, and whose
 /// user has nothing against them (`NO_COLOR`, no-color.org).

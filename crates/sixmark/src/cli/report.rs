@@ -3,10 +3,10 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use sixmark_core::document::Document;
-use sixmark_core::provenance::Warning;
-use sixmark_core::report::sheet::Named;
-use sixmark_core::report::{comparison, html, long, markdown, study, text};
+use sixmark_model::document::Document;
+use sixmark_model::provenance::Warning;
+use sixmark_report::sheet::Named;
+use sixmark_report::{comparison, html, long, markdown, study, text};
 
 use super::history;
 use super::keep::StoreArgs;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sixmark_core::provenance::Ended;
+use sixmark_model::provenance::Ended;
 
 use crate::Error;
 use crate::error::INTERRUPTED;

@@ -1,11 +1,11 @@
 //! The document of a comparison.
 
-use sixmark_core::comparison::result::{ComparisonResult, SCHEMA, Side, SideCpu, SideName, Sides};
-use sixmark_core::comparison::{Comparison, Settings, judge};
-use sixmark_core::family::Family;
-use sixmark_core::plan::Plan;
-use sixmark_core::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_core::result::RunResult;
+use sixmark_model::comparison::result::{ComparisonResult, SCHEMA, Side, SideCpu, SideName, Sides};
+use sixmark_model::comparison::{Comparison, Settings, judge};
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 
 use super::course::Course;
 use super::{Comparing, Contender, without_repeats};
@@ -102,7 +102,7 @@ fn machine(comparing: &Comparing) -> Environment {
     let mut routes = Vec::new();
     for side in [&comparing.sides.a, &comparing.sides.b] {
         for route in &side.planned.routes {
-            if !routes.iter().any(|known: &sixmark_core::provenance::Route| known.to == route.to) {
+            if !routes.iter().any(|known: &sixmark_model::provenance::Route| known.to == route.to) {
                 routes.push(route.clone());
             }
         }

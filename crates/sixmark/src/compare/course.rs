@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use sixmark_core::comparison::result::{
+use sixmark_model::comparison::result::{
     Block, BlockCpu, Schedule, SideCost, SideCpu, SideName, Sides,
 };
-use sixmark_core::comparison::schedule::{Turn, turns};
-use sixmark_core::comparison::{Comparison, Pair, Settings, Stretch, judge};
-use sixmark_core::family::PerFamily;
-use sixmark_core::plan::Plan;
-use sixmark_core::provenance::Ended;
-use sixmark_core::result;
-use sixmark_core::sameness::Answers;
-use sixmark_core::tally::{FamilyTally, Slice};
-use sixmark_core::vitals::cost::Work;
+use sixmark_model::comparison::schedule::{Turn, turns};
+use sixmark_model::comparison::{Comparison, Pair, Settings, Stretch, judge};
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Ended;
+use sixmark_model::result;
+use sixmark_model::sameness::Answers;
+use sixmark_model::tally::{FamilyTally, Slice};
+use sixmark_model::vitals::cost::Work;
+use sixmark_units::family::PerFamily;
 
 use super::Event;
 use crate::Error;

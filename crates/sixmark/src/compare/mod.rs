@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use sixmark_core::comparison::result::{ComparisonResult, Schedule, SideName, Sides};
-use sixmark_core::comparison::{Comparison, Settings};
-use sixmark_core::plan::Plan;
-use sixmark_core::provenance::Warning;
-use sixmark_core::tally::Slice;
+use sixmark_model::comparison::result::{ComparisonResult, Schedule, SideName, Sides};
+use sixmark_model::comparison::{Comparison, Settings};
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Warning;
+use sixmark_model::tally::Slice;
 
 use crate::Error;
 use crate::run::{Planned, Ready};

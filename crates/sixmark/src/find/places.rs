@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use sixmark_core::condition::Condition;
-use sixmark_core::find::Trial;
-use sixmark_core::plan::Plan;
+use sixmark_model::condition::Condition;
+use sixmark_model::find::Trial;
+use sixmark_model::plan::Plan;
 
 use crate::preflight;
 

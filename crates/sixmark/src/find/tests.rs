@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::find::Limit;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::{Close, Connection, Driver, Load, Request, Requests, Target};
-use sixmark_core::seconds::Seconds;
-use sixmark_core::tally::{FamilyTally, Slice};
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::find::Limit;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::{Close, Connection, Driver, Load, Request, Requests, Target};
+use sixmark_model::seconds::Seconds;
+use sixmark_model::tally::{FamilyTally, Slice};
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     let mut seconds = Seconds::new(1);
     seconds.add(&slice);
     let intervals = seconds.end();
-    let mut all = sixmark_core::tally::Tally::default();
+    let mut all = sixmark_model::tally::Tally::default();
     all[family] = tally;
     Loaded {
         tally: all,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sixmark_core::plan::lab::{Host as Plan, Lab, Node};
+use sixmark_model::plan::lab::{Host as Plan, Lab, Node};
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::{self, MountNs};
 use sixmark_sys::netns::NetNs;

@@ -3,10 +3,10 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-use sixmark_core::impairment::Impairment;
-use sixmark_core::link_report::{Mechanism, Report};
-use sixmark_core::plan::lab::tc::{self, Port};
-use sixmark_core::plan::lab::{End, Lab, Link, Mechanism as Wanted};
+use sixmark_model::impairment::Impairment;
+use sixmark_model::link_report::{Mechanism, Report};
+use sixmark_model::plan::lab::tc::{self, Port};
+use sixmark_model::plan::lab::{End, Lab, Link, Mechanism as Wanted};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::port::{Port as Own, Raw};
 use sixmark_sys::tap::Tap;

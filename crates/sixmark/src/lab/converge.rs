@@ -4,8 +4,8 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_core::family::Family;
-use sixmark_core::plan::lab::{Lab, Net, routes};
+use sixmark_model::plan::lab::{Lab, Net, routes};
+use sixmark_units::family::Family;
 
 use super::build::of;
 use super::host::Hosts;

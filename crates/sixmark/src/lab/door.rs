@@ -12,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sixmark_core::plan::lab::is_lab_name;
+use sixmark_model::plan::lab::is_lab_name;
 use sixmark_sys::{handover, join};
 
 use super::Hosts;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use sixmark_core::plan::lab::{Lab, Net, nft, tayga};
+use sixmark_model::plan::lab::{Lab, Net, nft, tayga};
 use sixmark_sys::interface;
 
 use super::build::of;

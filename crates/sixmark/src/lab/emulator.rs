@@ -11,10 +11,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use sixmark_core::emulator::Line;
-use sixmark_core::impairment::Impairment;
-use sixmark_core::link_report::{Direction, Mechanism, Report, Scheduling, Way};
-use sixmark_core::timing::Timing;
+use sixmark_emulator::Line;
+use sixmark_model::impairment::Impairment;
+use sixmark_model::link_report::{Direction, Mechanism, Report, Scheduling, Way};
+use sixmark_model::timing::Timing;
 use sixmark_sys::port::Port;
 
 use forwarder::Forwarder;

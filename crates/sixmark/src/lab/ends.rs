@@ -2,10 +2,10 @@
 
 use std::io;
 
-use sixmark_core::family::Family;
-use sixmark_core::plan::lab::routes::routes as of_links;
-use sixmark_core::plan::lab::{End, Host, Lab, Net, Node, Switch};
+use sixmark_model::plan::lab::routes::routes as of_links;
+use sixmark_model::plan::lab::{End, Host, Lab, Net, Node, Switch};
 use sixmark_sys::ethtool::Ethtool;
+use sixmark_units::family::Family;
 
 use super::build::BRIDGE;
 use super::netlink::{Netlink, NewRoute};

@@ -19,10 +19,10 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
-use sixmark_core::family::Family;
-use sixmark_core::plan::lab::Net;
+use sixmark_model::plan::lab::Net;
 use sixmark_sys::interface;
 use sixmark_sys::netns::NetNs;
+use sixmark_units::family::Family;
 
 /// A conversation with the kernel about one network namespace.
 pub(crate) struct Netlink {

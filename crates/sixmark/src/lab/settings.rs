@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use sixmark_core::plan::lab::Host;
+use sixmark_model::plan::lab::Host;
 
 /// What hosts of a lab have otherwise than a new network namespace: addresses count at once, ports are
 /// for everybody, and what a bridge passes on is not looked at.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_core::link_report::Report;
-use sixmark_core::plan::lab::Lab;
+use sixmark_model::link_report::Report;
+use sixmark_model::plan::lab::Lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::build;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use sixmark_core::chain::{Chain, Links};
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::outcome::Phase;
-use sixmark_core::plan::ratio::Ratio;
+use sixmark_model::chain::{Chain, Links};
+use sixmark_model::outcome::Phase;
+use sixmark_model::plan::ratio::Ratio;
 use sixmark_sys::driver::Slot;
+use sixmark_units::family::{Family, PerFamily};
 
 use super::outlet::Outlet;
 use super::prepare::Prepared;

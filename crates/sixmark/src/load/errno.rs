@@ -4,7 +4,7 @@ use libc::{
     EADDRINUSE, EADDRNOTAVAIL, ECONNABORTED, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH,
     ENETDOWN, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
-use sixmark_core::outcome::{Outcome, Phase};
+use sixmark_model::outcome::{Outcome, Phase};
 
 /// The outcome of an exchange that the kernel ended with `errno` in `phase`.
 pub(super) fn outcome(errno: i32, phase: Phase) -> Outcome {

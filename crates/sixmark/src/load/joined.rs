@@ -1,11 +1,11 @@
 //! Loads that followed one another, as one.
 
-use sixmark_core::clocks::Clocks;
-use sixmark_core::interval::Interval;
-use sixmark_core::lapses::Lapses;
-use sixmark_core::provenance::Ended;
-use sixmark_core::tally::Tally;
-use sixmark_core::truth::Book;
+use sixmark_model::clocks::Clocks;
+use sixmark_model::interval::Interval;
+use sixmark_model::lapses::Lapses;
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::Tally;
+use sixmark_model::truth::Book;
 use sixmark_sys::usage::Usage;
 
 use super::Loaded;

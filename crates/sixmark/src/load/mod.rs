@@ -32,14 +32,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
-use sixmark_core::clocks::Clocks;
-use sixmark_core::interval::Interval;
-use sixmark_core::lapses::Lapses;
-use sixmark_core::plan::Plan;
-use sixmark_core::provenance::Ended;
-use sixmark_core::seconds::Seconds;
-use sixmark_core::tally::{Slice, Tally};
-use sixmark_core::truth::Book;
+use sixmark_model::clocks::Clocks;
+use sixmark_model::interval::Interval;
+use sixmark_model::lapses::Lapses;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Ended;
+use sixmark_model::seconds::Seconds;
+use sixmark_model::tally::{Slice, Tally};
+use sixmark_model::truth::Book;
 use sixmark_sys::usage::{Usage, usage};
 
 /// An exchange that starts later after it was due, in nanoseconds, though a place was free, tells of
@@ -178,7 +178,7 @@ fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_core::plan::tls::Tls;
+    use sixmark_model::plan::tls::Tls;
 
     use super::*;
     use crate::tls::plan_for_tests;

@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
-use sixmark_core::check::{Inspection, KeptContent, Rejection};
-use sixmark_core::cookies::Jar;
-use sixmark_core::http1::Sight;
-use sixmark_core::plan::{Filled, Request};
-use sixmark_core::redirect::{MOST_HOPS, Next, is_redirect, resolve};
-use sixmark_core::template::{Template, Values};
+use sixmark_http::cookies::Jar;
+use sixmark_http::http1::Sight;
+use sixmark_http::redirect::{MOST_HOPS, Next, is_redirect, resolve};
+use sixmark_model::check::{Inspection, KeptContent, Rejection};
+use sixmark_model::plan::{Filled, Request};
+use sixmark_model::template::{Template, Values};
 
 use super::places::Place;
 use super::prepare::{Prepared, Sees};

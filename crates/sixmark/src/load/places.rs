@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use sixmark_core::chain::{Chain, Links};
-use sixmark_core::observer::Token;
-use sixmark_core::outcome::Phase;
+use sixmark_http::observer::Token;
+use sixmark_model::chain::{Chain, Links};
+use sixmark_model::outcome::Phase;
 use sixmark_sys::driver::Slot;
 
 use super::gather::Gather;

@@ -3,16 +3,16 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::http::Version;
-use sixmark_core::http1::RequestKind;
-use sixmark_core::http1::request::Manner;
-use sixmark_core::plan::{Filled, Plan, Request, Target};
-use sixmark_core::request_form::{Changing, Form};
-use sixmark_core::template::{Template, Values};
-use sixmark_core::url::Url;
-use sixmark_core::{http2, http3};
+use sixmark_http::Version;
+use sixmark_http::http1::RequestKind;
+use sixmark_http::http1::request::Manner;
+use sixmark_http::url::Url;
+use sixmark_http::{http2, http3};
+use sixmark_model::plan::{Filled, Plan, Request, Target};
+use sixmark_model::request_form::{Changing, Form};
+use sixmark_model::template::{Template, Values};
 use sixmark_sys::driver::Message;
+use sixmark_units::family::{Family, PerFamily};
 
 use super::hope::Hope;
 use crate::{Error, tls};

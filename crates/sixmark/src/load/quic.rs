@@ -9,9 +9,9 @@ use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
     EndpointEvent, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
 };
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::quic::Ending;
+use sixmark_model::quic::Ending;
 use sixmark_sys::driver::Slot;
+use sixmark_units::family::{Family, PerFamily};
 
 use crate::tls::{Agreed, QuicStart, VERSION};
 

@@ -1,16 +1,16 @@
 //! What a worker counts, for the run and for the current second.
 
-use sixmark_core::check::Mismatch;
-use sixmark_core::clocks::Clocks;
-use sixmark_core::family::Family;
-use sixmark_core::http1::Complete;
-use sixmark_core::lapses::Lapses;
-use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
-use sixmark_core::plan::accept::AcceptStatus;
-use sixmark_core::tally::{Slice, Tally};
-use sixmark_core::tcp;
-use sixmark_core::tls::Facts;
+use sixmark_http::http1::Complete;
+use sixmark_model::check::Mismatch;
+use sixmark_model::clocks::Clocks;
+use sixmark_model::lapses::Lapses;
+use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_model::plan::accept::AcceptStatus;
+use sixmark_model::tally::{Slice, Tally};
+use sixmark_model::tcp;
+use sixmark_model::tls::Facts;
 use sixmark_sys::driver::{Close, Handshake, Path};
+use sixmark_units::family::Family;
 
 use super::LATE;
 use super::connection::Connection;

@@ -1,6 +1,6 @@
 //! Which connections are asked about their handshake or path: not all, since asking costs a system call.
 
-use sixmark_core::family::{Family, PerFamily};
+use sixmark_units::family::{Family, PerFamily};
 
 /// So many of each family are asked on each worker before some are left out.
 const ALL: u64 = 256;

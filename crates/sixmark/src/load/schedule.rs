@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::mix::{Deal, Mix, share};
-use sixmark_core::random::Random;
+use sixmark_model::mix::{Deal, Mix, share};
+use sixmark_units::family::{Family, PerFamily};
+use sixmark_units::random::Random;
 
 use super::debts::Debts;
 use super::prepare::Prepared;

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::plan::Source;
+use sixmark_model::plan::Source;
 use sixmark_sys::driver::From;
+use sixmark_units::family::{Family, PerFamily};
 
 /// Deals out the local addresses of each family, round robin: in an order that is fixed, since a
 /// family's connections begin in the drawn order of the families and so keep step with nothing.

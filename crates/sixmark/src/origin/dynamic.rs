@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use hyper::Request;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 /// Primes are sought below this.
 const LIMIT: usize = 1 << 16;

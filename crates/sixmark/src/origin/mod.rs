@@ -38,7 +38,7 @@ use std::thread::{self, JoinHandle};
 
 use launch::{Running, Sockets};
 use serde_json::{Value, json};
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 use tokio::sync::oneshot;
 
 use crate::threads::no_thread;

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
-use sixmark_core::plan::generated::{Generated, bytes};
-use sixmark_core::random::Random;
+use sixmark_model::plan::generated::{Generated, bytes};
+use sixmark_units::random::Random;
 
 use crate::Error;
 

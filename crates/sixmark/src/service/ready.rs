@@ -6,9 +6,9 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::path::Path;
 use std::time::Duration;
 
-use sixmark_core::plan::services::Ready;
-use sixmark_core::plan::storage::server;
-use sixmark_core::url::{Host, Url};
+use sixmark_http::url::{Host, Url};
+use sixmark_model::plan::services::Ready;
+use sixmark_model::plan::storage::server;
 
 /// How long one look at a URL may take.
 const ANSWER: Duration = Duration::from_secs(2);

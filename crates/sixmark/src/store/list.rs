@@ -5,7 +5,7 @@ use rusqlite::{Row, named_params};
 use serde::de::IntoDeserializer as _;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
-use sixmark_core::headline::{Headline, Judged, Kind, SideFigures};
+use sixmark_report::headline::{Headline, Judged, Kind, SideFigures};
 
 use super::{Id, Store};
 use crate::Error;

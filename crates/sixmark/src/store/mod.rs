@@ -18,7 +18,7 @@ use rusqlite::{
     params,
 };
 use serde::Serialize;
-use sixmark_core::headline::{Headline, SideFigures};
+use sixmark_report::headline::{Headline, SideFigures};
 
 use crate::Error;
 pub use list::{Filter, Listed, Page};

@@ -4,11 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::study::result::CellTraffic;
-use sixmark_core::study::spec::traffic::Traffic;
-use sixmark_core::traffic::result::FlowResult;
-use sixmark_core::traffic::{Flow, Side};
+use sixmark_model::study::result::CellTraffic;
+use sixmark_model::study::spec::traffic::Traffic;
+use sixmark_model::traffic::result::FlowResult;
+use sixmark_model::traffic::{Flow, Side};
+use sixmark_units::family::{Family, PerFamily};
 
 use crate::Error;
 use crate::lab::{Host, Up};
@@ -191,8 +191,8 @@ pub(super) fn go_on(time: Duration, stop: &AtomicBool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_core::traffic::Protocol;
-    use sixmark_core::traffic::result::Sent;
+    use sixmark_model::traffic::Protocol;
+    use sixmark_model::traffic::result::Sent;
 
     use super::*;
 

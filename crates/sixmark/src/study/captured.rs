@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use sixmark_core::family::Family;
-use sixmark_core::family_result::Families;
-use sixmark_core::flow::{Transfer, Unmeasured};
-use sixmark_core::provenance::Warning;
-use sixmark_core::study::measure::{Measure, Phase, Plain, Point};
-use sixmark_core::study::result::CellResult;
-use sixmark_core::url::Url;
+use sixmark_http::url::Url;
+use sixmark_model::family_result::Families;
+use sixmark_model::provenance::Warning;
+use sixmark_model::study::measure::{Measure, Phase, Plain, Point};
+use sixmark_model::study::result::CellResult;
+use sixmark_units::family::Family;
+use sixmark_wire::flow::{Transfer, Unmeasured};
 
 use super::doubts::doubt;
 use crate::Error;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_core::provenance::Environment;
-use sixmark_core::study::result::{Change, StudyResult};
+use sixmark_model::provenance::Environment;
+use sixmark_model::study::result::{Change, StudyResult};
 
 /// What is compared.
 pub(super) struct Now<'a> {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use sixmark_core::study::client::Client;
-use sixmark_core::study::spec::Study;
-use sixmark_core::study::spec::cells::{Cell, cells};
-use sixmark_core::study::spec::words::{Place, option, words};
+use sixmark_model::study::client::Client;
+use sixmark_model::study::spec::Study;
+use sixmark_model::study::spec::cells::{Cell, cells};
+use sixmark_model::study::spec::words::{Place, option, words};
 
 use super::Commands;
 

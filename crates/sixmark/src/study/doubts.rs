@@ -1,12 +1,12 @@
 //! What makes a study's figures doubtful.
 
-use sixmark_core::link_report::Report as Link;
-use sixmark_core::provenance::Warning;
-use sixmark_core::result::RunResult;
-use sixmark_core::study::client::{Answer, Client};
-use sixmark_core::study::measure::{Measure, Plain};
-use sixmark_core::study::result::{Order, Resumed};
-use sixmark_core::study::spec::Study;
+use sixmark_model::link_report::Report as Link;
+use sixmark_model::provenance::Warning;
+use sixmark_model::result::RunResult;
+use sixmark_model::study::client::{Answer, Client};
+use sixmark_model::study::measure::{Measure, Plain};
+use sixmark_model::study::result::{Order, Resumed};
+use sixmark_model::study::spec::Study;
 
 /// Fewer repetitions give no interval worth the name.
 const FEWEST: u32 = 3;
@@ -107,7 +107,7 @@ fn of_link(before: Option<&Link>, after: &Link) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_core::link_report::{Counts, Direction, Mechanism};
+    use sixmark_model::link_report::{Counts, Direction, Mechanism};
 
     use super::*;
 

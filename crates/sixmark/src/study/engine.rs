@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use sixmark_core::provenance::Ended;
-use sixmark_core::study::outputs::{findings, outputs};
-use sixmark_core::study::result::{CellResult, StudyComparison, StudyResult};
-use sixmark_core::study::spec::Study;
-use sixmark_core::study::spec::cells::{Cell, cells, schedule};
+use sixmark_model::provenance::Ended;
+use sixmark_model::study::outputs::{findings, outputs};
+use sixmark_model::study::result::{CellResult, StudyComparison, StudyResult};
+use sixmark_model::study::spec::Study;
+use sixmark_model::study::spec::cells::{Cell, cells, schedule};
 use sixmark_sys::enclosure::Rights;
 
 use super::Commands;

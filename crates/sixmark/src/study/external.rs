@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_core::study::client::{Answer, Client, Job, Said};
+use sixmark_model::study::client::{Answer, Client, Job, Said};
 use sixmark_sys::process::Running;
 
 use super::folder::Output;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_core::plan::braces::fill;
-use sixmark_core::plan::generated::bytes;
-use sixmark_core::study::spec::Study;
-use sixmark_core::study::spec::cells::Cell;
+use sixmark_model::plan::braces::fill;
+use sixmark_model::plan::generated::bytes;
+use sixmark_model::study::spec::Study;
+use sixmark_model::study::spec::cells::Cell;
 
 use super::work::Work;
 use crate::Error;

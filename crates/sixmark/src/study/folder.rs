@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sixmark_core::result::RunResult;
-use sixmark_core::study::result::{CellResult, StudyResult};
+use sixmark_model::result::RunResult;
+use sixmark_model::study::result::{CellResult, StudyResult};
 
 use crate::{Error, output};
 

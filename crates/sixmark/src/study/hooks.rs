@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sixmark_core::plan::braces::fill;
-use sixmark_core::study::spec::cells::Cell;
+use sixmark_model::plan::braces::fill;
+use sixmark_model::study::spec::cells::Cell;
 use sixmark_sys::process::Running;
 
 use crate::Error;

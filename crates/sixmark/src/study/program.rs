@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use sixmark_core::plan::braces::names;
-use sixmark_core::study::client::{Client, engine_for};
-use sixmark_core::study::spec::cells::cells;
-use sixmark_core::study::spec::{Service, Study};
+use sixmark_model::plan::braces::names;
+use sixmark_model::study::client::{Client, engine_for};
+use sixmark_model::study::spec::cells::cells;
+use sixmark_model::study::spec::{Service, Study};
 
 use crate::Error;
 use crate::program::{command, find};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sixmark_core::fields::Wrong;
-use sixmark_core::study::digest;
-use sixmark_core::study::spec::{Context, Study, parse};
+use sixmark_model::fields::Wrong;
+use sixmark_model::study::digest;
+use sixmark_model::study::spec::{Context, Study, parse};
 
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sixmark_core::plan::lab::parse;
-use sixmark_core::study::spec::cells::Cell;
-use sixmark_core::study::spec::lab::{InLab, chosen};
-use sixmark_core::study::spec::{Service, Study};
+use sixmark_model::plan::lab::parse;
+use sixmark_model::study::spec::cells::Cell;
+use sixmark_model::study::spec::lab::{InLab, chosen};
+use sixmark_model::study::spec::{Service, Study};
 use sixmark_sys::enclosure::Rights;
 
 use super::folder::Folder;

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use sixmark_core::provenance::{Ended, Tool};
-use sixmark_core::study::analyse::published;
-use sixmark_core::study::result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
-use sixmark_core::study::spec::Study;
-use sixmark_core::study::spec::cells::cells;
-use sixmark_core::study::spec::lab::InLab;
+use sixmark_model::provenance::{Ended, Tool};
+use sixmark_model::study::analyse::published;
+use sixmark_model::study::result::{
+    FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult,
+};
+use sixmark_model::study::spec::Study;
+use sixmark_model::study::spec::cells::cells;
+use sixmark_model::study::spec::lab::InLab;
 use sixmark_sys::enclosure::Rights;
 
 use super::changes::{self, Now};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::mix::Part;
-use sixmark_core::plan::Plan;
-use sixmark_core::plan::tls::Share;
+use sixmark_model::mix::Part;
+use sixmark_model::plan::Plan;
+use sixmark_model::plan::tls::Share;
+use sixmark_units::family::{Family, PerFamily};
 
 use super::failure::Failure;
 use super::quic::Handshakes;

@@ -9,8 +9,8 @@ use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
 use rustls::{ClientConfig, HandshakeKind};
-use sixmark_core::tls::{Certificate, Facts};
-use sixmark_core::x509;
+use sixmark_model::tls::{Certificate, Facts};
+use sixmark_wire::x509;
 
 use super::failure::Failure;
 use super::names;

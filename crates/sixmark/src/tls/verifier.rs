@@ -13,7 +13,7 @@ use rustls::crypto::{
 use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
-use sixmark_core::x509;
+use sixmark_wire::x509;
 
 /// What the library has no word of its own for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

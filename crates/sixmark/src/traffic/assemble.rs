@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_core::provenance::{Ended, Tool};
-use sixmark_core::traffic::Side;
-use sixmark_core::traffic::result::{
+use sixmark_model::provenance::{Ended, Tool};
+use sixmark_model::traffic::Side;
+use sixmark_model::traffic::result::{
     Asked, Figures, FlowResult, Heard, HostResult, SCHEMA, Sent, TrafficResult, kinds,
 };
 

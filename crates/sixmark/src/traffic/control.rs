@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use sixmark_core::family::Family;
-use sixmark_core::traffic::{Flow, Protocol};
+use sixmark_model::traffic::{Flow, Protocol};
+use sixmark_units::family::Family;
 
 use super::Half;
 

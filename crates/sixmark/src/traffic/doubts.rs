@@ -1,9 +1,9 @@
 //! What makes the figures of traffic doubtful.
 
-use sixmark_core::provenance::{Ended, Warning};
-use sixmark_core::quantity::{count, duration_us};
-use sixmark_core::traffic::result::{Asked, FlowResult, TrafficResult};
-use sixmark_core::traffic::{Basis, Protocol};
+use sixmark_model::provenance::{Ended, Warning};
+use sixmark_model::traffic::result::{Asked, FlowResult, TrafficResult};
+use sixmark_model::traffic::{Basis, Protocol};
+use sixmark_units::quantity::{count, duration_us};
 
 use crate::Error;
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::traffic::{Flow, MOST_FLOWS, Side};
+use sixmark_model::traffic::{Flow, MOST_FLOWS, Side};
+use sixmark_units::family::{Family, PerFamily};
 
 use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};
 use super::near::{doors, outgoing};

@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind};
 
-use sixmark_core::traffic::result::Sent;
-use sixmark_core::traffic::{Outgoing, Protocol, Schedule, put_message};
+use sixmark_model::traffic::result::Sent;
+use sixmark_model::traffic::{Outgoing, Protocol, Schedule, put_message};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{BATCH, Outlet, Settings, Watched};
 

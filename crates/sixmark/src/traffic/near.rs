@@ -6,10 +6,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::provenance::Ended;
-use sixmark_core::traffic::result::{Asked, TrafficResult};
-use sixmark_core::traffic::{Flow, Mix, Outgoing, Protocol, Side};
+use sixmark_model::provenance::Ended;
+use sixmark_model::traffic::result::{Asked, TrafficResult};
+use sixmark_model::traffic::{Flow, Mix, Outgoing, Protocol, Side};
+use sixmark_units::family::{Family, PerFamily};
 
 use super::assemble::{Ends, Facts, document};
 use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};

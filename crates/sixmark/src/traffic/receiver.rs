@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sixmark_core::family::Family;
-use sixmark_core::traffic::result::Heard;
-use sixmark_core::traffic::{Header, Hearing, Listening, Protocol, Stream};
+use sixmark_model::traffic::result::Heard;
+use sixmark_model::traffic::{Header, Hearing, Listening, Protocol, Stream};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait};
+use sixmark_units::family::Family;
 
 use super::Counters;
 use crate::Error;

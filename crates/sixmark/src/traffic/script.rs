@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use sixmark_core::provenance::Ended;
-use sixmark_core::traffic::Script;
-use sixmark_core::traffic::result::{Asked, TrafficResult};
+use sixmark_model::provenance::Ended;
+use sixmark_model::traffic::Script;
+use sixmark_model::traffic::result::{Asked, TrafficResult};
 
 use super::assemble::{Ends, Facts, document};
 use super::far::QUIET;

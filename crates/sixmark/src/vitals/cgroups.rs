@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sixmark_core::vitals::group::Group;
-use sixmark_core::vitals::parse;
+use sixmark_model::vitals::group::Group;
+use sixmark_model::vitals::parse;
 
 use super::file::{Kept, text};
 use crate::Error;

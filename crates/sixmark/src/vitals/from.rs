@@ -4,9 +4,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sixmark_core::url::Url;
-use sixmark_core::vitals::result::samples_of;
-use sixmark_core::vitals::{Sample, exposition};
+use sixmark_http::url::Url;
+use sixmark_model::vitals::result::samples_of;
+use sixmark_model::vitals::{Sample, exposition};
 use sixmark_sys::netns::NetNs;
 
 use super::scrape;

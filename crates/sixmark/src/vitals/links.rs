@@ -3,8 +3,8 @@
 use std::io;
 
 use netlink_packet_route::link::{LinkAttribute, Stats64};
-use sixmark_core::vitals::Counter;
-use sixmark_core::vitals::network::{Interface, InterfaceCounters};
+use sixmark_model::vitals::Counter;
+use sixmark_model::vitals::network::{Interface, InterfaceCounters};
 
 use crate::lab::netlink::Netlink;
 

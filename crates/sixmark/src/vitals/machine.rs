@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use sixmark_core::vitals::counter::Widened;
-use sixmark_core::vitals::host::{Host, Softnet};
-use sixmark_core::vitals::parse;
+use sixmark_model::vitals::counter::Widened;
+use sixmark_model::vitals::host::{Host, Softnet};
+use sixmark_model::vitals::parse;
 
 use super::file::{Kept, text};
 

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sixmark_core::provenance::Warning;
-use sixmark_core::vitals::cost::{Cost, Whose, Work, cost};
-use sixmark_core::vitals::exposition::{Exporter, processor_time};
-use sixmark_core::vitals::section::{Place, Source, Vitals};
-use sixmark_core::vitals::series::{Point, Series};
-use sixmark_core::vitals::{Sample, Total};
+use sixmark_model::provenance::Warning;
+use sixmark_model::vitals::cost::{Cost, Whose, Work, cost};
+use sixmark_model::vitals::exposition::{Exporter, processor_time};
+use sixmark_model::vitals::section::{Place, Source, Vitals};
+use sixmark_model::vitals::series::{Point, Series};
+use sixmark_model::vitals::{Sample, Total};
 use sixmark_sys::clock;
 use sixmark_sys::usage::processor_us;
 

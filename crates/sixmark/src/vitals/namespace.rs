@@ -2,9 +2,9 @@
 
 use std::io;
 
-use sixmark_core::family::PerFamily;
-use sixmark_core::vitals::network::{Conntrack, Network};
-use sixmark_core::vitals::parse;
+use sixmark_model::vitals::network::{Conntrack, Network};
+use sixmark_model::vitals::parse;
+use sixmark_units::family::PerFamily;
 
 use super::file::{Kept, text};
 use super::links::Links;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sixmark_core::vitals::result::Offloads;
+use sixmark_model::vitals::result::Offloads;
 use sixmark_sys::ethtool::Ethtool;
 
 use super::links::Links;

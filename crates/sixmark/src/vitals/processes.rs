@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
-use sixmark_core::vitals::group::{Group, Kind, Process, Tracker};
-use sixmark_core::vitals::parse;
+use sixmark_model::vitals::group::{Group, Kind, Process, Tracker};
+use sixmark_model::vitals::parse;
 
 use super::file::Kept;
 

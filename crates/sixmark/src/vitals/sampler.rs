@@ -1,10 +1,10 @@
 //! Samples at an interval.
 
-use sixmark_core::provenance::Ended;
+use sixmark_model::provenance::Ended;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_core::vitals::Sample;
+use sixmark_model::vitals::Sample;
 
 use super::sources::Sources;
 use crate::Error;

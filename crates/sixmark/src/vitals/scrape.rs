@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
 
-use sixmark_core::url::{Host, Scheme, Url};
+use sixmark_http::url::{Host, Scheme, Url};
 
 use crate::Error;
 

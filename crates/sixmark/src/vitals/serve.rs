@@ -14,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use sixmark_core::vitals::{Sample, prometheus};
+use sixmark_model::vitals::{Sample, prometheus};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;

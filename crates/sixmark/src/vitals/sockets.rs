@@ -14,8 +14,8 @@ use netlink_packet_sock_diag::inet::{
     ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags,
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_SOCK_DIAG};
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::vitals::network::{SocketCounters, Sockets};
+use sixmark_model::vitals::network::{SocketCounters, Sockets};
+use sixmark_units::family::{Family, PerFamily};
 
 /// Where TCP_INFO has the segments sent again, and all that were sent (linux/tcp.h): both are there
 /// since Linux 4.2. The crate's own reading wants the structure of one kernel, whole.

@@ -3,12 +3,12 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use sixmark_core::family::PerFamily;
-use sixmark_core::vitals::network::Sockets;
-use sixmark_core::vitals::series::Point;
-use sixmark_core::vitals::{Counter, Sample, parse};
+use sixmark_model::vitals::network::Sockets;
+use sixmark_model::vitals::series::Point;
+use sixmark_model::vitals::{Counter, Sample, parse};
 use sixmark_sys::clock;
 use sixmark_sys::usage::processor_us;
+use sixmark_units::family::PerFamily;
 
 use super::cgroups::Cgroup;
 use super::machine::Machine;

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::io;
 use std::net::SocketAddr;
 
-use sixmark_core::family::Family;
-use sixmark_core::import::LeftOut;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::provenance::Warning;
-use sixmark_core::quantity::count;
+use sixmark_model::import::LeftOut;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::provenance::Warning;
+use sixmark_units::family::Family;
+use sixmark_units::quantity::count;
 
 use super::{NAMED, counted, warning};
 

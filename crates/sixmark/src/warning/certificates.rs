@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use sixmark_core::family_result::FamilyResult;
-use sixmark_core::provenance::Warning;
-use sixmark_core::result::RunResult;
-use sixmark_core::tls::CertificateCount;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::provenance::Warning;
+use sixmark_model::result::RunResult;
+use sixmark_model::tls::CertificateCount;
 
 use super::{NAMED, warning};
 

@@ -1,8 +1,8 @@
 //! What makes a comparison doubtful.
 
-use sixmark_core::comparison::Comparison;
-use sixmark_core::comparison::judge::{Doubt, doubts};
-use sixmark_core::provenance::Warning;
+use sixmark_model::comparison::Comparison;
+use sixmark_model::comparison::judge::{Doubt, doubts};
+use sixmark_model::provenance::Warning;
 
 use super::warning;
 

@@ -1,16 +1,16 @@
 //! What makes the figures of one family doubtful.
 
-use sixmark_core::check::{MOST_CONTENT, MOST_KEPT};
-use sixmark_core::content::ContentResult;
-use sixmark_core::family::Family;
-use sixmark_core::family_result::{FailureCount, FamilyResult};
-use sixmark_core::outcome::{LocalCause, Outcome};
-use sixmark_core::plan::Plan;
-use sixmark_core::plan::accept::AcceptStatus;
-use sixmark_core::provenance::Warning;
-use sixmark_core::quantity::count;
-use sixmark_core::redirect::MOST_HOPS;
-use sixmark_core::result::RunResult;
+use sixmark_http::redirect::MOST_HOPS;
+use sixmark_model::check::{MOST_CONTENT, MOST_KEPT};
+use sixmark_model::content::ContentResult;
+use sixmark_model::family_result::{FailureCount, FamilyResult};
+use sixmark_model::outcome::{LocalCause, Outcome};
+use sixmark_model::plan::Plan;
+use sixmark_model::plan::accept::AcceptStatus;
+use sixmark_model::provenance::Warning;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
+use sixmark_units::quantity::count;
 
 use super::{counted, warning};
 

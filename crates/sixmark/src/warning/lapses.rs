@@ -1,8 +1,8 @@
 //! What sixmark itself did to the times: it stood still, or was occupied with some responses.
 
-use sixmark_core::provenance::Warning;
-use sixmark_core::quantity::duration_us;
-use sixmark_core::result::RunResult;
+use sixmark_model::provenance::Warning;
+use sixmark_model::result::RunResult;
+use sixmark_units::quantity::duration_us;
 
 use super::{counted, warning};
 

@@ -1,9 +1,9 @@
 //! What makes a search for the highest rate doubtful.
 
-use sixmark_core::family::Family;
-use sixmark_core::find::{FindMax, Found, Limit};
-use sixmark_core::provenance::Warning;
-use sixmark_core::result::RunResult;
+use sixmark_model::find::{FindMax, Found, Limit};
+use sixmark_model::provenance::Warning;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 
 use super::warning;
 

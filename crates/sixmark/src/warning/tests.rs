@@ -1,14 +1,14 @@
-use sixmark_core::check::Checks;
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::pace::{Open, Pace, Rate, Stage};
-use sixmark_core::plan::tls::Tls;
-use sixmark_core::plan::{Close, Request, Requests};
-use sixmark_core::provenance::Ended;
-use sixmark_core::quic::{Ending, QuicTally};
-use sixmark_core::result::RunResult;
-use sixmark_core::tally::Tally;
-use sixmark_core::tls::{Certificate, Facts};
+use sixmark_http::Version;
+use sixmark_model::check::Checks;
+use sixmark_model::pace::{Open, Pace, Rate, Stage};
+use sixmark_model::plan::tls::Tls;
+use sixmark_model::plan::{Close, Request, Requests};
+use sixmark_model::provenance::Ended;
+use sixmark_model::quic::{Ending, QuicTally};
+use sixmark_model::result::RunResult;
+use sixmark_model::tally::Tally;
+use sixmark_model::tls::{Certificate, Facts};
+use sixmark_units::family::Family;
 
 use super::of_result;
 use crate::load::{self, Loaded};

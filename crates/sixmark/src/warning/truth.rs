@@ -1,8 +1,8 @@
 //! What makes the packets' view doubtful.
 
-use sixmark_core::plan::Plan;
-use sixmark_core::provenance::Warning;
-use sixmark_core::truth::{Counts, Truth};
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Warning;
+use sixmark_model::truth::{Counts, Truth};
 
 use super::{counted, warning};
 

@@ -1,10 +1,10 @@
 //! What vitals make doubtful.
 
-use sixmark_core::provenance::Warning;
-use sixmark_core::vitals::Sample;
-use sixmark_core::vitals::cost::Work;
-use sixmark_core::vitals::doubts::{Doubt, doubts};
-use sixmark_core::vitals::section::Place;
+use sixmark_model::provenance::Warning;
+use sixmark_model::vitals::Sample;
+use sixmark_model::vitals::cost::Work;
+use sixmark_model::vitals::doubts::{Doubt, doubts};
+use sixmark_model::vitals::section::Place;
 
 use super::warning;
 

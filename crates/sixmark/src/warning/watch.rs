@@ -1,10 +1,10 @@
 //! What makes figures of watched traffic doubtful.
 
-use sixmark_core::family::Family;
-use sixmark_core::provenance::{Ended, Warning};
-use sixmark_core::quantity::count;
-use sixmark_core::result::RunResult;
-use sixmark_core::watch::{Watched, WatchedFamily};
+use sixmark_model::provenance::{Ended, Warning};
+use sixmark_model::result::RunResult;
+use sixmark_model::watch::{Watched, WatchedFamily};
+use sixmark_units::family::Family;
+use sixmark_units::quantity::count;
 
 use super::family::{bad_status, failed, few_samples};
 use super::{counted, warning};
@@ -138,7 +138,7 @@ fn of_family(family: Family, seen: &WatchedFamily) -> Vec<Warning> {
 }
 
 fn hidden(family: Family, seen: &WatchedFamily) -> Option<Warning> {
-    let line = sixmark_core::watch::describe_hidden(&[seen])?;
+    let line = sixmark_model::watch::describe_hidden(&[seen])?;
     let message = format!("over {family} {line}: no count of requests, no goodput has them");
     Some(warning("exchanges_hidden", message))
 }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::family_result::{Families, FamilyResult};
-use sixmark_core::provenance::{Ended, Tool};
-use sixmark_core::result::{RatioResult, RunResult, SCHEMA, family_result};
-use sixmark_core::tally::FamilyTally;
-use sixmark_core::watch::{Gathered, Source, Watched, WatchedServer};
+use sixmark_model::family_result::{Families, FamilyResult};
+use sixmark_model::provenance::{Ended, Tool};
+use sixmark_model::result::{RatioResult, RunResult, SCHEMA, family_result};
+use sixmark_model::tally::FamilyTally;
+use sixmark_model::watch::{Gathered, Source, Watched, WatchedServer};
+use sixmark_units::family::{Family, PerFamily};
 
 use super::eye::Eye;
 use crate::{environment, warning};

@@ -1,8 +1,8 @@
 //! What looks at packets, wherever they come from.
 
-use sixmark_core::flow::{self, Counts, Ends, Follower, Observed, Sink, Transfer};
-use sixmark_core::watch::Gatherer;
-use sixmark_core::wire::{Link, Span};
+use sixmark_model::watch::Gatherer;
+use sixmark_wire::flow::{self, Counts, Ends, Follower, Observed, Sink, Transfer};
+use sixmark_wire::{Link, Span};
 
 use super::lines::Lines;
 use super::quic::Opener;

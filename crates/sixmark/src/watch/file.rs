@@ -4,11 +4,11 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_core::provenance::Ended;
-use sixmark_core::result::RunResult;
-use sixmark_core::watch::Source;
-use sixmark_core::wire::Span;
-use sixmark_core::wire::file::{File, Step};
+use sixmark_model::provenance::Ended;
+use sixmark_model::result::RunResult;
+use sixmark_model::watch::Source;
+use sixmark_wire::Span;
+use sixmark_wire::file::{File, Step};
 
 use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use sixmark_core::flow::{Observed, Transfer};
-use sixmark_core::watch::lines::Form;
+use sixmark_model::watch::lines::Form;
+use sixmark_wire::flow::{Observed, Transfer};
 
 use super::Settings;
 use crate::{Error, output};

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_core::provenance::Ended;
-use sixmark_core::result::RunResult;
-use sixmark_core::watch::Source;
-use sixmark_core::wire::Span;
+use sixmark_model::provenance::Ended;
+use sixmark_model::result::RunResult;
+use sixmark_model::watch::Source;
 use sixmark_sys::packets::{self, Ring};
 use sixmark_sys::{clock, interface};
+use sixmark_wire::Span;
 
 use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};

@@ -12,8 +12,8 @@ mod quic;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sixmark_core::family::PerFamily;
-use sixmark_core::watch::Progress;
+use sixmark_model::watch::Progress;
+use sixmark_units::family::PerFamily;
 
 pub use file::read;
 pub use live::{Where, live};

@@ -4,7 +4,7 @@
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rustls::quic::{DirectionalKeys, Suite, Version};
 use rustls::{Side, SupportedCipherSuite};
-use sixmark_core::flow::InitialOpener;
+use sixmark_wire::flow::InitialOpener;
 
 /// A packet number has so many bytes at most, and the sample stands behind as many.
 const LONGEST_NUMBER: usize = 4;

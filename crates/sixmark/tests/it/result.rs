@@ -8,9 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde_json::{Value, json as value};
-use sixmark_core::plan::tls::Tls;
-use sixmark_core::result::RunResult;
-use sixmark_core::tls::{Cause, Certificate, Facts, Reason, TlsTally};
+use sixmark_model::plan::tls::Tls;
+use sixmark_model::result::RunResult;
+use sixmark_model::tls::{Cause, Certificate, Facts, Reason, TlsTally};
 
 use crate::support::forms::RESULT;
 use crate::support::{Origin, json};

@@ -28,9 +28,9 @@ mod watched;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sixmark_core::family::Family;
-use sixmark_core::family_result::FamilyResult;
-use sixmark_core::result::RunResult;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 
 use crate::support;
 

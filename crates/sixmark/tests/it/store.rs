@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde_json::{Value, json as value};
 use sixmark::store::{Filter, Id, Listed, Place, Store};
-use sixmark_core::document::Document;
-use sixmark_core::headline::Headline;
+use sixmark_model::document::Document;
+use sixmark_report::headline::Headline;
 
 /// What `sixmark run` wrote once: 20 requests in a closed loop.
 pub(crate) const RUN: &str = include_str!("data/result-1/closed.json");

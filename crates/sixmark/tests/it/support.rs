@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sixmark::origin::{Identity, Options};
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 use tempfile::NamedTempFile;
 

@@ -3,8 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use sixmark_core::comparison::Metric;
-use sixmark_core::comparison::result::Order;
+use sixmark_model::comparison::Metric;
+use sixmark_model::comparison::result::Order;
 
 use super::super::run;
 use super::sides::WARM_UP;

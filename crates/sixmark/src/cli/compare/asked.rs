@@ -1,6 +1,6 @@
 //! What the two sides are: what was said, else the families, else two URLs.
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::super::run;
 use super::args::Args;

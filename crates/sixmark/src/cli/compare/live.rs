@@ -1,9 +1,9 @@
 //! How far a comparison is, and what it says by then.
 
-use sixmark_core::comparison::Comparison;
-use sixmark_core::comparison::result::SideName;
-use sixmark_core::report;
-use sixmark_core::tally::{Slice, SliceTally};
+use sixmark_model::comparison::Comparison;
+use sixmark_model::comparison::result::SideName;
+use sixmark_model::tally::{Slice, SliceTally};
+use sixmark_report as report;
 
 use super::super::out::complain;
 use super::super::progress::repaint;

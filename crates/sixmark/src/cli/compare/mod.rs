@@ -10,12 +10,12 @@ pub(super) use args::{Args, adapt};
 
 use std::ffi::OsString;
 
-use sixmark_core::comparison::Settings;
-use sixmark_core::comparison::result::{ComparisonResult, Schedule, Sides};
-use sixmark_core::document::Document;
-use sixmark_core::gate::Names;
-use sixmark_core::headline::Headline;
-use sixmark_core::report::{comparison, junit};
+use sixmark_model::comparison::Settings;
+use sixmark_model::comparison::result::{ComparisonResult, Schedule, Sides};
+use sixmark_model::document::Document;
+use sixmark_model::gate::Names;
+use sixmark_report::headline::Headline;
+use sixmark_report::{comparison, junit};
 
 use super::keep::Keeper;
 use super::out::{self, Place, complain, encoded, print, warn};

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Read as _;
 
 use serde::de::IgnoredAny;
-use sixmark_core::document::Document;
-use sixmark_core::headline::Headline;
+use sixmark_model::document::Document;
+use sixmark_report::headline::Headline;
 
 use super::super::keep::StoreArgs;
 use super::print;

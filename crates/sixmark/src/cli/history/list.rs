@@ -1,7 +1,7 @@
 //! `sixmark history list`.
 
-use sixmark_core::headline::Kind;
-use sixmark_core::visible::visible_json;
+use sixmark_report::headline::Kind;
+use sixmark_units::visible::visible_json;
 
 use super::super::keep::StoreArgs;
 use super::when::When;

@@ -1,7 +1,7 @@
 //! `sixmark history show`.
 
-use sixmark_core::document::Document;
-use sixmark_core::visible::visible_json;
+use sixmark_model::document::Document;
+use sixmark_units::visible::visible_json;
 
 use super::super::keep::{StoreArgs, quoted};
 use super::super::report;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use sixmark_core::headline::{Headline, Kind, SideFigures};
-use sixmark_core::provenance::Ended;
-use sixmark_core::quantity::{count, duration_us};
+use sixmark_model::provenance::Ended;
+use sixmark_report::headline::{Headline, Kind, SideFigures};
+use sixmark_units::quantity::{count, duration_us};
 
 use crate::store::{Listed, Page};
 

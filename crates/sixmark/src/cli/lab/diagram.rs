@@ -1,6 +1,6 @@
 //! `sixmark lab diagram`.
 
-use sixmark_core::plan::lab::diagram::{svg, text};
+use sixmark_model::plan::lab::diagram::{svg, text};
 
 use super::FileArgs;
 use crate::Error;

@@ -9,7 +9,7 @@ use std::process::Command as Program;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use sixmark_core::plan::lab::{Lab, parse};
+use sixmark_model::plan::lab::{Lab, parse};
 
 use super::out::{complain, print};
 use crate::Error;

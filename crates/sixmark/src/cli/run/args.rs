@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sixmark_core::check::Expect;
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::condition::Condition;
-use sixmark_core::http1::request::{check_method, parse_own_header};
-use sixmark_core::pace::{Overload, Process, Rate, Speed, Stage};
-use sixmark_core::plan::accept::AcceptStatus;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Close, Driver};
+use sixmark_http::http1::request::{check_method, parse_own_header};
+use sixmark_model::check::Expect;
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::condition::Condition;
+use sixmark_model::pace::{Overload, Process, Rate, Speed, Stage};
+use sixmark_model::plan::accept::AcceptStatus;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::{Close, Driver};
 
 use super::super::keep;
 use super::super::out::Place;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_core::family::PerFamily;
-use sixmark_core::plan::Load;
-use sixmark_core::quantity::{count, duration_us};
-use sixmark_core::tally::{Slice, SliceTally};
+use sixmark_model::plan::Load;
+use sixmark_model::tally::{Slice, SliceTally};
+use sixmark_units::family::PerFamily;
+use sixmark_units::quantity::{count, duration_us};
 
 use crate::cli::progress::repaint;
 

@@ -15,11 +15,11 @@ pub(super) use live::figures;
 pub(super) use plan::{only_family, plan};
 pub(super) use text::silent;
 
-use sixmark_core::document::Document;
-use sixmark_core::gate::Names;
-use sixmark_core::headline::Headline;
-use sixmark_core::report::{csv, junit, text as shown};
-use sixmark_core::result::RunResult;
+use sixmark_model::document::Document;
+use sixmark_model::gate::Names;
+use sixmark_model::result::RunResult;
+use sixmark_report::headline::Headline;
+use sixmark_report::{csv, junit, text as shown};
 
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};

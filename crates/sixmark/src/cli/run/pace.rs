@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
+use sixmark_model::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
 
 use super::args::{Args, positive_time};
 use super::search::FIRST;

@@ -5,15 +5,15 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::pace::{Open, Timetable};
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::list::{self, Entry};
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Close, Connection, Load, Plan, Target};
-use sixmark_core::provenance::Warning;
-use sixmark_core::url::{Scheme, Url};
+use sixmark_http::Version;
+use sixmark_http::url::{Scheme, Url};
+use sixmark_model::pace::{Open, Timetable};
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::list::{self, Entry};
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::{Close, Connection, Load, Plan, Target};
+use sixmark_model::provenance::Warning;
+use sixmark_units::family::Family;
 
 use super::args::Args;
 use super::pace;

@@ -5,12 +5,12 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sixmark_core::import::{AccessLog, Imported, Wanted, har, is_log_line};
-use sixmark_core::pace::{Speed, Timetable};
-use sixmark_core::plan::request::usual_method;
-use sixmark_core::plan::{Body, Request, Requests, Target, requests};
-use sixmark_core::provenance::Warning;
-use sixmark_core::template::Template;
+use sixmark_model::import::{AccessLog, Imported, Wanted, har, is_log_line};
+use sixmark_model::pace::{Speed, Timetable};
+use sixmark_model::plan::request::usual_method;
+use sixmark_model::plan::{Body, Request, Requests, Target, requests};
+use sixmark_model::provenance::Warning;
+use sixmark_model::template::Template;
 
 use super::args::Args;
 use crate::warning::{ENTRIES, LINES, Unit};

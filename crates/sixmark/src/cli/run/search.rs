@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::pace::{Open, Overload, Rate};
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Load, Plan};
-use sixmark_core::report::find::trial;
-use sixmark_core::result::RunResult;
+use sixmark_http::Version;
+use sixmark_model::pace::{Open, Overload, Rate};
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::{Load, Plan};
+use sixmark_model::result::RunResult;
+use sixmark_report::find::trial;
+use sixmark_units::family::Family;
 
 use super::args::Args;
 use super::live::Live;

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::plan::Source;
+use sixmark_model::plan::Source;
+use sixmark_units::family::{Family, PerFamily};
 
 use crate::Error;
 

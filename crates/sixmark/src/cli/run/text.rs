@@ -2,14 +2,14 @@
 
 mod advice;
 
-use sixmark_core::family::Family;
-use sixmark_core::family_result::{FailureCount, FamilyResult};
-use sixmark_core::outcome::Outcome;
-use sixmark_core::plan::Plan;
-use sixmark_core::provenance::{Ended, Warning};
-use sixmark_core::quantity::count;
-use sixmark_core::result::RunResult;
-use sixmark_core::tls::Reason;
+use sixmark_model::family_result::{FailureCount, FamilyResult};
+use sixmark_model::outcome::Outcome;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::{Ended, Warning};
+use sixmark_model::result::RunResult;
+use sixmark_model::tls::Reason;
+use sixmark_units::family::Family;
+use sixmark_units::quantity::count;
 
 use crate::warning::{counted, most_failed};
 use advice::Case;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use sixmark_core::http::Version as Spoken;
-use sixmark_core::plan::Target;
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::list::Entry;
-use sixmark_core::plan::tls::{Share, Tls, Version};
-use sixmark_core::url::{Scheme, Url};
+use sixmark_http::Version as Spoken;
+use sixmark_http::url::{Scheme, Url};
+use sixmark_model::plan::Target;
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::list::Entry;
+use sixmark_model::plan::tls::{Share, Tls, Version};
 
 use crate::Error;
 

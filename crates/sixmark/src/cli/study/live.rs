@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sixmark_core::quantity::count;
-use sixmark_core::study::result::{CellResult, Entry, StudyComparison};
+use sixmark_model::study::result::{CellResult, Entry, StudyComparison};
+use sixmark_units::quantity::count;
 
 use super::super::out::complain;
 use super::super::progress::repaint;

@@ -7,16 +7,16 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use sixmark_core::document::Document;
-use sixmark_core::fields::Wrong;
-use sixmark_core::headline::Headline;
-use sixmark_core::provenance::Ended;
-use sixmark_core::report::html;
-use sixmark_core::report::sheet::Named;
-use sixmark_core::report::study::{Style, reanalysis, report};
-use sixmark_core::study::analyse::published;
-use sixmark_core::study::result::StudyResult;
-use sixmark_core::study::spec::Study;
+use sixmark_model::document::Document;
+use sixmark_model::fields::Wrong;
+use sixmark_model::provenance::Ended;
+use sixmark_model::study::analyse::published;
+use sixmark_model::study::result::StudyResult;
+use sixmark_model::study::spec::Study;
+use sixmark_report::headline::Headline;
+use sixmark_report::html;
+use sixmark_report::sheet::Named;
+use sixmark_report::study::{Style, reanalysis, report};
 
 use super::keep::{self, Keeper};
 use super::out::{self, Place, complain, print};

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use sixmark_core::quantity::count;
-use sixmark_core::study::client::Client;
-use sixmark_core::study::result::Order;
-use sixmark_core::study::spec::cells::{Cell, cells};
-use sixmark_core::study::spec::{Given, Study};
+use sixmark_model::study::client::Client;
+use sixmark_model::study::result::Order;
+use sixmark_model::study::spec::cells::{Cell, cells};
+use sixmark_model::study::spec::{Given, Study};
+use sixmark_units::quantity::count;
 
 use super::super::out::print;
 use crate::Error;

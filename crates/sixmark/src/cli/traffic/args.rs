@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::traffic::{Arrivals, Basis, BitRate, Direction, Mix, Percent, Spread};
+use sixmark_model::traffic::{Arrivals, Basis, BitRate, Direction, Mix, Percent, Spread};
+use sixmark_units::family::{Family, PerFamily};
 
 use super::super::listen::Listen;
 use super::super::out::Place;

@@ -8,10 +8,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::provenance::Warning;
-use sixmark_core::report::traffic::{rate, table};
-use sixmark_core::traffic::result::TrafficResult;
+use sixmark_model::provenance::Warning;
+use sixmark_model::traffic::result::TrafficResult;
+use sixmark_report::traffic::{rate, table};
+use sixmark_units::family::{Family, PerFamily};
 
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
@@ -99,7 +99,7 @@ fn of_script(args: &Args, path: &Path, live: &mut Live) -> Result<TrafficResult,
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::Usage(format!("can't read '{file}': {error}")))?;
-    let script = sixmark_core::traffic::parse(&text)
+    let script = sixmark_model::traffic::parse(&text)
         .map_err(|wrong| Error::Usage(format!("{file}: {wrong}")))?;
     if script.flows.is_empty() && script.listening.is_empty() {
         let line = format!("{file}: it neither sends nor listens; add an ON or a LISTEN event");

@@ -7,10 +7,10 @@ pub(super) use args::Args;
 
 use std::time::{Duration, SystemTime};
 
-use sixmark_core::provenance::{Tool, Warning};
-use sixmark_core::report::vitals::{live, table};
-use sixmark_core::vitals::result::{Head, SCHEMA, VitalsResult};
-use sixmark_core::vitals::{Sample, Total};
+use sixmark_model::provenance::{Tool, Warning};
+use sixmark_model::vitals::result::{Head, SCHEMA, VitalsResult};
+use sixmark_model::vitals::{Sample, Total};
+use sixmark_report::vitals::{live, table};
 
 use super::listen::Listen;
 use super::out::{self, Place, complain, encoded, print, warn};

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use sixmark_core::family::PerFamily;
-use sixmark_core::quantity::count;
-use sixmark_core::watch::Progress;
+use sixmark_model::watch::Progress;
+use sixmark_units::family::PerFamily;
+use sixmark_units::quantity::count;
 
 use super::super::out::complain;
 use super::super::progress::repaint;

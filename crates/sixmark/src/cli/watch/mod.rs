@@ -5,13 +5,13 @@ mod live;
 
 pub(super) use args::Args;
 
-use sixmark_core::document::Document;
-use sixmark_core::family::Family;
-use sixmark_core::gate::Names;
-use sixmark_core::headline::Headline;
-use sixmark_core::provenance::Warning;
-use sixmark_core::report::{csv, junit, text};
-use sixmark_core::result::RunResult;
+use sixmark_model::document::Document;
+use sixmark_model::gate::Names;
+use sixmark_model::provenance::Warning;
+use sixmark_model::result::RunResult;
+use sixmark_report::headline::Headline;
+use sixmark_report::{csv, junit, text};
+use sixmark_units::family::Family;
 
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};

@@ -3,8 +3,8 @@
 mod closed;
 mod open;
 
-use sixmark_core::family::Family;
-use sixmark_core::pace::Pace;
+use sixmark_model::pace::Pace;
+use sixmark_units::family::Family;
 
 use super::prepare::Prepared;
 use closed::Closed;

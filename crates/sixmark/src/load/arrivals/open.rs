@@ -4,10 +4,10 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_core::family::Family;
-use sixmark_core::mix::Mix;
-use sixmark_core::pace::{self, Curve, Dues, Overload, Process, first_at};
-use sixmark_core::plan::Plan;
+use sixmark_model::mix::Mix;
+use sixmark_model::pace::{self, Curve, Dues, Overload, Process, first_at};
+use sixmark_model::plan::Plan;
+use sixmark_units::family::Family;
 
 use super::{TakenTurn, Turn};
 use crate::load::LATE;

@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use quinn_proto::{Connection, ConnectionHandle, Dir, StreamId, VarInt, WriteError};
-use sixmark_core::http3::{Control, Heads, Reader, Request, Violation, code};
-use sixmark_core::observer::Observer;
+use sixmark_http::http3::{Control, Heads, Reader, Request, Violation, code};
+use sixmark_http::observer::Observer;
 
 use crate::load::places::Place;
 

@@ -4,8 +4,8 @@ mod http3;
 
 use std::collections::VecDeque;
 
-use sixmark_core::http1::Reader;
-use sixmark_core::http2;
+use sixmark_http::http1::Reader;
+use sixmark_http::http2;
 
 use super::places::Place;
 pub(super) use http3::Http3;

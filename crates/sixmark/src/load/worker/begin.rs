@@ -1,10 +1,10 @@
 //! How an exchange begins: on a connection that has room for it, or on a new one.
 
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::outcome::Phase;
+use sixmark_http::Version;
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::outcome::Phase;
 use sixmark_sys::driver::{Driver, Slot, Way};
+use sixmark_units::family::Family;
 
 use super::http1::is_last;
 use super::{BURST, Worker};

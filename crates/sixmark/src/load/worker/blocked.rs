@@ -4,8 +4,8 @@
 //! Never more connections are open than the plan allows: a server with few slots gives them to those
 //! that are there, idle ones too, and the others would look as if their family failed.
 
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_units::family::Family;
 
 use super::Worker;
 use crate::load::arrivals::Turn;

@@ -1,7 +1,7 @@
 //! How exchanges and connections end that do not end well, and how connections are closed.
 
-use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
-use sixmark_core::plan;
+use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_model::plan;
 use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::http2::all;

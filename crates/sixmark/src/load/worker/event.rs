@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::family::Family;
+use sixmark_model::clocks::Timestamps;
 use sixmark_sys::driver::{Close, Driver, Event, Handshake, Kind, Slot};
+use sixmark_units::family::Family;
 
 use super::Worker;
 use crate::load::connection::State;

@@ -1,9 +1,9 @@
 //! What becomes of an exchange with a complete response: it is counted, and its place is free or goes on
 //! to where the response leads.
 
-use sixmark_core::check::Rejection;
-use sixmark_core::http1::Complete;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_http::http1::Complete;
+use sixmark_model::check::Rejection;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;

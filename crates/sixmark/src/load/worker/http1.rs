@@ -1,9 +1,9 @@
 //! Exchanges of HTTP/1.1: one after the other on a connection.
 
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::http1::{Complete, Fed, Known, Reader, Violation};
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::plan;
+use sixmark_http::http1::{Complete, Fed, Known, Reader, Violation};
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::plan;
 use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 
 use super::Worker;

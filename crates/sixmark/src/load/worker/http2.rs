@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sixmark_core::http1::{Complete, Sight as _};
-use sixmark_core::http2::{Parts, Violation};
-use sixmark_core::observer::{Answer, Loss, Observer, Token};
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::template::Values;
-use sixmark_core::{http2, http3};
+use sixmark_http::http1::{Complete, Sight as _};
+use sixmark_http::http2::{Parts, Violation};
+use sixmark_http::observer::{Answer, Loss, Observer, Token};
+use sixmark_http::{http2, http3};
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::template::Values;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;

@@ -2,10 +2,10 @@
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{ConnectionError, Dir, Event, StreamEvent, StreamId, TransportErrorCode, VarInt};
-use sixmark_core::http::Version;
-use sixmark_core::http3::Violation;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::tls::{Cause, Facts, Reason};
+use sixmark_http::Version;
+use sixmark_http::http3::Violation;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::tls::{Cause, Facts, Reason};
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
 use super::Worker;

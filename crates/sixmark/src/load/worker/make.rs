@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sixmark_core::http::Version;
-use sixmark_core::http1::request::Manner;
-use sixmark_core::mix::Choice;
-use sixmark_core::pace::Pace;
-use sixmark_core::template::Values;
+use sixmark_http::Version;
+use sixmark_http::http1::request::Manner;
+use sixmark_model::mix::Choice;
+use sixmark_model::pace::Pace;
+use sixmark_model::template::Values;
 use sixmark_sys::driver::{Driver, Handed, Message, Slot};
 
 use super::Worker;

@@ -22,16 +22,16 @@ mod tell;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_core::clocks::Clocks;
-use sixmark_core::http::Version;
-use sixmark_core::http1::Known;
-use sixmark_core::http3::Heads;
-use sixmark_core::lapses::Lapses;
-use sixmark_core::mix::share;
-use sixmark_core::plan::{Load, Plan};
-use sixmark_core::provenance::Ended;
-use sixmark_core::tally::{Slice, Tally};
-use sixmark_core::truth::Book;
+use sixmark_http::Version;
+use sixmark_http::http1::Known;
+use sixmark_http::http3::Heads;
+use sixmark_model::clocks::Clocks;
+use sixmark_model::lapses::Lapses;
+use sixmark_model::mix::share;
+use sixmark_model::plan::{Load, Plan};
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::{Slice, Tally};
+use sixmark_model::truth::Book;
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::arrivals::Arrivals;

@@ -1,7 +1,7 @@
 //! TLS on a connection: its handshake, what comes through it, and how it fails.
 
-use sixmark_core::http::Version;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
+use sixmark_http::Version;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;

@@ -1,11 +1,11 @@
 //! A family of whose exchanges not one is answered, in a load of so many: it would last for as many
 //! timeouts.
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::outcome::Outcome;
-use sixmark_core::plan::Load;
-use sixmark_core::tally::FamilyTally;
+use sixmark_model::outcome::Outcome;
+use sixmark_model::plan::Load;
+use sixmark_model::tally::FamilyTally;
 use sixmark_sys::driver::Driver;
+use sixmark_units::family::{Family, PerFamily};
 
 use super::Worker;
 use crate::load::LONGEST_SILENCE;

@@ -1,7 +1,7 @@
 //! A worker that stood still: its process was stopped, the machine paused, or the worker was occupied
 //! with one thing. What exchanges in flight seem to have taken then is no doing of their servers.
 
-use sixmark_core::clocks::Timestamps;
+use sixmark_model::clocks::Timestamps;
 use sixmark_sys::driver::Driver;
 
 use super::Worker;

@@ -1,9 +1,9 @@
 //! What is told of each connection and exchange one by one, for those who hold it against what packets
 //! say (`run --truth`).
 
-use sixmark_core::flow::Ends;
-use sixmark_core::truth::{Book, Opened, Told};
+use sixmark_model::truth::{Book, Opened, Told};
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_wire::flow::Ends;
 
 use super::Worker;
 use crate::load::places::Place;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use sixmark_core::plan::tls::{Tls, Version};
-use sixmark_core::tls::Reason;
+use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::tls::Reason;
 
 use super::support::{Authority, IPV6, Talk, client, only};
 use crate::tls::Client;

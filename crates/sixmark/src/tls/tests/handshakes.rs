@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use sixmark_core::plan::tls::{Tls, Version};
-use sixmark_core::x509::rfc3339;
+use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_wire::x509::rfc3339;
 
 use super::support::{Authority, IPV4, IPV6, NAME, Talk, client, only, server, server_with};
 

@@ -1,4 +1,4 @@
-use sixmark_core::plan::tls::{Tls, Version};
+use sixmark_model::plan::tls::{Tls, Version};
 
 use super::support::{Authority, plan};
 use crate::tls::Setup;

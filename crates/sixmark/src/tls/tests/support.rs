@@ -10,12 +10,12 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::pace::Pace;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::tls::{Tls, Version};
-use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
-use sixmark_core::tls::Facts;
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::pace::Pace;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
+use sixmark_model::tls::Facts;
 use tempfile::TempDir;
 
 use crate::tls::{Client, Failure, Progress, Room, Session, Setup};

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use sixmark_core::plan::tls::Version;
+use sixmark_model::plan::tls::Version;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
 

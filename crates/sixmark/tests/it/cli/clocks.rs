@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 use socket2::SockRef;
 
 use crate::support::{DEADLINE, Origin, Server, json, sixmark};

@@ -3,8 +3,8 @@
 use std::io::Read as _;
 
 use serde_json::Value;
-use sixmark_core::comparison::result::ComparisonResult;
-use sixmark_core::family::Family;
+use sixmark_model::comparison::result::ComparisonResult;
+use sixmark_units::family::Family;
 
 use crate::support::forms::COMPARISON;
 use crate::support::{Origin, command, finish, signal, sixmark};

@@ -1,7 +1,7 @@
 //! The search for the highest rate, against servers whose capacity is known.
 
 use serde_json::Value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use crate::support::{Origin, Server, command, document, finish, json, refusing, signal, sixmark};
 

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use rusqlite::Connection;
 use serde_json::Value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 use tempfile::TempDir;
 
 use crate::store::{RUN, comparison};

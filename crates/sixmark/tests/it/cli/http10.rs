@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 
 use serde_json::json as value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use crate::support::{Origin, Raw, Server, complaint, json, sixmark};
 

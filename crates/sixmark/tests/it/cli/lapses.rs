@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use serde_json::Value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use crate::support::site::{Over, Site};
 use crate::support::{DEADLINE, Origin, Raw, command, document, finish, json, signal};

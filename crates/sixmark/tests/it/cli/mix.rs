@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json as value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 use tempfile::TempDir;
 
 use crate::support::json;

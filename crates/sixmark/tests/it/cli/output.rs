@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use crate::support::{Origin, check, command, complaint, document, finish, script, sixmark};
 
@@ -163,7 +163,7 @@ fn nothing_foreign_moves_the_terminals_cursor() {
     for form in [&[][..], &["--md"]] {
         let output = sixmark(&[&["report", file.to_str().unwrap()], form].concat());
         let [said, table] = [&output.stderr, &output.stdout].map(|bytes| text(bytes));
-        let hidden = |text: &str| text.contains(sixmark_core::visible::is_hidden);
+        let hidden = |text: &str| text.contains(sixmark_units::visible::is_hidden);
         assert!(!hidden(&said) && !hidden(&table), "{said}{table}");
         assert!(said.contains(shown) || table.contains(shown), "{form:?}: {said}{table}");
     }

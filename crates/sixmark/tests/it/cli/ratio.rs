@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use serde_json::{Value, json as value};
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use crate::support::{Origin, Server, complaint, json, sixmark};
 

@@ -1,6 +1,6 @@
 //! What can't be done: one line that says why, and the exit status.
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use crate::support::{Origin, check, complaint, document, refusing, script, sixmark, skipped};
 

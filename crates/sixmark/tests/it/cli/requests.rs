@@ -1,7 +1,7 @@
 //! Mixes of requests: from request files, HAR files and access logs.
 
 use serde_json::{Value, json as value};
-use sixmark_core::plan::requests;
+use sixmark_model::plan::requests;
 use tempfile::TempDir;
 
 use crate::support::{Origin, complaint, document, json, sixmark};

@@ -7,9 +7,9 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::impairment::{Effect, Impairment, Loss, Rate};
-use sixmark_core::link_report::{Counts, Direction, Report, Scheduling};
+use sixmark_model::impairment::{Effect, Impairment, Loss, Rate};
+use sixmark_model::link_report::{Counts, Direction, Report, Scheduling};
+use sixmark_units::family::{Family, PerFamily};
 
 use super::pair::{Pair, any};
 use crate::support::{DEADLINE, skipped};

@@ -6,10 +6,10 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use sixmark::lab::emulator::Emulator;
-use sixmark_core::family::Family;
-use sixmark_core::impairment::Impairment;
+use sixmark_model::impairment::Impairment;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::tap::Tap;
+use sixmark_units::family::Family;
 
 /// The interface's name in both.
 const INTERFACE: &str = "wire";

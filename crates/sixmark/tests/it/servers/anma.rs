@@ -1,7 +1,7 @@
 //! ANMA's first study: 10,000 requests for 4,096 bytes, 1,000 at once, one on each connection, in
 //! five ratios of IPv6 to IPv4.
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::nginx::NGINX;
 use super::server::{SIZE, Server, Settings};

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::family_result::FamilyResult;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_units::family::{Family, PerFamily};
 
 use super::nginx::NGINX;
 use super::packets::Segment;

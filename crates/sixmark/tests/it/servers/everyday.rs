@@ -1,6 +1,6 @@
 //! What web servers do all day, with their own logs as the second opinion.
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::apache::APACHE;
 use super::nginx::NGINX;

@@ -10,9 +10,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use sixmark::capture::{Capture, Captured, Settings};
-use sixmark_core::family::Family;
-use sixmark_core::flow::Transfer;
 use sixmark_sys::netns::NetNs;
+use sixmark_units::family::Family;
+use sixmark_wire::flow::Transfer;
 use tempfile::TempDir;
 
 use super::packets::{Segment, segments};

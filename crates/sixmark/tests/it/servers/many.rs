@@ -7,8 +7,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
-use sixmark_core::family::Family;
-use sixmark_core::result::RunResult;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 
 use super::{assert_normal, of, take_turn};
 use crate::support::{check, command, document, finish, script, signal, skipped};

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sixmark_core::family::Family;
-use sixmark_core::family_result::FamilyResult;
-use sixmark_core::result::RunResult;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 
 use super::apache::APACHE;
 use super::caddy::CADDY;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::nginx::NGINX;
 use super::server::{Server, Settings};

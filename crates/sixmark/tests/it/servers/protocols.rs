@@ -1,6 +1,6 @@
 //! Each server speaks what it is said to speak, at all its addresses, and nothing else.
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::apache::APACHE;
 use super::caddy::CADDY;

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 use tempfile::TempDir;
 
 use super::process::Process;

@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use sixmark_core::family::Family;
-use sixmark_core::result::RunResult;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 use tempfile::TempDir;
 
 use super::process::{Process, program};

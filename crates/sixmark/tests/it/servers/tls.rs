@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use sixmark_core::family::Family;
-use sixmark_core::family_result::FamilyResult;
-use sixmark_core::result::RunResult;
-use sixmark_core::tls::TlsResult;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::result::RunResult;
+use sixmark_model::tls::TlsResult;
+use sixmark_units::family::Family;
 
 use super::nginx::NGINX;
 use super::process::program;

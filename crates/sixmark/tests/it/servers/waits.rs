@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use sixmark_core::family::{Family, PerFamily};
+use sixmark_units::family::{Family, PerFamily};
 
 use super::nginx::NGINX;
 use super::packets::Segment;

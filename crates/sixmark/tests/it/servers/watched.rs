@@ -11,11 +11,11 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use sixmark_core::flow::{
+use sixmark_wire::Span;
+use sixmark_wire::flow::{
     Closure, Ends, Follower, Observed, Sent, Settings, Sink, Spoken, Transfer,
 };
-use sixmark_core::wire::Span;
-use sixmark_core::wire::pcap::{Format, HEADER, Next};
+use sixmark_wire::pcap::{Format, HEADER, Next};
 
 use self::made::{Link, Made, Origin, Recording, ask, large_datagrams, load, secure};
 use self::tshark::{ACK, FIN, RST, SYN, Shown, streams};

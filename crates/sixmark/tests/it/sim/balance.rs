@@ -1,10 +1,10 @@
 //! What must hold after every run, whatever happened in it: the worker's books agree with
 //! themselves and with the world's.
 
-use sixmark_core::family::Family;
-use sixmark_core::outcome::Outcome;
-use sixmark_core::tally::SliceTally;
+use sixmark_model::outcome::Outcome;
+use sixmark_model::tally::SliceTally;
 use sixmark_sys::driver::{Close, Handshake, Path};
+use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran};
 

@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{Close, Epoll, Handed, Kind, Message, Uring, Way};
+use sixmark_units::family::Family;
 
 use super::conformance::next;
 use super::datagrams::loopback;

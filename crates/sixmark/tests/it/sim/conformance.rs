@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{
     Close, Driver, Event, Grain, Handed, Handshake, Kind, Message, Stamps, Way,
 };
+use sixmark_units::family::Family;
 
 use super::real::{OverEpoll, OverStampedEpoll, OverUring, OverUringOnce};
 use super::script::SECOND;

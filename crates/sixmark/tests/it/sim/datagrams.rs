@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::Command;
 
 use libc::ECONNREFUSED;
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{
     Close, Driver, Epoll, Event, From, Handed, Kind, PeerWrites, Slot, Stamps, Uring, Way,
 };
+use sixmark_units::family::Family;
 
 use super::conformance::next;
 use crate::support::skipped;

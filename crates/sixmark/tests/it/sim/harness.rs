@@ -8,15 +8,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sixmark::load::{Prepared, Report, Worker};
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::family::PerFamily;
-use sixmark_core::http::Version;
-use sixmark_core::mix::share;
-use sixmark_core::pace::{Open, Pace, Rate, Stage};
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
-use sixmark_core::tally::{Slice, Tally};
+use sixmark_http::Version;
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::mix::share;
+use sixmark_model::pace::{Open, Pace, Rate, Stage};
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
+use sixmark_model::tally::{Slice, Tally};
+use sixmark_units::family::PerFamily;
 
 use super::driver::Simulated;
 use super::ledger::Ledger;

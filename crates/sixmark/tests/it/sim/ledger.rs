@@ -1,7 +1,7 @@
 //! What the simulated servers saw, to hold a worker's counts against.
 
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{Close, Handshake, Path};
+use sixmark_units::family::Family;
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {

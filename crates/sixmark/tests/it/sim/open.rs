@@ -4,12 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use libc::ECONNREFUSED;
-use sixmark_core::family::Family;
-use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
-use sixmark_core::plan::Plan;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::provenance::Ended;
-use sixmark_core::tally::FamilyTally;
+use sixmark_model::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
+use sixmark_model::plan::Plan;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::FamilyTally;
+use sixmark_units::family::Family;
 
 use super::balance;
 use super::harness::{BEGIN, Ran, Sim, at_rate, opened, plan, run};
@@ -224,7 +224,7 @@ fn a_ramp_and_steps_have_their_shape_and_end_by_themselves() {
         let mut plan = opened(plan(), Open::new(stages).unwrap());
         (plan.load.requests, plan.load.duration) = (None, ten);
         let ran = run(plan, after(MILLI));
-        let of = |slice: &sixmark_core::tally::Slice| {
+        let of = |slice: &sixmark_model::tally::Slice| {
             slice.families.iter().map(|(_, family)| family.sent).sum::<u64>()
         };
         let seconds: Vec<_> = ran.slices.iter().map(of).collect();

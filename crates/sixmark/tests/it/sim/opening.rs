@@ -3,10 +3,10 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use libc::ECONNREFUSED;
-use sixmark_core::family::Family;
-use sixmark_core::plan::Plan;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::provenance::Ended;
+use sixmark_model::plan::Plan;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::provenance::Ended;
+use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, plan};
 use super::script::{Dial, MICRO, Reply, SECOND, Script};
@@ -132,7 +132,7 @@ fn where_the_server_takes_no_more_the_load_begins_with_what_is_there() {
     plan.connection.most_open = plan.load.connections;
     plan.load.timeout = std::time::Duration::from_secs(60);
     let ran = Sim::new(plan).run(Script::new(takes(100), answers()));
-    let of = |count: fn(&sixmark_core::tally::Connections) -> u64| {
+    let of = |count: fn(&sixmark_model::tally::Connections) -> u64| {
         ran.tally().iter().map(|(_, tally)| count(&tally.connections)).sum::<u64>()
     };
     assert_eq!((of(|all| all.opened), of(|all| all.unopened)), (100, 900));

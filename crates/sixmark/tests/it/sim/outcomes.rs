@@ -6,9 +6,9 @@ use std::time::Duration;
 use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
-use sixmark_core::family::Family;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::plan::Plan;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::plan::Plan;
+use sixmark_units::family::Family;
 
 use super::harness::{Sim, lasting, plan, run};
 use super::script::{Dial, MICRO, MILLI, Reply, Script, Step, Take};

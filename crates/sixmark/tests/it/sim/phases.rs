@@ -2,11 +2,11 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use sixmark_core::clocks::Timestamps;
-use sixmark_core::family::Family;
-use sixmark_core::plan::Plan;
-use sixmark_core::timing::Timing;
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::plan::Plan;
+use sixmark_model::timing::Timing;
 use sixmark_sys::driver::{Handshake, Way};
+use sixmark_units::family::Family;
 
 use super::harness::{plan, run};
 use super::script::{Dial, MICRO, MILLI, Reply, Request, Response, Script, Step, Take};

@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring, Way};
+use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 
 use super::stage::{Checker, Scene, Stage};

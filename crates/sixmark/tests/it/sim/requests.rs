@@ -3,13 +3,13 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use sixmark_core::family::Family;
-use sixmark_core::outcome::Outcome;
-use sixmark_core::pace::{Open, Timetable};
-use sixmark_core::plan::{Plan, Request, Requests};
-use sixmark_core::provenance::Ended;
-use sixmark_core::tally::FamilyTally;
-use sixmark_core::template::Template;
+use sixmark_model::outcome::Outcome;
+use sixmark_model::pace::{Open, Timetable};
+use sixmark_model::plan::{Plan, Request, Requests};
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::FamilyTally;
+use sixmark_model::template::Template;
+use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, at_rate, lasting, opened, plan, run};
 use super::script::{MILLI, Reply, Response, SECOND, Script, Step};

@@ -4,9 +4,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use libc::ECONNREFUSED;
-use sixmark_core::family::Family;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::provenance::Ended;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::provenance::Ended;
+use sixmark_units::family::Family;
 
 use super::balance;
 use super::harness::{BEGIN, Ran, Sim, lasting, plan, run};

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use sixmark_core::family::Family;
 use sixmark_sys::driver::Way;
+use sixmark_units::family::Family;
 
 use super::http2::books::Books;
 use super::random::Random;

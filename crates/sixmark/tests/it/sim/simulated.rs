@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use libc::{ECONNREFUSED, ECONNRESET};
-use sixmark_core::family::Family;
 use sixmark_sys::driver::Way;
+use sixmark_units::family::Family;
 
 use super::driver::Simulated;
 use super::random::Random;

@@ -1,7 +1,7 @@
 //! Where drivers are held to what all of them must do: a peer, and what it does.
 
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{Driver, Way};
+use sixmark_units::family::Family;
 
 /// What a peer does with every connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

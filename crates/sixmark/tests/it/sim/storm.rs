@@ -7,13 +7,13 @@ use std::time::Duration;
 use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
-use sixmark_core::check::Checks;
-use sixmark_core::pace::{Open, Overload, Pace, Process, Rate, Stage};
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::plan::{Body, Close, Plan, Request, Requests};
-use sixmark_core::provenance::Ended;
-use sixmark_core::tally::FamilyTally;
-use sixmark_core::template::{Place, Reading};
+use sixmark_model::check::Checks;
+use sixmark_model::pace::{Open, Overload, Pace, Process, Rate, Stage};
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::{Body, Close, Plan, Request, Requests};
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::FamilyTally;
+use sixmark_model::template::{Place, Reading};
 
 use super::balance;
 use super::harness::{BEGIN, Ran, Sim, plan};

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_core::family::Family;
 use sixmark_sys::driver::{Close, Event, Handed, Handshake, Kind, Path, Slot, Way};
+use sixmark_units::family::Family;
 
 use super::ledger::{Asked, Begun, Connection, Ledger};
 use super::random::Random;

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use sixmark_core::document::Document;
-use sixmark_core::family::Family;
-use sixmark_core::headline::{Headline, Kind};
-use sixmark_core::report::{csv, text};
+use sixmark_model::document::Document;
+use sixmark_report::headline::{Headline, Kind};
+use sixmark_report::{csv, text};
+use sixmark_units::family::Family;
 
 use super::comparison;
 

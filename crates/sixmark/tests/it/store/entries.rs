@@ -5,9 +5,9 @@ use std::path::Path;
 use std::thread;
 
 use sixmark::store::{Filter, Id, NewEntry, Place, Store};
-use sixmark_core::comparison::Verdict;
-use sixmark_core::headline::{Headline, Kind};
-use sixmark_core::provenance::Ended;
+use sixmark_model::comparison::Verdict;
+use sixmark_model::provenance::Ended;
+use sixmark_report::headline::{Headline, Kind};
 
 use super::{RUN, comparison, headline, ids, open};
 

@@ -1,7 +1,7 @@
 //! The document of a study, and its published form.
 
 use serde_json::{Value, json};
-use sixmark_core::document::Document;
+use sixmark_model::document::Document;
 
 use super::{Bench, fine};
 use crate::support::forms::STUDY;

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
-use sixmark_core::comparison::judge::compare;
-use sixmark_core::comparison::result::{Block, ComparisonResult};
-use sixmark_core::comparison::result::{Order, Schedule, Side, SideName, Sides};
-use sixmark_core::comparison::{Pair, Settings, Stretch};
-use sixmark_core::gate_result::GateResult;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::provenance::{Ended, Warning};
-use sixmark_core::result::{RunResult, planned_result};
-use sixmark_core::tally::FamilyTally;
+use sixmark_model::comparison::judge::compare;
+use sixmark_model::comparison::result::{Block, ComparisonResult};
+use sixmark_model::comparison::result::{Order, Schedule, Side, SideName, Sides};
+use sixmark_model::comparison::{Pair, Settings, Stretch};
+use sixmark_model::gate_result::GateResult;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::provenance::{Ended, Warning};
+use sixmark_model::result::{RunResult, planned_result};
+use sixmark_model::tally::FamilyTally;
 
 use super::{Origin, json as run};
 
@@ -57,7 +57,7 @@ pub(crate) fn comparison() -> Value {
         cpu: Default::default(),
     };
     let document = ComparisonResult {
-        schema: sixmark_core::comparison::result::SCHEMA.into(),
+        schema: sixmark_model::comparison::result::SCHEMA.into(),
         tool: run.tool.clone(),
         started: run.started.clone(),
         elapsed_s: 27.5,
@@ -112,7 +112,7 @@ fn figures(
     run: &RunResult,
     tally: &FamilyTally,
     elapsed_s: f64,
-) -> sixmark_core::family_result::FamilyResult {
+) -> sixmark_model::family_result::FamilyResult {
     planned_result(run.plan.as_ref().unwrap(), tally, Vec::new(), elapsed_s, false)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::DEADLINE;
 

@@ -20,7 +20,7 @@ use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Endpoint, Incoming};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivatePkcs8KeyDer;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;

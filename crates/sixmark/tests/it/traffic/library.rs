@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sixmark::traffic::{Ends, Half, Port, Ready, Receiver, assemble};
-use sixmark_core::family::Family;
-use sixmark_core::traffic::{BitRate, Direction, Mix, Outgoing, Protocol};
+use sixmark_model::traffic::{BitRate, Direction, Mix, Outgoing, Protocol};
 use sixmark_sys::netns::NetNs;
+use sixmark_units::family::Family;
 
 use crate::support::{DEADLINE, skipped};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use sixmark_core::family::Family;
 use sixmark_sys::flows::Sink;
+use sixmark_units::family::Family;
 use tempfile::TempDir;
 
 use super::{document, messages};

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::{Far, until_sending};
 use crate::support::forms::TRAFFIC;

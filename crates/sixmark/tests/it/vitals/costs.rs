@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 
 use serde_json::Value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::{Serving, Watching};
 use crate::lab::up::{Lab, without};

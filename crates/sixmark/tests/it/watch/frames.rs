@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use sixmark_core::family::Family;
-use sixmark_core::wire::Link;
-use sixmark_core::wire::pcap::{self, Record};
+use sixmark_units::family::Family;
+use sixmark_wire::Link;
+use sixmark_wire::pcap::{self, Record};
 
 /// When the first packet is seen.
 pub(super) const BEGIN: u64 = 1_700_000_000_000_000_000;

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 
 use serde_json::Value;
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::files::{kept, watched};
 use super::frames::{encrypted, exchanges, pcap};

@@ -1,10 +1,10 @@
 //! What to do about a failure.
 
-use sixmark_core::http::Version;
-use sixmark_core::outcome::{Failure, LocalCause, Outcome, Phase};
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::tls::{Tls, Version as TlsVersion};
-use sixmark_core::tls::Reason;
+use sixmark_http::Version;
+use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::tls::{Tls, Version as TlsVersion};
+use sixmark_model::tls::Reason;
 
 /// How a family failed most often, and in what run.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Whom a run trusts, and by what name.
 
 use sixmark::origin::{Identity, Options};
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use serde_json::{Value, json as value};
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json as value};
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::{assert_normal, both, trusting};
 use crate::support::{

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use sixmark_core::family::{Family, PerFamily};
-use sixmark_core::impairment::{Effect, Impairment, Loss};
+use sixmark_model::impairment::{Effect, Impairment, Loss};
 use sixmark_sys::netns::NetNs;
+use sixmark_units::family::{Family, PerFamily};
 use tempfile::TempDir;
 
 use super::super::process::{Process, program};

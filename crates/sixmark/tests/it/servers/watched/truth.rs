@@ -1,8 +1,8 @@
 //! `run --truth`: what packets say beside a run's clock.
 
 use serde_json::Value;
-use sixmark_core::family::Family;
-use sixmark_core::result::RunResult;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 
 use super::super::nginx::NGINX;
 use super::super::server::{Server, Settings};
@@ -31,7 +31,7 @@ fn each_exchange_of_a_run_is_found_among_the_packets() {
                 let (figures, found) =
                     (result.families.of(family).unwrap(), truth.families.of(family).unwrap());
                 let opened = figures.connections.opened;
-                let of = |counts: sixmark_core::truth::Counts| {
+                let of = |counts: sixmark_model::truth::Counts| {
                     [counts.client, counts.packets, counts.matched, counts.untold]
                 };
                 assert_eq!(of(found.connections), [opened, opened, opened, 0], "{driver} {family}");

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::plan::Plan;
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::tally::FamilyTally;
+use sixmark_http::Version;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::plan::Plan;
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::tally::FamilyTally;
 use sixmark_sys::driver::Way;
+use sixmark_units::family::Family;
 
 use super::books::{Books, Fate};
 use super::frame::{

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_core::family::Family;
+use sixmark_units::family::Family;
 
 use super::frame::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, Frames, GOAWAY, HEADERS, PUSH_PROMISE,

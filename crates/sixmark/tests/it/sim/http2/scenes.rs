@@ -7,12 +7,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use libc::{ECONNREFUSED, ECONNRESET};
-use sixmark_core::family::Family;
-use sixmark_core::outcome::{Failure, Outcome, Phase};
-use sixmark_core::plan::ratio::Ratio;
-use sixmark_core::provenance::Ended;
-use sixmark_core::tally::FamilyTally;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::FamilyTally;
 use sixmark_sys::driver::Way;
+use sixmark_units::family::Family;
 
 use super::acts::{
     answer, coded, connects, failures, fates, goaway, reset, run, run_sim, serving, streams, tally,

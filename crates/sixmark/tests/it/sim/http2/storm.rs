@@ -8,13 +8,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sixmark_core::family::Family;
-use sixmark_core::http::Version;
-use sixmark_core::outcome::Outcome;
-use sixmark_core::plan::http::Http;
-use sixmark_core::plan::{Body, Plan, Request, Requests};
-use sixmark_core::provenance::Ended;
-use sixmark_core::tally::FamilyTally;
+use sixmark_http::Version;
+use sixmark_model::outcome::Outcome;
+use sixmark_model::plan::http::Http;
+use sixmark_model::plan::{Body, Plan, Request, Requests};
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::FamilyTally;
+use sixmark_units::family::Family;
 
 use super::books::{Books, Fate, Page};
 use super::server::{GOODBYES, Mood, server};

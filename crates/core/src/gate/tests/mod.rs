@@ -1,6 +1,0 @@
-//! Gates as tables: what is read, what is refused and with which words, and what comes of it.
-
-mod evaluating;
-pub(crate) mod fixture;
-mod reading;
-mod refusing;

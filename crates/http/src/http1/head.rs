@@ -1,0 +1,352 @@
+//! The head of a response: `httparse` reads it, the fields that frame the body are judged here.
+
+use std::mem::{self, MaybeUninit};
+
+use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
+
+use super::{Violation, is_token};
+use crate::semantics::MAX_HEAD;
+
+/// So many fields are read without memory of their own.
+const FEW_FIELDS: usize = 128;
+/// Of a head that comes in pieces, so much is judged before it is whole. Lines without end, each in a
+/// piece of its own, would else have all those before them read as often.
+const JUDGED_EARLY: usize = 4 * 1024;
+
+/// What a head says about itself and the body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) coding: Coding,
+    pub(super) length: Length,
+    /// The peer will keep the connection open, as far as the head tells.
+    pub(super) persists: bool,
+    /// It says so in as many words.
+    pub(super) keep_alive: bool,
+}
+
+/// Transfer-Encoding (RFC 9112, 6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coding {
+    Absent,
+    /// chunked is the last coding, so the body tells its end.
+    Chunked,
+    /// It is not: the end of the connection ends the body.
+    Other,
+    Faulty,
+}
+
+/// Content-Length (RFC 9110, 8.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Length {
+    #[default]
+    Absent,
+    Known(u64),
+    Faulty(Violation),
+}
+
+/// Reads a head that lies whole at the start of `bytes`. Returns it with its length, or None where
+/// more bytes are needed.
+pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Violation> {
+    with_response(bytes, |response, read| match read {
+        Ok(Status::Complete(length)) if length > MAX_HEAD => Err(Violation::HeadTooLong),
+        Ok(Status::Complete(length)) => Ok(Some((Head::of(response)?, length))),
+        Ok(Status::Partial) => Ok(None),
+        Err(error) => Err(violation(error)),
+    })
+}
+
+/// Tells of each field of a head that [`parse`] has read.
+pub(super) fn tell_fields(head: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
+    with_response(head, |response, read| {
+        if read.is_ok() {
+            response.headers.iter().for_each(|header| tell(header.name.as_bytes(), header.value));
+        }
+    });
+}
+
+/// Reads the head at the start of `bytes`, however many fields it has, and hands it to `take`.
+fn with_response<T>(
+    bytes: &[u8],
+    take: impl FnOnce(&Response<'_, '_>, Result<Status<usize>, Error>) -> T,
+) -> T {
+    let mut response = Response::new(&mut []);
+    let mut fields = [const { MaybeUninit::uninit() }; FEW_FIELDS];
+    let mut config = ParserConfig::default();
+    config
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true);
+    let read = config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+    if read != Err(Error::TooManyHeaders) {
+        return take(&response, read);
+    }
+    // No field takes less than a line.
+    let (length, _) = through_empty_line(&[], bytes);
+    let lines = bytes[..length.min(MAX_HEAD)].iter().filter(|&&byte| byte == b'\n').count();
+    let mut fields = vec![EMPTY_HEADER; lines];
+    let mut response = Response::new(&mut fields);
+    let read = config.parse_response(&mut response, bytes);
+    take(&response, read)
+}
+
+fn violation(error: Error) -> Violation {
+    match error {
+        Error::HeaderName => Violation::HeaderName,
+        Error::HeaderValue => Violation::HeaderValue,
+        Error::NewLine => Violation::LineEnd,
+        // There is room for as many as the most that is read has lines.
+        Error::TooManyHeaders => Violation::HeadTooLong,
+        Error::Version => Violation::Version,
+        Error::Status | Error::Token => Violation::StatusLine,
+    }
+}
+
+impl Head {
+    fn of(response: &Response<'_, '_>) -> Result<Head, Violation> {
+        let status = response.code.filter(|&code| code >= 100).ok_or(Violation::Status)?;
+        let mut fields = Fields::default();
+        response.headers.iter().for_each(|header| fields.add(header));
+        Ok(Head {
+            status,
+            coding: fields.codings.verdict(),
+            length: fields.length,
+            persists: fields.persists(response.version == Some(0)),
+            keep_alive: fields.keep_alive,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Fields {
+    codings: Codings,
+    length: Length,
+    close: bool,
+    keep_alive: bool,
+}
+
+impl Fields {
+    fn add(&mut self, header: &Header<'_>) {
+        // The lengths come first because most fields are none of the three.
+        let named = |name: &str| header.name.eq_ignore_ascii_case(name);
+        match header.name.len() {
+            10 if named("connection") => self.add_connection(header.value),
+            14 if named("content-length") => self.length = self.length.and(header.value),
+            17 if named("transfer-encoding") => self.codings.add(header.value),
+            _ => {}
+        }
+    }
+
+    fn add_connection(&mut self, value: &[u8]) {
+        for option in elements(value) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// RFC 9112, 9.3; and 6.1 and 6.3: who sends Transfer-Encoding beside Content-Length or in
+    /// HTTP/1.0 may not mean what it says, so nothing after this response can be trusted.
+    fn persists(&self, http_1_0: bool) -> bool {
+        let doubtful = self.codings.present && (http_1_0 || self.length != Length::Absent);
+        !self.close && !doubtful && (self.keep_alive || !http_1_0)
+    }
+}
+
+impl Length {
+    /// This and one more field line. RFC 9112, 6.3: equal values, on several lines or as a list,
+    /// count once.
+    fn and(self, value: &[u8]) -> Length {
+        let mut length = self;
+        let mut any = false;
+        for element in elements(value) {
+            length = length.and_one(element);
+            any = true;
+        }
+        if any { length } else { Length::Faulty(Violation::ContentLength) }
+    }
+
+    fn and_one(self, element: &[u8]) -> Length {
+        match (self, decimal(element)) {
+            (Length::Faulty(violation), _) => Length::Faulty(violation),
+            (_, None) => Length::Faulty(Violation::ContentLength),
+            (Length::Known(known), Some(new)) if known != new => {
+                Length::Faulty(Violation::ContentLengths)
+            }
+            (_, Some(new)) => Length::Known(new),
+        }
+    }
+}
+
+/// Digits only: `str::parse` would take a plus sign too.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0u64, |number, &byte| {
+        let digit = char::from(byte).to_digit(10)?;
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+#[derive(Default)]
+struct Codings {
+    present: bool,
+    chunked: bool,
+    /// A coding was applied over chunked.
+    covered: bool,
+    faulty: bool,
+}
+
+impl Codings {
+    fn add(&mut self, value: &[u8]) {
+        self.present = true;
+        self.faulty |= has_open_quote(value);
+        elements(value).for_each(|coding| self.add_one(coding));
+    }
+
+    fn add_one(&mut self, coding: &[u8]) {
+        let name = coding.split(|&byte| byte == b';').next().unwrap_or_default();
+        let has_parameters = name.len() < coding.len();
+        let chunked = name.trim_ascii().eq_ignore_ascii_case(b"chunked");
+        self.faulty |= !is_token(name.trim_ascii());
+        // RFC 9112, 7.1: a parameter of chunked is an error. 6.1: chunked is applied once.
+        self.faulty |= chunked && (has_parameters || self.chunked);
+        self.covered |= self.chunked && !chunked;
+        self.chunked |= chunked;
+    }
+
+    fn verdict(&self) -> Coding {
+        match self {
+            Codings { present: false, .. } => Coding::Absent,
+            Codings { faulty: true, .. } => Coding::Faulty,
+            Codings { chunked: true, covered: false, .. } => Coding::Chunked,
+            _ => Coding::Other,
+        }
+    }
+}
+
+/// The elements of a list, without the empty ones (RFC 9110, 5.6.1.2) and the whitespace around
+/// them, which may be a fold. A comma in a quoted string parts nothing.
+fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut quotes = Quotes::Outside;
+    list.split(move |&byte| {
+        quotes = quotes.after(byte);
+        byte == b',' && quotes == Quotes::Outside
+    })
+    .map(<[u8]>::trim_ascii)
+    .filter(|element| !element.is_empty())
+}
+
+fn has_open_quote(value: &[u8]) -> bool {
+    value.iter().fold(Quotes::Outside, |quotes, &byte| quotes.after(byte)) != Quotes::Outside
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    Outside,
+    Inside,
+    Escaped,
+}
+
+impl Quotes {
+    fn after(self, byte: u8) -> Quotes {
+        match (self, byte) {
+            (Quotes::Outside, b'"') | (Quotes::Escaped, _) => Quotes::Inside,
+            (Quotes::Inside, b'\\') => Quotes::Escaped,
+            (Quotes::Inside, b'"') => Quotes::Outside,
+            (same, _) => same,
+        }
+    }
+}
+
+/// A head and the bytes that it was read from.
+type Whole = (Head, Vec<u8>);
+
+/// A head that came in more than one piece. Empty, and without memory, whenever no head is
+/// half read: a connection that waits must cost next to nothing.
+#[derive(Debug, Default)]
+pub(super) struct Split {
+    held: Vec<u8>,
+    /// How much of it was judged already.
+    judged: usize,
+}
+
+impl Split {
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.held.capacity()
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Split::default();
+    }
+
+    /// Takes up to the end of the head from `bytes`; returns how much, and the head once it is
+    /// complete, with its bytes.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(usize, Option<Whole>), Violation> {
+        let room = MAX_HEAD.saturating_sub(self.held.len());
+        let piece = &bytes[..bytes.len().min(room)];
+        let (length, ended) = through_empty_line(&self.held, piece);
+        let piece = &piece[..length];
+        self.held.extend_from_slice(piece);
+        check_start(&self.held)?;
+        if piece.contains(&b'\n')
+            && let Some(head) = self.judge(ended)?
+        {
+            return Ok((piece.len(), Some((head, mem::take(self).held))));
+        }
+        if self.held.len() >= MAX_HEAD {
+            Err(Violation::HeadTooLong)
+        } else {
+            Ok((piece.len(), None))
+        }
+    }
+
+    /// Parses the complete lines, until the head has `ended` those at its beginning alone. Only those,
+    /// and only when there is a new one: otherwise a peer that sends byte by byte would have its head
+    /// parsed as often, and what is found wrong would depend on how the bytes were cut.
+    fn judge(&mut self, ended: bool) -> Result<Option<Head>, Violation> {
+        // httparse knows 1.0 and 1.1; RFC 9110, 2.5 has 1.2 read as the highest version known.
+        if let Some(minor @ b'2'..=b'9') = self.held.get_mut(7) {
+            *minor = b'1';
+        }
+        let most = if ended { self.held.len() } else { self.held.len().min(JUDGED_EARLY) };
+        let last = self.held[..most].iter().rposition(|&byte| byte == b'\n');
+        let lines = last.map_or(0, |last| last + 1);
+        if mem::replace(&mut self.judged, lines) == lines {
+            return Ok(None);
+        }
+        Ok(parse(&self.held[..lines])?.map(|(head, _)| head))
+    }
+}
+
+/// How much of `piece`, which continues `held`, belongs to the head: all of it, or what lies
+/// before and in the empty line; and whether that is there.
+fn through_empty_line(held: &[u8], piece: &[u8]) -> (usize, bool) {
+    let mut line_is_empty = held.iter().rev().find(|&&byte| byte != b'\r') == Some(&b'\n');
+    for (at, byte) in piece.iter().enumerate() {
+        match byte {
+            b'\n' if mem::replace(&mut line_is_empty, true) => return (at + 1, true),
+            b'\n' | b'\r' => {}
+            _ => line_is_empty = false,
+        }
+    }
+    (piece.len(), false)
+}
+
+/// Finds what cannot become a status line by its first wrong byte: another protocol's greeting may
+/// be all that ever comes.
+fn check_start(held: &[u8]) -> Result<(), Violation> {
+    for (at, &byte) in held.iter().take(13).enumerate() {
+        match (at, byte) {
+            (0..=4, _) if byte == b"HTTP/"[at] => {}
+            (0..=4, _) => return Err(Violation::NotHttp),
+            (5, b'1') | (6, b'.') | (7, b'0'..=b'9') | (8, b' ') => {}
+            (5..=7, _) => return Err(Violation::Version),
+            (9, b'0') => return Err(Violation::Status),
+            (9..=11, b'0'..=b'9') | (12, b' ' | b'\r' | b'\n') => {}
+            _ => return Err(Violation::StatusLine),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,363 @@
+//! Where a response begins, what it holds and where it ends.
+
+use super::Violation;
+use super::chunked::Chunked;
+use super::head::{self, Coding, Head, Length, Split};
+use super::known::Known;
+
+/// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
+const MAX_INTERIM: u8 = 64;
+const MAX_EMPTY_LINES: u8 = 4;
+
+/// What the response answers: decides about bodies (HEAD has none).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestKind {
+    /// Any request whose response may have a body.
+    #[default]
+    Ordinary,
+    /// HEAD: the response has the head of a body, never the body (RFC 9110, 9.3.2).
+    Head,
+}
+
+/// Reads responses, one after the other, from the bytes of one connection.
+///
+/// ```
+/// use sixmark_http::http1::{Reader, RequestKind};
+///
+/// let mut reader = Reader::new();
+/// reader.begin(RequestKind::Ordinary);
+/// let fed = reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")?;
+/// let complete = fed.complete.ok_or("more to come")?;
+/// assert_eq!((complete.status, complete.body, complete.keep_alive), (200, 2, true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Reader {
+    state: State,
+    kind: RequestKind,
+    /// Requests are of HTTP/1.0.
+    old: bool,
+    begun: bool,
+    after_cr: bool,
+    empty_lines: u8,
+    interim: u8,
+    status: u16,
+    keep_alive: bool,
+    body: u64,
+    split: Split,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Head,
+    /// An identity body of which so many bytes are still to come.
+    Sized(u64),
+    Chunked(Chunked),
+    UntilClose,
+    Done,
+    Broken(Violation),
+}
+
+/// Learns what is in a response, in its order.
+pub trait Sight {
+    /// A field of the final response's head, as it was written.
+    fn field(&mut self, name: &[u8], value: &[u8]);
+
+    /// Some of the content, without the framing of chunks.
+    fn content(&mut self, bytes: &[u8]);
+}
+
+/// What [`Reader::feed`] made of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fed {
+    /// Bytes read. Less than given only where the response ended before them.
+    pub consumed: usize,
+    /// The response, if these bytes ended it.
+    pub complete: Option<Complete>,
+}
+
+/// A response read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Complete {
+    /// The final status code, 100..=999.
+    pub status: u16,
+    /// Bytes of content, without the framing of chunks.
+    pub body: u64,
+    /// The connection may carry another request.
+    pub keep_alive: bool,
+}
+
+/// An early end: the connection ended before the response did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Early {
+    /// Some of the response had been read.
+    pub begun: bool,
+}
+
+impl Reader {
+    /// A reader that waits for the response to an ordinary request.
+    pub fn new() -> Reader {
+        Reader::default()
+    }
+
+    /// The same where requests are of HTTP/1.0: the peer keeps the connection only where it says so,
+    /// whatever version it answers in (RFC 9112, 9.3 and C.2.2).
+    pub fn of_http10() -> Reader {
+        Reader { old: true, ..Reader::default() }
+    }
+
+    /// Get ready for the next response, whatever became of the last.
+    pub fn begin(&mut self, kind: RequestKind) {
+        self.state = State::Head;
+        self.kind = kind;
+        self.begun = false;
+        self.after_cr = false;
+        self.empty_lines = 0;
+        self.interim = 0;
+        self.body = 0;
+        self.split.clear();
+    }
+
+    /// Reads from `bytes`. Consumes up to the end of this response, never further: what follows
+    /// stays with the caller. Once a response is complete nothing is consumed until
+    /// [`begin`](Reader::begin).
+    ///
+    /// # Errors
+    /// The peer's first breach of HTTP, again on every later call.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Fed, Violation> {
+        self.feed_knowing(bytes, &mut Known::default())
+    }
+
+    /// As [`feed`](Reader::feed), sparing the reading of a head that is the one in `known`, which then
+    /// holds the head just read.
+    ///
+    /// # Errors
+    /// As for [`feed`](Reader::feed).
+    pub fn feed_knowing(&mut self, bytes: &[u8], known: &mut Known) -> Result<Fed, Violation> {
+        self.feed_all(bytes, known, None)
+    }
+
+    /// As [`feed_knowing`](Reader::feed_knowing), telling `sight` what is read. Content that is
+    /// [`discarded`](Reader::discarded) is never told.
+    ///
+    /// # Errors
+    /// As for [`feed`](Reader::feed).
+    pub fn feed_seeing(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        sight: &mut dyn Sight,
+    ) -> Result<Fed, Violation> {
+        self.feed_all(bytes, known, Some(sight))
+    }
+
+    fn feed_all(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        mut sight: Option<&mut dyn Sight>,
+    ) -> Result<Fed, Violation> {
+        let mut rest = bytes;
+        let mut complete = None;
+        while !rest.is_empty() && self.state != State::Done {
+            let used = match &mut sight {
+                Some(sight) => self.step(rest, known, Some(&mut **sight)),
+                None => self.step(rest, known, None),
+            };
+            let used = used.inspect_err(|&violation| self.fail(violation))?;
+            rest = &rest[used..];
+            complete = self.completed();
+        }
+        Ok(Fed { consumed: bytes.len() - rest.len(), complete })
+    }
+
+    /// The peer closed its side. That ends a body of unknown length (RFC 9112, 6.3).
+    ///
+    /// # Errors
+    /// Every other response was cut short, or had not begun.
+    pub fn finish(&mut self) -> Result<Complete, Early> {
+        if self.state != State::UntilClose {
+            return Err(Early { begun: self.has_begun() });
+        }
+        self.state = State::Done;
+        Ok(self.result())
+    }
+
+    /// True once any byte of the (final or interim) response has been read, until the next
+    /// [`begin`](Reader::begin). Empty lines before the status line are no part of it: they are
+    /// the rest of the response before.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Body bytes that may be discarded unseen right now: what remains of a body with
+    /// `Content-Length`, `u64::MAX` if only the end of the connection ends the body, else 0.
+    pub fn discardable(&self) -> u64 {
+        match self.state {
+            State::Sized(left) => left,
+            State::UntilClose => u64::MAX,
+            _ => 0,
+        }
+    }
+
+    /// Tells the reader that `n` body bytes, at most [`discardable`](Reader::discardable), were
+    /// received and dropped. Returns the response if they ended it.
+    pub fn discarded(&mut self, n: u64) -> Option<Complete> {
+        let dropped = n.min(self.discardable());
+        self.body = self.body.saturating_add(dropped);
+        if let State::Sized(left) = self.state {
+            self.state = sized(left - dropped);
+            return self.completed();
+        }
+        None
+    }
+
+    /// Reads some of `bytes`, which are not empty.
+    fn step(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        sight: Option<&mut dyn Sight>,
+    ) -> Result<usize, Violation> {
+        match &mut self.state {
+            State::Head if self.split.is_empty() => self.start(bytes, known, sight),
+            State::Head => self.resume(bytes, sight),
+            State::Sized(_) | State::UntilClose => {
+                let dropped = self.drop_body(bytes.len());
+                sight.into_iter().for_each(|sight| sight.content(&bytes[..dropped]));
+                Ok(dropped)
+            }
+            State::Chunked(chunked) => {
+                let (used, ended) = match sight {
+                    None => chunked.read(bytes, &mut self.body, |_| {})?,
+                    Some(sight) => chunked.read(bytes, &mut self.body, |b| sight.content(b))?,
+                };
+                if ended {
+                    self.state = State::Done;
+                }
+                Ok(used)
+            }
+            State::Broken(violation) => Err(*violation),
+            State::Done => Ok(0),
+        }
+    }
+
+    fn start(
+        &mut self,
+        bytes: &[u8],
+        known: &mut Known,
+        sight: Option<&mut dyn Sight>,
+    ) -> Result<usize, Violation> {
+        let skipped = self.skip_empty_lines(bytes)?;
+        if skipped > 0 {
+            return Ok(skipped);
+        }
+        self.begun = true;
+        // Nearly every head comes in one piece. What goes wrong here is left to the slow path,
+        // so that one place decides what is told.
+        match known.parse(bytes) {
+            Ok(Some((head, length))) => {
+                self.accept(head)?;
+                tell_fields(head, &bytes[..length], sight);
+                Ok(length)
+            }
+            Ok(None) | Err(_) => self.resume(bytes, sight),
+        }
+    }
+
+    fn resume(&mut self, bytes: &[u8], sight: Option<&mut dyn Sight>) -> Result<usize, Violation> {
+        let (used, whole) = self.split.add(bytes)?;
+        if let Some((head, bytes)) = whole {
+            self.accept(head)?;
+            tell_fields(head, &bytes, sight);
+        }
+        Ok(used)
+    }
+
+    fn skip_empty_lines(&mut self, bytes: &[u8]) -> Result<usize, Violation> {
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'\n' if self.empty_lines == MAX_EMPTY_LINES => return Err(Violation::EmptyLines),
+                b'\n' => {
+                    self.empty_lines += 1;
+                    self.after_cr = false;
+                }
+                _ if self.after_cr => return Err(Violation::NotHttp),
+                b'\r' => self.after_cr = true,
+                _ => return Ok(at),
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn accept(&mut self, head: Head) -> Result<(), Violation> {
+        match head.status {
+            101 => Err(Violation::Upgrade),
+            100..=199 if self.interim == MAX_INTERIM => Err(Violation::TooManyInterim),
+            100..=199 => {
+                self.interim += 1;
+                Ok(())
+            }
+            _ => self.accept_final(head),
+        }
+    }
+
+    fn accept_final(&mut self, head: Head) -> Result<(), Violation> {
+        self.status = head.status;
+        self.state = self.framing(head)?;
+        let agreed = head.keep_alive || !self.old;
+        self.keep_alive = head.persists && agreed && self.state != State::UntilClose;
+        Ok(())
+    }
+
+    /// RFC 9112, 6.3, in its order.
+    fn framing(&self, head: Head) -> Result<State, Violation> {
+        if self.kind == RequestKind::Head || matches!(head.status, 204 | 304) {
+            return Ok(State::Done);
+        }
+        match (head.coding, head.length) {
+            (Coding::Faulty, _) => Err(Violation::TransferEncoding),
+            (Coding::Chunked, _) => Ok(State::Chunked(Chunked::new())),
+            (Coding::Other, _) | (_, Length::Absent) => Ok(State::UntilClose),
+            (_, Length::Known(length)) => Ok(sized(length)),
+            (_, Length::Faulty(violation)) => Err(violation),
+        }
+    }
+
+    fn drop_body(&mut self, available: usize) -> usize {
+        let dropped = self.discardable().min(available as u64);
+        self.discarded(dropped);
+        // At most `available`, so that it fits.
+        dropped as usize
+    }
+
+    fn completed(&self) -> Option<Complete> {
+        (self.state == State::Done).then(|| self.result())
+    }
+
+    fn result(&self) -> Complete {
+        Complete { status: self.status, body: self.body, keep_alive: self.keep_alive }
+    }
+
+    #[cfg(test)]
+    pub(super) fn held_memory(&self) -> usize {
+        self.split.memory()
+    }
+
+    fn fail(&mut self, violation: Violation) {
+        self.state = State::Broken(violation);
+        self.split.clear();
+    }
+}
+
+/// Those of an interim response are nobody's business.
+fn tell_fields(head: Head, bytes: &[u8], sight: Option<&mut dyn Sight>) {
+    if let Some(sight) = sight.filter(|_| head.status >= 200) {
+        head::tell_fields(bytes, |name, value| sight.field(name, value));
+    }
+}
+
+fn sized(left: u64) -> State {
+    if left == 0 { State::Done } else { State::Sized(left) }
+}

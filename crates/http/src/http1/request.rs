@@ -1,0 +1,243 @@
+//! The head of a request, built once before a run and sent many times.
+
+use super::{is_text_byte, is_token};
+
+/// How a request's connection goes on, and in which minor version that is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// HTTP/1.0, not HTTP/1.1.
+    pub old: bool,
+    /// The last request on its connection.
+    pub last: bool,
+}
+
+impl From<bool> for Manner {
+    /// HTTP/1.1, perhaps the last one.
+    fn from(last: bool) -> Manner {
+        Manner { old: false, last }
+    }
+}
+
+impl Manner {
+    /// What ends the request line.
+    pub fn version(self) -> &'static str {
+        if self.old { " HTTP/1.0\r\n" } else { " HTTP/1.1\r\n" }
+    }
+
+    /// What the field `Connection` says. HTTP/1.0 ends a connection unless asked to keep it (RFC 9112,
+    /// C.2.2), later versions the other way round.
+    fn connection(self) -> Option<&'static str> {
+        match (self.old, self.last) {
+            (false, true) => Some("close"),
+            (true, false) => Some("keep-alive"),
+            _ => None,
+        }
+    }
+}
+
+/// Builds the head of a request, ready to be followed by its body.
+///
+/// `Host`, `User-Agent`, `Accept` and, with a `body_len` in bytes, `Content-Length` are added unless
+/// `headers` has them. An empty `target_path` means `/`. `method` and `headers` are taken as they
+/// are: [`check_method`] and [`parse_header`] have seen them.
+pub fn encode(
+    method: &str,
+    target_path: &str,
+    host: &str,
+    headers: &[(String, String)],
+    body_len: Option<u64>,
+    manner: Manner,
+) -> Vec<u8> {
+    let target = if target_path.is_empty() { "/" } else { target_path };
+    let mut head = format!("{method} {target}{}", manner.version());
+    let length = body_len.map(|length| length.to_string());
+    for (name, value) in head_fields(host, headers.iter().cloned(), length, manner) {
+        head.push_str(&name);
+        head.push_str(": ");
+        head.push_str(&value);
+        head.push_str("\r\n");
+    }
+    head.push_str("\r\n");
+    head.into_bytes()
+}
+
+/// The fields of a head in their order: `Host`, what sixmark sends by itself and `given` lacks, then
+/// `given`.
+pub fn head_fields<V: From<String>>(
+    host: &str,
+    given: impl Iterator<Item = (String, V)>,
+    length: Option<V>,
+    manner: Manner,
+) -> Vec<(String, V)> {
+    let given: Vec<(String, V)> = given.collect();
+    let has = |name: &str| given.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    let mut own: Vec<(&str, V)> = vec![
+        ("Host", host.to_owned().into()),
+        ("User-Agent", concat!("sixmark/", env!("CARGO_PKG_VERSION")).to_owned().into()),
+        ("Accept", "*/*".to_owned().into()),
+    ];
+    // RFC 9112, 6.2: no Content-Length beside a Transfer-Encoding.
+    let length = length.filter(|_| !has("Transfer-Encoding"));
+    own.extend(length.map(|length| ("Content-Length", length)));
+    own.retain(|(name, _)| !has(name));
+    // Said even beside a given Connection field: the lines of a list add up (RFC 9110, 5.3).
+    own.extend(manner.connection().map(|says| ("Connection", says.to_owned().into())));
+
+    let mut fields: Vec<_> =
+        own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    fields.extend(given);
+    // RFC 9110, 7.2: Host comes first. The sort is stable.
+    fields.sort_by_key(|(name, _)| !name.eq_ignore_ascii_case("host"));
+    fields
+}
+
+/// Checks that `method` is one that a request may have.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_method(method: &str) -> Result<(), String> {
+    if !is_token(method.as_bytes()) {
+        return Err(format!("{method:?} is no HTTP method: use letters, as in GET"));
+    }
+    // What follows a 2xx answer to CONNECT is not a body but a tunnel (RFC 9112, 6.3).
+    if method == "CONNECT" {
+        return Err("CONNECT opens a tunnel, which has no response to measure".to_owned());
+    }
+    Ok(())
+}
+
+/// Reads a header field as a user writes it, `Name: value`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once(':')
+        .ok_or(format!("header {text:?} has no colon: write \"Name: value\""))?;
+    if name.is_empty() {
+        return Err(format!("header {text:?} has no name before the colon"));
+    }
+    if !is_token(name.as_bytes()) {
+        return Err(format!("header name {name:?} holds a character that names cannot have"));
+    }
+    let value = value.trim_matches([' ', '\t']);
+    if !value.bytes().all(is_text_byte) {
+        return Err(format!("value {value:?} of header {name} holds a control character"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Reads a header field that a user wants sent, as [`parse_header`] does. Where the content ends is
+/// told by sixmark alone: a field of the user's that says otherwise would break the connection.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_own_header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = parse_header(text)?;
+    match ["content-length", "transfer-encoding"].iter().any(|of| name.eq_ignore_ascii_case(of)) {
+        true => Err(format!("header {name} is sixmark's to write, from the content: leave it out")),
+        false => Ok((name, value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_content_ends_is_not_the_user_s_to_say() {
+        for text in ["Content-Length: 3", "transfer-encoding: chunked", "CONTENT-LENGTH:"] {
+            assert!(parse_own_header(text).unwrap_err().contains("leave it out"), "{text}");
+        }
+        assert!(parse_own_header("Content-Type: text/plain").is_ok());
+    }
+
+    fn text(headers: &[&str], body_len: Option<u64>, close: bool) -> String {
+        let headers: Vec<_> = headers.iter().map(|text| parse_header(text).unwrap()).collect();
+        String::from_utf8(encode("GET", "/a?b", "[::1]:8080", &headers, body_len, close.into()))
+            .unwrap()
+    }
+
+    const AGENT: &str = concat!("User-Agent: sixmark/", env!("CARGO_PKG_VERSION"), "\r\n");
+
+    #[test]
+    fn a_plain_request_names_host_agent_and_what_it_accepts() {
+        let expected =
+            format!("GET /a?b HTTP/1.1\r\nHost: [::1]:8080\r\n{AGENT}Accept: */*\r\n\r\n");
+        assert_eq!(text(&[], None, false), expected);
+    }
+
+    #[test]
+    fn given_fields_replace_the_usual_ones_whatever_their_case() {
+        let given = ["accept: text/html", "user-AGENT: me", "X: y", "HOST: example.net"];
+        let expected = "GET /a?b HTTP/1.1\r\nHOST: example.net\r\naccept: text/html\r\n\
+                        user-AGENT: me\r\nX: y\r\n\r\n";
+        assert_eq!(text(&given, None, false), expected);
+    }
+
+    #[test]
+    fn a_body_has_its_length_said_once() {
+        assert!(text(&[], Some(0), false).contains("\r\nContent-Length: 0\r\n"));
+        assert_eq!(text(&["content-length: 7"], Some(9), false).matches("ength").count(), 1);
+        assert!(!text(&["Transfer-Encoding: chunked"], Some(9), false).contains("Content-Length"));
+    }
+
+    #[test]
+    fn close_is_said_when_asked() {
+        assert!(text(&["Connection: TE"], None, true).contains("\r\nConnection: close\r\n"));
+        assert!(!text(&[], None, false).contains("close"));
+    }
+
+    #[test]
+    fn http_1_0_asks_for_a_kept_connection_and_not_for_its_end() {
+        for (last, says) in [(true, ""), (false, "Connection: keep-alive\r\n")] {
+            let head = encode("GET", "/", "h", &[], None, Manner { old: true, last });
+            let expected = format!("GET / HTTP/1.0\r\nHost: h\r\n{AGENT}Accept: */*\r\n{says}\r\n");
+            assert_eq!(String::from_utf8(head).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn an_empty_path_asks_for_the_root() {
+        assert!(encode("GET", "", "h", &[], None, false.into()).starts_with(b"GET / HTTP/1.1\r\n"));
+    }
+
+    #[test]
+    fn methods_are_tokens_but_not_connect() {
+        for method in ["GET", "get", "M-SEARCH", "X!"] {
+            assert_eq!(check_method(method), Ok(()));
+        }
+        for method in ["", "GET ", "G\r\nT", "GÉT", "a/b", "CONNECT"] {
+            assert!(check_method(method).is_err(), "{method:?}");
+        }
+    }
+
+    #[test]
+    fn headers_are_read_as_curl_users_write_them() {
+        for (text, name, value) in [
+            ("A: b", "A", "b"),
+            ("A:b", "A", "b"),
+            ("A:", "A", ""),
+            ("A:  b: c\td ", "A", "b: c\td"),
+            ("A: ä", "A", "ä"),
+        ] {
+            assert_eq!(parse_header(text), Ok((name.to_owned(), value.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_bad_header_is_told_what_is_wrong_with_it() {
+        for (text, wrong) in [
+            ("A b", "no colon"),
+            ("", "no colon"),
+            (": b", "no name"),
+            ("A : b", "cannot have"),
+            ("A\r\nB: c", "cannot have"),
+            ("A: b\r\nC: d", "control character"),
+            ("A: b\0", "control character"),
+            ("A: b\x7f", "control character"),
+        ] {
+            assert!(parse_header(text).unwrap_err().contains(wrong), "{text:?}");
+        }
+    }
+}

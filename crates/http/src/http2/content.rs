@@ -1,0 +1,112 @@
+//! DATA frames (RFC 9113, 6.1): content, counted and, if somebody looks at it, told.
+
+use super::frame::{Frame, code, flag, kind};
+use super::receive::{Place, skip, take};
+use super::{Connection, Violation};
+use crate::observer::Observer;
+use crate::semantics::response::Malformed;
+
+/// What is left of a DATA frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    id: u32,
+    /// The length of the padding comes first.
+    padded: bool,
+    content: u32,
+    padding: u32,
+    ends: bool,
+}
+
+impl Connection {
+    pub(super) fn data_head(
+        &mut self,
+        frame: Frame,
+        observer: &mut impl Observer,
+    ) -> Result<Place, Violation> {
+        let (ends, padded) = (frame.has(flag::END_STREAM), frame.has(flag::PADDED));
+        if frame.id == 0 {
+            return Err(Violation::WrongStream);
+        }
+        if padded && frame.length == 0 {
+            return Err(Violation::FrameLength);
+        }
+        // RFC 9113, 6.9: all of the frame counts, whatever becomes of it.
+        if let Some(by) = self.credit.spend(frame.length)? {
+            self.output.number(kind::WINDOW_UPDATE, 0, by);
+        }
+        let Some(stream) = self.streams.find(frame.id) else {
+            self.closed(frame.id)?;
+            self.count_empty()?;
+            return Ok(skip(frame.length));
+        };
+        if let Some(by) = stream.credit.spend(frame.length)?
+            && !ends
+        {
+            self.output.number(kind::WINDOW_UPDATE, frame.id, by);
+        }
+        let data = Data { id: frame.id, padded, content: frame.length, padding: 0, ends };
+        if !padded {
+            self.announce(data, observer)?;
+        }
+        Ok(Place::Data(data))
+    }
+
+    pub(super) fn data(
+        &mut self,
+        mut data: Data,
+        rest: &mut &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        if data.padded
+            && let Some((&padding, after)) = rest.split_first()
+        {
+            *rest = after;
+            data.padded = false;
+            data.padding = u32::from(padding);
+            data.content =
+                (data.content - 1).checked_sub(data.padding).ok_or(Violation::Padding)?;
+            self.announce(data, observer)?;
+        }
+        if !data.padded {
+            self.content(&mut data, rest, observer);
+            data.padding -= take(rest, data.padding).len() as u32;
+        }
+        if data.padded || data.content + data.padding > 0 {
+            self.receiving.place = Place::Data(data);
+            return Ok(());
+        }
+        self.receiving.place = Place::Head;
+        if data.ends {
+            self.finish(data.id, observer);
+        }
+        Ok(())
+    }
+
+    /// Judges the frame once it is known how much content it holds, so that what is told of it does
+    /// not depend on how it is cut.
+    fn announce(&mut self, data: Data, observer: &mut impl Observer) -> Result<(), Violation> {
+        if data.content > 0 || data.ends {
+            self.count_use();
+        } else {
+            self.count_empty()?;
+        }
+        if let Some(stream) = self.streams.find(data.id)
+            && let Err(Malformed(why)) = stream.response.content(u64::from(data.content))
+        {
+            self.malformed(data.id, code::PROTOCOL, why, observer);
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, data: &mut Data, rest: &mut &[u8], observer: &mut impl Observer) {
+        let piece = take(rest, data.content);
+        data.content -= piece.len() as u32;
+        // The stream may be gone since the frame began.
+        if !piece.is_empty()
+            && let Some(stream) = self.streams.find(data.id)
+            && stream.observed
+        {
+            observer.content(stream.token, piece);
+        }
+    }
+}

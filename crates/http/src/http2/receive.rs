@@ -1,0 +1,308 @@
+//! Frames as they come in, at whatever pieces.
+
+use super::content::Data;
+use super::fields::Block;
+use super::frame::{Frame, HEAD, MAX_PAYLOAD, code, flag, kind};
+use super::{Connection, Violation};
+use crate::observer::{Loss, Observer};
+use crate::semantics::known::Known;
+use crate::semantics::response::Malformed;
+
+/// Frames that carry nothing, one after the other, and answers that cannot be sent because the peer
+/// doesn't read. (There may be twice as many: the count begins anew once the first is sent.)
+const MAX_EMPTY: u32 = 100_000;
+const MAX_ANSWERS: u32 = 10_000;
+/// Memory for frames in pieces that is kept for the next.
+const KEPT: usize = 1_024;
+
+/// What is known of the frame that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Receiving {
+    pub(super) place: Place,
+    /// A frame's head, as far as it came.
+    head: [u8; HEAD],
+    head_length: usize,
+    /// The payload of a frame that is needed as a whole, as far as it came.
+    held: Vec<u8>,
+    /// Fields that another frame goes on with.
+    pub(super) block: Option<Block>,
+    pub(super) known: Known,
+    /// Answers since the one that begins at `answered_at`, which is not sent yet.
+    answers: u32,
+    answered_at: u64,
+    /// Frames since the last that carried something.
+    empty: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Place {
+    #[default]
+    Head,
+    /// A frame that is needed as a whole.
+    Whole(Frame),
+    Data(Data),
+    /// So many bytes that mean nothing.
+    Skip(u32),
+}
+
+impl Connection {
+    /// Reads `bytes`, which come behind those fed before, and tells `observer` what they say. What
+    /// they want to be answered goes into the [`output`](Connection::output).
+    ///
+    /// # Errors
+    /// The peer's first breach of HTTP/2, again on every later call.
+    pub fn feed(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), Violation> {
+        if let Some(violation) = self.broken {
+            return Err(violation);
+        }
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if let Err(violation) = self.step(&mut rest, observer) {
+                self.broken = Some(violation);
+                return Err(violation);
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, rest: &mut &[u8], observer: &mut impl Observer) -> Result<(), Violation> {
+        if let Place::Head = self.receiving.place {
+            let Some(frame) = self.head(rest)? else { return Ok(()) };
+            self.receiving.place = self.place(frame, observer)?;
+        }
+        match self.receiving.place {
+            Place::Head => Ok(()),
+            Place::Whole(frame) => self.whole(frame, rest, observer),
+            Place::Data(data) => self.data(data, rest, observer),
+            Place::Skip(left) => {
+                self.receiving.place = skip(left - take(rest, left).len() as u32);
+                Ok(())
+            }
+        }
+    }
+
+    fn head(&mut self, rest: &mut &[u8]) -> Result<Option<Frame>, Violation> {
+        if self.receiving.head_length == 0
+            && let Some((head, after)) = rest.split_first_chunk::<HEAD>()
+        {
+            *rest = after;
+            return self.checked(head).map(Some);
+        }
+        let receiving = &mut self.receiving;
+        let start = receiving.head_length;
+        let piece = take(rest, (HEAD - start) as u32);
+        receiving.head_length += piece.len();
+        receiving.head[start..start + piece.len()].copy_from_slice(piece);
+        if receiving.head_length < HEAD {
+            return if self.peer.known { Ok(None) } else { self.greeting().map(|()| None) };
+        }
+        receiving.head_length = 0;
+        let head = receiving.head;
+        self.checked(&head).map(Some)
+    }
+
+    fn checked(&mut self, head: &[u8; HEAD]) -> Result<Frame, Violation> {
+        if !self.peer.known {
+            self.receiving.head = *head;
+            self.receiving.head_length = HEAD;
+            self.greeting()?;
+            self.receiving.head_length = 0;
+        }
+        let frame = Frame::read(head);
+        if frame.length > MAX_PAYLOAD { Err(Violation::FrameTooLong) } else { Ok(frame) }
+    }
+
+    /// RFC 9113, 3.4: the first frame is SETTINGS. Another protocol's greeting may be all that ever
+    /// comes, so it is told by its first wrong byte.
+    fn greeting(&self) -> Result<(), Violation> {
+        let begun = self.receiving.head.iter().take(self.receiving.head_length);
+        for (at, &byte) in begun.enumerate() {
+            let fits = match at {
+                0 => byte == 0,
+                1 => byte <= 0x40,
+                2 => true,
+                3 => byte == kind::SETTINGS,
+                4 => byte & flag::ACK == 0,
+                5 => byte & 0x7f == 0,
+                _ => byte == 0,
+            };
+            if !fits {
+                return Err(Violation::NotHttp2);
+            }
+        }
+        Ok(())
+    }
+
+    /// How the payload of `frame` is to be read.
+    fn place(&mut self, frame: Frame, observer: &mut impl Observer) -> Result<Place, Violation> {
+        let continues = self.receiving.block.as_ref().map(|block| block.id);
+        let awaited = (frame.kind == kind::CONTINUATION).then_some(frame.id);
+        if continues != awaited {
+            return Err(Violation::Continuation);
+        }
+        match frame.kind {
+            kind::DATA => return self.data_head(frame, observer),
+            kind::HEADERS => self.fields_head(frame, observer)?,
+            kind::CONTINUATION => {}
+            kind::PUSH_PROMISE => return Err(Violation::Push),
+            kind::PRIORITY => {
+                self.stream_frame(frame, 5)?;
+                self.count_empty()?;
+                return Ok(Place::Skip(5));
+            }
+            kind::RST_STREAM | kind::WINDOW_UPDATE | kind::PING | kind::SETTINGS | kind::GOAWAY => {
+                self.place_control(frame)?;
+            }
+            _ => {
+                self.count_empty()?;
+                return Ok(skip(frame.length));
+            }
+        }
+        Ok(Place::Whole(frame))
+    }
+
+    fn place_control(&mut self, frame: Frame) -> Result<(), Violation> {
+        match frame.kind {
+            kind::RST_STREAM => {
+                self.stream_frame(frame, 4)?;
+                return self.opened(frame.id);
+            }
+            kind::WINDOW_UPDATE if frame.id != 0 => {
+                self.stream_frame(frame, 4)?;
+                return self.opened(frame.id);
+            }
+            _ if frame.id != 0 => return Err(Violation::WrongStream),
+            _ => {}
+        }
+        let fits = match frame.kind {
+            kind::WINDOW_UPDATE => frame.length == 4,
+            kind::PING => frame.length == 8,
+            kind::GOAWAY => frame.length >= 8,
+            _ if frame.has(flag::ACK) => frame.length == 0,
+            _ => frame.length.is_multiple_of(6),
+        };
+        if fits { Ok(()) } else { Err(Violation::FrameLength) }
+    }
+
+    fn stream_frame(&self, frame: Frame, length: u32) -> Result<(), Violation> {
+        match frame {
+            Frame { id: 0, .. } => Err(Violation::WrongStream),
+            _ if frame.length != length => Err(Violation::FrameLength),
+            _ => Ok(()),
+        }
+    }
+
+    /// RFC 9113, 5.1.1: the client's streams are odd, the server has none without pushes.
+    fn opened(&self, id: u32) -> Result<(), Violation> {
+        match id {
+            _ if id.is_multiple_of(2) => Err(Violation::WrongStream),
+            _ if id >= self.next_id => Err(Violation::IdleStream),
+            _ => Ok(()),
+        }
+    }
+
+    /// RFC 9113, 5.1: what comes for a stream that has ended is a breach, unless it may have been
+    /// on its way when this side ended it.
+    pub(super) fn closed(&self, id: u32) -> Result<(), Violation> {
+        self.opened(id)?;
+        if id <= self.late_up_to { Ok(()) } else { Err(Violation::ClosedStream) }
+    }
+
+    fn whole(
+        &mut self,
+        frame: Frame,
+        rest: &mut &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        let missing = frame.length - self.receiving.held.len() as u32;
+        let piece = take(rest, missing);
+        let complete = piece.len() == missing as usize;
+        if complete && self.receiving.held.is_empty() {
+            self.receiving.place = Place::Head;
+            return self.payload(frame, piece, observer);
+        }
+        self.receiving.held.extend_from_slice(piece);
+        if !complete {
+            return Ok(());
+        }
+        self.receiving.place = Place::Head;
+        let mut held = std::mem::take(&mut self.receiving.held);
+        let result = self.payload(frame, &held, observer);
+        held.clear();
+        held.shrink_to(KEPT);
+        self.receiving.held = held;
+        result
+    }
+
+    fn payload(
+        &mut self,
+        frame: Frame,
+        payload: &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        match frame.kind {
+            kind::HEADERS => self.fields_begin(frame, payload, observer),
+            kind::CONTINUATION => self.fields_go_on(frame, payload, observer),
+            _ => self.control(frame, payload, observer),
+        }
+    }
+
+    /// Ends a stream whose response breaks the rules, and the exchange with it.
+    pub(super) fn malformed(
+        &mut self,
+        id: u32,
+        code: u32,
+        why: &'static str,
+        observer: &mut impl Observer,
+    ) {
+        if let Some(token) = self.reset(id, code) {
+            observer.lost(token, Loss::Malformed { code: code.into(), why });
+        }
+    }
+
+    /// Ends a stream whose response is over.
+    pub(super) fn finish(&mut self, id: u32, observer: &mut impl Observer) {
+        let Some(stream) = self.streams.find(id) else { return };
+        let answer = match stream.response.end() {
+            Ok(answer) => answer,
+            Err(Malformed(why)) => return self.malformed(id, code::PROTOCOL, why, observer),
+        };
+        if stream.body.is_some() {
+            // The answer is here before the question: nobody wants the rest of it (RFC 9113, 8.1).
+            if let Some(token) = self.reset(id, code::CANCEL) {
+                observer.complete(token, answer);
+            }
+        } else if let Some(stream) = self.streams.remove(id) {
+            observer.complete(stream.token, answer);
+        }
+    }
+
+    pub(super) fn count_empty(&mut self) -> Result<(), Violation> {
+        self.receiving.empty += 1;
+        if self.receiving.empty > MAX_EMPTY { Err(Violation::Flood) } else { Ok(()) }
+    }
+
+    pub(super) fn count_answer(&mut self) -> Result<(), Violation> {
+        if self.receiving.answers == 0 || self.output.taken_to() > self.receiving.answered_at {
+            (self.receiving.answers, self.receiving.answered_at) = (0, self.output.put_to());
+        }
+        self.receiving.answers += 1;
+        if self.receiving.answers > MAX_ANSWERS { Err(Violation::Flood) } else { Ok(()) }
+    }
+
+    /// Something came or went for the sake of which the connection is there.
+    pub(super) fn count_use(&mut self) {
+        self.receiving.empty = 0;
+    }
+}
+
+pub(super) fn skip(length: u32) -> Place {
+    if length == 0 { Place::Head } else { Place::Skip(length) }
+}
+
+/// Takes up to `length` bytes from the front of `rest`.
+pub(super) fn take<'a>(rest: &mut &'a [u8], length: u32) -> &'a [u8] {
+    let (taken, after) = rest.split_at(rest.len().min(length as usize));
+    *rest = after;
+    taken
+}

@@ -1,0 +1,187 @@
+//! The streams of a connection that are open, found by their number.
+
+use std::sync::Arc;
+
+use super::credit::Credit;
+use crate::observer::Token;
+use crate::semantics::response::Response;
+
+/// An open stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) id: u32,
+    pub(super) token: Token,
+    pub(super) observed: bool,
+    pub(super) begun: bool,
+    pub(super) response: Response,
+    pub(super) credit: Credit,
+    /// How much of the body the peer will take; below 0 after it shrank its windows.
+    pub(super) window: i64,
+    pub(super) body: Option<Body>,
+    /// It waits for its turn to send.
+    pub(super) queued: bool,
+}
+
+/// What is left to send of a request.
+#[derive(Debug)]
+pub(super) struct Body {
+    pub(super) bytes: Arc<Vec<u8>>,
+    pub(super) sent: usize,
+}
+
+impl Body {
+    pub(super) fn left(&self) -> &[u8] {
+        self.bytes.get(self.sent..).unwrap_or_default()
+    }
+}
+
+const FIRST_SLOTS: usize = 8;
+
+/// A hash table, at most half full. The numbers of streams rise one by one, so that taken modulo its
+/// size they hardly ever meet, however long one of them stays open.
+#[derive(Debug)]
+pub(super) struct Streams {
+    slots: Vec<Option<Stream>>,
+    open: usize,
+    /// Those that are not where their number says: as long as there are none, a gap may stay.
+    strayed: usize,
+}
+
+impl Streams {
+    pub(super) fn new() -> Streams {
+        Streams { slots: empty(FIRST_SLOTS), open: 0, strayed: 0 }
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.open
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Stream> {
+        self.slots.iter().flatten()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+        self.slots.iter_mut().flatten()
+    }
+
+    pub(super) fn find(&mut self, id: u32) -> Option<&mut Stream> {
+        let at = self.place(id);
+        self.slots[at].as_mut()
+    }
+
+    pub(super) fn has(&self, id: u32) -> bool {
+        self.slots[self.place(id)].is_some()
+    }
+
+    /// Adds a stream whose number is not there yet.
+    pub(super) fn add(&mut self, stream: Stream) {
+        if (self.open + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        self.put(stream);
+        self.open += 1;
+    }
+
+    pub(super) fn remove(&mut self, id: u32) -> Option<Stream> {
+        let at = self.place(id);
+        let stream = self.slots[at].take()?;
+        self.open -= 1;
+        self.strayed -= usize::from(at != self.home(id));
+        if self.strayed > 0 {
+            self.close_gap(at);
+        }
+        Some(stream)
+    }
+
+    fn put(&mut self, stream: Stream) {
+        let at = self.place(stream.id);
+        self.strayed += usize::from(at != self.home(stream.id));
+        self.slots[at] = Some(stream);
+    }
+
+    /// Where `id` is, or the free slot where it would be put.
+    fn place(&self, id: u32) -> usize {
+        let mut at = self.home(id);
+        while self.slots[at].as_ref().is_some_and(|stream| stream.id != id) {
+            at = self.after(at);
+        }
+        at
+    }
+
+    fn home(&self, id: u32) -> usize {
+        (id >> 1) as usize & (self.slots.len() - 1)
+    }
+
+    fn after(&self, at: usize) -> usize {
+        (at + 1) & (self.slots.len() - 1)
+    }
+
+    /// Moves streams that had to make way for the one removed from `gap` nearer to their homes.
+    fn close_gap(&mut self, mut gap: usize) {
+        let mut at = self.after(gap);
+        while let Some(stream) = &self.slots[at] {
+            let mask = self.slots.len() - 1;
+            let home = self.home(stream.id);
+            let strayed = at.wrapping_sub(home) & mask;
+            if strayed >= at.wrapping_sub(gap) & mask {
+                self.slots.swap(gap, at);
+                self.strayed -= usize::from(gap == home);
+                gap = at;
+            }
+            at = self.after(at);
+        }
+    }
+
+    fn grow(&mut self) {
+        let twice = empty(self.slots.len() * 2);
+        let old = std::mem::replace(&mut self.slots, twice);
+        self.strayed = 0;
+        old.into_iter().flatten().for_each(|stream| self.put(stream));
+    }
+}
+
+fn empty(slots: usize) -> Vec<Option<Stream>> {
+    (0..slots).map(|_| None).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(id: u32) -> Stream {
+        Stream {
+            id,
+            token: 0,
+            observed: false,
+            begun: false,
+            response: Response::new(false),
+            credit: Credit::new(1),
+            window: 0,
+            body: None,
+            queued: false,
+        }
+    }
+
+    #[test]
+    fn streams_are_found_whatever_order_they_end_in() {
+        let mut streams = Streams::new();
+        let (mut open, mut dice) = (Vec::new(), 1u32);
+        for id in (1..20_000).step_by(2) {
+            streams.add(stream(id));
+            open.push(id);
+            while open.len() > 20 {
+                dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // The first one stays open, so that others meet it again and again.
+                let ended = open.remove(1 + (dice >> 16) as usize % (open.len() - 1));
+                assert_eq!(streams.remove(ended).map(|stream| stream.id), Some(ended));
+                assert!(!streams.has(ended));
+            }
+            assert!(open.iter().all(|&id| streams.has(id)));
+            let strays = |at: usize, stream: &Stream| at != streams.home(stream.id);
+            let slots = streams.slots.iter().enumerate();
+            let astray =
+                slots.filter(|(at, slot)| slot.as_ref().is_some_and(|one| strays(*at, one)));
+            assert_eq!(streams.strayed, astray.count());
+        }
+    }
+}

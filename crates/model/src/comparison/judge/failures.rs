@@ -1,0 +1,143 @@
+//! The share of exchanges that failed.
+//!
+//! Newcombe's interval and Fisher's test count exchanges as independent, which they are not: a
+//! server that falls over for a second fails thousands at once. So the test is the larger p of
+//! Fisher's and of exchanging sides within pairs, which only takes blocks for independent; and the
+//! interval counts only as many exchanges as would scatter as much as the blocks do.
+
+use super::{Evidence, Finding, Rules, estimate, least_p};
+use crate::comparison::{Method, Metric, Pair, Stretch};
+use sixmark_stats::{
+    Count, Interval, Refused, equivalence, fisher, newcombe, newcombe_beyond, normal_quantile,
+    swap_test, t_quantile,
+};
+use sixmark_units::random::Random;
+
+/// Shares that differ by less than this part of the margin count as equivalent: half a percent of
+/// all exchanges where the margin is 5 %.
+const OF_MARGIN: f64 = 0.1;
+/// Its stream of chance; the phases have those from 0 on.
+const STREAM: u64 = 64;
+
+/// Always there when both sides have exchanges that ended.
+pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
+    let counted: Vec<(Count, Count)> =
+        pairs.iter().map(|pair| (count(&pair.a), count(&pair.b))).collect();
+    let used: Vec<_> = counted.into_iter().filter(|(a, b)| a.whole > 0 && b.whole > 0).collect();
+    let (a, b) = sums(&used);
+    let shares = (a.share()?, b.share()?);
+    Some(Evidence {
+        metric: Metric::Failures,
+        a: Some(shares.0),
+        b: Some(shares.1),
+        method: Method::Proportions,
+        effects: Vec::new(),
+        unformed: pairs.len() - used.len(),
+        least_p: least_p(used.len()),
+        found: finding(&used, rules),
+    })
+}
+
+fn count(stretch: &Stretch) -> Count {
+    let whole = stretch.completed + stretch.failed - stretch.unaccepted;
+    Count { part: stretch.failed, whole }
+}
+
+fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<Finding, Refused> {
+    let (a, b) = sums(pairs);
+    let margin = rules.settings.margin * OF_MARGIN;
+    let sides = Sides::new(pairs)?;
+    let interval = sides.interval(rules.settings.confidence)?;
+    let near = sides.interval(1.0 - 2.0 * rules.alpha())?;
+    Ok(Finding {
+        ratio: None,
+        difference: estimate(sides.difference(), interval),
+        p: fisher(a, b)?.max(exchanged(pairs, rules)),
+        p_equivalence: sides.beyond(margin)?.max(blocks_beyond(pairs, margin, rules)?),
+        near,
+        margin,
+    })
+}
+
+/// Both sides over all pairs.
+fn sums(pairs: &[(Count, Count)]) -> (Count, Count) {
+    let none = (Count::default(), Count::default());
+    pairs.iter().fold(none, |(a, b), pair| (added(a, pair.0), added(b, pair.1)))
+}
+
+fn added(to: Count, more: Count) -> Count {
+    Count { part: to.part + more.part, whole: to.whole + more.whole }
+}
+
+/// Pairs weigh as much as they have exchanges of both sides, so that exchanging the sides changes a
+/// pair's sign and nothing else: one bad block can never be unusual, whatever the sides' rates.
+fn exchanged(pairs: &[(Count, Count)], rules: &Rules<'_>) -> f64 {
+    let weighed = |(a, b): &(Count, Count)| {
+        Some((a.share()? - b.share()?) * (a.whole as f64 + b.whole as f64))
+    };
+    let apart: Vec<f64> = pairs.iter().filter_map(weighed).collect();
+    if apart.iter().all(|apart| *apart == 0.0) {
+        return 1.0;
+    }
+    let mut random = Random::new(rules.settings.seed, STREAM);
+    let signed = |(apart, &swap): (&f64, &bool)| if swap { -apart } else { *apart };
+    let tests = swap_test(apart.len(), rules.settings.resamples, &mut random, 1, |swapped, out| {
+        out[0] = apart.iter().zip(swapped).map(signed).sum();
+    });
+    tests.first().map_or(1.0, |test| test.two_sided)
+}
+
+/// The same by the blocks alone.
+fn blocks_beyond(pairs: &[(Count, Count)], margin: f64, rules: &Rules<'_>) -> Result<f64, Refused> {
+    Ok(equivalence(&apart(pairs), margin, rules.alpha())?.p)
+}
+
+fn apart(pairs: &[(Count, Count)]) -> Vec<f64> {
+    pairs.iter().filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect()
+}
+
+/// Shares, and how many independent exchanges would scatter as the blocks do (Rao, Scott: A simple
+/// method for the analysis of clustered binary data, Biometrics 1992, 48: 577).
+struct Sides {
+    a: (f64, f64),
+    b: (f64, f64),
+}
+
+impl Sides {
+    fn new(pairs: &[(Count, Count)]) -> Result<Sides, Refused> {
+        let of_a: Vec<Count> = pairs.iter().map(|(a, _)| *a).collect();
+        let of_b: Vec<Count> = pairs.iter().map(|(_, b)| *b).collect();
+        // The side with fewer failures knows less of how they come: it takes the other's word.
+        let inflation = inflation(&of_a).max(inflation(&of_b));
+        let (a, b) = sums(pairs);
+        let side = |count: Count| Some((count.share()?, count.whole as f64 / inflation));
+        Ok(Sides { a: side(a).ok_or(Refused::Empty)?, b: side(b).ok_or(Refused::Empty)? })
+    }
+
+    fn difference(&self) -> f64 {
+        self.a.0 - self.b.0
+    }
+
+    fn interval(&self, confidence: f64) -> Result<Interval, Refused> {
+        newcombe(self.a, self.b, confidence)
+    }
+
+    fn beyond(&self, margin: f64) -> Result<f64, Refused> {
+        newcombe_beyond(self.a, self.b, margin)
+    }
+}
+
+/// How much more the blocks' shares scatter than those of independent exchanges, 1 at the least. As
+/// this is itself an estimate of a few blocks, Student's quantile takes the place of the normal one.
+fn inflation(blocks: &[Count]) -> f64 {
+    let (n, sum) = (blocks.len() as f64, blocks.iter().fold(Count::default(), |a, &b| added(a, b)));
+    let Some(share) = sum.share().filter(|share| *share > 0.0 && *share < 1.0) else { return 1.0 };
+    let off = |block: &Count| (block.part as f64 - share * block.whole as f64).powi(2);
+    let scatter = n / (n - 1.0) * blocks.iter().map(off).sum::<f64>() / sum.whole as f64;
+    let times = scatter / (share * (1.0 - share));
+    if times > 1.0 { times * wider(n) } else { 1.0 }
+}
+
+fn wider(blocks: f64) -> f64 {
+    (t_quantile(0.975, blocks - 1.0) / normal_quantile(0.975)).powi(2)
+}

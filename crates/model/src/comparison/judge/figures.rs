@@ -1,0 +1,69 @@
+//! The figures of blocks and of whole sides.
+
+use crate::comparison::{Metric, Pair, Point, Stretch, TimedPhase};
+use crate::timing::Timing;
+use sixmark_stats::{Counted, harrell_davis, quantile};
+
+/// With fewer durations than this, a quantile of a block is Harrell and Davis's estimate.
+const FEW: u64 = 1_000;
+
+/// The durations of one phase, pair by pair, in nanoseconds.
+pub(super) struct Times {
+    pub(super) phase: TimedPhase,
+    pub(super) pairs: Vec<(Counted, Counted)>,
+    a: Timing,
+    b: Timing,
+}
+
+impl Times {
+    pub(super) fn of(phase: TimedPhase, pairs: &[Pair]) -> Times {
+        let all = |side: fn(&Pair) -> &Stretch| {
+            pairs.iter().fold(Timing::default(), |mut sum, pair| {
+                sum += side(pair).timing(phase);
+                sum
+            })
+        };
+        let both = |pair: &Pair| (counted(pair.a.timing(phase)), counted(pair.b.timing(phase)));
+        let (a, b) = (all(|pair| &pair.a), all(|pair| &pair.b));
+        Times { phase, pairs: pairs.iter().map(both).collect(), a, b }
+    }
+
+    pub(super) fn metric(&self, point: Point) -> Metric {
+        Metric::Time(self.phase, point)
+    }
+
+    /// Of each side over all its blocks, in microseconds; none where a side has no duration, or both
+    /// have only such as no clock could tell from nothing.
+    pub(super) fn overall(&self, point: Point) -> Option<(f64, f64)> {
+        let of = |timing: &Timing| timing.quantile(point.share()).map(|nanos| nanos as f64 / 1e3);
+        let both = (of(&self.a)?, of(&self.b)?);
+        (both != (0.0, 0.0)).then_some(both)
+    }
+
+    /// Of each side in each pair, in microseconds; none where a side has no duration.
+    pub(super) fn by_pair(&self, point: Point) -> Vec<Option<(f64, f64)>> {
+        let of = |counted: &Counted| block(counted, point).map(|nanos| nanos / 1e3);
+        self.pairs.iter().map(|(a, b)| Some((of(a)?, of(b)?))).collect()
+    }
+}
+
+/// What has a logarithm, and those of which it is: pairs with a figure above 0 on both sides.
+pub(super) fn formed(figures: &[Option<(f64, f64)>]) -> Vec<(f64, f64)> {
+    let usable = |&(a, b): &(f64, f64)| (a / b).is_finite() && a / b > 0.0;
+    figures.iter().flatten().copied().filter(usable).collect()
+}
+
+/// The logarithm of A's figure over B's.
+pub(super) fn effects(figures: &[(f64, f64)]) -> Vec<f64> {
+    figures.iter().map(|(a, b)| (a / b).ln()).collect()
+}
+
+fn counted(timing: &Timing) -> Counted {
+    timing.recorded().map(|(nanos, count)| (nanos as f64, count)).collect()
+}
+
+fn block(counted: &Counted, point: Point) -> Option<f64> {
+    let samples: u64 = counted.iter().map(|(_, count)| count).sum();
+    let estimate = if samples < FEW { harrell_davis } else { quantile };
+    estimate(counted, point.share()).ok()
+}

@@ -1,0 +1,60 @@
+//! Goodput over a full link, where IPv6 has 20 bytes less of each packet.
+
+use super::{Finding, Rules, blocks};
+use crate::comparison::{
+    Compared, Comparison, Estimate, HeaderCorrected, Metric, Settings, Verdict,
+};
+use sixmark_stats::Refused;
+
+/// Bytes of an IPv6 header, of an IPv4 header, and of a TCP header with timestamps (RFC 8200, 791,
+/// 9293, 7323).
+const HEADERS: [u32; 3] = [40, 20, 32];
+
+/// What IPv6 carries over what IPv4 carries in packets of `mtu` bytes: 1428/1448 at 1500. None of an
+/// MTU that IPv6 does not allow, below 1280 (RFC 8200, 5).
+pub fn header_ratio(mtu: u32) -> Option<f64> {
+    let [ipv6, ipv4, tcp] = HEADERS;
+    (mtu >= 1280).then(|| f64::from(mtu - ipv6 - tcp) / f64::from(mtu - ipv4 - tcp))
+}
+
+/// Judges the goodput once more, against `expected` instead of 1. To be asked only of sides that
+/// differ in the family, on a link that is full: elsewhere the headers cost nothing that is seen.
+/// Its p is multiplied by the number of metrics (Bonferroni), which is no less than Holm does.
+#[must_use]
+pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison {
+    let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
+    let rules = Rules { settings: &comparison.settings };
+    for compared in comparison.metrics.iter_mut().filter(|of| of.metric == Metric::Goodput) {
+        let whole = compared.effects.len() == comparison.pairs;
+        compared.header_corrected = corrected(compared, expected, &rules).ok().map(|found| {
+            let verdict = verdict(&found, whole, family, rules.settings);
+            HeaderCorrected { expected, ratio: ratio(&found), verdict }
+        });
+    }
+    comparison
+}
+
+fn corrected(compared: &Compared, expected: f64, rules: &Rules<'_>) -> Result<Finding, Refused> {
+    let effects: Vec<f64> = compared.effects.iter().map(|effect| effect - expected.ln()).collect();
+    blocks::of_effects(&effects, NO_DIFFERENCE, rules)
+}
+
+/// A difference in bytes a second is nobody's question here.
+const NO_DIFFERENCE: Estimate = Estimate { value: 0.0, low: 0.0, high: 0.0 };
+
+fn ratio(found: &Finding) -> Estimate {
+    found.ratio.unwrap_or(Estimate { value: 1.0, low: 1.0, high: 1.0 })
+}
+
+fn verdict(found: &Finding, whole: bool, family: usize, settings: &Settings) -> Verdict {
+    let alpha = super::alpha(settings);
+    if whole && found.within() && found.p_equivalence <= alpha {
+        return Verdict::Equivalent;
+    }
+    match ratio(found) {
+        _ if found.p * family as f64 > alpha => Verdict::Inconclusive,
+        ratio if ratio.low > 1.0 => Verdict::Better,
+        ratio if ratio.high < 1.0 => Verdict::Worse,
+        _ => Verdict::Inconclusive,
+    }
+}

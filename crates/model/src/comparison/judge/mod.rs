@@ -1,0 +1,177 @@
+//! What may be said of two sides, by rules that were fixed before anything was measured.
+//!
+//! Of each metric there is evidence: an estimate with its interval, a test for a difference, a test for
+//! equivalence. The tests for differences are corrected for being many; only then there are
+//! verdicts. `docs/statistics.md` tells the rules and how they were checked.
+
+mod blocks;
+mod doubts;
+mod failures;
+mod figures;
+mod header;
+mod noise;
+mod quantiles;
+mod unlike;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use doubts::{Doubt, doubts};
+pub use header::{header_corrected, header_ratio};
+pub use noise::with_noise;
+
+use unlike::unlike;
+
+use super::{
+    Compared, Comparison, Estimate, Kind, Method, Metric, PHASES, POINTS, Pair, Settings,
+    TimedPhase,
+};
+use crate::sameness;
+use sixmark_stats::{Interval, Refused, fewest, holm, lag1};
+
+/// Compares side A with side B in every metric that both have figures of, the primary one and those of
+/// its phase first.
+///
+/// `left_out` are pairs that the caller kept back, since one of their sides was cut short. The order
+/// of `pairs` is that in which they were measured. The same seed gives the same answer.
+pub fn compare(
+    names: (&str, &str),
+    pairs: &[Pair],
+    left_out: usize,
+    settings: &Settings,
+) -> Comparison {
+    let rules = Rules { settings };
+    let evidence = evidence(pairs, &rules);
+    let tested: Vec<Option<f64>> = evidence.iter().map(|one| one.p()).collect();
+    let family = tested.iter().flatten().count();
+    let judged = evidence.into_iter().zip(holm(&tested));
+    let given: Vec<_> = pairs.iter().map(|pair| (&pair.a.answers, &pair.b.answers)).collect();
+    let sameness = sameness::look(names, &given, settings.margin);
+    let judged = judged.map(|(one, p_holm)| one.judged(p_holm, family, &rules)).collect();
+    unlike(Comparison {
+        kind: Kind::Isolated,
+        a: names.0.to_owned(),
+        b: names.1.to_owned(),
+        settings: settings.clone(),
+        pairs: pairs.len(),
+        left_out,
+        sameness,
+        metrics: judged,
+    })
+}
+
+/// What is known of one metric before the others are looked at.
+struct Evidence {
+    metric: Metric,
+    a: Option<f64>,
+    b: Option<f64>,
+    method: Method,
+    effects: Vec<f64>,
+    /// Pairs of which no effect can be formed, since a side had nothing or 0.
+    unformed: usize,
+    /// The smallest p that so many pairs can give.
+    least_p: f64,
+    found: Result<Finding, Refused>,
+}
+
+/// What the figures of one metric say.
+struct Finding {
+    ratio: Option<Estimate>,
+    difference: Estimate,
+    /// How likely a difference as large is between equal sides.
+    p: f64,
+    /// How likely figures as near are between sides that differ by the margin.
+    p_equivalence: f64,
+    /// The interval that leaves alpha on each side, of the logarithm, or of the difference of shares.
+    near: Interval,
+    /// The margin in the same unit.
+    margin: f64,
+}
+
+impl Finding {
+    fn within(&self) -> bool {
+        self.near.within(-self.margin, self.margin)
+    }
+}
+
+/// By what is judged.
+struct Rules<'a> {
+    settings: &'a Settings,
+}
+
+impl Rules<'_> {
+    fn alpha(&self) -> f64 {
+        alpha(self.settings)
+    }
+}
+
+impl Evidence {
+    fn p(&self) -> Option<f64> {
+        self.found.as_ref().ok().map(|found| found.p)
+    }
+
+    fn judged(self, p_holm: Option<f64>, family: usize, rules: &Rules<'_>) -> Compared {
+        let (verdict, reason) = verdict::verdict(&self, p_holm, family, rules);
+        let found = self.found.ok();
+        Compared {
+            metric: self.metric,
+            a: self.a,
+            b: self.b,
+            method: self.method,
+            ratio: found.as_ref().and_then(|found| found.ratio),
+            difference: found.as_ref().map(|found| found.difference),
+            p: found.as_ref().map(|found| found.p),
+            p_holm,
+            p_equivalence: found.as_ref().map(|found| found.p_equivalence),
+            autocorrelation: lag1(&self.effects).ok(),
+            effects: self.effects,
+            noise_floor: None,
+            verdict,
+            reason,
+            header_corrected: None,
+        }
+    }
+}
+
+/// The settings as the tests use them.
+fn alpha(settings: &Settings) -> f64 {
+    1.0 - settings.confidence
+}
+
+fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = PHASES
+        .iter()
+        .flat_map(|&(_, phase)| of_phase(phase, pairs, rules))
+        .chain(blocks::rates(pairs, rules))
+        .chain(failures::failures(pairs, rules))
+        .chain(blocks::cpu(pairs, rules))
+        .collect();
+    let primary = rules.settings.primary;
+    all.sort_by_key(|one| (one.metric != primary, !one.metric.is_of_the_phase_of(primary)));
+    all
+}
+
+/// The median by blocks, the other quantiles of all blocks together.
+fn of_phase(phase: TimedPhase, pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
+    let figures = figures::Times::of(phase, pairs);
+    let (median, tail) = POINTS.split_at(1);
+    let median = median.iter().filter_map(|&(_, point)| blocks::time(&figures, point, rules));
+    let points: Vec<_> = tail.iter().map(|&(_, point)| point).collect();
+    median.chain(quantiles::quantiles(&figures, &points, rules)).collect()
+}
+
+fn estimate(value: f64, interval: Interval) -> Estimate {
+    // Draws may all lie on one side of what was measured.
+    Estimate { value, low: interval.low.min(value), high: interval.high.max(value) }
+}
+
+/// The smallest two-sided p of `pairs` pairs whose signs are tossed.
+fn least_p(pairs: usize) -> f64 {
+    (1.0 - i32::try_from(pairs).map_or(f64::INFINITY, f64::from)).exp2()
+}
+
+/// Pairs that it takes to show a difference among `family` metrics.
+fn pairs_needed(family: usize, settings: &Settings) -> usize {
+    fewest(alpha(settings) / family.max(1) as f64)
+}

@@ -1,0 +1,146 @@
+//! Quantiles far out, of which a single block knows too little: of all blocks of a side together.
+
+use super::figures::{Times, effects, formed};
+use super::{Evidence, Finding, Rules, estimate, least_p};
+use crate::comparison::{Estimate, Method, Point};
+use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
+use sixmark_units::random::Random;
+
+/// Nanoseconds that nothing at all is taken for, so that there is a ratio to it.
+const LEAST: f64 = 1.0;
+
+/// The quantiles at `points` of one phase.
+pub(super) fn quantiles(times: &Times, points: &[Point], rules: &Rules<'_>) -> Vec<Evidence> {
+    let whole: Vec<_> =
+        times.pairs.iter().filter(|(a, b)| !a.is_empty() && !b.is_empty()).cloned().collect();
+    let with: Vec<Point> =
+        points.iter().copied().filter(|&point| times.overall(point).is_some()).collect();
+    let found = findings(&whole, &with, times.phase as u64, rules);
+    with.iter()
+        .zip(found)
+        .filter_map(|(&point, found)| one(times, point, &whole, found, rules))
+        .collect()
+}
+
+fn one(
+    times: &Times,
+    point: Point,
+    whole: &[(Counted, Counted)],
+    found: Result<Finding, Refused>,
+    rules: &Rules<'_>,
+) -> Option<Evidence> {
+    let (a, b) = times.overall(point)?;
+    let effects = effects(&formed(&times.by_pair(point)));
+    Some(Evidence {
+        metric: times.metric(point),
+        a: Some(a),
+        b: Some(b),
+        method: Method::PooledQuantile,
+        effects,
+        unformed: times.pairs.len() - whole.len(),
+        least_p: least_p(whole.len()).max(1.0 / (f64::from(rules.settings.resamples) + 1.0)),
+        found,
+    })
+}
+
+/// One for each point; each by itself may be refused.
+fn findings(
+    pairs: &[(Counted, Counted)],
+    points: &[Point],
+    stream: u64,
+    rules: &Rules<'_>,
+) -> Vec<Result<Finding, Refused>> {
+    match Pools::new(pairs, rules) {
+        Ok(pools) => pools.findings(points, stream, rules),
+        Err(refused) => points.iter().map(|_| Err(refused)).collect(),
+    }
+}
+
+/// The pairs as they are, and with side A moved by the margin both ways.
+struct Pools {
+    pairs: usize,
+    plain: Pool,
+    lower: Pool,
+    higher: Pool,
+}
+
+impl Pools {
+    fn new(pairs: &[(Counted, Counted)], rules: &Rules<'_>) -> Result<Pools, Refused> {
+        let need = sixmark_stats::fewest(rules.alpha());
+        if pairs.len() < need {
+            return Err(Refused::TooFew { have: pairs.len(), need });
+        }
+        let by = 1.0 + rules.settings.margin;
+        let pool = |factor| Pool::new(pairs, factor);
+        let (plain, lower, higher) = (pool(1.0)?, pool(1.0 / by)?, pool(by)?);
+        Ok(Pools { pairs: pairs.len(), plain, lower, higher })
+    }
+
+    fn findings(
+        &self,
+        points: &[Point],
+        stream: u64,
+        rules: &Rules<'_>,
+    ) -> Vec<Result<Finding, Refused>> {
+        let allowed = |point: &&Point| self.plain.tail(point.share()).is_ok();
+        let qs: Vec<f64> = points.iter().filter(allowed).map(|point| point.share()).collect();
+        let mut found = self.resampled(&qs, stream, rules).into_iter();
+        let next = |point: &Point| {
+            self.plain.tail(point.share())?;
+            found.next().unwrap_or(Err(Refused::Empty))
+        };
+        points.iter().map(next).collect()
+    }
+
+    fn resampled(
+        &self,
+        qs: &[f64],
+        stream: u64,
+        rules: &Rules<'_>,
+    ) -> Vec<Result<Finding, Refused>> {
+        // The same draws for every pool and metric: what differs between them is not chance.
+        let random = || Random::new(rules.settings.seed, stream);
+        let swaps = |pool: &Pool| pool.swaps(qs, rules.settings.resamples, &mut random());
+        let drawn = self.plain.bootstrap(qs, rules.settings.resamples, &mut random());
+        let tests = swaps(&self.plain).into_iter().zip(swaps(&self.lower)).zip(swaps(&self.higher));
+        let all = qs.iter().zip(drawn).zip(tests);
+        all.map(|((&q, drawn), ((plain, lower), higher))| {
+            let here = self.plain.quantile(q);
+            self.finding(here, &drawn, [plain, lower, higher], rules)
+        })
+        .collect()
+    }
+
+    fn finding(
+        &self,
+        here: Drawn,
+        drawn: &[Drawn],
+        [plain, lower, higher]: [SwapTest; 3],
+        rules: &Rules<'_>,
+    ) -> Result<Finding, Refused> {
+        let margin = rules.settings.margin.ln_1p();
+        let logs: Vec<f64> = drawn.iter().map(ln_ratio).collect();
+        let apart: Vec<f64> = drawn.iter().map(difference_us).collect();
+        let interval = |of: &[f64], confidence| percentile(of, expanded(self.pairs, confidence)?);
+        let ratio = estimate(ln_ratio(&here), interval(&logs, rules.settings.confidence)?);
+        let near: Interval = interval(&logs, 1.0 - 2.0 * rules.alpha())?;
+        let difference = interval(&apart, rules.settings.confidence)?;
+        let (value, low, high) = (ratio.value.exp(), ratio.low.exp(), ratio.high.exp());
+        Ok(Finding {
+            ratio: Some(Estimate { value, low, high }),
+            difference: estimate(difference_us(&here), difference),
+            p: plain.two_sided,
+            p_equivalence: lower.less.max(higher.greater),
+            near: Interval { low: near.low.min(ratio.value), high: near.high.max(ratio.value) },
+            margin,
+        })
+    }
+}
+
+fn ln_ratio(drawn: &Drawn) -> f64 {
+    (drawn.a.max(LEAST) / drawn.b.max(LEAST)).ln()
+}
+
+fn difference_us(drawn: &Drawn) -> f64 {
+    (drawn.a - drawn.b) / 1e3
+}

@@ -1,0 +1,430 @@
+//! Two sides compared: what goes in, block by block, and what may be said of it.
+//!
+//! A *block* is one short stretch of load. Requests inside a stretch are correlated, so that only
+//! whole blocks are counted as independent: a stretch of side A and the stretch of side B nearest
+//! to it make a [`Pair`], and each pair has one effect, the logarithm of A's figure over B's.
+
+pub mod judge;
+pub mod result;
+pub mod schedule;
+
+use std::fmt;
+use std::ops::AddAssign;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sameness::{Answers, Sameness};
+use crate::tally::{FamilyTally, Phases};
+use crate::timing::Timing;
+use sixmark_units::names::{find, named, names};
+
+/// What one side did in one block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// How long it was measured, in seconds.
+    pub elapsed_s: f64,
+    /// Exchanges begun.
+    pub sent: u64,
+    /// With a complete response.
+    pub completed: u64,
+    /// That failed: that ended otherwise, or with a status that is not accepted. Without those that
+    /// the block's end cut off (ABANDONED): there are as many of them as places, however fast a side
+    /// is.
+    pub failed: u64,
+    /// Of these, the ones with a complete response: their status is not accepted.
+    pub unaccepted: u64,
+    /// Content bytes of complete responses.
+    pub body_bytes: u64,
+    /// How long each phase took, but for TLS.
+    pub phases: Phases,
+    /// How long TLS or QUIC handshakes took, full and resumed ones together.
+    pub tls: Timing,
+    /// Processor time of the server, microseconds; none where nothing told of it.
+    pub server_cpu_us: Option<f64>,
+    /// What was given, target by target; empty where nobody kept it.
+    pub answers: Answers,
+}
+
+impl Stretch {
+    /// What was counted in `elapsed_s` seconds.
+    pub fn new(tally: &FamilyTally, elapsed_s: f64) -> Stretch {
+        let mut tls = tally.tls.full.clone();
+        tls += &tally.tls.resumed;
+        Stretch {
+            elapsed_s,
+            sent: tally.sent,
+            completed: tally.completed(),
+            failed: tally.failed(),
+            unaccepted: tally.unaccepted,
+            body_bytes: tally.bytes.body,
+            phases: tally.phases.clone(),
+            tls,
+            server_cpu_us: None,
+            answers: Answers::default(),
+        }
+    }
+
+    /// The durations of one phase.
+    pub fn timing(&self, phase: TimedPhase) -> &Timing {
+        match phase {
+            TimedPhase::Connect => &self.phases.connect,
+            TimedPhase::Tls => &self.tls,
+            TimedPhase::Wait => &self.phases.wait,
+            TimedPhase::Transfer => &self.phases.transfer,
+            TimedPhase::Response => &self.phases.response,
+        }
+    }
+}
+
+/// A stretch of each side, next to each other in time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pair {
+    /// The side that is judged.
+    pub a: Stretch,
+    /// What it is judged against.
+    pub b: Stretch,
+}
+
+impl AddAssign<&Stretch> for Stretch {
+    fn add_assign(&mut self, next: &Stretch) {
+        self.elapsed_s += next.elapsed_s;
+        self.sent += next.sent;
+        self.completed += next.completed;
+        self.failed += next.failed;
+        self.unaccepted += next.unaccepted;
+        self.body_bytes += next.body_bytes;
+        self.phases += &next.phases;
+        self.tls += &next.tls;
+        self.answers += &next.answers;
+        self.server_cpu_us = self.server_cpu_us.zip(next.server_cpu_us).map(|(a, b)| a + b);
+    }
+}
+
+/// How the two sides shared the time. Sides that are loaded at once are never compared: no statistics
+/// over one run can know what lasts as long as the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// One side at a time, in turns.
+    Isolated,
+}
+
+/// What is decided before anything is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Sides whose figures differ by less than this share (0 to 1, exclusive) count as equivalent.
+    pub margin: f64,
+    /// 0.95: the share of intervals that hold the true value, and 1 minus the share of
+    /// comparisons of equal sides that may be called different.
+    pub confidence: f64,
+    /// The metric that the headline is about.
+    pub primary: Metric,
+    /// Decides what the resampling draws.
+    pub seed: u64,
+    /// How often the blocks are drawn anew for an interval.
+    pub resamples: u32,
+}
+
+impl Settings {
+    /// 5 % of margin, 95 % of confidence, the median response time.
+    pub fn usual(seed: u64) -> Settings {
+        Settings {
+            margin: 0.05,
+            confidence: 0.95,
+            primary: Metric::Time(TimedPhase::Response, Point::P50),
+            seed,
+            resamples: 4_000,
+        }
+    }
+}
+
+/// One figure that both sides have. Its name is written `response.p99`, `requests_per_s`, `goodput`,
+/// `failures`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Metric {
+    /// A quantile of a phase's durations; less is better.
+    Time(TimedPhase, Point),
+    /// Complete responses a second; more is better.
+    RequestsPerS,
+    /// Their content, bytes a second; more is better.
+    Goodput,
+    /// The share of exchanges that did not end NORMAL or had a status that is not accepted, of those
+    /// that the block's end did not cut off; less is better.
+    Failures,
+    /// Processor time of the server over complete responses, microseconds; less is better.
+    CpuPerRequest,
+}
+
+/// A phase whose durations are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TimedPhase {
+    /// From the connect call to established.
+    Connect,
+    /// From established to the end of the TLS or QUIC handshake.
+    Tls,
+    /// From the request's last byte handed to the kernel to the response's first.
+    Wait,
+    /// From the response's first byte to its last.
+    Transfer,
+    /// From due, in a closed loop start, to the response's last byte.
+    Response,
+}
+
+/// A point of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Point {
+    /// The median.
+    P50,
+    /// 90 % are not longer.
+    P90,
+    /// 99 % are not longer.
+    P99,
+    /// 99.9 % are not longer.
+    P999,
+}
+
+/// What is said of one metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Side A is better than side B.
+    Better,
+    /// Side A is worse than side B.
+    Worse,
+    /// Whatever difference there is lies within the margin.
+    Equivalent,
+    /// The figures don't tell.
+    Inconclusive,
+    /// The sides don't give the same, so that their speeds say nothing about each other.
+    #[serde(rename = "not_comparable")]
+    NotComparable,
+}
+
+impl Verdict {
+    /// Its name in documents, gates and test reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Equivalent => "equivalent",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::NotComparable => "not_comparable",
+        }
+    }
+}
+
+/// What may be said of two sides. Every field is in the result document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// How the sides shared the time.
+    pub kind: Kind,
+    /// The name of the side that is judged: `ipv6` where nobody chose another.
+    pub a: String,
+    /// The name of the side that it is judged against.
+    pub b: String,
+    /// What was decided beforehand.
+    pub settings: Settings,
+    /// Pairs of blocks that were compared.
+    pub pairs: usize,
+    /// Pairs that were not, since one of their sides was cut short.
+    pub left_out: usize,
+    /// Whether they give the same; none where nobody looked. Where they don't, no metric of speed is
+    /// compared.
+    #[serde(default)]
+    pub sameness: Option<Sameness>,
+    /// One entry a metric that both sides have, the primary one first.
+    pub metrics: Vec<Compared>,
+}
+
+impl Comparison {
+    /// What keeps the sides from being compared, in a sentence without a full stop.
+    pub fn not_same(&self) -> Option<&str> {
+        self.sameness.as_ref().and_then(|found| found.said.as_deref())
+    }
+}
+
+/// One metric of two sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Which.
+    pub metric: Metric,
+    /// Of side A: microseconds, responses or bytes a second, or a share (0 to 1). By method `blocks`
+    /// that of a typical pair, else over all its blocks.
+    pub a: Option<f64>,
+    /// The same of side B. As far as there is a ratio, it is that of `a` to `b`.
+    pub b: Option<f64>,
+    /// How the effect was estimated.
+    pub method: Method,
+    /// A over B: 1.02 where A's figure is 2 % higher. None of failures, and of what was refused.
+    pub ratio: Option<Estimate>,
+    /// A minus B, in the metric's unit; of failures the difference of the shares.
+    pub difference: Option<Estimate>,
+    /// How likely a difference as large as this is between equal sides.
+    pub p: Option<f64>,
+    /// The same after Holm's correction for all metrics of the comparison.
+    pub p_holm: Option<f64>,
+    /// How likely figures as near as these are between sides that differ by the margin (the larger
+    /// p of two one-sided tests).
+    pub p_equivalence: Option<f64>,
+    /// The logarithm of A's figure over B's in each pair, in the order in which they were measured.
+    pub effects: Vec<f64>,
+    /// Correlation of each effect with the one before.
+    pub autocorrelation: Option<f64>,
+    /// How far apart two equal sides were in the same metric, as a share: what was measured of A
+    /// against A before (`--calibrate`).
+    pub noise_floor: Option<f64>,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// Why nothing else can be said, for people; where the verdict is inconclusive for want of
+    /// figures, or for a difference below the noise floor, and where the sides can't be compared.
+    pub reason: Option<String>,
+    /// The same against what the header's size alone makes of it, of goodput.
+    pub header_corrected: Option<HeaderCorrected>,
+}
+
+/// A value and the interval that holds the true one with the confidence of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+/// How an effect was estimated from the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Hodges and Lehmann's estimate over the effects of the pairs, Wilcoxon's signed-rank test.
+    Blocks,
+    /// The quantile of all blocks of a side together, pairs drawn anew, and sides exchanged within
+    /// pairs.
+    PooledQuantile,
+    /// Two proportions: Newcombe's interval, Fisher's exact test.
+    Proportions,
+}
+
+/// Goodput over a link that is full: IPv6 has 20 bytes less of each packet for content.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeaderCorrected {
+    /// What the ratio would be were the headers all the difference: 0.986 at an MTU of 1500.
+    pub expected: f64,
+    /// The ratio divided by that.
+    pub ratio: Estimate,
+    /// What is said of it.
+    pub verdict: Verdict,
+}
+
+const PHASES: [(&str, TimedPhase); 5] = [
+    ("connect", TimedPhase::Connect),
+    ("tls", TimedPhase::Tls),
+    ("wait", TimedPhase::Wait),
+    ("transfer", TimedPhase::Transfer),
+    ("response", TimedPhase::Response),
+];
+
+const POINTS: [(&str, Point); 4] =
+    [("p50", Point::P50), ("p90", Point::P90), ("p99", Point::P99), ("p999", Point::P999)];
+
+const OTHERS: [(&str, Metric); 4] = [
+    ("requests_per_s", Metric::RequestsPerS),
+    ("goodput", Metric::Goodput),
+    ("failures", Metric::Failures),
+    ("cpu_per_request", Metric::CpuPerRequest),
+];
+
+impl Metric {
+    /// True where it says how fast a side is, or what that costs, not whether it answers.
+    pub fn is_of_speed(self) -> bool {
+        self != Metric::Failures
+    }
+
+    /// True where a lower figure is the better one.
+    pub fn lower_is_better(self) -> bool {
+        !matches!(self, Metric::RequestsPerS | Metric::Goodput)
+    }
+}
+
+impl Metric {
+    /// True where both are figures of the same phase, or neither is of one.
+    fn is_of_the_phase_of(self, other: Metric) -> bool {
+        let phase = |metric| match metric {
+            Metric::Time(phase, _) => Some(phase),
+            _ => None,
+        };
+        phase(self) == phase(other)
+    }
+}
+
+impl Point {
+    /// The share (0 to 1) of durations that are not longer.
+    pub fn share(self) -> f64 {
+        match self {
+            Point::P50 => 0.5,
+            Point::P90 => 0.9,
+            Point::P99 => 0.99,
+            Point::P999 => 0.999,
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Metric::Time(phase, point) => {
+                write!(f, "{}.{}", named(&PHASES, phase), named(&POINTS, point))
+            }
+            other => f.write_str(named(&OTHERS, other)),
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Metric, String> {
+        let found =
+            |(phase, point)| Some(Metric::Time(find(&PHASES, phase)?, find(&POINTS, point)?));
+        let metric = find(&OTHERS, text).or_else(|| text.split_once('.').and_then(found));
+        metric.ok_or_else(|| {
+            format!(
+                "no metric is called '{text}': {}, or a phase with a quantile as in response.p99 \
+                 (phases: {}; quantiles: {})",
+                names(&OTHERS),
+                names(&PHASES),
+                names(&POINTS)
+            )
+        })
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Metric {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Metric, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_is_read_and_written_alike() {
+        for text in ["response.p50", "tls.p999", "connect.p90", "goodput", "failures"] {
+            assert_eq!(text.parse::<Metric>().unwrap().to_string(), text);
+        }
+        for text in ["", "response", "response.p98", "answer.p50", "p50", "response.p50.p50"] {
+            let said = text.parse::<Metric>().unwrap_err();
+            assert!(said.contains("response.p99"), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! In which order the blocks of two sides follow one another.
+
+use super::result::{Order, Schedule, SideName};
+use sixmark_units::random::Random;
+
+/// One block to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Which side it is of.
+    pub side: SideName,
+    /// The pair it belongs to, from 0; none of a warm-up.
+    pub pair: Option<u32>,
+}
+
+/// The orders of pairs in a group of four: ABBA and BAAB in turns. A linear drift cancels in each
+/// two of them, and what noise remembers from one block to the next adds to the effects as often as
+/// it is taken from them. Noise that comes back after eight blocks looks like a difference, though:
+/// so the order is drawn unless somebody wants this one.
+const ABBA_BAAB: [bool; 4] = [true, false, false, true];
+
+/// The stream of random numbers that orders are drawn from.
+const STREAM: u64 = 0x0b10_c450;
+
+/// All blocks in order: those of the warm-up first, then pair after pair.
+pub fn turns(schedule: &Schedule, seed: u64) -> Vec<Turn> {
+    let warm_up = (0..schedule.warm_up_blocks).map(|number| (number % 2 == 0, None));
+    let mut random = Random::new(seed, STREAM);
+    let pairs = (0..schedule.pairs).map(|number| {
+        let a_first = match schedule.order {
+            Order::Abba => ABBA_BAAB[number as usize % ABBA_BAAB.len()],
+            Order::Random => random.bits() >> 63 == 0,
+        };
+        (a_first, Some(number))
+    });
+    warm_up.chain(pairs).flat_map(|(a_first, pair)| both(a_first, pair)).collect()
+}
+
+fn both(a_first: bool, pair: Option<u32>) -> [Turn; 2] {
+    let sides = if a_first { [SideName::A, SideName::B] } else { [SideName::B, SideName::A] };
+    sides.map(|side| Turn { side, pair })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule(pairs: u32, order: Order) -> Schedule {
+        Schedule { pairs, order, block_s: Some(1.0), block_requests: None, warm_up_blocks: 1 }
+    }
+
+    fn written(turns: &[Turn]) -> String {
+        turns.iter().map(|turn| if turn.side == SideName::A { 'A' } else { 'B' }).collect()
+    }
+
+    #[test]
+    fn pairs_come_as_abba_and_baab_in_turns_after_a_warm_up() {
+        let turns = turns(&schedule(6, Order::Abba), 1);
+        assert_eq!(written(&turns), "AB".to_owned() + "ABBA" + "BAAB" + "ABBA");
+        let pairs: Vec<_> = turns.iter().map(|turn| turn.pair).collect();
+        assert_eq!(pairs[..4], [None, None, Some(0), Some(0)]);
+        assert_eq!(pairs[13], Some(5));
+    }
+
+    #[test]
+    fn a_linear_drift_cancels_in_every_two_pairs() {
+        let turns = turns(&schedule(8, Order::Abba), 1);
+        let drift = |pair| {
+            let of = |(at, turn): (usize, &Turn)| {
+                let sign = if turn.side == SideName::A { 1 } else { -1 };
+                if turn.pair == Some(pair) { sign * at as i64 } else { 0 }
+            };
+            turns.iter().enumerate().map(of).sum::<i64>()
+        };
+        assert!((0..4).all(|two| drift(2 * two) + drift(2 * two + 1) == 0));
+    }
+
+    #[test]
+    fn a_random_order_is_the_seeds_and_has_each_side_once_a_pair() {
+        let drawn = |seed| turns(&schedule(64, Order::Random), seed);
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(written(&drawn(7)), written(&drawn(8)));
+        for turns in drawn(7).chunks(2) {
+            assert!(turns[0].side != turns[1].side && turns[0].pair == turns[1].pair);
+        }
+        let first = drawn(9).iter().step_by(2).filter(|turn| turn.side == SideName::A).count();
+        assert!((20..46).contains(&first), "{first} of 65 begin with A");
+    }
+}

@@ -1,0 +1,173 @@
+//! What a gate may speak of.
+
+use super::lexer::{begins_word, in_word, is_operator};
+use super::tree::{End, Figure, Function, Place, What};
+use super::wrong::{Wrong, instead};
+use crate::comparison::Verdict;
+use crate::outcome::Outcome;
+use sixmark_units::family::Family;
+
+/// The sides that there are to speak of, and whether they are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Names {
+    sides: Vec<(String, Place)>,
+    pub(super) compared: bool,
+}
+
+impl Names {
+    /// Of `sixmark run` and `watch`: the families in use, and `total`. Families that share the time are
+    /// not compared, so that no verdict can be asked for.
+    pub fn of_run(families: impl IntoIterator<Item = Family>) -> Names {
+        let side = |family| match family {
+            Family::Ipv6 => ("ipv6".to_owned(), Place::Ipv6),
+            Family::Ipv4 => ("ipv4".to_owned(), Place::Ipv4),
+        };
+        let mut sides: Vec<(String, Place)> = families.into_iter().map(side).collect();
+        sides.push(("total".to_owned(), Place::Total));
+        Names { sides, compared: false }
+    }
+
+    /// Of `sixmark compare`: `a` and `b`, and what the sides are called, `a` and `b` here, where that
+    /// is a word of ASCII letters, digits and `_` and is said of one of them only.
+    pub fn of_comparison(a: &str, b: &str) -> Names {
+        let mut sides = vec![("a".to_owned(), Place::A), ("b".to_owned(), Place::B)];
+        let own = [(a, Place::A), (b, Place::B)];
+        let usable = |name: &str| a != b && !["a", "b"].contains(&name) && is_word(name);
+        let own = own.into_iter().filter(|(name, _)| usable(name));
+        sides.extend(own.map(|(name, place)| (name.to_owned(), place)));
+        Names { sides, compared: true }
+    }
+
+    /// A side's name for examples.
+    pub(super) fn example(&self) -> &str {
+        self.sides.first().map_or("total", |(name, _)| name)
+    }
+
+    /// All sides' names.
+    pub(super) fn sides(&self) -> Vec<&str> {
+        self.sides.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    fn side(&self, name: &str) -> Option<Place> {
+        self.sides.iter().find(|(known, _)| known == name).map(|&(_, place)| place)
+    }
+
+    /// Reads `SIDE.FIGURE`, which stands at a byte of `text`.
+    pub(super) fn figure(&self, text: &str, at: usize, word: &str) -> Result<Figure, Wrong> {
+        let (name, rest) = word.split_once('.').unwrap_or((word, ""));
+        let side = self.side(name).ok_or_else(|| Wrong::at(text, at, self.no_side(name, word)))?;
+        let figure_at = at + name.len() + usize::from(!rest.is_empty());
+        let what = what(text, figure_at, (name, rest))?;
+        Ok(Figure { name: name.to_owned(), side, what })
+    }
+
+    fn no_side(&self, name: &str, word: &str) -> String {
+        if PHASES.contains(&name) || SINGLE.iter().any(|(known, _)| *known == name) {
+            return format!("of which side? Say {}.{word}", self.example());
+        }
+        match ["ipv6", "ipv4", "total", "a", "b"].contains(&name) {
+            true => format!("there is no side '{name}' here: {}", self.sides().join(", ")),
+            false => format!("no side is called '{name}'{}", instead(name, &self.sides())),
+        }
+    }
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(begins_word) && name.chars().all(in_word) && !is_operator(name)
+}
+
+/// Phases with durations, as reports order them.
+pub(super) const PHASES: [&str; 8] =
+    ["connect", "tls", "wait", "transfer", "slip", "service", "response", "lifetime"];
+
+/// Figures of durations.
+pub(super) const POINTS: [&str; 8] = ["min", "mean", "stddev", "p50", "p90", "p99", "p999", "max"];
+
+/// Figures of one word.
+const SINGLE: [(&str, What); 5] = [
+    ("requests_per_s", What::RequestsPerS),
+    ("goodput", What::Goodput),
+    ("failures", What::Failures),
+    ("sent", What::Sent),
+    ("completed", What::Completed),
+];
+
+/// Reads what stands behind the side's name.
+fn what(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<What, Wrong> {
+    let (first, rest) = figure.split_once('.').unwrap_or((figure, ""));
+    let behind = at + first.len() + usize::from(!rest.is_empty());
+    if let Some(phase) = PHASES.into_iter().find(|known| *known == first) {
+        return point(text, behind, (&format!("{side}.{phase}"), rest))
+            .map(|p| What::Time(phase, p));
+    }
+    if first == "outcome" {
+        return outcome(text, behind, (side, rest));
+    }
+    let Some(&(_, single)) = SINGLE.iter().find(|(known, _)| *known == first) else {
+        return Err(Wrong::at(text, at, no_figure(side, first)));
+    };
+    match figure == first {
+        true => Ok(single),
+        false => Err(Wrong::at(text, behind, format!("{side}.{first} has nothing behind it"))),
+    }
+}
+
+fn no_figure(side: &str, word: &str) -> String {
+    if word.is_empty() {
+        return format!("expected a figure of {side}, as in {side}.response.p99");
+    }
+    let singles = SINGLE.iter().map(|&(name, _)| name);
+    let known: Vec<&str> = PHASES.into_iter().chain(singles).chain(["outcome"]).collect();
+    format!("{side} has no figure '{word}'{}", instead(word, &known))
+}
+
+fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<&'static str, Wrong> {
+    POINTS.into_iter().find(|known| *known == word).ok_or_else(|| {
+        Wrong::at(
+            text,
+            at,
+            match word {
+                "" => format!("expected a figure of {of}, as in {of}.p99"),
+                _ => format!("{of} has no figure '{word}'{}", instead(word, &POINTS)),
+            },
+        )
+    })
+}
+
+fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<What, Wrong> {
+    let found = Outcome::ALL.into_iter().find(|outcome| outcome.name() == word);
+    found.map(What::Outcome).ok_or_else(|| {
+        Wrong::at(
+            text,
+            at,
+            match word {
+                "" => format!("expected an outcome, as in {side}.outcome.RESET"),
+                _ => format!(
+                    "no outcome is called '{word}'{}",
+                    instead(word, &Outcome::ALL.map(Outcome::name))
+                ),
+            },
+        )
+    })
+}
+
+/// What can be asked of a metric, beside its verdict.
+pub(super) const FUNCTIONS: [Function; 8] = [
+    Function::Ratio(End::Value),
+    Function::Ratio(End::Low),
+    Function::Ratio(End::High),
+    Function::Difference(End::Value),
+    Function::Difference(End::Low),
+    Function::Difference(End::High),
+    Function::P,
+    Function::PHolm,
+];
+
+/// What can be said of one.
+pub(super) const VERDICTS: [Verdict; 5] = [
+    Verdict::Better,
+    Verdict::Worse,
+    Verdict::Equivalent,
+    Verdict::Inconclusive,
+    Verdict::NotComparable,
+];

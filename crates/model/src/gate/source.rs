@@ -1,0 +1,230 @@
+//! The figures that gates look at, from the documents that hold them.
+
+use super::show;
+use super::tree::{End, Figure, Function, Place, What};
+use super::unit::Dimension;
+use super::write::word;
+use crate::comparison::result::ComparisonResult;
+use crate::comparison::{Compared, Comparison, Estimate, Metric, Verdict};
+use crate::family_result::FamilyResult;
+use crate::outcome::Outcome;
+use crate::result::RunResult;
+use crate::timing::Summary;
+use crate::watch::describe_hidden;
+use crate::watch::{Watched, WatchedFamily};
+
+/// Documents are in microseconds, gates in seconds.
+const US_PER_S: f64 = 1e6;
+
+/// Whatever there is to look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Source<'a> {
+    ipv6: Option<&'a FamilyResult>,
+    ipv4: Option<&'a FamilyResult>,
+    total: Option<&'a FamilyResult>,
+    a: Option<&'a FamilyResult>,
+    b: Option<&'a FamilyResult>,
+    /// What packets said, where the load was others'.
+    watched: Option<&'a Watched>,
+    pub(super) comparison: Option<&'a Comparison>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn of_run(run: &'a RunResult) -> Source<'a> {
+        Source {
+            ipv6: run.families.ipv6.as_ref(),
+            ipv4: run.families.ipv4.as_ref(),
+            total: Some(&run.total),
+            watched: run.watched.as_ref(),
+            ..Source::default()
+        }
+    }
+
+    pub(super) fn of_comparison(result: &'a ComparisonResult) -> Source<'a> {
+        Source {
+            a: Some(&result.sides.a.figures),
+            b: Some(&result.sides.b.figures),
+            comparison: Some(&result.comparison),
+            ..Source::default()
+        }
+    }
+
+    fn side(&self, place: Place) -> Option<&'a FamilyResult> {
+        match place {
+            Place::Ipv6 => self.ipv6,
+            Place::Ipv4 => self.ipv4,
+            Place::Total => self.total,
+            Place::A => self.a,
+            Place::B => self.b,
+        }
+    }
+
+    /// A figure of a side, or why there is none.
+    pub(super) fn figure(&self, figure: &Figure) -> Result<f64, String> {
+        let side = self.side(figure.side);
+        let side = side.ok_or_else(|| format!("nothing was measured of {}", figure.name))?;
+        if let Some(hidden) = self.hidden(figure) {
+            return Err(format!("{figure} was not measured: {hidden}"));
+        }
+        let found = match figure.what {
+            What::Time(phase, point) => time(side, phase, point),
+            what => counted(side, what),
+        };
+        found.map_err(|why| format!("{figure} was not measured: {why}"))
+    }
+
+    /// Why a figure of exchanges is not known, though it reads 0: what can't be seen is not zero.
+    fn hidden(&self, figure: &Figure) -> Option<String> {
+        if let What::Time("connect" | "tls" | "lifetime", _) = figure.what {
+            return None;
+        }
+        let families = &self.watched?.families;
+        let of: Vec<&WatchedFamily> = match figure.side {
+            Place::Ipv6 => families.ipv6.iter().collect(),
+            Place::Ipv4 => families.ipv4.iter().collect(),
+            _ => families.iter().map(|(_, of)| of).collect(),
+        };
+        if of.iter().any(|of| of.hides_all()) { describe_hidden(&of) } else { None }
+    }
+
+    /// What was compared of a metric.
+    fn metric(&self, metric: Metric) -> Result<&'a Compared, String> {
+        let comparison = self.comparison.ok_or("nothing was compared")?;
+        let found = comparison.metrics.iter().find(|compared| compared.metric == metric);
+        found.ok_or_else(|| match comparison.not_same() {
+            Some(said) => format!("{metric} is not comparable: {said}"),
+            None => format!("{metric} was not compared: not both sides have it"),
+        })
+    }
+
+    /// An estimate or a probability, or why there is none.
+    pub(super) fn compared(&self, function: Function, metric: Metric) -> Result<f64, String> {
+        let compared = self.metric(metric)?;
+        let found = match function {
+            Function::Ratio(end) => compared.ratio.map(|ratio| end.of(&ratio)),
+            Function::Difference(end) => {
+                compared.difference.map(|difference| end.of(&difference) / scale(metric))
+            }
+            Function::P => compared.p,
+            Function::PHolm => compared.p_holm,
+        };
+        let missing = || format!("there is no {}({metric}): {}", function.name(), why(compared));
+        found.ok_or_else(missing)
+    }
+
+    /// What is said of a metric, and that for people. A metric that was refused has no verdict: that
+    /// it is inconclusive would let a gate pass that asks whether it is worse.
+    pub(super) fn verdict(&self, metric: Metric) -> Result<(Verdict, String), String> {
+        let compared = self.metric(metric)?;
+        if compared.verdict == Verdict::NotComparable {
+            return Ok((compared.verdict, not_comparable(compared)));
+        }
+        if compared.ratio.is_none() && compared.difference.is_none() {
+            return Err(format!("{metric} could not be compared: {}", why(compared)));
+        }
+        let verdict = compared.verdict;
+        let shown = format!("{metric} is {}{}", word(verdict), estimate(compared));
+        Ok((verdict, shown))
+    }
+}
+
+/// How many of the metric's units make one of those that gates count in.
+fn scale(metric: Metric) -> f64 {
+    if let Metric::Time(..) = metric { US_PER_S } else { 1.0 }
+}
+
+/// What is said of a metric whose sides don't give the same.
+fn not_comparable(compared: &Compared) -> String {
+    format!("{} is not comparable: {}", compared.metric, why(compared))
+}
+
+fn why(compared: &Compared) -> &str {
+    compared.reason.as_deref().unwrap_or("it could not be estimated")
+}
+
+impl End {
+    fn of(self, estimate: &Estimate) -> f64 {
+        match self {
+            End::Value => estimate.value,
+            End::Low => estimate.low,
+            End::High => estimate.high,
+        }
+    }
+}
+
+/// ` (ratio 1.12, 1.08 to 1.16)`, and the reason where there is one.
+fn estimate(compared: &Compared) -> String {
+    let shown = |what: &str, of: Dimension, estimate: &Estimate| {
+        let [value, low, high] =
+            [estimate.value, estimate.low, estimate.high].map(|value| show::one(value, of));
+        format!("{what} {value}, {low} to {high}")
+    };
+    let ratio = compared.ratio.map(|ratio| shown("ratio", Dimension::Number, &ratio));
+    let of_failures = compared.difference.filter(|_| compared.metric == Metric::Failures);
+    let share = of_failures.map(|found| shown("difference", Dimension::Share, &found));
+    let said: Vec<String> =
+        [ratio.or(share), compared.reason.clone()].into_iter().flatten().collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
+}
+
+/// In seconds.
+fn time(side: &FamilyResult, phase: &str, point: &str) -> Result<f64, &'static str> {
+    let durations = durations(side, phase).ok_or(absent(phase))?;
+    point_of(durations, point).map(|us| us / US_PER_S).ok_or(empty(phase))
+}
+
+fn durations<'a>(side: &'a FamilyResult, phase: &str) -> Option<&'a Summary> {
+    let known = crate::phases::PHASES.iter().find(|(name, _)| *name == phase);
+    known.and_then(|(_, durations)| durations(side))
+}
+
+fn point_of(durations: &Summary, point: &str) -> Option<f64> {
+    match point {
+        "min" => durations.min,
+        "mean" => durations.mean,
+        "stddev" => durations.stddev,
+        "p50" => durations.p50,
+        "p90" => durations.p90,
+        "p99" => durations.p99,
+        "p999" => durations.p999,
+        "max" => durations.max,
+        _ => None,
+    }
+}
+
+/// Why a kind of load has no such phase.
+fn absent(phase: &str) -> &'static str {
+    if phase == "tls" { "there was no TLS" } else { "a closed loop has none" }
+}
+
+/// Why a phase has no durations.
+fn empty(phase: &str) -> &'static str {
+    match phase {
+        "connect" => "no connection of TCP was opened",
+        "tls" => "no TLS handshake was finished",
+        "slip" => "nothing was sent",
+        "lifetime" => "no connection was closed",
+        _ => "there was no complete response",
+    }
+}
+
+fn counted(side: &FamilyResult, what: What) -> Result<f64, &'static str> {
+    let requests = &side.requests;
+    let count = |count: u64| count as f64;
+    match what {
+        What::Sent => Ok(count(requests.sent)),
+        What::Completed => Ok(count(requests.completed)),
+        What::Outcome(outcome) => Ok(count(ended_as(side, outcome))),
+        _ if requests.sent == 0 => Err("nothing was sent"),
+        What::RequestsPerS => Ok(side.requests_per_s),
+        What::Goodput => Ok(side.goodput_bytes_per_s),
+        What::Failures => {
+            Ok(count(requests.sent.saturating_sub(side.accepted())) / count(requests.sent))
+        }
+        What::Time(..) => Err("it is no count"),
+    }
+}
+
+fn ended_as(side: &FamilyResult, outcome: Outcome) -> u64 {
+    side.outcomes.get(outcome.name()).copied().unwrap_or(0)
+}

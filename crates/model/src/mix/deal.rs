@@ -1,0 +1,175 @@
+//! Endpoints and requests in proportion to their weights.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use sixmark_units::random::Random;
+
+/// Keeps the numbers drawn here apart from others that come of the same seed.
+const TURNS: u64 = 0x7475_726e_7300_0001;
+
+/// Deals out indices in proportion to weights. An entry of weight w has one turn in each stretch of
+/// 1/w of the deal's time, at a moment in it that is drawn: equal entries have one turn each in every
+/// round, in an order that is another each time.
+#[derive(Clone, Debug)]
+pub struct Deal {
+    due: BinaryHeap<Reverse<Turn>>,
+    random: Random,
+    /// How far all turns are moved within their stretches, from 0 to below 1.
+    shift: f64,
+}
+
+/// One entry's next turn.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    due: f64,
+    turns: u64,
+    weight: f64,
+    index: usize,
+}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.due.total_cmp(&other.due).then(self.index.cmp(&other.index))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Turn {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Turn {}
+
+impl Deal {
+    /// Deals by `weights`, all above zero, in the order that `seed` decides for deal number `number`.
+    /// Of several workers that deal the same, each begins elsewhere in its first round, `shift` (from 0
+    /// to below 1) further on, so that a short run has all entries too.
+    pub fn new(weights: &[f64], seed: u64, number: u64, shift: f64) -> Deal {
+        let random = Random::new(seed ^ TURNS, number);
+        let mut deal = Deal { due: BinaryHeap::new(), random, shift };
+        let turns: Vec<_> =
+            weights.iter().enumerate().map(|(index, &w)| deal.turn(0, w, index)).collect();
+        deal.due = turns.into_iter().map(Reverse).collect();
+        deal
+    }
+
+    /// The turn number `turns` of an entry.
+    fn turn(&mut self, turns: u64, weight: f64, index: usize) -> Turn {
+        let moment = (self.random.unit() + self.shift).fract();
+        Turn { due: (turns as f64 + moment) / weight, turns, weight, index }
+    }
+
+    /// The next index; 0 where there is nothing to choose.
+    pub fn draw(&mut self) -> usize {
+        if self.due.len() < 2 {
+            return 0;
+        }
+        let Some(&Reverse(Turn { turns, weight, index, .. })) = self.due.peek() else { return 0 };
+        let next = self.turn(turns + 1, weight, index);
+        if let Some(mut first) = self.due.peek_mut() {
+            first.0 = next;
+        }
+        index
+    }
+}
+
+/// Which request goes next, for one worker.
+///
+/// Each endpoint has a deal of its own: with one for all, two requests and two endpoints that take
+/// turns would never be mixed, and the families would not be sent the same.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    deals: Vec<Deal>,
+}
+
+impl Choice {
+    /// Requests by `weights`, all above zero, for each of `endpoints`, in orders that `seed` decides.
+    /// Workers begin spread over one round of the mix, so that a short run has all of it too.
+    pub fn new(weights: &[f64], endpoints: usize, seed: u64, worker: u32, workers: u32) -> Choice {
+        if weights.len() < 2 {
+            return Choice { deals: Vec::new() };
+        }
+        let shift = f64::from(worker) / f64::from(workers.max(1));
+        let deal = |endpoint| Deal::new(weights, seed, endpoint as u64, shift);
+        Choice { deals: (0..endpoints).map(deal).collect() }
+    }
+
+    /// The number of the request that goes to endpoint number `endpoint` next.
+    pub fn draw(&mut self, endpoint: usize) -> usize {
+        self.deals.get_mut(endpoint).map_or(0, Deal::draw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_round_of_a_deal_has_the_weights_in_an_order_of_its_own() {
+        let rounds = |weights: &[f64], length: usize, seed| {
+            let mut deal = Deal::new(weights, seed, 0, 0.0);
+            let mut round = || (0..length).map(|_| deal.draw()).collect::<Vec<_>>();
+            (0..1_000).map(|_| round()).collect::<Vec<_>>()
+        };
+        for seed in 0..5 {
+            let three = rounds(&[1.0; 3], 3, seed);
+            let mut orders: Vec<_> = three.clone();
+            orders.sort_unstable();
+            orders.dedup();
+            assert_eq!(orders.len(), 6, "all orders of three");
+            for mut round in three {
+                round.sort_unstable();
+                assert_eq!(round, [0, 1, 2]);
+            }
+            let ones = rounds(&[3.0, 1.0], 4, seed);
+            let mut at = [0; 4];
+            for round in &ones {
+                assert_eq!(round.iter().filter(|&&index| index == 1).count(), 1, "{round:?}");
+                at[round.iter().position(|&index| index == 1).unwrap()] += 1;
+            }
+            assert!(at.iter().all(|&count| (100..420).contains(&count)), "{at:?}");
+        }
+        assert_ne!(rounds(&[1.0; 3], 3, 1), rounds(&[1.0; 3], 3, 2));
+        assert_eq!(rounds(&[1.0; 3], 3, 7), rounds(&[1.0; 3], 3, 7));
+    }
+
+    #[test]
+    fn workers_that_deal_the_same_begin_with_different_entries() {
+        for seed in 0..20 {
+            let first = |worker| Deal::new(&[1.0; 64], seed, 0, f64::from(worker) / 8.0).draw();
+            let mut firsts: Vec<_> = (0..8).map(first).collect();
+            firsts.sort_unstable();
+            firsts.dedup();
+            assert!(firsts.len() >= 7, "{firsts:?}");
+        }
+    }
+
+    #[test]
+    fn every_endpoint_gets_the_mix_whatever_the_order_of_the_endpoints() {
+        let weights = [3.0, 1.0, 1.0];
+        for workers in [1, 2, 5] {
+            let mut sent = [[0u32; 3]; 2];
+            for worker in 0..workers {
+                let mut choice = Choice::new(&weights, 2, 4, worker, workers);
+                for k in 0..1_000 {
+                    sent[k % 2][choice.draw(k % 2)] += 1;
+                }
+            }
+            let each = 100 * workers;
+            for of in sent {
+                let expected = [3 * each, each, each];
+                assert_eq!(of, expected, "{workers}");
+            }
+        }
+        let mut one = Choice::new(&[2.0], 4, 0, 0, 1);
+        assert_eq!((one.draw(0), one.draw(3)), (0, 0));
+    }
+}

@@ -1,0 +1,224 @@
+//! How an exchange ended, in which phase, and what the kernel called it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{quic, tls};
+use sixmark_http::Version;
+use sixmark_http::{http2, http3};
+
+/// How an exchange ended. Exactly one of these is counted for everything that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Outcome {
+    /// The complete response was received, whatever its status code.
+    Normal,
+    /// The peer reset the connection (RFC 9293, 3.5.2).
+    Reset,
+    /// The exchange lasted longer than the timeout, or the kernel gave up waiting.
+    Timeout,
+    /// The peer answered the connection attempt with a reset: nothing listens there.
+    Refused,
+    /// The network or the host cannot be reached.
+    Unreachable,
+    /// The peer closed the connection before the response was complete.
+    Truncated,
+    /// What came was not legal HTTP (RFC 9112, 9113, 9114), or not the version that was asked for.
+    Protocol,
+    /// The TLS handshake failed, or a record after it.
+    Tls,
+    /// A complete response came and was not what it was to be.
+    Content,
+    /// This host had no local port left for the connection.
+    NoPort,
+    /// This host refused for another reason: descriptors, memory, a local firewall, a limit of sixmark's.
+    Local,
+    /// The run ended before the exchange did.
+    Abandoned,
+}
+
+impl Outcome {
+    /// Every outcome, in the order in which sixmark shows them.
+    pub const ALL: [Outcome; 12] = [
+        Outcome::Normal,
+        Outcome::Reset,
+        Outcome::Timeout,
+        Outcome::Refused,
+        Outcome::Unreachable,
+        Outcome::Truncated,
+        Outcome::Protocol,
+        Outcome::Tls,
+        Outcome::Content,
+        Outcome::NoPort,
+        Outcome::Local,
+        Outcome::Abandoned,
+    ];
+
+    /// The name that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Normal => "NORMAL",
+            Outcome::Reset => "RESET",
+            Outcome::Timeout => "TIMEOUT",
+            Outcome::Refused => "REFUSED",
+            Outcome::Unreachable => "UNREACHABLE",
+            Outcome::Truncated => "TRUNCATED",
+            Outcome::Protocol => "PROTOCOL",
+            Outcome::Tls => "TLS",
+            Outcome::Content => "CONTENT",
+            Outcome::NoPort => "NO_PORT",
+            Outcome::Local => "LOCAL",
+            Outcome::Abandoned => "ABANDONED",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The part of an exchange in which something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// From the connect call to the kernel's word that the connection is established.
+    Connect,
+    /// From established to the end of the TLS handshake.
+    Tls,
+    /// While the request was handed to the kernel.
+    Send,
+    /// From the request's last byte handed to the kernel to the response's first byte.
+    Wait,
+    /// From the response's first byte to its last.
+    Transfer,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Phase::Connect => "connect",
+            Phase::Tls => "tls",
+            Phase::Send => "send",
+            Phase::Wait => "wait",
+            Phase::Transfer => "transfer",
+        })
+    }
+}
+
+/// Why this side failed, where the kernel's error number does not say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocalCause {
+    /// A response's head, or its trailers, exceeded a limit of sixmark's own. HTTP has none.
+    HeadLimit,
+    /// This host has no address to connect from, or the one asked for is not its own any more.
+    NoSource,
+    /// sixmark stood still while the exchange was due or in flight, so that nobody knows whether the
+    /// server would have ended it so.
+    Stalled,
+    /// There was no room to keep the content for a check, which was not made.
+    ContentLimit,
+}
+
+impl LocalCause {
+    /// The same in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            LocalCause::HeadLimit => {
+                "response head longer than 256 KiB, the limit that sixmark sets"
+            }
+            LocalCause::NoSource => "this host does not have the source address",
+            LocalCause::Stalled => "sixmark stood still meanwhile",
+            LocalCause::ContentLimit => "no room to keep the content for a check",
+        }
+    }
+}
+
+/// One way to fail: the category, where it happened, and the number that somebody gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Failure {
+    /// The category; never [`Outcome::Normal`].
+    pub outcome: Outcome,
+    /// Where it happened.
+    pub phase: Phase,
+    /// The kernel's error number (Linux), or none where the kernel reported no error.
+    pub errno: Option<i32>,
+    /// The peer's number for it, or this side's for what the peer did: an error code of HTTP/2 or
+    /// HTTP/3 (RFC 9113, 7; RFC 9114, 8.1), a TLS alert (RFC 8446, 6) where the outcome is TLS.
+    pub code: Option<u64>,
+    /// Why this side failed, where the outcome is [`Outcome::Local`] and more than an error number is
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<LocalCause>,
+}
+
+impl Failure {
+    /// A failure that nobody gave a number.
+    pub fn new(outcome: Outcome, phase: Phase) -> Failure {
+        Failure { outcome, phase, errno: None, code: None, cause: None }
+    }
+
+    /// The response breaks a rule of HTTP or, if `own_limit`, is larger than sixmark accepts.
+    pub fn violation(own_limit: bool, phase: Phase) -> Failure {
+        if !own_limit {
+            return Failure::new(Outcome::Protocol, phase);
+        }
+        let cause = Some(LocalCause::HeadLimit);
+        Failure { cause, ..Failure::new(Outcome::Local, phase) }
+    }
+
+    /// The name of its code where `version` was spoken; none where there is no code or no name.
+    pub fn code_name(&self, version: Version) -> Option<&'static str> {
+        let code = self.code?;
+        match (self.outcome, version) {
+            (Outcome::Tls, _) => tls::alert::name(code),
+            (_, Version::Http10 | Version::Http1) => None,
+            (_, Version::Http2) => http2::error_name(code),
+            // What QUIC's own codes have in common with these are alerts, which are TLS.
+            (_, Version::Http3) if code >= http3::code::NO_ERROR => http3::code::name(code),
+            (_, Version::Http3) => quic::error_name(code),
+        }
+    }
+
+    /// Its code for people, with what it is called where that is known.
+    pub fn spoken_code(&self, version: Version) -> Option<String> {
+        let (code, noun) =
+            (self.code?, if self.outcome == Outcome::Tls { "alert" } else { "code" });
+        let name = self.code_name(version).map_or(String::new(), |name| format!(" {name}"));
+        Some(format!("{noun} {code}{name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_called_what_its_protocol_calls_it() {
+        use Version::{Http1, Http2, Http3};
+        for (outcome, version, code, expected) in [
+            (Outcome::Reset, Http2, 7, "code 7 REFUSED_STREAM"),
+            (Outcome::Protocol, Http2, 1, "code 1 PROTOCOL_ERROR"),
+            (Outcome::Reset, Http2, 13, "code 13 HTTP_1_1_REQUIRED"),
+            (Outcome::Reset, Http2, 14, "code 14"),
+            (Outcome::Reset, Http3, 0, "code 0 NO_ERROR"),
+            (Outcome::Reset, Http3, 2, "code 2 CONNECTION_REFUSED"),
+            (Outcome::Protocol, Http3, 16, "code 16 NO_VIABLE_PATH"),
+            (Outcome::Reset, Http3, 0x100, "code 256 H3_NO_ERROR"),
+            (Outcome::Reset, Http3, 0x10c, "code 268 H3_REQUEST_CANCELLED"),
+            (Outcome::Protocol, Http3, 0x110, "code 272 H3_VERSION_FALLBACK"),
+            (Outcome::Protocol, Http3, 0x200, "code 512 QPACK_DECOMPRESSION_FAILED"),
+            (Outcome::Reset, Http3, u64::MAX, "code 18446744073709551615"),
+            (Outcome::Tls, Http3, 120, "alert 120 no_application_protocol"),
+            (Outcome::Tls, Http1, 116, "alert 116 certificate_required"),
+            (Outcome::Tls, Http2, 255, "alert 255"),
+        ] {
+            let failure = Failure { code: Some(code), ..Failure::new(outcome, Phase::Wait) };
+            assert_eq!(failure.spoken_code(version).as_deref(), Some(expected));
+        }
+        assert_eq!(Failure::new(Outcome::Tls, Phase::Tls).spoken_code(Http1), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! Exchanges a second.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use sixmark_units::quantity::count;
+
+/// The highest rate, in exchanges a second: one a nanosecond.
+const HIGHEST: f64 = 1e9;
+
+/// Exchanges a second, from 0 to 10^9.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Rate(f64);
+
+impl Rate {
+    /// Nothing at all.
+    pub const ZERO: Rate = Rate(0.0);
+
+    /// A hundred a second.
+    pub const HUNDRED: Rate = Rate(100.0);
+
+    /// So many a second; the error says what is wrong.
+    pub fn new(per_s: f64) -> Result<Rate, String> {
+        match (0.0..=HIGHEST).contains(&per_s) {
+            true => Ok(Rate(per_s.abs())),
+            false => Err(format!("a rate is from 0 to {}/s", count(HIGHEST as u64))),
+        }
+    }
+
+    /// Exchanges a second.
+    pub fn per_s(self) -> f64 {
+        self.0
+    }
+
+    /// True of no exchanges at all.
+    pub fn is_zero(self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+/// `200`, `200/s`, `10k/s`, `0.5M/s`, `12000/m`, `3/h`.
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rate, String> {
+        let wrong = || format!("'{text}' is not a rate, as in 200, 200/s, 10k/s or 12000/m");
+        let (number, seconds) = match text.split_once('/') {
+            None | Some((_, "s")) => (text.split('/').next().unwrap_or_default(), 1.0),
+            Some((number, "m")) => (number, 60.0),
+            Some((number, "h")) => (number, 3_600.0),
+            Some(_) => return Err(wrong()),
+        };
+        let (digits, scale) = match number.strip_suffix('k') {
+            Some(digits) => (digits, 1e3),
+            None => (number.trim_end_matches('M'), if number.ends_with('M') { 1e6 } else { 1.0 }),
+        };
+        // Not Rust's other ways to write a float: 1e3, inf, +1.
+        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        let value = digits.parse::<f64>().ok().filter(|_| plain).ok_or_else(wrong)?;
+        Rate::new(value * scale / seconds).map_err(|error| format!("'{text}': {error}"))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.fract() == 0.0 {
+            true => write!(f, "{}/s", count(self.0 as u64)),
+            // Six decimals at the most, and no zeros at their end.
+            false => write!(f, "{}/s", (self.0 * 1e6).round() / 1e6),
+        }
+    }
+}
+
+impl TryFrom<f64> for Rate {
+    type Error = String;
+
+    fn try_from(per_s: f64) -> Result<Rate, String> {
+        Rate::new(per_s)
+    }
+}
+
+impl From<Rate> for f64 {
+    fn from(rate: Rate) -> f64 {
+        rate.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_a_number_with_a_scale_and_a_time() {
+        for (text, per_s) in [
+            ("200", 200.0),
+            ("200/s", 200.0),
+            ("10k/s", 10_000.0),
+            ("10k", 10_000.0),
+            ("0.5M/s", 500_000.0),
+            ("12000/m", 200.0),
+            ("0.001/s", 0.001),
+            ("9/h", 0.0025),
+            ("0", 0.0),
+        ] {
+            assert_eq!(text.parse::<Rate>().map(Rate::per_s), Ok(per_s), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rate_is_named() {
+        for text in
+            ["", "/s", "k", "-1", "+1", "1e3", "inf", "nan", "200/x", "200/", "2kk", "1.2.3"]
+        {
+            let error = text.parse::<Rate>().unwrap_err();
+            assert!(error.contains(text) && error.contains("200/s"), "{error}");
+        }
+        assert!("1001M/s".parse::<Rate>().unwrap_err().contains("1,000,000,000"));
+    }
+
+    #[test]
+    fn a_rate_is_shown_as_it_is_said() {
+        for (text, shown) in [
+            ("10k/s", "10,000/s"),
+            ("0.001", "0.001/s"),
+            ("100/m", "1.666667/s"),
+            ("2.5/s", "2.5/s"),
+        ] {
+            assert_eq!(text.parse::<Rate>().unwrap().to_string(), shown);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The configuration of a BGP speaker, for bird 2.
+//!
+//! It announces the networks that it is in and those behind routers without BGP, and gives the kernel
+//! what it has learned. There is a session for each neighbour and family, between addresses of that
+//! family.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use super::segment::segments;
+use super::{Bgp, Lab, Net, Node, routes, tayga};
+use sixmark_units::family::Family;
+
+/// What stands for the service's folder in its texts.
+const FOLDER: &str = "{dir}";
+/// What it says when it runs.
+pub(super) const READY: &str = "Started";
+
+/// A BGP speaker next to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Its place among the hosts.
+    pub host: usize,
+    /// What it speaks as.
+    pub bgp: Bgp,
+    /// Its address.
+    pub address: IpAddr,
+    /// The address here.
+    pub own: IpAddr,
+}
+
+/// A host's configuration; none where it is no BGP speaker.
+pub fn configuration(lab: &Lab, host: usize) -> Option<String> {
+    let of = lab.hosts.get(host)?;
+    let bgp = of.bgp?;
+    let mut text = format!(
+        "log stderr all;\n\
+         router id {};\n\
+         protocol device {{ scan time 1; }}\n\
+         protocol direct {{ ipv4; ipv6; }}\n",
+        router_id(host)
+    );
+    for family in Family::BOTH {
+        let channel = family.word();
+        let window = of.initial_window.map(|window| format!("krt_initcwnd = {window}; "));
+        let window = window.unwrap_or_default();
+        // Nothing fails where a text grows.
+        let _ = writeln!(
+            text,
+            "protocol kernel {{ {channel} {{ import none; export filter {{ \
+             if source = RTS_BGP then {{ {window}accept; }} reject; }}; }}; }}"
+        );
+        let _ = writeln!(text, "protocol static {{ {channel};");
+        for net in behind(lab, host, family) {
+            // The kernel has the way there; here it is only told of.
+            let _ = writeln!(text, "  route {net} blackhole;");
+        }
+        text += "}\n";
+    }
+    for (number, neighbour) in neighbours(lab, host).iter().enumerate() {
+        text += &session(number, bgp, neighbour);
+    }
+    Some(text)
+}
+
+/// The words that start it, in front, with nothing outside the service's folder.
+pub(super) fn command(file: &str) -> Vec<String> {
+    let inside = |name: &str| format!("{FOLDER}/{name}");
+    let (file, socket, id) = (inside(file), inside("bird.ctl"), inside("bird.pid"));
+    let words = ["bird", "-f", "-c", &file, "-s", &socket, "-P", &id];
+    words.map(str::to_owned).to_vec()
+}
+
+/// The BGP speakers next to a host, once for each address of theirs and here.
+pub fn neighbours(lab: &Lab, host: usize) -> Vec<Neighbour> {
+    let mut found = Vec::new();
+    for segment in segments(&lab.links) {
+        let ends = segment.ends.iter().filter_map(|&(link, end)| {
+            let end = &lab.links.get(link)?.ends[end];
+            let Node::Host(host) = end.node else { return None };
+            Some((host, &end.addresses))
+        });
+        let ends: Vec<(usize, &Vec<Net>)> = ends.collect();
+        for (_, here) in ends.iter().filter(|(at, _)| *at == host) {
+            for (other, there) in ends.iter().filter(|(at, _)| *at != host) {
+                let Some(bgp) = lab.hosts.get(*other).and_then(|host| host.bgp) else { continue };
+                found.extend(sessions(here, there).map(|(own, address)| Neighbour {
+                    host: *other,
+                    bgp,
+                    address,
+                    own,
+                }));
+            }
+        }
+    }
+    found
+}
+
+/// The first addresses of each family that two have in one network.
+fn sessions(here: &[Net], there: &[Net]) -> impl Iterator<Item = (IpAddr, IpAddr)> {
+    Family::BOTH.into_iter().filter_map(move |family| {
+        let mut own = here.iter().filter(|net| net.family() == family);
+        own.find_map(|net| {
+            let near = there.iter().find(|other| net.holds(other.address))?;
+            Some((net.address, near.address))
+        })
+    })
+}
+
+fn session(number: usize, own: Bgp, neighbour: &Neighbour) -> String {
+    let Neighbour { bgp, address, own: here, .. } = neighbour;
+    let channel = Family::of(*address).word();
+    format!(
+        "protocol bgp peer{number} {{\n  local {here} as {};\n  neighbor {address} as {};\n  \
+         direct;\n  connect delay time 1;\n  connect retry time 1;\n  error wait time 1, 2;\n  \
+         {channel} {{ import all; export where source ~ [ RTS_DEVICE, RTS_STATIC, RTS_BGP ]; \
+         next hop self; }};\n}}\n",
+        own.asn, bgp.asn
+    )
+}
+
+/// The networks that this host alone can tell of, beside those that it is in.
+fn behind(lab: &Lab, host: usize, family: Family) -> Vec<Net> {
+    let ways = routes::routes(lab, host, family).into_iter().map(|way| way.to);
+    let of = lab.hosts.get(host).and_then(|host| host.nat64);
+    let translated = of.iter().flat_map(tayga::networks).filter(|net| net.family() == family);
+    ways.chain(translated).collect()
+}
+
+/// Each speaker's own. It is no address: a host may have none of IPv4.
+fn router_id(host: usize) -> String {
+    format!("10.255.{}.{}", (host + 1) / 256 % 256, (host + 1) % 256)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::lab;
+    use super::*;
+
+    const LAB: &str = r#"
+name = "two"
+[hosts.client]
+[hosts.a]
+bgp.asn = 65001
+initial-window = 3
+[hosts.b]
+bgp.asn = 65002
+nat64 = {}
+[hosts.plain]
+forwards = true
+[hosts.server]
+[links]
+a = ["client", "a"]
+b = ["a", "b"]
+c = ["b", "plain"]
+d = ["plain", "server"]
+"#;
+
+    #[test]
+    fn neighbours_speak_once_for_each_family() {
+        let lab = lab(LAB);
+        let a = configuration(&lab, lab.host("a").unwrap()).unwrap();
+        assert_eq!(a.matches("protocol bgp").count(), 2, "{a}");
+        for line in [
+            "local fd00:0:0:2::1 as 65001;\n  neighbor fd00:0:0:2::2 as 65002;",
+            "local 10.0.2.1 as 65001;\n  neighbor 10.0.2.2 as 65002;",
+            "connect delay time 1;",
+            "krt_initcwnd = 3;",
+            "router id 10.255.0.2;",
+        ] {
+            assert!(a.contains(line), "{line}: {a}");
+        }
+        assert_eq!(a.matches("blackhole").count(), 0, "it is in all it knows: {a}");
+        assert_eq!(configuration(&lab, lab.host("plain").unwrap()), None);
+    }
+
+    #[test]
+    fn networks_behind_others_are_announced() {
+        let lab = lab(LAB);
+        let b = configuration(&lab, lab.host("b").unwrap()).unwrap();
+        for net in ["10.0.4.0/24", "fd00:0:0:4::/64", "fd64::/96", "192.168.255.0/24"] {
+            assert!(b.contains(&format!("route {net} blackhole;")), "{net}: {b}");
+        }
+        assert!(!b.contains("route 10.0.1.0"), "that is behind another speaker: {b}");
+    }
+
+    #[test]
+    fn hosts_at_a_bridge_are_all_neighbours() {
+        let text = "name = \"x\"\n[hosts.a]\nbgp.asn = 1\n[hosts.b]\nbgp.asn = 2\n[hosts.c]\n\
+                    bgp.asn = 3\nfamilies = [\"ipv6\"]\n[bridges.hub]\n[links]\nx = [\"a\", \"hub\"]\n\
+                    y = [\"b\", \"hub\"]\nz = [\"c\", \"hub\"]\n";
+        let lab = lab(text);
+        let of = |host: usize| -> Vec<u32> {
+            neighbours(&lab, host).iter().map(|near| near.bgp.asn).collect()
+        };
+        assert_eq!(of(0), [2, 2, 3]);
+        assert_eq!(of(2), [1, 2]);
+    }
+}

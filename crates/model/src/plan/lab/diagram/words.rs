@@ -1,0 +1,107 @@
+//! What is said of hosts and links, in few words.
+
+use std::time::Duration;
+
+use super::super::{End, Forward, Host, Lab, Node};
+use crate::impairment::{Effect, Impairment, Loss, Rate};
+use sixmark_units::family::Family;
+
+/// What a host does beside having addresses.
+pub(super) fn marks(host: &Host) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(host.bgp.map(|bgp| format!("BGP, AS {}", bgp.asn)));
+    if let Some(nat) = &host.nat44 {
+        let behind = nat.masquerade.iter().map(|name| format!("NAT44 toward {name}"));
+        found.extend(behind);
+        let forward = |f: &Forward| format!("port {} to {}", f.port, f.to);
+        found.extend(nat.forward.iter().map(forward));
+    }
+    found.extend(host.nat64.map(|nat| format!("NAT64 {}", nat.prefix)));
+    found.extend(host.dns64.map(|dns| format!("DNS64 {}", dns.prefix)));
+    found.extend(host.clamp_mss.then(|| "MSS clamping".to_owned()));
+    found.extend(host.resolver.as_ref().map(|name| format!("asks {name} for names")));
+    if let [only] = host.families.as_slice() {
+        found.push(format!("{only} only"));
+    }
+    found
+}
+
+/// The file's own services in a host.
+pub(super) fn services<'a>(lab: &'a Lab, host: &Host) -> Vec<&'a str> {
+    let here = lab.services.iter().filter(|s| s.host.as_deref() == Some(&host.name));
+    here.map(|service| service.name.as_str()).collect()
+}
+
+/// What people call a node.
+pub(super) fn title(lab: &Lab, node: Node) -> String {
+    let label = match node {
+        Node::Host(at) => lab.hosts.get(at).map(|host| host.label.as_str()),
+        Node::Bridge(at) => lab.bridges.get(at).map(|bridge| bridge.label.as_str()),
+    };
+    label.unwrap_or_default().to_owned()
+}
+
+/// The addresses of an interface.
+pub(super) fn addresses(end: &End) -> Vec<String> {
+    end.addresses.iter().map(ToString::to_string).collect()
+}
+
+/// What happens in one direction; nothing where nothing does.
+pub(super) fn impairment(impairment: &Impairment) -> Vec<String> {
+    let mut found: Vec<String> = impairment.rate.iter().flat_map(rate).collect();
+    if impairment.by_family() {
+        for family in Family::BOTH {
+            let parts = effect(&impairment.families[family]);
+            let parts = if parts.is_empty() { "as sent".to_owned() } else { parts.join(", ") };
+            found.push(format!("{family}: {parts}"));
+        }
+    } else {
+        found.extend(effect(&impairment.common));
+    }
+    for (family, _) in impairment.drops_too_big.iter().filter(|(_, drops)| **drops) {
+        found.push(format!("{family}: no Packet Too Big"));
+    }
+    found
+}
+
+fn rate(rate: &Rate) -> Vec<String> {
+    let bits = rate.bits_per_s.get() as f64;
+    let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
+    let unit = units.into_iter().find(|(scale, _)| bits >= *scale);
+    let (scale, unit) = unit.unwrap_or((1.0, "bit/s"));
+    let framing = if rate.ethernet { " with framing" } else { "" };
+    let mut found = vec![format!("{} {unit}{framing}", bits / scale)];
+    found.extend(rate.queue_bytes.map(|bytes| format!("queue {} kB", bytes.get() as f64 / 1e3)));
+    found
+}
+
+fn effect(effect: &Effect) -> Vec<String> {
+    let mut found = Vec::new();
+    match (effect.delay.is_zero(), effect.jitter.is_zero()) {
+        (true, _) => {}
+        (false, true) => found.push(time(effect.delay)),
+        (false, false) => {
+            found.push(format!("{} ± {}", time(effect.delay), time(effect.jitter)));
+        }
+    }
+    match effect.loss {
+        Loss::None => {}
+        Loss::Random(share) => found.push(format!("loss {}", percent(share))),
+        Loss::Bursts { share, mean } => {
+            found.push(format!("loss {} in bursts of {mean}", percent(share)));
+        }
+    }
+    if effect.reorder > 0.0 {
+        found.push(format!("{} overtake", percent(effect.reorder)));
+    }
+    found
+}
+
+fn time(time: Duration) -> String {
+    let ms = time.as_secs_f64() * 1e3;
+    if ms < 1.0 { format!("{} us", ms * 1e3) } else { format!("{ms} ms") }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e8).round() / 1e6)
+}

@@ -1,0 +1,153 @@
+//! What a host's packet filter does, as a file for `nft -f`.
+//!
+//! A black hole is dug where the messages leave: in the host that sends them over the link. What a
+//! bridge passes on it does not see; such a link is refused when the lab is read.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use super::link::Node;
+use super::{Forward, Lab, Nat44};
+use sixmark_units::family::Family;
+
+/// The rules of a host; none where it has nothing to do but to pass packets on.
+pub fn rules(lab: &Lab, host: usize) -> Option<String> {
+    let of = lab.hosts.get(host)?;
+    let mut text = String::new();
+    if let Some(nat) = &of.nat44 {
+        text += &chain("ip", "before", "nat", "prerouting", "dstnat", &forwards(lab, host, nat));
+        text += &chain("ip", "after", "nat", "postrouting", "srcnat", &masquerades(nat));
+    }
+    let drops = drops(lab, host);
+    let mut passing = clamps(of.clamp_mss);
+    passing.extend_from_slice(&drops);
+    text += &chain("inet", "passing", "filter", "forward", "filter", &passing);
+    text += &chain("inet", "own", "filter", "output", "filter", &drops);
+    (!text.is_empty()).then_some(text)
+}
+
+/// A chain of its table; nothing where it has no rules. A table may be said several times.
+fn chain(
+    family: &str,
+    name: &str,
+    kind: &str,
+    hook: &str,
+    priority: &str,
+    rules: &[String],
+) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("table {family} sixmark {{\n\tchain {name} {{\n");
+    // Nothing fails where a text grows.
+    let _ = writeln!(text, "\t\ttype {kind} hook {hook} priority {priority}; policy accept;");
+    for rule in rules {
+        let _ = writeln!(text, "\t\t{rule}");
+    }
+    text + "\t}\n}\n"
+}
+
+/// What comes for its own addresses, whichever it is and wherever it comes from, goes on.
+fn forwards(lab: &Lab, host: usize, nat: &Nat44) -> Vec<String> {
+    let all = lab.ends(host).flat_map(|end| &end.addresses).map(|net| net.address);
+    let own: Vec<String> = all.filter(IpAddr::is_ipv4).map(|own| own.to_string()).collect();
+    let own = own.join(", ");
+    let line = |protocol: &str, forward: &Forward| {
+        let address = lab.address(lab.host(&forward.to)?, Family::Ipv4)?;
+        let (port, to_port) = (forward.port, forward.to_port);
+        Some(format!("ip daddr {{ {own} }} {protocol} dport {port} dnat to {address}:{to_port}"))
+    };
+    let both = |forward| ["tcp", "udp"].into_iter().filter_map(move |p| line(p, forward));
+    nat.forward.iter().flat_map(both).collect()
+}
+
+fn masquerades(nat: &Nat44) -> Vec<String> {
+    nat.masquerade.iter().map(|name| format!("oifname \"{name}\" masquerade")).collect()
+}
+
+/// The kernel takes the smaller MTU of the two ways that a connection's packets go from here.
+fn clamps(wanted: bool) -> Vec<String> {
+    let rule = "tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu";
+    wanted.then(|| rule.to_owned()).into_iter().collect()
+}
+
+/// Messages that a packet was too big do not leave over some links.
+fn drops(lab: &Lab, host: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for link in &lab.links {
+        for (end, toward) in link.ends.iter().zip(&link.toward) {
+            let families = toward.drops_too_big.iter().filter(|(_, drops)| **drops);
+            for (family, _) in families.filter(|_| end.node == Node::Host(host)) {
+                let message = message(family);
+                found.push(format!("oifname \"{}\" {message} counter drop", end.interface));
+            }
+        }
+    }
+    found
+}
+
+/// That a packet was too big, as routers say it.
+fn message(family: Family) -> &'static str {
+    match family {
+        Family::Ipv6 => "icmpv6 type packet-too-big",
+        Family::Ipv4 => "icmp type destination-unreachable icmp code frag-needed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::lab;
+    use super::*;
+
+    fn rules_of(text: &str, host: &str) -> Option<String> {
+        let lab = lab(text);
+        rules(&lab, lab.host(host).unwrap())
+    }
+
+    const NAT: &str = r#"
+name = "nat"
+[hosts.client]
+[hosts.home]
+forwards = true
+nat44 = { masquerade = ["server"], forward = [{ port = 8080, to = "client", to-port = 80 }] }
+[hosts.server]
+[links]
+a = ["client", "home"]
+b = ["home", "server"]
+"#;
+
+    #[test]
+    fn a_host_that_does_nothing_has_no_rules() {
+        assert_eq!(rules_of(NAT, "client"), None);
+    }
+
+    #[test]
+    fn addresses_are_translated_on_both_ways() {
+        assert_eq!(
+            rules_of(NAT, "home").unwrap(),
+            "table ip sixmark {\n\
+             \tchain before {\n\
+             \t\ttype nat hook prerouting priority dstnat; policy accept;\n\
+             \t\tip daddr { 10.0.1.2, 10.0.2.1 } tcp dport 8080 dnat to 10.0.1.1:80\n\
+             \t\tip daddr { 10.0.1.2, 10.0.2.1 } udp dport 8080 dnat to 10.0.1.1:80\n\
+             \t}\n}\n\
+             table ip sixmark {\n\
+             \tchain after {\n\
+             \t\ttype nat hook postrouting priority srcnat; policy accept;\n\
+             \t\toifname \"server\" masquerade\n\
+             \t}\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_black_hole_is_at_the_end_that_sends_over_it() {
+        let text = "name = \"hole\"\n[hosts.a]\n[hosts.r]\nforwards = true\nclamp-mss = true\n[links]\n\
+                    x = { between = [\"a\", \"r\"], toward.a.ipv6.packet_too_big = \"drop\" }\n";
+        let rules = rules_of(text, "r").unwrap();
+        let drop = "oifname \"a\" icmpv6 type packet-too-big counter drop";
+        assert_eq!(rules.matches(drop).count(), 2, "passed on, and its own: {rules}");
+        assert!(rules.contains("maxseg size set rt mtu"), "{rules}");
+        assert!(!rules.contains("icmp type"), "of IPv6 alone: {rules}");
+        assert_eq!(rules_of(text, "a"), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! From a lab's text to a lab.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use toml::de::DeTable;
+
+use super::Lab;
+use super::host::{Host, Nat44, host};
+use super::link::{Bridge, Link, Node, bridge, link};
+use super::number::number;
+use super::variants::{Overlays, Variants};
+use crate::fields::{Book, Fields, Wrong};
+use crate::plan::braces::is_name;
+use crate::plan::generated::{Generated, generated};
+use crate::plan::services::{Service, Surroundings, services};
+use sixmark_units::family::Family;
+
+/// The seed of a lab whose file says none.
+const SEED: u64 = 1;
+
+/// Reads a lab's file, with what has been chosen of its variants. `file` names it where mistakes are
+/// told among those of another file.
+///
+/// # Errors
+/// Everything that is wrong with it, in the order of its lines, whatever is chosen.
+pub fn parse(
+    text: &str,
+    file: Option<&str>,
+    chosen: &BTreeMap<String, String>,
+) -> Result<Lab, Vec<Wrong>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let plain = with(text, file, &BTreeMap::new(), true)?;
+    if chosen.is_empty() { Ok(plain) } else { with(text, file, chosen, false) }
+}
+
+fn with(
+    text: &str,
+    file: Option<&str>,
+    chosen: &BTreeMap<String, String>,
+    others_too: bool,
+) -> Result<Lab, Vec<Wrong>> {
+    let book = Book::new(text, file);
+    let mut table = book.parse().map_err(|wrong| vec![wrong])?;
+    let overlays = Overlays::take(&book, table.get_mut());
+    let variants = Variants { allowed: overlays.allowed(), chosen: chosen.clone() };
+    refuse_unknown(&book, &variants);
+    overlays.lay(table.get_mut(), chosen);
+    let lab = whole(&book, table.get_ref(), variants);
+    let single: Vec<_> = if others_too { overlays.each().collect() } else { Vec::new() };
+    for choice in single {
+        book.extend(with(text, file, &choice, false).err().unwrap_or_default());
+    }
+    match (lab, book.into_wrongs()) {
+        (Some(lab), wrongs) if wrongs.is_empty() => Ok(lab),
+        (_, wrongs) => Err(wrongs),
+    }
+}
+
+fn refuse_unknown(book: &Book<'_>, variants: &Variants) {
+    for (name, value) in &variants.chosen {
+        match variants.allowed.get(name) {
+            None => {
+                let all: Vec<_> = variants.allowed.keys().map(String::as_str).collect();
+                let line = match all.is_empty() {
+                    true => "the lab has no variants".to_owned(),
+                    false => format!("the lab can be varied in: {}", all.join(", ")),
+                };
+                book.wrong_line(0, name, &line);
+            }
+            Some(values) if !values.contains(value) => {
+                let line = format!("'{value}' is none of: {}", values.join(", "));
+                book.wrong_line(0, name, &line);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// True of a name that a lab may have.
+pub fn is_lab_name(text: &str) -> bool {
+    is_name(text) && !text.contains('.')
+}
+
+fn whole(book: &Book<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab> {
+    let mut fields = Fields::new(book, "", 0, table);
+    let name = fields.need("name").and_then(|field| {
+        let fits = |text: &str| match is_lab_name(text) {
+            true => Ok(text.to_owned()),
+            false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
+        };
+        field.parsed(fits)
+    });
+    let title = fields.text("title");
+    let description = fields.text("description").unwrap_or_default();
+    let seed = fields.take("seed").and_then(|field| field.whole(0, 1 << 53)).unwrap_or(SEED);
+    let (hosts, bridges, links) = network(&mut fields)?;
+    let mut lab = Lab {
+        name: name.clone().unwrap_or_default(),
+        title: title.or_else(|| name.clone()).unwrap_or_default(),
+        description,
+        hosts,
+        bridges,
+        links,
+        names: BTreeMap::new(),
+        services: Vec::new(),
+        files: Vec::new(),
+        variants,
+        seed,
+    };
+    lab.names = fields.table("names").map_or(BTreeMap::new(), |fields| names(fields, &lab));
+    (lab.services, lab.files) = around(&mut fields, &lab);
+    fields.end();
+    possible(book, &lab);
+    name.map(|_| lab)
+}
+
+/// Hosts, bridges, and the links between them, with addresses.
+fn network(fields: &mut Fields<'_>) -> Option<(Vec<Host>, Vec<Bridge>, Vec<Link>)> {
+    let mut rest = |name| fields.table(name).map_or(Vec::new(), |mut table| table.rest());
+    let (of_hosts, of_bridges, of_links) = (rest("hosts"), rest("bridges"), rest("links"));
+    if of_hosts.is_empty() {
+        fields.wrong("a lab has hosts: [hosts.client]");
+    }
+    let hosts: Vec<Host> = of_hosts.iter().filter_map(host).collect();
+    let bridges: Vec<Bridge> = of_bridges.iter().filter_map(bridge).collect();
+    for field in of_bridges.iter().filter(|field| hosts.iter().any(|host| host.name == field.name))
+    {
+        field.wrong("is the name of a host too");
+    }
+    // Of what could not be read, links would be told to end nowhere.
+    if hosts.len() < of_hosts.len() || bridges.len() < of_bridges.len() {
+        return None;
+    }
+    let find = |name: &str| {
+        let host = hosts.iter().position(|host| host.name == name).map(Node::Host);
+        host.or_else(|| bridges.iter().position(|b| b.name == name).map(Node::Bridge))
+    };
+    let mut links: Vec<Link> = of_links.iter().filter_map(|field| link(field, &find)).collect();
+    if links.len() < of_links.len() {
+        return None;
+    }
+    interfaces(&of_links, &links);
+    if let Err(why) = number(&mut links, &hosts) {
+        fields.wrong(&why);
+    }
+    Some((hosts, bridges, links))
+}
+
+/// No two interfaces of a node have one name.
+fn interfaces(fields: &[crate::fields::Field<'_>], links: &[Link]) {
+    let mut taken = BTreeSet::new();
+    for (field, link) in fields.iter().zip(links) {
+        for end in &link.ends {
+            if !taken.insert((end.node, end.interface.as_str())) {
+                field.wrong(&format!(
+                    "a second interface '{}': give one of them another name, at.HOST.name",
+                    end.interface
+                ));
+            }
+        }
+    }
+}
+
+/// Names with the addresses of hosts, or with addresses.
+fn names(mut fields: Fields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpAddr>> {
+    let mut found = BTreeMap::new();
+    for field in fields.rest() {
+        let texts =
+            if field.is_list() { field.texts() } else { field.text().into_iter().collect() };
+        let mut all = Vec::new();
+        for text in texts {
+            let of_host = |host| Family::BOTH.into_iter().filter_map(move |f| lab.address(host, f));
+            match (lab.host(&text), text.parse()) {
+                (Some(host), _) => all.extend(of_host(host)),
+                (None, Ok(address)) => all.push(address),
+                (None, Err(_)) => field.wrong(&format!("'{text}' is no host and no address")),
+            }
+        }
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
+        if field.name.is_empty() || !field.name.bytes().all(plain) {
+            field.wrong("is no name of a host");
+        }
+        found.insert(field.name.clone(), all);
+    }
+    found
+}
+
+fn around(fields: &mut Fields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) {
+    let hosts: Vec<String> = lab.hosts.iter().map(|host| host.name.clone()).collect();
+    let all = hosts.iter().flat_map(|host| ["ipv6", "ipv4"].map(|f| format!("{host}.{f}")));
+    let known = all.filter(|name| lab.value(name).is_some());
+    // A program may be at a bridge: one with an Ethernet of its own, say.
+    let bridges = lab.bridges.iter().map(|bridge| bridge.name.clone());
+    let places = hosts.iter().cloned().chain(bridges).collect();
+    let surroundings = Surroundings { names: known.collect(), hosts: Some(places) };
+    let services = services(fields.table("services"), &surroundings);
+    (services, generated(fields.tables("files"), &[]))
+}
+
+/// What each part alone can't tell.
+fn possible(book: &Book<'_>, lab: &Lab) {
+    speakers(book, lab);
+    black_holes(book, lab);
+    let daemons = lab.daemons();
+    let taken = |service: &&Service| daemons.iter().any(|daemon| daemon.name == service.name);
+    for service in lab.services.iter().filter(taken) {
+        let place = format!("services.{}", service.name);
+        book.wrong_line(0, &place, "the lab starts a program that it calls so: use another name");
+    }
+    for (number, host) in lab.hosts.iter().enumerate() {
+        let wrong = |key: &str, line: &str| {
+            book.wrong_line(0, &format!("hosts.{}.{key}", host.name), line);
+        };
+        if host.resolver.as_ref().is_some_and(|name| !is_name_server(lab, name)) {
+            wrong("resolver", "names no host that is a name server: one with dns64");
+        }
+        if let Some(nat) = &host.nat44 {
+            translation(lab, number, nat, &wrong);
+        }
+        for route in &host.routes {
+            let near = |end: &super::End| end.addresses.iter().any(|net| net.holds(route.via));
+            if !lab.ends(number).any(near) {
+                let line = format!("{} is in no network of this host", route.via);
+                book.wrong_line(route.line, &format!("hosts.{}.routes", host.name), &line);
+            }
+        }
+    }
+}
+
+/// BGP speakers that would not understand each other.
+fn speakers(book: &Book<'_>, lab: &Lab) {
+    let mut seen = BTreeMap::new();
+    for host in &lab.hosts {
+        let Some(bgp) = host.bgp else { continue };
+        let wrong = |key: &str, line: &str| {
+            book.wrong_line(0, &format!("hosts.{}.{key}", host.name), line);
+        };
+        if let Some(first) = seen.insert(bgp.asn, &host.name) {
+            let line = "each BGP speaker is an autonomous system of its own: this number is also";
+            wrong("bgp.asn", &format!("{line} {first}'s"));
+        }
+        if !host.forwards {
+            wrong("forwards", "a BGP speaker passes packets on: it announces ways by itself");
+        }
+        if host.congestion.is_some() {
+            wrong("congestion", "bird makes a BGP speaker's routes, and can't say this of them");
+        }
+    }
+}
+
+/// Messages that a packet was too big are dropped by hosts that send them: a bridge looks at none.
+fn black_holes(book: &Book<'_>, lab: &Lab) {
+    for link in &lab.links {
+        for (end, toward) in link.ends.iter().zip(&link.toward) {
+            let at_bridge = matches!(end.node, Node::Bridge(_));
+            let Some((family, _)) = toward.drops_too_big.iter().find(|(_, d)| at_bridge && **d)
+            else {
+                continue;
+            };
+            let line = format!(
+                "only hosts drop such messages, when they send them, and {} is a bridge: say it of \
+                 the way toward it, or of another link",
+                lab.node_name(end.node)
+            );
+            let place = format!("links.{}.{}.packet_too_big", link.name, family.word());
+            book.wrong_line(0, &place, &line);
+        }
+    }
+}
+
+fn is_name_server(lab: &Lab, name: &str) -> bool {
+    lab.host(name).and_then(|at| lab.hosts.get(at)).is_some_and(|host| host.dns64.is_some())
+}
+
+fn translation(lab: &Lab, host: usize, nat: &Nat44, wrong: &dyn Fn(&str, &str)) {
+    let interface = |name: &String| lab.ends(host).any(|end| end.interface == *name);
+    if let Some(name) = nat.masquerade.iter().find(|name| !interface(name)) {
+        wrong("nat44.masquerade", &format!("it has no interface '{name}'"));
+    }
+    let address = |name: &str| lab.address(lab.host(name)?, Family::Ipv4);
+    if let Some(forward) = nat.forward.iter().find(|forward| address(&forward.to).is_none()) {
+        wrong("nat44.forward", &format!("'{}' is no host with an IPv4 address", forward.to));
+    }
+    if !nat.forward.is_empty() && lab.address(host, Family::Ipv4).is_none() {
+        wrong("nat44.forward", "it has no IPv4 address that could be asked");
+    }
+}

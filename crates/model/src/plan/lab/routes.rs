@@ -1,0 +1,116 @@
+//! The static routes of the shortest ways.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::IpAddr;
+
+use super::link::Node;
+use super::net::Net;
+use super::segment::segments;
+use super::{Host, Lab};
+use sixmark_units::family::Family;
+
+/// A way from a host: what lies there, and the router that it begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// What lies there.
+    pub to: Net,
+    /// The next router's address.
+    pub via: IpAddr,
+    /// That router.
+    pub router: usize,
+}
+
+/// The ways from a host to all networks of a family that it is not in, the shortest ones, in the order
+/// of networks.
+pub fn ways(lab: &Lab, from: usize, family: Family) -> Vec<Way> {
+    let map = Map::of(lab, family);
+    let first = map.first_hops(lab, from);
+    let own: BTreeSet<Net> = map.at.get(&from).into_iter().flatten().copied().collect();
+    let mut found = BTreeMap::new();
+    // Nearest hosts first: the first one to have a network is the one to go to.
+    for (host, hop) in &first {
+        for net in map.at.get(host).into_iter().flatten().filter(|net| !own.contains(net)) {
+            found.entry(*net).or_insert(*hop);
+        }
+    }
+    found.into_iter().map(|(to, (via, router))| Way { to, via, router }).collect()
+}
+
+/// The routes that a host is given: those of the ways, one for everything where all begin alike and it
+/// passes nothing on, and none of those that BGP finds out.
+pub fn routes(lab: &Lab, host: usize, family: Family) -> Vec<Way> {
+    let mut ways = ways(lab, host, family);
+    let Some(of) = lab.hosts.get(host) else { return Vec::new() };
+    if of.bgp.is_some() {
+        ways.retain(|way| lab.hosts.get(way.router).is_none_or(|next| next.bgp.is_none()));
+        return ways;
+    }
+    match ways.first().copied() {
+        Some(first) if !of.forwards && ways.iter().all(|way| way.via == first.via) => {
+            vec![Way { to: Net::default_of(family), ..first }]
+        }
+        _ => ways,
+    }
+}
+
+/// Who is next to whom in one family, and who has which network.
+struct Map {
+    /// The neighbours of each host, with the neighbour's address.
+    next: BTreeMap<usize, Vec<(usize, IpAddr)>>,
+    /// The networks that a host is in, and those that it stands for.
+    at: BTreeMap<usize, Vec<Net>>,
+}
+
+impl Map {
+    fn of(lab: &Lab, family: Family) -> Map {
+        let mut map = Map { next: BTreeMap::new(), at: BTreeMap::new() };
+        for segment in segments(&lab.links) {
+            let ends = segment.ends.iter().filter_map(|&(link, end)| {
+                let end = &lab.links.get(link)?.ends[end];
+                let Node::Host(host) = end.node else { return None };
+                let net = end.addresses.iter().find(|net| net.family() == family)?;
+                Some((host, *net))
+            });
+            let ends: Vec<(usize, Net)> = ends.collect();
+            for &(host, net) in &ends {
+                map.at.entry(host).or_default().push(net.prefix());
+                let others = ends.iter().filter(|(other, _)| *other != host);
+                let others = others.filter(|(_, other)| net.holds(other.address));
+                let others = others.map(|&(other, net)| (other, net.address));
+                map.next.entry(host).or_default().extend(others);
+            }
+        }
+        for (number, host) in lab.hosts.iter().enumerate() {
+            map.at.entry(number).or_default().extend(translated(host, family));
+        }
+        map
+    }
+
+    /// The hosts that can be reached, the nearest first, with the first router on the way.
+    fn first_hops(&self, lab: &Lab, from: usize) -> Vec<(usize, (IpAddr, usize))> {
+        let mut seen = BTreeSet::from([from]);
+        let mut left: VecDeque<(usize, Option<(IpAddr, usize)>)> = VecDeque::from([(from, None)]);
+        let mut found = Vec::new();
+        while let Some((host, hop)) = left.pop_front() {
+            if let Some(hop) = hop {
+                // What does not pass on is the end of every way.
+                if !lab.hosts.get(host).is_some_and(|host| host.forwards) {
+                    continue;
+                }
+                found.push((host, hop));
+            }
+            for &(next, address) in self.next.get(&host).into_iter().flatten() {
+                if seen.insert(next) {
+                    left.push_back((next, Some(hop.unwrap_or((address, next)))));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The networks that a host stands for because it translates.
+fn translated(host: &Host, family: Family) -> Option<Net> {
+    let nat64 = host.nat64?;
+    Some(if family == Family::Ipv6 { nat64.prefix } else { nat64.pool })
+}

@@ -1,0 +1,55 @@
+//! The configuration of a NAT64, for tayga.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use super::{Nat64, Net};
+use sixmark_units::family::Family;
+
+/// The interface through which packets get to it. It is there when tayga is ready, and goes with it.
+pub const INTERFACE: &str = "nat64";
+
+/// A NAT64's configuration.
+pub(super) fn configuration(nat: &Nat64) -> String {
+    format!(
+        "tun-device {INTERFACE}\nipv4-addr {}\nprefix {}\ndynamic-pool {}\ndata-dir {{dir}}\n",
+        own(nat),
+        nat.prefix,
+        nat.pool
+    )
+}
+
+/// The words that start it, in front.
+pub(super) fn command(file: &str) -> Vec<String> {
+    ["tayga", "-d", "-c", &format!("{{dir}}/{file}")].map(str::to_owned).to_vec()
+}
+
+/// The networks that lead to [`INTERFACE`].
+pub fn networks(nat: &Nat64) -> [Net; 2] {
+    Family::BOTH.map(|family| if family == Family::Ipv6 { nat.prefix } else { nat.pool })
+}
+
+/// The first address of the pool: it speaks of errors as that, and gives it to nobody.
+fn own(nat: &Nat64) -> IpAddr {
+    match nat.pool.prefix().address {
+        IpAddr::V4(first) => IpAddr::V4(Ipv4Addr::from(u32::from(first) + 1)),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_has_an_address_of_its_own_from_the_pool() {
+        let nat = Nat64 {
+            prefix: "fd64::/96".parse().unwrap(),
+            pool: "192.168.255.0/24".parse().unwrap(),
+        };
+        assert_eq!(
+            configuration(&nat),
+            "tun-device nat64\nipv4-addr 192.168.255.1\nprefix fd64::/96\n\
+             dynamic-pool 192.168.255.0/24\ndata-dir {dir}\n"
+        );
+    }
+}

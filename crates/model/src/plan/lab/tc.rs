@@ -1,0 +1,320 @@
+//! The same by the kernel: the words that `tc` needs.
+//!
+//! What the kernel does differs a little from sixmark's own emulator: it draws chance from no seed,
+//! and has no queue in bytes apart from what is under way. What it can't say is left to the emulator.
+
+use std::time::Duration;
+
+use crate::impairment::{ETHERNET_BYTES, Effect, Impairment, Loss, QUEUE_BYTES, Rate};
+use crate::link_report::Mechanism;
+
+/// An interface whose outgoing frames are impaired.
+#[derive(Clone, Copy, Debug)]
+pub struct Port<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its largest packet, bytes.
+    pub mtu: u32,
+}
+
+/// The Ethernet header, with a VLAN's tag.
+const HEADER_BYTES: u32 = 18;
+/// The shortest burst by default: what a timer may be late without harm to the rate.
+const BURST_S: f64 = 250e-6;
+/// netem counts packets, 1,000 unless told. It must hold whatever is under way.
+const UNDER_WAY: u64 = 1_000_000;
+/// With a rate, netem keeps packets in order whatever their jitter. This one takes no time.
+const ORDERLY: &str = "100gbit";
+/// The kernel orders `protocol` of filters by their preference: neighbour discovery comes first.
+const NEIGHBOURS: &str = "1";
+
+/// Who does it: the kernel where it can, by netem if it has that, else the emulator. None where
+/// nothing is to be done.
+pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<Mechanism> {
+    if impairment.is_nothing() {
+        return None;
+    }
+    Some(match (impairment.is_rate_only(), netem && by_netem(impairment)) {
+        (true, _) => Mechanism::Tbf,
+        (false, true) => Mechanism::Netem,
+        (false, false) => Mechanism::Emulator,
+    })
+}
+
+/// The same for both directions of a link. Where one needs the emulator, it carries both.
+pub fn of_link(ways: [&Impairment; 2], netem: bool) -> [Option<Mechanism>; 2] {
+    let found = ways.map(|way| mechanism(way, netem));
+    let emulated = found.contains(&Some(Mechanism::Emulator));
+    if emulated { [Some(Mechanism::Emulator); 2] } else { found }
+}
+
+/// The arguments of each `tc` that has to be run, in their order. None where the kernel can't do it
+/// as it is meant: a rate together with effects of one family, or with a queue's limit in bytes.
+pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<Vec<String>>> {
+    let lines = match &impairment.rate {
+        _ if impairment.is_nothing() => Vec::new(),
+        Some(rate) if impairment.is_rate_only() => vec![tbf(rate, port)],
+        _ if !by_netem(impairment) => return None,
+        _ if impairment.by_family() => by_family(impairment, port),
+        rate => {
+            let netem = netem(&impairment.common, rate.as_ref());
+            vec![format!("qdisc replace dev {} root {netem}", port.name)]
+        }
+    };
+    Some(lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect())
+}
+
+/// What netem can do as it is meant.
+fn by_netem(impairment: &Impairment) -> bool {
+    let queue = |rate: &Rate| rate.queue_bytes.is_some() || rate.burst_bytes.is_some();
+    match &impairment.rate {
+        Some(rate) => !impairment.by_family() && !queue(rate),
+        None => true,
+    }
+}
+
+fn tbf(rate: &Rate, port: Port<'_>) -> String {
+    let framing = if rate.ethernet { ETHERNET_BYTES } else { 0 };
+    let stab = match rate.ethernet {
+        true => format!(" stab overhead {ETHERNET_BYTES} linklayer ethernet"),
+        false => String::new(),
+    };
+    // What is larger than the burst is dropped by TBF, so a frame must fit.
+    let two = 2 * u64::from(port.mtu + HEADER_BYTES + framing);
+    let timer = (rate.bits_per_s.get() as f64 / 8.0 * BURST_S) as u64;
+    let burst = rate.burst_bytes.map_or(two.max(timer), std::num::NonZeroU64::get);
+    format!(
+        "qdisc replace dev {} root{stab} tbf rate {}bit burst {burst}b limit {}b",
+        port.name,
+        rate.bits_per_s,
+        rate.queue_bytes()
+    )
+}
+
+/// A band for what is common and one for each family. Filters send packets to them.
+fn by_family(impairment: &Impairment, port: Port<'_>) -> Vec<String> {
+    let name = port.name;
+    let all_to_the_first = "0 ".repeat(16);
+    let all_to_the_first = all_to_the_first.trim_end();
+    let root =
+        format!("qdisc replace dev {name} root handle 1: prio bands 3 priomap {all_to_the_first}");
+    let effects =
+        [&impairment.common, &impairment.families.ipv6, &impairment.families.ipv4].into_iter();
+    let band = |(number, effect): (usize, &Effect)| {
+        let band = number + 1;
+        let netem = netem(effect, None);
+        format!("qdisc replace dev {name} parent 1:{band} handle {band}0: {netem}")
+    };
+    let bands = effects.enumerate().filter(|(_, effect)| !effect.is_nothing()).map(band);
+    std::iter::once(root).chain(bands).chain(filters(name)).collect()
+}
+
+/// Neighbour discovery is ICMPv6 (58) of types 133 to 137 (RFC 4861, 4), which are three masks.
+fn filters(name: &str) -> Vec<String> {
+    let filter = |protocol: &str, preference: &str, what: &str, band: u8| {
+        format!(
+            "filter add dev {name} parent 1: protocol {protocol} prio {preference} u32 {what} \
+             flowid 1:{band}"
+        )
+    };
+    let neighbours = ["0x85 0xff", "0x86 0xfe", "0x88 0xfe"].map(|types| {
+        let what = format!("match u8 58 0xff at 6 match u8 {types} at 40");
+        filter("ipv6", NEIGHBOURS, &what, 1)
+    });
+    let whole = "match u32 0 0";
+    let families = [filter("ipv6", "2", whole, 2), filter("ip", "3", whole, 3)];
+    neighbours.into_iter().chain(families).collect()
+}
+
+fn netem(effect: &Effect, rate: Option<&Rate>) -> String {
+    let mut words = format!("netem limit {}", limit(effect, rate));
+    if !effect.delay.is_zero() {
+        words += &format!(" delay {}", time(effect.delay));
+    }
+    if !effect.jitter.is_zero() {
+        words += &format!(" {}", time(effect.jitter));
+    }
+    words += &match effect.loss {
+        Loss::None => String::new(),
+        Loss::Random(share) => format!(" loss random {}", percent(share)),
+        Loss::Bursts { share, mean } => {
+            let [worse, better] = Loss::turns(share, mean);
+            format!(" loss gemodel {} {}", percent(worse), percent(better))
+        }
+    };
+    if effect.reorder > 0.0 {
+        words += &format!(" reorder {}", percent(effect.reorder));
+    }
+    match rate {
+        Some(rate) if rate.ethernet => {
+            words += &format!(" rate {}bit {ETHERNET_BYTES}", rate.bits_per_s);
+        }
+        Some(rate) => words += &format!(" rate {}bit", rate.bits_per_s),
+        None if !effect.jitter.is_zero() => words += &format!(" rate {ORDERLY}"),
+        None => {}
+    }
+    words
+}
+
+/// In packets. Those under way count too, and may be as small as frames get.
+fn limit(effect: &Effect, rate: Option<&Rate>) -> u64 {
+    let Some(rate) = rate else { return UNDER_WAY };
+    let bytes = rate.bits_per_s.get() as f64 / 8.0 * (effect.delay + effect.jitter).as_secs_f64();
+    QUEUE_BYTES / 1_514 + (bytes / 60.0).ceil() as u64
+}
+
+fn time(time: Duration) -> String {
+    format!("{}us", time.as_nanos() as f64 / 1e3)
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.6}", share * 100.0);
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_units::family::PerFamily;
+    use std::num::NonZeroU64;
+
+    const PORT: Port<'_> = Port { name: "eth0", mtu: 1_500 };
+
+    fn rate(mbit: u64) -> Rate {
+        let bits_per_s = NonZeroU64::new(mbit * 1_000_000).unwrap();
+        Rate { bits_per_s, ethernet: false, burst_bytes: None, queue_bytes: None }
+    }
+
+    fn lines(impairment: &Impairment) -> Vec<String> {
+        commands(impairment, PORT).unwrap().iter().map(|words| words.join(" ")).collect()
+    }
+
+    fn all(effect: Effect) -> Impairment {
+        let families = PerFamily::from_fn(|_| effect);
+        Impairment { common: effect, families, ..Impairment::default() }
+    }
+
+    const DELAYED: Effect = Effect {
+        delay: Duration::from_millis(5),
+        jitter: Duration::ZERO,
+        loss: Loss::None,
+        reorder: 0.0,
+    };
+
+    #[test]
+    fn a_rate_alone_is_a_token_bucket() {
+        let mut impairment = Impairment { rate: Some(rate(100)), ..Impairment::default() };
+        assert_eq!(
+            lines(&impairment),
+            ["qdisc replace dev eth0 root tbf rate 100000000bit burst 3125b limit 1514000b"]
+        );
+        impairment.rate = Some(Rate {
+            ethernet: true,
+            burst_bytes: NonZeroU64::new(3028),
+            queue_bytes: NonZeroU64::new(150_000),
+            ..rate(100)
+        });
+        assert_eq!(
+            lines(&impairment),
+            ["qdisc replace dev eth0 root stab overhead 24 linklayer ethernet \
+              tbf rate 100000000bit burst 3028b limit 150000b"]
+        );
+        assert_eq!(mechanism(&impairment, false), Some(Mechanism::Tbf));
+    }
+
+    #[test]
+    fn the_burst_holds_two_frames_of_any_size() {
+        let impairment = Impairment { rate: Some(rate(1)), ..Impairment::default() };
+        let jumbo = commands(&impairment, Port { mtu: 9_000, ..PORT }).unwrap();
+        assert!(jumbo[0].contains(&"18036b".to_owned()), "{jumbo:?}");
+    }
+
+    #[test]
+    fn delay_jitter_loss_and_reordering_are_netems() {
+        let netem = "qdisc replace dev eth0 root netem limit 1000000 delay 5000us";
+        for (effect, line) in [
+            (DELAYED, netem.to_owned()),
+            (
+                Effect { jitter: Duration::from_nanos(500), ..DELAYED },
+                format!("{netem} 0.5us rate 100gbit"),
+            ),
+            (
+                Effect { loss: Loss::Random(0.001), reorder: 0.02, ..DELAYED },
+                format!("{netem} loss random 0.1% reorder 2%"),
+            ),
+            (
+                Effect { loss: Loss::Bursts { share: 0.2, mean: 5.0 }, ..DELAYED },
+                format!("{netem} loss gemodel 5% 20%"),
+            ),
+        ] {
+            assert_eq!(lines(&all(effect)), [line]);
+            assert_eq!(mechanism(&all(effect), true), Some(Mechanism::Netem));
+            assert_eq!(mechanism(&all(effect), false), Some(Mechanism::Emulator));
+        }
+    }
+
+    #[test]
+    fn netem_has_room_for_what_is_under_way_at_a_rate() {
+        let ethernet = Rate { ethernet: true, ..rate(96) };
+        let impairment = Impairment { rate: Some(ethernet), ..all(DELAYED) };
+        assert_eq!(
+            lines(&impairment),
+            ["qdisc replace dev eth0 root netem limit 2000 delay 5000us rate 96000000bit 24"]
+        );
+    }
+
+    #[test]
+    fn a_family_of_its_own_has_a_band_and_neighbour_discovery_goes_with_the_common() {
+        let mut impairment = all(Effect::default());
+        impairment.families.ipv6.loss = Loss::Random(0.05);
+        assert_eq!(
+            lines(&impairment),
+            [
+                "qdisc replace dev eth0 root handle 1: prio bands 3 priomap \
+                 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+                "qdisc replace dev eth0 parent 1:2 handle 20: netem limit 1000000 loss random 5%",
+                "filter add dev eth0 parent 1: protocol ipv6 prio 1 u32 match u8 58 0xff at 6 \
+                 match u8 0x85 0xff at 40 flowid 1:1",
+                "filter add dev eth0 parent 1: protocol ipv6 prio 1 u32 match u8 58 0xff at 6 \
+                 match u8 0x86 0xfe at 40 flowid 1:1",
+                "filter add dev eth0 parent 1: protocol ipv6 prio 1 u32 match u8 58 0xff at 6 \
+                 match u8 0x88 0xfe at 40 flowid 1:1",
+                "filter add dev eth0 parent 1: protocol ipv6 prio 2 u32 match u32 0 0 flowid 1:2",
+                "filter add dev eth0 parent 1: protocol ip prio 3 u32 match u32 0 0 flowid 1:3",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_kernel_can_not_say_is_the_emulators() {
+        let queue = Rate { queue_bytes: NonZeroU64::new(150_000), ..rate(100) };
+        let mut one_family = Impairment { rate: Some(rate(100)), ..Impairment::default() };
+        one_family.families.ipv4 = DELAYED;
+        for impairment in [Impairment { rate: Some(queue), ..all(DELAYED) }, one_family] {
+            assert_eq!(commands(&impairment, PORT), None);
+            assert_eq!(mechanism(&impairment, true), Some(Mechanism::Emulator));
+        }
+    }
+
+    #[test]
+    fn the_emulator_carries_both_directions_of_a_link_or_none() {
+        let [tbf, netem, emulator] = [Mechanism::Tbf, Mechanism::Netem, Mechanism::Emulator];
+        let limited = Impairment { rate: Some(rate(100)), ..Impairment::default() };
+        let nothing = Impairment::default();
+        for (ways, has_netem, found) in [
+            ([&limited, &nothing], false, [Some(tbf), None]),
+            ([&limited, &all(DELAYED)], true, [Some(tbf), Some(netem)]),
+            ([&limited, &all(DELAYED)], false, [Some(emulator); 2]),
+            ([&nothing, &nothing], false, [None; 2]),
+        ] {
+            assert_eq!(of_link(ways, has_netem), found);
+        }
+    }
+
+    #[test]
+    fn nothing_needs_no_command() {
+        let nothing = Impairment::default();
+        assert_eq!(commands(&nothing, PORT), Some(Vec::new()));
+        assert_eq!(mechanism(&nothing, true), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! The address list file: a URL, host or address a line, as ANMA had it.
+
+use std::fmt;
+
+use sixmark_http::url::{Scheme, Url, parse_ipv6};
+
+/// The largest weight of an entry.
+const MAX_WEIGHT: u32 = 1_000_000;
+
+/// One line of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The line's number, from 1.
+    pub line: usize,
+    /// What it names.
+    pub url: Url,
+    /// Its share of the requests, from 1 to 1,000,000; 1 where the line says nothing.
+    pub weight: u32,
+}
+
+/// A line that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// The line's number, from 1; 0 where the whole list is meant.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl BadLine {
+    /// The same with the name of the file before it.
+    pub fn of_file(&self, name: &str) -> String {
+        let space = if self.line == 0 { " " } else { "" };
+        format!("{name}:{space}{self}")
+    }
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.message),
+            line => write!(f, "{line}: {}", self.message),
+        }
+    }
+}
+
+/// Reads a list. `#` begins a comment at the start of a line or after a space; empty lines don't
+/// count. Entries that are no URL get `path`, which begins with `/`.
+pub fn parse(text: &str, path: &str) -> Result<Vec<Entry>, BadLine> {
+    let mut entries = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let number = number + 1;
+        let entry = parse_line(line, path).map_err(|message| BadLine { line: number, message })?;
+        entries.extend(entry.map(|(url, weight)| Entry { line: number, url, weight }));
+    }
+    if entries.is_empty() {
+        return Err(BadLine { line: 0, message: "the list names no target".into() });
+    }
+    Ok(entries)
+}
+
+fn parse_line(line: &str, path: &str) -> Result<Option<(Url, u32)>, String> {
+    let mut words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
+    let Some(target) = words.next() else { return Ok(None) };
+    let weight = words.next().map_or(Ok(1), parse_weight)?;
+    match words.next() {
+        Some(word) => Err(format!("'{word}' is one word too many; a line is TARGET [weight=N]")),
+        None => Ok(Some((parse_target(target, path)?, weight))),
+    }
+}
+
+fn parse_weight(word: &str) -> Result<u32, String> {
+    let text = word.strip_prefix("weight=").ok_or_else(|| format!("'{word}' is not weight=N"))?;
+    match text.parse() {
+        Ok(weight @ 1..=MAX_WEIGHT) => Ok(weight),
+        _ => Err(format!("weight '{text}' is not a whole number from 1 to {MAX_WEIGHT}")),
+    }
+}
+
+/// A URL, or a host or address with or without a port, a bare IPv6 address included.
+fn parse_target(text: &str, path: &str) -> Result<Url, String> {
+    if text.contains("://") {
+        return text.parse();
+    }
+    if text.matches(':').count() > 1 && !text.starts_with('[') {
+        let (scheme, host) = (Scheme::Http, parse_ipv6(text)?);
+        return Ok(Url { scheme, host, port: scheme.port(), path: path.to_owned() });
+    }
+    match text.contains('/') {
+        true => format!("http://{text}").parse(),
+        false => format!("http://{text}{path}").parse(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_urls_hosts_and_addresses_with_weights() {
+        let text = "# servers\n\nhttp://[::1]:8080/a\n  example.net weight=3 # twice\n::1\n\
+                    127.0.0.1:81\r\n[fe80::1%eth0]:82\nfe80::2%eth0\nhost/own#frag\n\
+                    https://[::1]/s\n";
+        let found: Vec<_> = parse(text, "/file")
+            .unwrap()
+            .into_iter()
+            .map(|entry| (entry.line, entry.url.to_string(), entry.weight))
+            .collect();
+        let expected = [
+            (3, "http://[::1]:8080/a", 1),
+            (4, "http://example.net/file", 3),
+            (5, "http://[::1]/file", 1),
+            (6, "http://127.0.0.1:81/file", 1),
+            (7, "http://[fe80::1%eth0]:82/file", 1),
+            (8, "http://[fe80::2%eth0]/file", 1),
+            (9, "http://host/own", 1),
+            (10, "https://[::1]/s", 1),
+        ];
+        assert_eq!(found, expected.map(|(line, url, weight)| (line, url.to_owned(), weight)));
+    }
+
+    #[test]
+    fn a_bad_line_is_named_with_its_number() {
+        for (text, line, part) in [
+            ("a\nb weight=0", 2, "weight '0'"),
+            ("a weigth=2", 1, "not weight=N"),
+            ("a weight=1 b", 1, "too many"),
+            ("\n\nhttp://", 3, "no host"),
+            ("1:2:3", 1, "IPv6"),
+            ("ftp://a/", 1, "https://"),
+            ("# nothing", 0, "no target"),
+            ("", 0, "no target"),
+        ] {
+            let error = parse(text, "/").unwrap_err();
+            assert_eq!(error.line, line, "{text}");
+            assert!(error.message.contains(part), "{text}: {error}");
+        }
+    }
+}

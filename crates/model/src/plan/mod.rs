@@ -1,0 +1,220 @@
+//! What to run: a value that cannot be invalid, made from text that may be.
+
+pub mod accept;
+pub mod braces;
+mod filled;
+pub mod generated;
+pub mod http;
+pub mod lab;
+pub mod list;
+pub mod ratio;
+pub mod request;
+pub mod requests;
+pub mod secrets;
+pub mod services;
+pub mod storage;
+pub mod tls;
+
+use std::net::{IpAddr, SocketAddr};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clocks::Timestamps;
+use crate::pace::Pace;
+use accept::AcceptStatus;
+pub use filled::Filled;
+use http::Http;
+use ratio::Ratio;
+pub use request::{Body, Request, Requests};
+use sixmark_units::family::{Family, PerFamily};
+use tls::Tls;
+
+/// A run, resolved and checked: every family that the ratio uses has an endpoint.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// What is loaded.
+    pub targets: Vec<Target>,
+    /// IPv6 : IPv4 of requests sent.
+    pub ratio: Ratio,
+    /// How much, how long, how many at once.
+    pub load: Load,
+    /// What is sent, by weight.
+    pub requests: Requests,
+    /// Redirects are followed, to the same target only; else they are responses like others.
+    pub location: bool,
+    /// Each place keeps the cookies that it is sent, and sends them, as a user's browser does.
+    pub cookies: bool,
+    /// Which status codes don't count as failures. A check of the status that a request has (`expect`)
+    /// has the last word on its responses.
+    #[serde(default)]
+    pub accept_status: AcceptStatus,
+    /// Which HTTP is spoken.
+    pub http: Http,
+    /// How connections are used.
+    pub connection: Connection,
+    /// How connections to `https://` targets are secured; absent where there are none.
+    pub tls: Option<Tls>,
+    /// Where connections come from; the kernel's choice for a family without any.
+    pub sources: PerFamily<Vec<Source>>,
+    /// Decides where the schedules over several addresses begin, and Poisson arrivals.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Every address of `family`, with its target's number and its weight.
+    pub fn endpoints(&self, family: Family) -> Vec<Endpoint> {
+        let of_target = |(number, target): (usize, &Target)| target.endpoints(number, family);
+        self.targets.iter().enumerate().flat_map(of_target).collect()
+    }
+
+    /// The endpoints of both families, IPv6 first: what tallies number them by.
+    pub fn all_endpoints(&self) -> Vec<Endpoint> {
+        Family::BOTH.into_iter().flat_map(|family| self.endpoints(family)).collect()
+    }
+
+    /// The most exchanges that may be in flight at once.
+    pub fn in_flight(&self) -> u64 {
+        u64::from(self.load.connections.get()) * u64::from(self.http.streams.get())
+    }
+
+    /// The families in use, IPv6 first.
+    pub fn families(&self) -> impl Iterator<Item = Family> + '_ {
+        Family::BOTH.into_iter().filter(|&family| self.ratio.uses(family))
+    }
+}
+
+/// A URL with the addresses it is reached at.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// The URL as it was understood.
+    pub url: String,
+    /// The Host header's value.
+    pub authority: String,
+    /// The name that a TLS server has to prove to have: of an `https://` URL its host, unless
+    /// another was asked for. Absent where there is no TLS.
+    pub server_name: Option<String>,
+    /// The request target: path and query.
+    pub path: String,
+    /// Its share of the requests of each family it has addresses of.
+    pub weight: u32,
+    /// Where it is, in the resolver's order.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl Target {
+    /// True of `https://`.
+    pub fn secure(&self) -> bool {
+        self.server_name.is_some()
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.secure() { "https" } else { "http" }
+    }
+
+    /// The target's addresses of one family, sharing its weight evenly.
+    fn endpoints(&self, number: usize, family: Family) -> Vec<Endpoint> {
+        let of_family = |address: &&SocketAddr| Family::of(address.ip()) == family;
+        let addresses: Vec<_> = self.addresses.iter().filter(of_family).collect();
+        let weight = f64::from(self.weight) / addresses.len() as f64;
+        addresses.into_iter().map(|&address| Endpoint { target: number, address, weight }).collect()
+    }
+}
+
+/// One address of one target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Endpoint {
+    /// The target's number in the plan.
+    pub target: usize,
+    /// Where to connect to.
+    pub address: SocketAddr,
+    /// Its share of its family's requests, above zero.
+    pub weight: f64,
+}
+
+/// How much load, and for how long.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Load {
+    /// How many exchanges to begin; as many as fit the duration where absent.
+    pub requests: Option<NonZeroU64>,
+    /// How long to begin new ones; until `requests` are done where absent.
+    pub duration: Option<Duration>,
+    /// Load before the measurement, not counted.
+    pub warmup: Duration,
+    /// What decides when an exchange begins.
+    pub pace: Pace,
+    /// Connections in use at once, over both families together, each with one exchange in flight or
+    /// with as many as it may carry; in an open loop the most of them.
+    pub connections: NonZeroU32,
+    /// Worker threads, at most one for each connection of each family.
+    pub threads: NonZeroU32,
+    /// The longest an exchange may last from its start.
+    pub timeout: Duration,
+    /// How the kernel is to be spoken to.
+    pub driver: Driver,
+    /// Who takes the times of sending and receiving.
+    pub timestamps: Timestamps,
+    /// How long what comes may be left lying in a closed loop over io_uring, so that more of it is
+    /// dealt with at once; without a word at most a hundredth of the shortest response.
+    pub linger: Option<Duration>,
+}
+
+/// How the kernel is spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Driver {
+    /// By io_uring where that is allowed, else by epoll.
+    #[default]
+    Auto,
+    /// By io_uring alone.
+    Uring,
+    /// By epoll alone.
+    Epoll,
+}
+
+/// How connections are used.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Connection {
+    /// False: one connection a request.
+    pub keep_alive: bool,
+    /// How many requests a connection may carry; no limit where absent.
+    pub requests: Option<NonZeroU32>,
+    /// How this side closes a connection.
+    pub close: Close,
+    /// How many may be open at once over both families together, those included that are idle; at
+    /// least as many as are to be used at once.
+    pub most_open: NonZeroU32,
+    /// Whether as many as exchanges may be in flight are opened before the load begins. All of them
+    /// are then used in turn.
+    pub preopen: bool,
+}
+
+impl Connection {
+    /// True where a connection may carry more than one request.
+    pub fn lasting(&self) -> bool {
+        self.keep_alive && self.requests.is_none_or(|most| most.get() > 1)
+    }
+}
+
+/// How this side closes a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Close {
+    /// Orderly (RFC 9293, 3.6).
+    Fin,
+    /// With a reset, which leaves no TIME-WAIT behind and which servers see as an error.
+    Rst,
+}
+
+/// Where connections come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The first address.
+    pub address: IpAddr,
+    /// How many leading bits all its addresses share: 128 or 32 for one address.
+    pub prefix: u8,
+    /// The interface's number, for link-local addresses; else 0.
+    pub scope: u32,
+}

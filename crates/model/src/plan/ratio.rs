@@ -1,0 +1,136 @@
+//! IPv6 : IPv4, of requests sent.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use sixmark_units::family::Family;
+
+/// A ratio of which at least one side is above zero. Each side is below 2^32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[u32; 2]", into = "[u32; 2]")]
+pub struct Ratio {
+    v6: u32,
+    v4: u32,
+}
+
+impl Ratio {
+    /// One family alone.
+    pub fn only(family: Family) -> Ratio {
+        match family {
+            Family::Ipv6 => Ratio { v6: 1, v4: 0 },
+            Family::Ipv4 => Ratio { v6: 0, v4: 1 },
+        }
+    }
+
+    /// As many of the one as of the other.
+    pub const EVEN: Ratio = Ratio { v6: 1, v4: 1 };
+
+    /// `v6` to `v4`; the error says what is wrong.
+    pub fn new(v6: u32, v4: u32) -> Result<Ratio, String> {
+        match (v6, v4) {
+            (0, 0) => Err("0:0 sends nothing; give at least one side a number above 0".into()),
+            _ => Ok(Ratio { v6, v4 }),
+        }
+    }
+
+    /// IPv6's part.
+    pub fn v6(self) -> u64 {
+        u64::from(self.v6)
+    }
+
+    /// IPv4's part.
+    pub fn v4(self) -> u64 {
+        u64::from(self.v4)
+    }
+
+    /// Both parts together; above zero.
+    pub fn sum(self) -> u64 {
+        u64::from(self.v6) + u64::from(self.v4)
+    }
+
+    /// IPv6's part and the sum of both in lowest terms: 50:50 is 1 of 2.
+    pub fn lowest(self) -> (u64, u64) {
+        let (mut divisor, mut rest) = (self.v6(), self.v4());
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        (self.v6() / divisor, self.sum() / divisor)
+    }
+
+    /// About how many of `total` requests are `family`'s: less than one too few.
+    pub fn part_of(self, total: u64, family: Family) -> u64 {
+        let part = if family == Family::Ipv6 { self.v6() } else { self.v4() };
+        (u128::from(total) * u128::from(part) / u128::from(self.sum())) as u64
+    }
+
+    /// True where the ratio has requests for `family`.
+    pub fn uses(self, family: Family) -> bool {
+        match family {
+            Family::Ipv6 => self.v6 > 0,
+            Family::Ipv4 => self.v4 > 0,
+        }
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Ratio, String> {
+        let part = |text: &str| text.parse::<u32>().ok();
+        text.split_once(':')
+            .and_then(|(v6, v4)| Some((part(v6)?, part(v4)?)))
+            .ok_or_else(|| format!("'{text}' is not IPv6:IPv4 in whole numbers, as in 4:1"))
+            .and_then(|(v6, v4)| Ratio::new(v6, v4))
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.v6, self.v4)
+    }
+}
+
+impl TryFrom<[u32; 2]> for Ratio {
+    type Error = String;
+
+    fn try_from([v6, v4]: [u32; 2]) -> Result<Ratio, String> {
+        Ratio::new(v6, v4)
+    }
+}
+
+impl From<Ratio> for [u32; 2] {
+    fn from(ratio: Ratio) -> [u32; 2] {
+        [ratio.v6, ratio.v4]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_in_lowest_terms_is_the_same_ratio() {
+        for (v6, v4, lowest) in [
+            (50, 50, (1, 2)),
+            (8, 2, (4, 5)),
+            (3, 0, (1, 1)),
+            (0, 7, (0, 1)),
+            (9, 4, (9, 13)),
+            (u32::MAX, u32::MAX, (1, 2)),
+        ] {
+            assert_eq!(Ratio::new(v6, v4).unwrap().lowest(), lowest, "{v6}:{v4}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_two_whole_numbers_not_both_zero() {
+        assert_eq!("4:1".parse(), Ratio::new(4, 1));
+        assert_eq!("0:1".parse(), Ok(Ratio::only(Family::Ipv4)));
+        for wrong in ["0:0", "", "1", "1:", ":1", "1:2:3", "-1:2", "a:b", "4294967296:1", "1.5:1"] {
+            assert!(wrong.parse::<Ratio>().is_err(), "{wrong}");
+        }
+        assert!("0:0".parse::<Ratio>().unwrap_err().contains("sends nothing"));
+    }
+}

@@ -1,0 +1,146 @@
+//! URLs of storage: `nbd://`, `nfs://` and `iscsi://`, as studies name what fio loads.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use sixmark_http::url::{Host, Url};
+
+/// What is spoken to a storage server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// NBD, a network block device.
+    Nbd,
+    /// NFS.
+    Nfs,
+    /// iSCSI.
+    Iscsi,
+}
+
+const PROTOCOLS: [(&str, Protocol, u16); 3] = [
+    ("nbd", Protocol::Nbd, 10_809),
+    ("nfs", Protocol::Nfs, 2_049),
+    ("iscsi", Protocol::Iscsi, 3_260),
+];
+
+/// A URL of storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// What is spoken.
+    pub protocol: Protocol,
+    /// The server.
+    pub host: Host,
+    /// Its port, the protocol's own where the URL names none.
+    pub port: u16,
+    /// What of the server's is meant, as it is written; begins with `/`.
+    pub path: String,
+}
+
+impl Storage {
+    /// The host as URLs have it, an IPv6 address in brackets.
+    pub fn bracketed(&self) -> String {
+        match &self.host {
+            Host::Address(IpAddr::V6(_), _) => format!("[{}]", self.plain()),
+            _ => self.plain(),
+        }
+    }
+
+    /// The host without brackets.
+    pub fn plain(&self) -> String {
+        match &self.host {
+            Host::Name(name) => name.clone(),
+            Host::Address(address, None) => address.to_string(),
+            Host::Address(address, Some(zone)) => format!("{address}%{zone}"),
+        }
+    }
+}
+
+impl Protocol {
+    /// Its own port.
+    pub fn port(self) -> u16 {
+        PROTOCOLS.iter().find(|(_, known, _)| *known == self).map_or(0, |&(.., port)| port)
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = PROTOCOLS.iter().find(|(_, known, _)| known == self);
+        f.pad(found.map_or("", |(name, ..)| name))
+    }
+}
+
+impl FromStr for Storage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Storage, String> {
+        let known = |scheme: &str| PROTOCOLS.iter().find(|(name, ..)| *name == scheme);
+        let (&(_, protocol, usual), rest) = text
+            .split_once("://")
+            .and_then(|(scheme, rest)| Some((known(scheme)?, rest)))
+            .ok_or("begins with nbd://, nfs:// or iscsi://")?;
+        // Everything behind the scheme has the form that it has in HTTP's URLs.
+        let Url { host, port, path, .. } = format!("http://{rest}").parse()?;
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let named = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
+        Ok(Storage { protocol, host, port: if named { port } else { usual }, path })
+    }
+}
+
+/// Where a URL's server is, whatever is spoken there: a URL of HTTP as it is, one of storage with
+/// another beginning.
+///
+/// # Errors
+/// It is neither.
+pub fn server(text: &str) -> Result<Url, String> {
+    let storage = PROTOCOLS
+        .iter()
+        .any(|(name, ..)| text.strip_prefix(name).is_some_and(|rest| rest.starts_with("://")));
+    if !storage {
+        return text.parse();
+    }
+    let storage: Storage = text.parse()?;
+    format!("http://{}:{}{}", storage.bracketed(), storage.port, storage.path).parse()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_of_storage_has_its_protocols_port_unless_it_names_one() {
+        for (text, protocol, host, port, path) in [
+            ("nbd://[::1]:80/disk", Protocol::Nbd, "[::1]", 80, "/disk"),
+            ("nbd://127.0.0.1", Protocol::Nbd, "127.0.0.1", 10_809, "/"),
+            ("nfs://[fd00::2]/a/b?version=3", Protocol::Nfs, "[fd00::2]", 2_049, "/a/b?version=3"),
+            (
+                "iscsi://host:3261/iqn.2026-01.x:y/1",
+                Protocol::Iscsi,
+                "host",
+                3_261,
+                "/iqn.2026-01.x:y/1",
+            ),
+        ] {
+            let storage: Storage = text.parse().unwrap();
+            assert_eq!((storage.protocol, storage.port), (protocol, port), "{text}");
+            assert_eq!(
+                (storage.bracketed().as_str(), storage.path.as_str()),
+                (host, path),
+                "{text}"
+            );
+            assert_eq!(server(text).unwrap().port, port);
+        }
+    }
+
+    #[test]
+    fn a_server_of_http_is_where_its_url_says() {
+        assert_eq!(server("https://[::1]/x").unwrap().port, 443);
+        assert!(server("ftp://[::1]/x").is_err());
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in ["", "http://[::1]/", "nbd:/x", "nbd://", "nbd://[::1", "nbd://[::1]:0/x"] {
+            assert!(text.parse::<Storage>().is_err(), "{text}");
+        }
+    }
+}

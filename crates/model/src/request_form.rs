@@ -1,0 +1,212 @@
+//! A request as it is sent, made before the load begins as far as it is constant.
+
+use std::sync::Arc;
+
+use crate::plan::request::{Body, Request};
+use crate::template::{Template, Values};
+use sixmark_http::http1::request::{Manner, head_fields};
+
+/// What a request to one target sends.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// The same bytes each time: the head, and the content that follows it.
+    Constant {
+        /// From the request line to the empty line.
+        head: Vec<u8>,
+        /// Content, if it has any.
+        body: Option<Arc<Vec<u8>>>,
+    },
+    /// Something else each time.
+    Changing(Changing),
+}
+
+/// A request that is filled in for each exchange.
+#[derive(Clone, Debug)]
+pub struct Changing {
+    head: Vec<Part>,
+    body: Option<Body>,
+}
+
+/// A part of a head.
+#[derive(Clone, Debug)]
+enum Part {
+    Text(Vec<u8>),
+    Value(Template),
+    /// The length of content that is not known before.
+    Length,
+}
+
+/// A field's value.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Template(Template),
+    Length,
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Template(Template::constant(text))
+    }
+}
+
+impl Form {
+    /// `request` to the target of this Host field, and of this path unless the request has its own.
+    pub fn new(request: &Request, path: &str, authority: &str, manner: impl Into<Manner>) -> Form {
+        let parts = parts(request, path, authority, manner.into());
+        let constant = || match &request.body {
+            None => Some(None),
+            Some(Body::Constant(body)) => Some(Some(Arc::clone(body))),
+            Some(Body::Template(_)) => None,
+        };
+        match (parts.as_slice(), constant()) {
+            ([Part::Text(head)], Some(body)) => Form::Constant { head: head.clone(), body },
+            _ => Form::Changing(Changing { head: parts, body: request.body.clone() }),
+        }
+    }
+}
+
+impl Changing {
+    /// Content that is the same each time, and that [`render`](Changing::render) leaves out: it is to
+    /// be sent after what that makes.
+    pub fn body(&self) -> Option<&Arc<Vec<u8>>> {
+        match &self.body {
+            Some(Body::Constant(body)) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Makes the next request of `values`: its head, and its content where that is filled in too.
+    /// `out` and `scratch` are emptied first; reused, they soon need no more memory.
+    pub fn render(&self, values: &mut Values, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+        out.clear();
+        scratch.clear();
+        values.next_request();
+        if let Some(Body::Template(template)) = &self.body {
+            template.render(values, scratch);
+        }
+        for part in &self.head {
+            match part {
+                Part::Text(text) => out.extend_from_slice(text),
+                Part::Value(template) => template.render(values, out),
+                Part::Length => out.extend_from_slice(scratch.len().to_string().as_bytes()),
+            }
+        }
+        out.extend_from_slice(scratch);
+    }
+}
+
+fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<Part> {
+    let mut parts = Vec::new();
+    push_text(&mut parts, &request.method);
+    push_text(&mut parts, " ");
+    match &request.path {
+        Some(path) => push(&mut parts, path),
+        None if path.is_empty() => push_text(&mut parts, "/"),
+        None => push_text(&mut parts, path),
+    }
+    push_text(&mut parts, manner.version());
+    let length = request.body.as_ref().map(|body| match body {
+        Body::Constant(body) => Value::from(body.len().to_string()),
+        Body::Template(_) => Value::Length,
+    });
+    let own = |(name, value): &(String, Template)| (name.clone(), Value::Template(value.clone()));
+    for (name, value) in head_fields(authority, request.headers.iter().map(own), length, manner) {
+        push_text(&mut parts, &name);
+        push_text(&mut parts, ": ");
+        match value {
+            Value::Template(template) => push(&mut parts, &template),
+            Value::Length => parts.push(Part::Length),
+        }
+        push_text(&mut parts, "\r\n");
+    }
+    push_text(&mut parts, "\r\n");
+    parts
+}
+
+fn push(parts: &mut Vec<Part>, template: &Template) {
+    match template.as_constant() {
+        Some(text) => push_text(parts, text),
+        None => parts.push(Part::Value(template.clone())),
+    }
+}
+
+fn push_text(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        Some(Part::Text(before)) => before.extend_from_slice(text.as_bytes()),
+        _ => parts.push(Part::Text(text.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::{Place, Reading};
+
+    fn template(text: &str, place: Place) -> Template {
+        Reading::new(&mut |_| Err(String::new())).template(text, place).unwrap()
+    }
+
+    fn rendered(request: &Request, close: bool) -> Vec<String> {
+        let Form::Changing(form) = Form::new(request, "/", "h", close) else {
+            panic!("{request:?} is constant");
+        };
+        let (mut values, mut out, mut scratch) = (Values::new(1, 0, 1), Vec::new(), Vec::new());
+        let mut next = || {
+            form.render(&mut values, &mut out, &mut scratch);
+            String::from_utf8(out.clone()).unwrap()
+        };
+        vec![next(), next()]
+    }
+
+    #[test]
+    fn a_request_without_places_to_fill_in_is_made_once() {
+        let mut request = Request::plain("PUT");
+        request.body = Some(Body::Constant(Arc::new(b"abc".to_vec())));
+        request.path = Some(Template::constant("/own"));
+        assert!(request.is_constant());
+        let Form::Constant { head, body } = Form::new(&request, "/target", "h", true) else {
+            panic!("it changes");
+        };
+        let head = String::from_utf8(head).unwrap();
+        assert!(head.starts_with("PUT /own HTTP/1.1\r\nHost: h\r\n"), "{head}");
+        assert!(head.contains("\r\nContent-Length: 3\r\n"), "{head}");
+        assert!(head.ends_with("\r\nConnection: close\r\n\r\n"), "{head}");
+        assert_eq!(body.unwrap().as_slice(), b"abc");
+    }
+
+    #[test]
+    fn a_request_is_filled_in_everywhere_with_the_same_number() {
+        let mut request = Request::plain("POST");
+        request.path = Some(template("/u/{{seq}}", Place::Path));
+        request.headers = vec![("X-N".to_owned(), template("n{{seq}}", Place::Header))];
+        request.body = Some(Body::Template(template("{\"n\": {{seq}}}", Place::Body)));
+        assert!(!request.is_constant());
+        for (number, text) in rendered(&request, false).iter().enumerate() {
+            assert!(text.starts_with(&format!("POST /u/{number} HTTP/1.1\r\nHost: h\r\n")));
+            assert!(text.contains(&format!("\r\nX-N: n{number}\r\n")), "{text}");
+            assert!(text.contains("\r\nContent-Length: 8\r\n"), "{text}");
+            assert!(text.ends_with(&format!("\r\n\r\n{{\"n\": {number}}}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_length_is_that_of_what_was_filled_in() {
+        let mut request = Request::plain("POST");
+        request.body = Some(Body::Template(template("{{rand 1 100000}}", Place::Body)));
+        for text in rendered(&request, false) {
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            assert!(head.contains(&format!("Content-Length: {}", body.len())), "{text}");
+        }
+    }
+
+    #[test]
+    fn content_that_is_constant_is_left_to_be_sent_uncopied() {
+        let mut request = Request::plain("POST");
+        request.path = Some(template("/{{uuid}}", Place::Path));
+        request.body = Some(Body::Constant(Arc::new(vec![b'x'; 5])));
+        let all = rendered(&request, true);
+        assert!(all[0].ends_with("\r\n\r\n") && all[0].contains("Content-Length: 5\r\n"));
+        let Form::Changing(form) = Form::new(&request, "/", "h", false) else { panic!() };
+        assert_eq!(form.body().unwrap().len(), 5);
+    }
+}

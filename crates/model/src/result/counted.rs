@@ -1,0 +1,180 @@
+//! From what was counted to the figures of a result.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use crate::family_result::{
+    AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
+    Requests,
+};
+use crate::outcome::{Failure, Outcome};
+use crate::plan::{Endpoint, Plan};
+use crate::sizes::{Sizes, SizesResult};
+use crate::tally::{EndpointTally, FamilyTally, Tally};
+use sixmark_http::Version;
+use sixmark_units::counts::Counts;
+use sixmark_units::family::Family;
+
+/// At most so many addresses are reported one by one: a list of targets may have thousands.
+const MOST_ADDRESSES: usize = 100;
+
+/// The figures of one family, but for TLS and QUIC, from what was counted in `elapsed_s` seconds of an open or closed loop.
+pub fn family_result(
+    tally: &FamilyTally,
+    addresses: Vec<SocketAddr>,
+    elapsed_s: f64,
+    open: bool,
+) -> FamilyResult {
+    let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+    FamilyResult {
+        addresses,
+        by_address: Vec::new(),
+        requests: requests(tally),
+        outcomes: outcomes(tally),
+        failures: failure_counts(&tally.failures),
+        content: tally.content.result(),
+        breaches: breaches(tally),
+        connections: connection_counts(tally, elapsed_s),
+        status: tally.status.sorted(),
+        bytes: byte_counts(tally),
+        requests_per_s: per_s(tally.completed()),
+        goodput_bytes_per_s: per_s(tally.bytes.body),
+        connect_us: tally.phases.connect.summary(),
+        wait_us: tally.phases.wait.summary(),
+        transfer_us: tally.phases.transfer.summary(),
+        response_us: tally.phases.response.summary(),
+        service_us: open.then(|| tally.phases.service.summary()),
+        slip_us: open.then(|| tally.phases.slip.summary()),
+        lifetime_us: tally.phases.lifetime.summary(),
+        tcp: tally.tcp.result(),
+        sizes: sizes(tally),
+        tls: None,
+        quic: None,
+    }
+}
+
+fn sizes(tally: &FamilyTally) -> Option<SizesResult> {
+    let mut all = Sizes::default();
+    tally.endpoints.iter().for_each(|of| all += &of.sizes);
+    all.result()
+}
+
+fn requests(tally: &FamilyTally) -> Requests {
+    Requests {
+        sent: tally.sent,
+        completed: tally.completed(),
+        unaccepted: tally.unaccepted,
+        dropped: tally.dropped,
+        unsent: tally.unsent,
+        waited: tally.waited,
+        resent: tally.resent,
+        redirects: tally.redirects(),
+        followed: tally.followed,
+        cut_chains: tally.cut_chains,
+        stalled: tally.stalled,
+        untimed: tally.untimed,
+        given_up: tally.given_up,
+    }
+}
+
+fn breaches(tally: &FamilyTally) -> Vec<BreachCount> {
+    let sorted = tally.breaches.sorted().into_iter();
+    sorted.map(|(what, count)| BreachCount { what: what.to_owned(), count }).collect()
+}
+
+/// NORMAL always, the others where they occurred.
+fn outcomes(tally: &FamilyTally) -> BTreeMap<String, u64> {
+    let counted = Outcome::ALL.map(|outcome| (outcome, tally.outcome(outcome)));
+    let shown = counted.into_iter().filter(|&(outcome, n)| n > 0 || outcome == Outcome::Normal);
+    shown.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
+}
+
+fn failure_counts(failures: &Counts<Failure>) -> Vec<FailureCount> {
+    let sorted = failures.sorted().into_iter();
+    sorted.map(|(failure, count)| FailureCount { failure, count }).collect()
+}
+
+fn connection_counts(tally: &FamilyTally, elapsed_s: f64) -> ConnectionCounts {
+    let counted = &tally.connections;
+    ConnectionCounts {
+        opened: counted.opened,
+        closed: counted.closed,
+        reset_sent: counted.reset_sent,
+        unsolicited: counted.unsolicited,
+        unopened: counted.unopened,
+        drained: counted.drained,
+        displaced: counted.displaced,
+        mean_open: if elapsed_s > 0.0 { seconds(counted.held_ns) / elapsed_s } else { 0.0 },
+        awaited_s: seconds(counted.awaited_ns),
+    }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+fn byte_counts(tally: &FamilyTally) -> ByteCounts {
+    ByteCounts { received: tally.bytes.received, body: tally.bytes.body, sent: tally.bytes.sent }
+}
+
+/// The figures of one family, those that the plan calls for included: TLS, QUIC.
+pub fn planned_result(
+    plan: &Plan,
+    tally: &FamilyTally,
+    addresses: Vec<SocketAddr>,
+    elapsed_s: f64,
+    open: bool,
+) -> FamilyResult {
+    FamilyResult {
+        tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
+        quic: (plan.http.version == Version::Http3).then(|| tally.quic.result()),
+        by_address: by_address(plan, tally),
+        ..family_result(tally, addresses, elapsed_s, open)
+    }
+}
+
+/// What each address gave, where there are several.
+fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
+    let endpoints = plan.all_endpoints();
+    let result = |(endpoint, counted): (&Endpoint, &EndpointTally)| {
+        let failures: Vec<FailureCount> = failure_counts(&counted.failures);
+        let abandoned = failures.iter().filter(|of| of.failure.outcome == Outcome::Abandoned);
+        let abandoned: u64 = abandoned.map(|of| of.count).sum();
+        let failed: u64 = failures.iter().map(|of| of.count).sum();
+        let completed = counted.status.iter().map(|(_, count)| count).sum();
+        AddressResult {
+            address: endpoint.address,
+            url: plan.targets.get(endpoint.target).map_or(String::new(), |of| of.url.clone()),
+            ended: completed + failed - abandoned,
+            completed,
+            unaccepted: counted.unaccepted,
+            failures,
+        }
+    };
+    let mut all: Vec<AddressResult> = endpoints.iter().zip(&tally.endpoints).map(result).collect();
+    all.retain(|address| address.ended > 0);
+    if all.len() < 2 {
+        return Vec::new();
+    }
+    all.sort_by_key(|of| Reverse(of.failed()));
+    all.truncate(MOST_ADDRESSES);
+    all
+}
+
+/// The figures of the families in use and of both together.
+pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, FamilyResult) {
+    let open = plan.load.pace.open().is_some();
+    let addresses =
+        |family| plan.endpoints(family).into_iter().map(|e| e.address).collect::<Vec<_>>();
+    let figures =
+        |tally: &FamilyTally, addresses| planned_result(plan, tally, addresses, elapsed_s, open);
+    let of = |family: Family| {
+        let used = plan.ratio.uses(family) || tally[family].sent > 0;
+        used.then(|| figures(&tally[family], addresses(family)))
+    };
+    let mut both = tally.ipv6.clone();
+    both += &tally.ipv4;
+    let everywhere = plan.families().flat_map(addresses).collect();
+    (Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }, figures(&both, everywhere))
+}

@@ -1,0 +1,171 @@
+//! What two sides do not have in common, beyond chance and beyond what matters.
+
+use std::collections::BTreeSet;
+
+use super::{Answers, Given, LEVEL, Sameness, Trait, Unlike, say};
+use crate::outcome::Outcome;
+use crate::sizes::Sizes;
+use sixmark_stats::{Count, fisher, paired_t, welch};
+
+/// From so many pairs on the scatter of blocks decides, below that of single responses.
+const ENOUGH_PAIRS: usize = 6;
+/// With fewer, a share has to differ by this much, the same way in each pair.
+const PLAIN: f64 = 0.1;
+/// Sizes of fewer responses of a side say nothing.
+const ENOUGH_SIZES: u64 = 10;
+/// Shares that differ by less than this part of the margin can't set speeds apart: half a percent of
+/// all exchanges where the margin is 5 %. Failures have the same one.
+const OF_MARGIN: f64 = 0.1;
+/// Nor can sizes that differ by no more than this many bytes: an address or a date written out.
+const FEW_BYTES: f64 = 32.0;
+
+/// One stretch of each side, in the order in which they were measured; sizes that differ by less than
+/// `margin` of the larger one do not matter. None where nothing is known of either side.
+pub fn look(names: (&str, &str), pairs: &[(&Answers, &Answers)], margin: f64) -> Option<Sameness> {
+    look_among(names, pairs, margin, 1)
+}
+
+/// The same where it is looked at one of so many places, all of which share the level.
+pub fn look_among(
+    names: (&str, &str),
+    pairs: &[(&Answers, &Answers)],
+    margin: f64,
+    places: usize,
+) -> Option<Sameness> {
+    let level = LEVEL / places.max(1) as f64;
+    let (mut a, mut b) = (Answers::default(), Answers::default());
+    pairs.iter().for_each(|(of_a, of_b)| {
+        a += of_a;
+        b += of_b;
+    });
+    if a.is_empty() && b.is_empty() {
+        return None;
+    }
+    let views = views(&a, &b, pairs);
+    let shares: Vec<_> = views.iter().flat_map(|view| view.shares(margin)).collect();
+    let sizes: Vec<_> = views.iter().filter_map(|view| view.size(margin)).collect();
+    let tests = shares.len() + sizes.len();
+    let mut differences = [significant(shares, level), significant(sizes, level)].concat();
+    differences.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
+    let all = (&a.given(None), &b.given(None));
+    let said = say::silent(names, all).or_else(|| {
+        let first = differences.iter().find(|unlike| unlike.matters)?;
+        let of = |answers: &Answers| answers.given(first.target.as_deref());
+        Some(say::difference(names, first, &differences, (&of(&a), &of(&b))))
+    });
+    let said = said.or_else(|| say::errors(names, all));
+    let (same, pairs) = (said.is_none(), pairs.len());
+    Some(Sameness { same, said, level, pairs, tests, differences })
+}
+
+/// What matters comes first, statuses and closures before sizes, the larger share before the smaller.
+fn weight(of: &Unlike) -> f64 {
+    let apart = (of.a - of.b).abs();
+    match of.what {
+        _ if !of.matters => 0.0,
+        Trait::Size => apart / (1.0 + of.a.max(of.b)),
+        // All targets together say what one of them does, where they all do.
+        _ => 2.0 + apart + if of.target.is_none() { 1e-3 } else { 0.0 },
+    }
+}
+
+/// Those whose p is no larger than half the level over their number (Bonferroni).
+fn significant(found: Vec<Unlike>, level: f64) -> Vec<Unlike> {
+    let bound = level / 2.0 / found.len().max(1) as f64;
+    found.into_iter().filter(|unlike| unlike.p.is_some_and(|p| p <= bound)).collect()
+}
+
+/// A target, or all of them together, of both sides.
+struct View {
+    target: Option<String>,
+    pairs: Vec<(Given, Given)>,
+    a: Given,
+    b: Given,
+}
+
+/// All targets together, and each by itself where there are several.
+fn views(a: &Answers, b: &Answers, pairs: &[(&Answers, &Answers)]) -> Vec<View> {
+    let targets: BTreeSet<&str> = a.targets().chain(b.targets()).collect();
+    let common =
+        |path: &&str| a.targets().any(|of| of == *path) && b.targets().any(|of| of == *path);
+    let each: Vec<Option<&str>> = targets.iter().copied().filter(common).map(Some).collect();
+    let alone = targets.len() == 1 && each.len() == 1;
+    let all = if alone { Vec::new() } else { vec![None] };
+    let view = |target: Option<&str>| View {
+        target: target.map(str::to_owned),
+        pairs: pairs.iter().map(|(a, b)| (a.given(target), b.given(target))).collect(),
+        a: a.given(target),
+        b: b.given(target),
+    };
+    all.into_iter().chain(each).map(view).collect()
+}
+
+impl View {
+    /// Every status and closure that either side has.
+    fn shares(&self, margin: f64) -> Vec<Unlike> {
+        let of = |given: &Given| {
+            let statuses = given.status.iter().map(|(status, _)| Trait::Status(status));
+            let failures = given.failures.iter().map(|(of, _)| of.outcome);
+            let failures = failures.filter(|of| *of != Outcome::Abandoned).map(Trait::Outcome);
+            statuses.chain(failures).collect::<Vec<_>>()
+        };
+        let there: BTreeSet<Trait> = of(&self.a).into_iter().chain(of(&self.b)).collect();
+        there.into_iter().filter_map(|what| self.share(what, margin)).collect()
+    }
+
+    fn share(&self, what: Trait, margin: f64) -> Option<Unlike> {
+        let (all_a, all_b) = (count(&self.a, what), count(&self.b, what));
+        let (a, b) = (all_a.share()?, all_b.share()?);
+        let counted = self.pairs.iter().map(|(a, b)| (count(a, what), count(b, what)));
+        let apart: Vec<f64> = counted.filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect();
+        // Exchanges are not independent of each other: both tests have to agree.
+        let by_blocks = match apart.len() < ENOUGH_PAIRS {
+            true if one_way(&apart) && (a - b).abs() >= PLAIN => 0.0,
+            true => 1.0,
+            false => paired_t(&apart).unwrap_or(1.0),
+        };
+        let p = fisher(all_a, all_b).unwrap_or(1.0).max(by_blocks);
+        let matters = (a - b).abs() > margin * OF_MARGIN;
+        Some(Unlike { what, target: self.target.clone(), a, b, p: Some(p), matters })
+    }
+
+    /// The mean size of contents. Of all targets together it would tell which of them were asked for.
+    fn size(&self, margin: f64) -> Option<Unlike> {
+        self.target.as_ref()?;
+        let (a, b) = (self.a.sizes.mean()?, self.b.sizes.mean()?);
+        let mean = |sizes: &Sizes| sizes.mean();
+        let means = self.pairs.iter().map(|(a, b)| Some(mean(&a.sizes)? - mean(&b.sizes)?));
+        let apart: Vec<f64> = means.flatten().collect();
+        let p = match apart.len() < ENOUGH_PAIRS {
+            true if one_way(&apart) => self.by_responses()?,
+            true => 1.0,
+            false => paired_t(&apart).unwrap_or(1.0),
+        };
+        let by = (a - b).abs();
+        let matters = by > margin * a.max(b) && by > FEW_BYTES;
+        Some(Unlike { what: Trait::Size, target: self.target.clone(), a, b, p: Some(p), matters })
+    }
+
+    fn by_responses(&self) -> Option<f64> {
+        let of = |sizes: &Sizes| sizes.moments().filter(|found| found.count >= ENOUGH_SIZES);
+        welch(of(&self.a.sizes)?, of(&self.b.sizes)?).ok()
+    }
+}
+
+/// True where each pair differs, and in one direction.
+fn one_way(apart: &[f64]) -> bool {
+    apart.iter().all(|by| *by > 0.0) || apart.iter().all(|by| *by < 0.0)
+}
+
+fn count(given: &Given, what: Trait) -> Count {
+    let part = match what {
+        Trait::Status(wanted) => {
+            given.status.iter().filter(|(status, _)| *status == wanted).map(|(_, n)| n).sum()
+        }
+        Trait::Outcome(outcome) => {
+            given.failures.iter().filter(|(of, _)| of.outcome == outcome).map(|(_, n)| n).sum()
+        }
+        Trait::Size => 0,
+    };
+    Count { part, whole: given.ended() }
+}

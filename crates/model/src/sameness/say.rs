@@ -1,0 +1,171 @@
+//! What is different, in plain words.
+
+use std::cmp::Reverse;
+
+use super::answers::OTHERS;
+use super::{Given, Trait, Unlike};
+use crate::outcome::{Failure, Outcome, Phase};
+use sixmark_units::family::spoken;
+use sixmark_units::quantity::count;
+
+/// A share from here on is every one of them.
+const EVERY: f64 = 0.9995;
+
+/// A side without one complete response, both where both are.
+pub(super) fn silent(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<String> {
+    let sides = [(names.0, a), (names.1, b)].into_iter();
+    let silent = sides.filter(|(_, given)| given.completed() == 0 && given.failed() > 0);
+    let lines = silent.map(|(name, given)| format!("{} {}", spoken(name), gives_nothing(given)));
+    lines.reduce(|lines, line| format!("{lines}; {line}"))
+}
+
+/// Sides of which neither has one accepted response: how fast errors are is no speed of the service.
+pub(super) fn errors(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<String> {
+    Some(format!("{}; {}", a.only_errors(names.0)?, b.only_errors(names.1)?))
+}
+
+impl Given {
+    /// `IPv6 gives nothing but errors: 0 of 96 accepted`, of the side of that name; none where a response
+    /// is accepted, or where nothing was asked for.
+    pub fn only_errors(&self, name: &str) -> Option<String> {
+        let none = self.ended() > 0 && self.completed() == self.unaccepted;
+        let ended = count(self.ended());
+        none.then(|| format!("{} gives nothing but errors: 0 of {ended} accepted", spoken(name)))
+    }
+}
+
+/// `does not answer: 0 of 96, REFUSED in connect`.
+fn gives_nothing(given: &Given) -> String {
+    let sent = count(given.failed());
+    let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
+    let how = match (most.outcome, most.phase) {
+        (Outcome::Content, _) => "gives no response that passes its checks",
+        (_, Phase::Transfer) => "gives no complete response",
+        _ => "does not answer",
+    };
+    format!("{how}: 0 of {sent}, {} in {}", most.outcome, most.phase)
+}
+
+fn most_failed(given: &Given) -> Option<Failure> {
+    let sorted = given.failures.sorted().into_iter();
+    let sorted = sorted.filter(|(of, _)| of.outcome != Outcome::Abandoned);
+    sorted.min_by_key(|&(_, times)| Reverse(times)).map(|(failure, _)| failure)
+}
+
+/// The weightiest difference of all that there are, between what both sides gave of its target.
+pub(super) fn difference(
+    names: (&str, &str),
+    first: &Unlike,
+    all: &[Unlike],
+    (a, b): (&Given, &Given),
+) -> String {
+    let matter = all.iter().filter(|of| of.matters && of.target.is_some());
+    let mut targets: Vec<_> = matter.filter_map(|of| of.target.as_deref()).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    let others = targets.iter().filter(|path| Some(**path) != first.target.as_deref()).count();
+    let of = match (&first.target, others) {
+        (Some(path), 1) => format!(" (of {path}, and 1 more target)"),
+        (Some(path), 2..) => format!(" (of {path}, and {others} more targets)"),
+        (Some(path), 0) if first.what == Trait::Size && path != OTHERS => format!(" (of {path})"),
+        _ => String::new(),
+    };
+    let sides =
+        [Side { name: spoken(names.0), given: a }, Side { name: spoken(names.1), given: b }];
+    let said = match first.what {
+        Trait::Size => sizes(&sides, first),
+        _ => shares(sides, first),
+    };
+    said + &of
+}
+
+struct Side<'a> {
+    name: String,
+    given: &'a Given,
+}
+
+/// `IPv6 sends 20 bytes a response; IPv4 20,480`.
+fn sizes([a, b]: &[Side<'_>; 2], unlike: &Unlike) -> String {
+    let bytes = |mean: f64| count(mean.round() as u64);
+    let [of_a, of_b] = [bytes(unlike.a), bytes(unlike.b)];
+    format!("{} sends {of_a} bytes a response; {} {of_b}", a.name, b.name)
+}
+
+/// `IPv6 answers 503 to every request; IPv4 200`, the side that fails more first.
+fn shares([a, b]: [Side<'_>; 2], unlike: &Unlike) -> String {
+    // A redirect is no failure, and less than a page.
+    let bad = |side: &Side<'_>| {
+        let given = side.given;
+        let fine = given.status.iter().filter(|(status, _)| (200..300).contains(status));
+        let others = given.ended() - fine.map(|(_, count)| count).sum::<u64>();
+        let failed = given.failed() + given.unaccepted;
+        (2 * failed + others) as f64 / given.ended().max(1) as f64
+    };
+    let has_more = match bad(&a).total_cmp(&bad(&b)) {
+        std::cmp::Ordering::Equal => unlike.a >= unlike.b,
+        order => order.is_gt(),
+    };
+    let (sick, fine) = if has_more { (a, b) } else { (b, a) };
+    // What the sick side has more of: where that is a 200 less, its 503s tell more.
+    let what = most_more(sick.given, fine.given).unwrap_or(unlike.what);
+    let (of_sick, of_fine) = (share(sick.given, what), share(fine.given, what));
+    let first = format!("{} {}", sick.name, does(what, of_sick, sick.given));
+    let second = match (always(fine.given), what) {
+        (Some(status), Trait::Status(_)) if of_sick >= EVERY => status.to_string(),
+        (_, Trait::Status(_)) if of_fine > 0.0 => format!("to {}", percent(of_fine)),
+        (_, Trait::Status(_)) => "to none".to_owned(),
+        _ if of_fine > 0.0 => percent(of_fine),
+        _ => "none".to_owned(),
+    };
+    format!("{first}; {} {second}", fine.name)
+}
+
+/// `answers 503 to half of all`, or how it fails.
+fn does(what: Trait, share: f64, given: &Given) -> String {
+    let of = if share >= EVERY { "every request".into() } else { percent(share) + " of requests" };
+    match what {
+        Trait::Status(status) => format!("answers {status} to {of}"),
+        Trait::Outcome(outcome) => {
+            let failures = given.failures.sorted().into_iter();
+            let of_it = failures.filter(|(failure, _)| failure.outcome == outcome);
+            let phase = of_it.min_by_key(|&(_, times)| Reverse(times)).map(|(of, _)| of.phase);
+            let phase = phase.map_or(String::new(), |phase| format!(" in {phase}"));
+            format!("fails {of} ({outcome}{phase})")
+        }
+        Trait::Size => "sends contents of another size".to_owned(),
+    }
+}
+
+/// What the first has most more of than the second.
+fn most_more(sick: &Given, fine: &Given) -> Option<Trait> {
+    let statuses = sick.status.iter().map(|(status, _)| Trait::Status(status));
+    let failures = sick.failures.iter().map(|(of, _)| of.outcome);
+    let failures = failures.filter(|of| *of != Outcome::Abandoned).map(Trait::Outcome);
+    let more = |what: &Trait| share(sick, *what) - share(fine, *what);
+    statuses.chain(failures).max_by(|one, two| more(one).total_cmp(&more(two)))
+}
+
+fn share(given: &Given, what: Trait) -> f64 {
+    let part: u64 = match what {
+        Trait::Status(of) => given.status.iter().filter(|(s, _)| *s == of).map(|(_, n)| n).sum(),
+        Trait::Outcome(of) => {
+            given.failures.iter().filter(|(f, _)| f.outcome == of).map(|(_, n)| n).sum()
+        }
+        Trait::Size => 0,
+    };
+    part as f64 / given.ended().max(1) as f64
+}
+
+/// The status of every exchange, where they all have one.
+fn always(given: &Given) -> Option<u16> {
+    given.status.iter().map(|(of, _)| of).find(|of| share(given, Trait::Status(*of)) >= EVERY)
+}
+
+/// With as many digits as tell something.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        ..1.0 => format!("{percent:.2} %"),
+        _ => format!("{percent:.1} %"),
+    }
+}

@@ -1,0 +1,227 @@
+//! Made-up answers of two sides, block by block.
+
+use super::answers::tests::answers;
+use super::{Answers, Sameness, Trait, look};
+use crate::outcome::{Failure, Outcome, Phase};
+use crate::tally::EndpointTally;
+use sixmark_units::random::Random;
+
+const BLOCKS: usize = 12;
+const REQUESTS: usize = 500;
+
+/// What becomes of one exchange.
+#[derive(Clone, Copy)]
+enum Came {
+    Whole(u16, u64),
+    Not(Outcome, Phase),
+}
+
+use Came::{Not, Whole};
+
+/// What a side gives: its number in the block and a draw of its own decide.
+type Manner = fn(usize, &mut Random) -> Came;
+
+fn block(random: &mut Random, requests: usize, manner: Manner) -> Answers {
+    let mut tally = EndpointTally::default();
+    for number in 0..requests {
+        match manner(number, random) {
+            Whole(status, size) => {
+                tally.status.add(status, 1);
+                match status < 400 {
+                    true => tally.sizes.add(size),
+                    false => tally.unaccepted += 1,
+                }
+            }
+            Not(outcome, phase) => tally.failures.add(Failure::new(outcome, phase), 1),
+        }
+    }
+    answers("/page", &tally)
+}
+
+fn found(seed: u64, blocks: usize, requests: usize, a: Manner, b: Manner) -> Sameness {
+    let mut random = Random::new(seed, 0);
+    let mut side = |manner| block(&mut random, requests, manner);
+    let pairs: Vec<(Answers, Answers)> = (0..blocks).map(|_| (side(a), side(b))).collect();
+    let pairs: Vec<_> = pairs.iter().map(|(a, b)| (a, b)).collect();
+    look(("ipv6", "ipv4"), &pairs, 0.05).unwrap()
+}
+
+fn healthy(_: usize, _: &mut Random) -> Came {
+    Whole(200, 20_480)
+}
+
+/// A nonce of 16 to 80 characters, and a clock.
+fn dynamic(_: usize, random: &mut Random) -> Came {
+    Whole(200, 5_000 + random.below(65) + if random.below(2) == 0 { 3 } else { 0 })
+}
+
+/// Most pages are short, and some very long.
+fn skewed(_: usize, random: &mut Random) -> Came {
+    Whole(200, (1_000.0 * random.exponential().exp().min(1e5)) as u64)
+}
+
+/// Anything from nothing to 40 kB.
+fn broad(_: usize, random: &mut Random) -> Came {
+    Whole(200, random.below(40_000))
+}
+
+/// One in twenty fails on either side alike.
+fn flapping(_: usize, random: &mut Random) -> Came {
+    if random.below(20) == 0 { Whole(503, 100) } else { Whole(200, 20_480) }
+}
+
+/// What a sick side gives, and what is said of it beside a healthy one.
+const SICK: [(&str, Manner, &str); 11] = [
+    ("503 for all", |_, _| Whole(503, 9), "IPv6 answers 503 to every request; IPv4 200"),
+    (
+        "503 for half",
+        |n, _| if n % 2 == 0 { Whole(503, 9) } else { Whole(200, 20_480) },
+        "IPv6 answers 503 to 50.0 % of requests; IPv4 to none",
+    ),
+    (
+        "503 for one in a hundred",
+        |n, _| if n % 100 == 7 { Whole(503, 9) } else { Whole(200, 20_480) },
+        "IPv6 answers 503 to 1.0 % of requests; IPv4 to none",
+    ),
+    (
+        "another page",
+        |_, _| Whole(200, 20),
+        "IPv6 sends 20 bytes a response; IPv4 20,480 (of /page)",
+    ),
+    (
+        "another page, made anew each time",
+        |_, random| Whole(200, 12_000 + random.below(900)),
+        "IPv6 sends 12,4",
+    ),
+    ("a redirect", |_, _| Whole(301, 162), "IPv6 answers 301 to every request; IPv4 200"),
+    (
+        "nothing listens",
+        |_, _| Not(Outcome::Refused, Phase::Connect),
+        "IPv6 does not answer: 0 of 6,000, REFUSED in connect",
+    ),
+    (
+        "packets are dropped",
+        |_, _| Not(Outcome::Timeout, Phase::Connect),
+        "IPv6 does not answer: 0 of 6,000, TIMEOUT in connect",
+    ),
+    (
+        "responses are cut off",
+        |_, _| Not(Outcome::Truncated, Phase::Transfer),
+        "IPv6 gives no complete response: 0 of 6,000, TRUNCATED in transfer",
+    ),
+    (
+        "one of three addresses is dead",
+        |n, _| match n % 3 {
+            0 => Not(Outcome::Refused, Phase::Connect),
+            _ => Whole(200, 20_480),
+        },
+        "IPv6 fails 33.4 % of requests (REFUSED in connect); IPv4 none",
+    ),
+    (
+        "slow to time out for some",
+        |_, random| match random.below(50) {
+            0 => Not(Outcome::Timeout, Phase::Wait),
+            _ => Whole(200, 20_480),
+        },
+        "IPv6 fails ",
+    ),
+];
+
+#[test]
+fn a_sick_side_is_told_on_either_side() {
+    for (name, manner, said) in SICK {
+        let here = found(1, BLOCKS, REQUESTS, manner, healthy);
+        let text = here.said.clone().unwrap_or_else(|| panic!("{name}: {here:#?}"));
+        assert!(text.starts_with(said) && !here.same, "{name}: {text}");
+        let there = found(1, BLOCKS, REQUESTS, healthy, manner).said.unwrap();
+        let is_size = there.contains("a response");
+        assert!(is_size || there.starts_with("IPv4"), "{name}: {there}");
+    }
+}
+
+#[test]
+fn sides_that_give_errors_alone_are_not_compared() {
+    let down: Manner = |_, _| Whole(503, 9);
+    let both = found(1, 2, 60, down, down);
+    let said = "IPv6 gives nothing but errors: 0 of 120 accepted; IPv4 gives nothing but errors: \
+                0 of 120 accepted";
+    assert_eq!((both.said.as_deref(), both.same), (Some(said), false));
+    // One response that is accepted makes a speed.
+    let mostly: Manner = |n, _| if n == 7 { Whole(200, 20_480) } else { Whole(503, 9) };
+    assert_eq!(found(1, 2, 60, mostly, mostly).said, None);
+}
+
+/// A few blocks are enough where nobody could doubt it.
+#[test]
+fn a_side_that_is_plainly_sick_is_told_of_one_pair() {
+    for (name, manner, said) in SICK {
+        let (few, rare) =
+            (name.contains("of three"), name.contains("hundred") || name.contains("some"));
+        for blocks in [1, 2, 5] {
+            let here = found(2, blocks, 60, manner, healthy);
+            assert_eq!(here.same, rare, "{name}, {blocks} pairs: {here:#?}");
+            let told = |text: &String| few || text.get(..14) == said.get(..14);
+            assert!(here.said.iter().all(told), "{name}: {:?}", here.said);
+        }
+    }
+}
+
+/// The error rate, over some hundred comparisons of each kind and length.
+#[test]
+fn sides_that_give_the_same_are_called_different_as_seldom_as_it_says() {
+    const EACH: u64 = 400;
+    for (name, manner) in [
+        ("healthy", healthy as Manner),
+        ("dynamic", dynamic),
+        ("skewed", skewed),
+        ("broad", broad),
+        ("flapping", flapping),
+    ] {
+        for (blocks, requests) in [(1, 60), (3, 60), (6, 40), (BLOCKS, 40), (24, 20)] {
+            let different = |seed: &u64| !found(*seed, blocks, requests, manner, manner).same;
+            let wrong = (0..EACH).filter(different).count();
+            // Twelve of 400 at 1 % is a chance of less than one in a thousand; the seeds are fixed.
+            assert!(wrong < 12, "{name}, {blocks} pairs of {requests}: {wrong} of {EACH}");
+        }
+    }
+}
+
+#[test]
+fn what_can_not_set_speeds_apart_is_noted_and_no_more() {
+    // The page shows the client's address.
+    let longer: Manner = |_, random| Whole(200, 5_030 + random.below(3));
+    let shorter: Manner = |_, random| Whole(200, 5_012 + random.below(3));
+    let here = found(3, BLOCKS, REQUESTS, longer, shorter);
+    assert!(here.same, "{here:#?}");
+    assert_eq!(here.differences[0].what, Trait::Size);
+    assert!(!here.differences[0].matters);
+}
+
+#[test]
+fn one_bad_block_is_not_a_difference() {
+    let mut random = Random::new(4, 0);
+    let mut pairs: Vec<(Answers, Answers)> = (0..BLOCKS)
+        .map(|_| (block(&mut random, 200, healthy), block(&mut random, 200, healthy)))
+        .collect();
+    pairs[5].0 = block(&mut random, 200, |_, _| Whole(503, 9));
+    let pairs: Vec<_> = pairs.iter().map(|(a, b)| (a, b)).collect();
+    let here = look(("ipv6", "ipv4"), &pairs, 0.05).unwrap();
+    assert!(here.same, "{here:#?}");
+}
+
+#[test]
+fn a_trait_is_read_and_written_alike() {
+    for text in ["status.503", "outcome.REFUSED", "size"] {
+        assert_eq!(text.parse::<Trait>().unwrap().to_string(), text);
+    }
+    for text in ["", "status", "status.x", "outcome.BAD", "length", "size.1"] {
+        assert!(text.parse::<Trait>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_said_of_what_nobody_looked_at() {
+    let nothing = Answers::default();
+    assert_eq!(look(("ipv6", "ipv4"), &[(&nothing, &nothing)], 0.05), None);
+    assert_eq!(look(("ipv6", "ipv4"), &[], 0.05), None);
+}

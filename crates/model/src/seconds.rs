@@ -1,0 +1,88 @@
+//! The seconds of a run, put together from those of its workers while they come.
+
+use std::collections::BTreeMap;
+
+use crate::interval::{Interval, interval};
+use crate::tally::{Slice, SliceTally};
+use sixmark_units::family::PerFamily;
+
+/// Gathers slices. Only those seconds are held open that a worker may still add to, so that memory
+/// does not grow with the workers and, but for what a document holds of a second, not with time.
+#[derive(Debug)]
+pub struct Seconds {
+    /// The last second that each worker has told of.
+    told: Vec<Option<u64>>,
+    open: BTreeMap<u64, (u64, PerFamily<SliceTally>)>,
+    done: Vec<Interval>,
+}
+
+impl Seconds {
+    /// Of a run of so many workers.
+    pub fn new(workers: u32) -> Seconds {
+        Seconds { told: vec![None; workers as usize], open: BTreeMap::new(), done: Vec::new() }
+    }
+
+    /// Takes a worker's second in. Each worker's come in their order.
+    pub fn add(&mut self, slice: &Slice) {
+        let (length, families) = self.open.entry(slice.second).or_default();
+        *length = (*length).max(slice.length_ns);
+        *families += &slice.families;
+        if let Some(told) = self.told.get_mut(slice.worker as usize) {
+            *told = Some(slice.second);
+        }
+        self.close();
+    }
+
+    /// All of them, those included that not every worker has told of.
+    pub fn end(mut self) -> Vec<Interval> {
+        for (second, (length, families)) in std::mem::take(&mut self.open) {
+            self.write_down(second, length, families);
+        }
+        self.done
+    }
+
+    /// Writes down the seconds that every worker is past.
+    fn close(&mut self) {
+        let Some(Some(past)) = self.told.iter().copied().min() else { return };
+        while let Some(entry) = self.open.first_entry()
+            && *entry.key() < past
+        {
+            let (second, (length, families)) = entry.remove_entry();
+            self.write_down(second, length, families);
+        }
+    }
+
+    fn write_down(&mut self, second: u64, length_ns: u64, families: PerFamily<SliceTally>) {
+        self.done.push(interval(second, length_ns, families));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slice(worker: u32, second: u64, sent: u64) -> Slice {
+        let mut slice = Slice { worker, second, length_ns: 1_000_000_000, ..Slice::default() };
+        slice.families.ipv6.sent = sent;
+        slice
+    }
+
+    #[test]
+    fn a_second_is_what_all_workers_did_in_it() {
+        let mut seconds = Seconds::new(2);
+        // The second worker is behind, and leaves a second out.
+        for (worker, second, sent) in [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 8), (1, 2, 16)] {
+            seconds.add(&slice(worker, second, sent));
+        }
+        assert_eq!(seconds.open.len(), 1, "only the last one may grow");
+        let sent = seconds.end().into_iter().map(|i| (i.second, i.families.ipv6.sent));
+        assert_eq!(sent.collect::<Vec<_>>(), [(0, 9), (1, 2), (2, 20)]);
+    }
+
+    #[test]
+    fn a_worker_that_tells_nothing_keeps_no_second_from_the_result() {
+        let mut seconds = Seconds::new(2);
+        (0..3).for_each(|second| seconds.add(&slice(0, second, 1)));
+        assert_eq!(seconds.end().len(), 3);
+    }
+}

@@ -1,0 +1,102 @@
+//! Sizes of contents: how many, their mean, and how they scatter.
+
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use sixmark_stats::Moments;
+
+/// Sizes of contents, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    count: u64,
+    sum: u64,
+    /// Exact, so that adding up does not depend on the order.
+    squares: u128,
+}
+
+impl Sizes {
+    /// Counts a content of so many bytes.
+    pub fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(bytes);
+        self.squares = self.squares.saturating_add(u128::from(bytes) * u128::from(bytes));
+    }
+
+    /// How documents have them; none of none.
+    pub fn result(&self) -> Option<SizesResult> {
+        let stddev = self.moments().map_or(0.0, |found| found.variance.sqrt());
+        Some(SizesResult { count: self.count, mean: self.mean()?, stddev })
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean; none of none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// Their mean and variance; none of fewer than two.
+    pub fn moments(&self) -> Option<Moments> {
+        let mean = self.mean().filter(|_| self.count > 1)?;
+        // n squares less the square of the sum: both exact, so that equal sizes vary by nothing.
+        let (n, sum) = (u128::from(self.count), u128::from(self.sum));
+        let apart = n.checked_mul(self.squares)?.checked_sub(sum.checked_mul(sum)?)?;
+        let n = self.count as f64;
+        Some(Moments { count: self.count, mean, variance: apart as f64 / n / (n - 1.0) })
+    }
+}
+
+/// Sizes of contents in a document, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizesResult {
+    /// How many there were.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub stddev: f64,
+}
+
+impl SizesResult {
+    /// The same to be added to and tested, as exact as the document is.
+    pub fn sizes(&self) -> Sizes {
+        let sum = (self.mean * self.count as f64).round() as u64;
+        let n = u128::from(self.count.max(1));
+        let apart = self.stddev * self.stddev * (self.count as f64 - 1.0).max(0.0);
+        // Rounded up: a variance below nothing would be none.
+        let squares = (u128::from(sum) * u128::from(sum)).div_ceil(n) + apart.round() as u128;
+        Sizes { count: self.count, sum, squares }
+    }
+}
+
+impl AddAssign<&Sizes> for Sizes {
+    fn add_assign(&mut self, other: &Sizes) {
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.squares = self.squares.saturating_add(other.squares);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_know_their_mean_and_their_scatter() {
+        let mut sizes = Sizes::default();
+        assert_eq!((sizes.mean(), sizes.moments()), (None, None));
+        [4, 8].iter().for_each(|&bytes| sizes.add(bytes));
+        let found = sizes.moments().unwrap();
+        assert_eq!((found.count, found.mean, found.variance), (2, 6.0, 8.0));
+        let mut same = Sizes::default();
+        (0..1_000).for_each(|_| same.add((1 << 40) + 1));
+        assert_eq!(same.moments().unwrap().variance, 0.0);
+        assert_eq!(same.result().unwrap().sizes(), same);
+        let again = sizes.result().unwrap().sizes().moments().unwrap();
+        assert!((again.variance - 8.0).abs() < 1e-9, "{again:?}");
+    }
+}

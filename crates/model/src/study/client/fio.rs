@@ -1,0 +1,290 @@
+//! fio: blocks read and written over NBD, NFS or iSCSI by libraries of its own, past the kernel's
+//! clients.
+
+use serde::Deserialize;
+
+use super::{Answer, Figures, Job, Phase, Plain, Point, Said};
+use crate::plan::storage::{Protocol, Storage};
+use sixmark_http::url::Host;
+
+/// fio's engines by the protocol that each speaks.
+const ENGINES: [(&str, Protocol); 3] =
+    [("nbd", Protocol::Nbd), ("nfs", Protocol::Nfs), ("libiscsi", Protocol::Iscsi)];
+
+/// fio's engine for a URL of storage.
+pub fn engine_for(url: &str) -> Option<&'static str> {
+    let scheme = url.split_once("://")?.0;
+    let fits = |(_, protocol): &&(&str, Protocol)| protocol.to_string() == scheme;
+    ENGINES.iter().find(fits).map(|(name, _)| *name)
+}
+
+/// What may be done, in fio's own words.
+const OPERATIONS: [&str; 4] = ["read", "write", "randread", "randwrite"];
+
+/// Points of a distribution, as fio names them.
+const POINTS: [(&str, Point); 4] = [
+    ("50.000000", Point::P50),
+    ("90.000000", Point::P90),
+    ("99.000000", Point::P99),
+    ("99.900000", Point::P999),
+];
+
+/// The largest block, and the most operations at once.
+const LARGEST: u64 = 1 << 30;
+const DEEPEST: u64 = 65_536;
+
+/// Blocks that a cell asks for, as they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blocks {
+    /// fio's engine; without it the one that speaks the URL's protocol.
+    pub engine: Option<String>,
+    /// What is done.
+    pub operation: Option<String>,
+    /// How large each is.
+    pub block: Option<String>,
+    /// How many are asked for at once.
+    pub depth: Option<String>,
+    /// How much there is of them.
+    pub size: Option<String>,
+}
+
+impl Blocks {
+    /// Settings that only this client has a use for.
+    pub const KEYS: [&str; 4] = ["engine", "operation", "block", "depth"];
+
+    /// Where a setting is kept; none of one that isn't about blocks.
+    pub(super) fn place(&mut self, key: &str) -> Option<&mut Option<String>> {
+        match key {
+            "engine" => Some(&mut self.engine),
+            "operation" => Some(&mut self.operation),
+            "block" => Some(&mut self.block),
+            "depth" => Some(&mut self.depth),
+            "size" => Some(&mut self.size),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+    let storage: Storage =
+        job.url.parse().map_err(|why| format!("can't load {}: {why}", job.url))?;
+    refuse_others(job)?;
+    if let Host::Name(_) = storage.host {
+        return Err(format!(
+            "has no option for the family, so that {} needs an address for its host",
+            job.url
+        ));
+    }
+    let blocks = &job.blocks;
+    let mut words = vec!["--name=sixmark".to_owned(), "--thread=1".to_owned()];
+    words.extend(engine(blocks, &storage)?);
+    words.push(format!("--rw={}", operation(blocks)?));
+    words.push(format!(
+        "--bs={}",
+        number("block", blocks.block.as_deref().ok_or("needs a block, as in \"64k\"")?, LARGEST)?
+    ));
+    words.push(format!(
+        "--iodepth={}",
+        number("depth", blocks.depth.as_deref().unwrap_or("1"), DEEPEST)?
+    ));
+    words.extend(extent(job, &storage)?);
+    // Seeded, so that each family gets the same order; latencies from submission to completion.
+    words.extend(
+        ["--randrepeat=1", "--lat_percentiles=1", "--clat_percentiles=0"].map(str::to_owned),
+    );
+    words.extend(
+        ["--percentile_list=50:90:99:99.9", "--eta=never", "--output-format=json+"]
+            .map(str::to_owned),
+    );
+    Ok(words)
+}
+
+/// How much is done: all of a size, or as much as goes into a time.
+fn extent(job: &Job, storage: &Storage) -> Result<Vec<String>, String> {
+    let size = job.blocks.size.as_deref().map(|size| number("size", size, u64::MAX)).transpose()?;
+    if size.is_none() && (job.duration.is_none() || storage.protocol == Protocol::Nfs) {
+        return Err("needs a size, as in \"256m\"; without a duration it is done once".into());
+    }
+    let mut words: Vec<String> = size.map(|size| format!("--size={size}")).into_iter().collect();
+    if let Some(time) = job.duration {
+        if time.subsec_nanos() > 0 {
+            return Err("counts its duration in whole seconds".into());
+        }
+        words.extend(["--time_based=1".to_owned(), format!("--runtime={}", time.as_secs())]);
+    }
+    Ok(words)
+}
+
+/// What other clients know and it has no use for.
+fn refuse_others(job: &Job) -> Result<(), String> {
+    let one = job.connections == 1 && job.streams == 1 && job.threads == 1;
+    let plain = job.protocol.is_none() && job.headers.is_empty() && job.keep_alive && !job.insecure;
+    match one && plain && job.count.is_none() {
+        true => Ok(()),
+        false => Err("knows engine, operation, block, depth, size and duration, nothing of HTTP's; depth is how \
+                      many it has in flight"
+            .into()),
+    }
+}
+
+fn engine(blocks: &Blocks, storage: &Storage) -> Result<Vec<String>, String> {
+    let fits = |(_, protocol): &&(&str, Protocol)| *protocol == storage.protocol;
+    let own = ENGINES.iter().find(fits).map_or("", |(name, _)| name);
+    if let Some(asked) = blocks.engine.as_deref().filter(|asked| *asked != own) {
+        return Err(format!("has no engine '{asked}' for {}://, but {own}", storage.protocol));
+    }
+    let mut words = vec![format!("--ioengine={own}")];
+    words.extend(target(storage)?);
+    Ok(words)
+}
+
+fn target(storage: &Storage) -> Result<Vec<String>, String> {
+    let Storage { port, path, .. } = storage;
+    let host = storage.bracketed();
+    Ok(match storage.protocol {
+        Protocol::Nbd => vec![format!("--uri=nbd://{host}:{port}{path}")],
+        // A colon is what fio parts file names by.
+        Protocol::Iscsi => {
+            let url = format!("iscsi://{host}:{port}{path}").replace(':', "\\:");
+            vec![format!("--filename={url}")]
+        }
+        Protocol::Nfs => nfs(storage)?,
+    })
+}
+
+/// libnfs wants an IPv6 address without brackets, and fio the file apart from what is mounted.
+fn nfs(storage: &Storage) -> Result<Vec<String>, String> {
+    let (path, query) = storage.path.split_once('?').unwrap_or((&storage.path, ""));
+    let (folder, file) = path.rsplit_once('/').unwrap_or_default();
+    if folder.is_empty() || file.is_empty() || file.contains(':') {
+        return Err(format!(
+            "needs a path of an export and a file in it, as in /export/file, not '{path}'"
+        ));
+    }
+    if storage.port != Protocol::Nfs.port() {
+        return Err("finds the port of NFS by itself: write it as ?nfsport=N&mountport=N, not behind the host".into());
+    }
+    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    let url = format!("--nfs_url=nfs://{}{folder}{query}", storage.plain());
+    Ok(vec![url, format!("--filename={file}")])
+}
+
+fn operation(blocks: &Blocks) -> Result<&str, String> {
+    let names = OPERATIONS.join(", ");
+    let asked =
+        blocks.operation.as_deref().ok_or_else(|| format!("needs an operation: {names}"))?;
+    let known = OPERATIONS.contains(&asked);
+    known.then_some(asked).ok_or_else(|| format!("has no operation '{asked}', but {names}"))
+}
+
+/// A number with k, m or g for powers of 1,024.
+fn number(key: &str, text: &str, most: u64) -> Result<u64, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let shift = match text[end..].to_ascii_lowercase().as_str() {
+        "" => Some(0),
+        "k" => Some(10),
+        "m" => Some(20),
+        "g" => Some(30),
+        _ => None,
+    };
+    let number =
+        text[..end].parse::<u64>().ok().zip(shift).and_then(|(n, shift)| n.checked_mul(1 << shift));
+    number.filter(|n| (1..=most).contains(n)).ok_or_else(|| {
+        format!("can't have {key} = '{text}': a whole number from 1 to {most}, with k, m or g for powers of 1024")
+    })
+}
+
+/// What fio says, as much of it as is used.
+#[derive(Deserialize)]
+struct Document {
+    jobs: Vec<Done>,
+}
+
+#[derive(Deserialize)]
+struct Done {
+    error: i64,
+    read: Side,
+    write: Side,
+}
+
+#[derive(Deserialize)]
+struct Side {
+    io_bytes: u64,
+    bw_bytes: f64,
+    iops: f64,
+    /// Milliseconds.
+    runtime: f64,
+    total_ios: u64,
+    short_ios: u64,
+    drop_ios: u64,
+    lat_ns: Latency,
+}
+
+#[derive(Deserialize)]
+struct Latency {
+    min: f64,
+    mean: f64,
+    max: f64,
+    #[serde(default)]
+    percentile: std::collections::BTreeMap<String, f64>,
+}
+
+pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
+    if let Some(engine) = lacking(said.err) {
+        return Err(format!(
+            "it lacks the engine {engine}, which scripts/install-fio builds; SIXMARK_FIO=FILE says which fio to use"
+        ));
+    }
+    let document: Document = serde_json::from_str(document(said.out))
+        .map_err(|error| format!("no document of fio's: {error}"))?;
+    let [done] = &document.jobs[..] else {
+        return Err(format!("told of {} jobs where one was asked for", document.jobs.len()));
+    };
+    if done.error != 0 {
+        return Err(format!("its job ended with error {}", done.error));
+    }
+    let writes =
+        job.blocks.operation.as_deref().is_some_and(|operation| operation.ends_with("write"));
+    let (side, other) = if writes { (&done.write, &done.read) } else { (&done.read, &done.write) };
+    if side.total_ios == 0 || side.io_bytes == 0 || other.total_ios != 0 {
+        return Err("did something else than it was asked for".into());
+    }
+    Ok(figures(side)?.answer(said, 0))
+}
+
+fn figures(side: &Side) -> Result<Figures, String> {
+    let mut figures = Figures::default();
+    let bad = side.short_ios.saturating_add(side.drop_ios);
+    figures.counts(side.total_ios, side.total_ios.saturating_sub(bad), side.runtime / 1e3);
+    figures.plain(Plain::Iops, side.iops);
+    figures.plain(Plain::Goodput, side.bw_bytes);
+    figures.plain(Plain::ContentRate, side.bw_bytes);
+    let latency = &side.lat_ns;
+    for (point, ns) in
+        [(Point::Min, latency.min), (Point::Mean, latency.mean), (Point::Max, latency.max)]
+    {
+        figures.time_us(Phase::Response, point, ns / 1e3);
+    }
+    for (name, point) in POINTS {
+        let ns = latency
+            .percentile
+            .get(name)
+            .ok_or_else(|| format!("its document lacks the percentile {name}"))?;
+        figures.time_us(Phase::Response, point, ns / 1e3);
+    }
+    Ok(figures)
+}
+
+/// The document without what engines say before it: that of NBD greets with lines of its own.
+fn document(out: &str) -> &str {
+    let start = if out.starts_with("{\n") { Some(0) } else { out.find("\n{\n").map(|at| at + 1) };
+    start.map_or(out, |start| &out[start..])
+}
+
+/// The engine that it says it can't load.
+fn lacking(err: &str) -> Option<&str> {
+    err.lines().find_map(|line| {
+        let rest = line.strip_prefix("fio: engine ")?;
+        rest.strip_suffix(" not loadable")
+    })
+}

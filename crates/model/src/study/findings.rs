@@ -1,0 +1,210 @@
+//! Findings tested: borne out, not, or can't tell.
+//!
+//! Both sides of a finding are averaged within each repetition, which is a block: the mean of the
+//! logarithms of its cells, factor by factor alike. What is left is one difference of logarithms a
+//! repetition, of which Student's t gives the interval and the p-value.
+
+use super::average::geometric;
+use super::outputs::{Observation, observations};
+use super::result::{At, Claim, FindingResult, MARGIN_PERCENT, Ratio, Verdict};
+use super::unlike;
+use crate::study::result::CellResult;
+use crate::study::spec::published::at_family;
+use crate::study::spec::{FAMILY, FindingSpec};
+use sixmark_stats::incomplete_beta;
+use sixmark_units::family::{Family, spoken};
+
+/// Levels of some factors.
+type SideLevels = [(String, Vec<String>)];
+
+/// Tests one on the cells that there are.
+pub(super) fn finding(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult {
+    let mut repetitions: Vec<u32> = cells.iter().map(|cell| cell.repetition).collect();
+    repetitions.sort_unstable();
+    repetitions.dedup();
+    let of = |&repetition: &u32| {
+        let block: Vec<&CellResult> = cells.iter().filter(|c| c.repetition == repetition).collect();
+        let (a, b) = (value(spec, &spec.a, &block)?, value(spec, &spec.b, &block)?);
+        Some((a.exp(), b.exp()))
+    };
+    let pairs: Vec<(f64, f64)> = repetitions.iter().filter_map(of).collect();
+    let ratio = geometric(&pairs);
+    let p = p_value(&pairs);
+    let verdict = verdict(spec.claim, ratio.and_then(|ratio| Some((ratio.low?, ratio.high?))));
+    let text = spec.text.clone();
+    let (measure, claim, blocks) = (spec.measure, spec.claim, pairs.len() as u32);
+    let found = FindingResult { text, measure, claim, blocks, ratio, p, unlike: None, verdict };
+    match unlike(spec, &observations(cells)) {
+        None => found,
+        unlike => {
+            let verdict = Verdict::NotComparable;
+            FindingResult { ratio: None, p: None, unlike, verdict, ..found }
+        }
+    }
+}
+
+/// What keeps the sides from being compared in speed: that families don't give the same at some levels
+/// of either side, that the sides don't, or that there are only errors.
+fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
+    if !spec.measure.is_of_speed() {
+        return None;
+    }
+    let used = seen.iter().filter(|one| one.is_at(&spec.only));
+    let is_at = |one: &Observation<'_>, side: &SideLevels| {
+        let holds = |(factor, levels): &(String, Vec<String>)| {
+            one.at.iter().any(|at| at.factor == *factor && levels.contains(&at.level))
+        };
+        side.iter().all(holds)
+    };
+    let of = |side: &SideLevels| used.clone().filter(|one| is_at(one, side)).collect::<Vec<_>>();
+    let [a, b] = [of(&spec.a), of(&spec.b)];
+    let mut both = a.clone();
+    both.extend(&b);
+    let margin = match spec.claim {
+        Claim::Equal { margin_percent } => margin_percent,
+        _ => MARGIN_PERCENT,
+    };
+    unlike::families(&both, margin / 100.0)
+        .or_else(|| unlike::only_errors(&both))
+        .or_else(|| unlike::sides([&a, &b], [&spec.a, &spec.b].map(|side| name(side))))
+}
+
+/// The levels that set a side apart.
+fn name(side: &SideLevels) -> String {
+    let of_factor = |(factor, levels): &(String, Vec<String>)| {
+        let levels = levels.iter().map(|level| spoken(level)).collect::<Vec<_>>().join(" or ");
+        if factor == FAMILY { levels } else { format!("{factor} {levels}") }
+    };
+    side.iter().map(of_factor).collect::<Vec<_>>().join(", ")
+}
+
+/// The mean logarithm of one side's figures; of the families' ratio where that is asked for.
+fn value(spec: &FindingSpec, side: &SideLevels, block: &[&CellResult]) -> Option<f64> {
+    let of = |family: Family| {
+        let logs = block.iter().filter_map(|cell| {
+            let at = levels(cell, family);
+            let holds = |(factor, levels): &(String, Vec<String>)| {
+                at.iter().any(|at| at.factor == *factor && levels.contains(&at.level))
+            };
+            let only = spec.only.iter().all(|only| at.contains(only));
+            let figure = cell.figure(family, spec.measure).filter(|_| only);
+            figure.filter(|figure| *figure > 0.0 && side.iter().all(holds)).map(f64::ln)
+        });
+        logs.collect::<Vec<f64>>()
+    };
+    let mean =
+        |logs: &[f64]| (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64);
+    let [ipv6, ipv4] = [of(Family::Ipv6), of(Family::Ipv4)];
+    match spec.of_families {
+        true => Some(mean(&ipv6)? - mean(&ipv4)?),
+        false => mean(&[ipv6, ipv4].concat()),
+    }
+}
+
+fn levels(cell: &CellResult, family: Family) -> Vec<At> {
+    let mut at = cell.levels.clone();
+    if cell.level(FAMILY).is_none() {
+        at.push(at_family(family));
+    }
+    at
+}
+
+/// Two-sided, of Student's t on the differences of logarithms.
+fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
+    let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let squares: f64 = logs.iter().map(|x| (x - mean).powi(2)).sum();
+    if logs.len() < 2 || squares == 0.0 {
+        return None;
+    }
+    let freedom = n - 1.0;
+    let t = mean / (squares / freedom / n).sqrt();
+    Some(incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t)))
+}
+
+/// What an interval of the ratio says of a claim. Equality is borne out by an interval within the margin.
+fn verdict(claim: Claim, interval: Option<(f64, f64)>) -> Verdict {
+    let Some((low, high)) = interval else { return Verdict::CannotTell };
+    let (borne_out, refuted) = match claim {
+        Claim::Higher => (low > 1.0, high < 1.0),
+        Claim::Lower => (high < 1.0, low > 1.0),
+        Claim::Equal { margin_percent: margin } => {
+            let ratio = Ratio { value: 1.0, low: Some(low), high: Some(high) };
+            (ratio.is_within(margin), ratio.is_above(margin) || ratio.is_below(margin))
+        }
+    };
+    match (borne_out, refuted) {
+        (true, _) => Verdict::BorneOut,
+        (_, true) => Verdict::NotBorneOut,
+        _ => Verdict::CannotTell,
+    }
+}
+
+impl Verdict {
+    /// As people say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::BorneOut => "borne out",
+            Verdict::NotBorneOut => "not borne out",
+            Verdict::CannotTell => "can't tell",
+            Verdict::NotComparable => "not comparable",
+        }
+    }
+}
+
+impl FindingResult {
+    /// The verdict with its figures, for people.
+    pub fn sentence(&self) -> String {
+        let verdict = self.verdict.words();
+        if let Some(said) = &self.unlike {
+            return format!("{verdict}: {said}");
+        }
+        let Some(ratio) = self.ratio else { return format!("{verdict}: nothing to compare") };
+        let interval = match (ratio.low, ratio.high) {
+            (Some(low), Some(high)) => format!(" ({low:.3} to {high:.3})"),
+            _ => String::new(),
+        };
+        let p = match self.p {
+            Some(p) if p < 0.001 => ", p < 0.001".to_owned(),
+            Some(p) => format!(", p = {p:.3}"),
+            None => String::new(),
+        };
+        let blocks = self.blocks;
+        format!("{verdict}: ratio {:.3}{interval}{p}, {blocks} repetitions", ratio.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_judged_by_its_interval() {
+        let equal = Claim::Equal { margin_percent: 5.0 };
+        for (claim, interval, expected) in [
+            (Claim::Higher, Some((1.01, 1.2)), Verdict::BorneOut),
+            (Claim::Higher, Some((0.99, 1.2)), Verdict::CannotTell),
+            (Claim::Higher, Some((0.8, 0.9)), Verdict::NotBorneOut),
+            (Claim::Lower, Some((0.8, 0.9)), Verdict::BorneOut),
+            (Claim::Lower, None, Verdict::CannotTell),
+            (equal, Some((0.98, 1.02)), Verdict::BorneOut),
+            (equal, Some((0.90, 1.02)), Verdict::CannotTell),
+            (equal, Some((1.06, 1.20)), Verdict::NotBorneOut),
+        ] {
+            assert_eq!(verdict(claim, interval), expected, "{claim:?} {interval:?}");
+        }
+    }
+
+    #[test]
+    fn p_is_student_s() {
+        // t = 3 with 4 degrees of freedom: 0.0399 two-sided.
+        let (n, t): (f64, f64) = (5.0, 3.0);
+        let spread = [-1.0, -1.0, 0.0, 1.0, 1.0];
+        let mean = t * (4.0 / (n - 1.0) / n).sqrt();
+        let pairs: Vec<(f64, f64)> = spread.iter().map(|x| (f64::exp(x + mean), 1.0)).collect();
+        let p = p_value(&pairs).unwrap_or(1.0);
+        assert!((p - 0.0399).abs() < 1e-4, "{p}");
+        assert_eq!(p_value(&pairs[..1]), None);
+    }
+}

@@ -1,0 +1,487 @@
+//! From cells to tables, charts and comparisons.
+
+mod improvement;
+mod interaction;
+
+use super::analyse::{self, Figure};
+use super::average::{Average, average, entry};
+use super::findings::finding;
+use super::measure::{Bounds, Measure};
+use super::result::{
+    At, Axis, CellResult, Chart, Column, Dot, Entry, Finding, FindingResult, Published, Row,
+    Series, Statistic, StudyComparison, Table, Value,
+};
+use super::unlike;
+use crate::study::spec::published::at_family;
+use crate::study::spec::{
+    ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
+};
+use sixmark_units::family::Family;
+
+/// The figures of one cell over one family.
+pub(super) struct Observation<'a> {
+    /// Every level, the family's included.
+    pub(super) at: Vec<At>,
+    pub(super) repetition: u32,
+    pub(super) family: Family,
+    pub(super) cell: &'a CellResult,
+}
+
+impl Observation<'_> {
+    pub(super) fn is_at(&self, at: &[At]) -> bool {
+        at.iter().all(|at| self.at.contains(at))
+    }
+}
+
+/// Every cell, once for each family that it loaded.
+pub(super) fn observations(cells: &[CellResult]) -> Vec<Observation<'_>> {
+    let of_cell = |cell: &'_ CellResult| {
+        let of_family = |family: Family| {
+            let mut at = cell.levels.clone();
+            if cell.level(FAMILY).is_none() {
+                at.push(at_family(family));
+            }
+            (at, family)
+        };
+        let used = Family::BOTH.into_iter().filter(|&f| cell.families.of(f).is_some());
+        used.map(of_family).collect::<Vec<_>>()
+    };
+    let observation = |cell: &'_ CellResult, (at, family)| (at, family, cell.repetition);
+    let mut all = Vec::new();
+    for cell in cells {
+        for parts in of_cell(cell) {
+            let (at, family, repetition) = observation(cell, parts);
+            all.push(Observation { at, repetition, family, cell });
+        }
+    }
+    all
+}
+
+/// Everything that a study asks for.
+pub fn outputs(
+    study: &Study,
+    cells: &[CellResult],
+) -> (Vec<Table>, Vec<Chart>, Vec<StudyComparison>) {
+    let seen = observations(cells);
+    let published = study.published.as_ref();
+    let outputs = &study.outputs;
+    let tables =
+        outputs.tables.iter().flat_map(|spec| tables(study, spec, &seen, published)).collect();
+    let charts = outputs.charts.iter().map(|spec| chart(study, spec, &seen, published)).collect();
+    (tables, charts, comparisons(study, cells))
+}
+
+/// The findings, tested.
+pub fn findings(study: &Study, cells: &[CellResult]) -> Vec<FindingResult> {
+    study.outputs.findings.iter().map(|spec| finding(spec, cells)).collect()
+}
+
+/// The comparisons alone.
+pub fn comparisons(study: &Study, cells: &[CellResult]) -> Vec<StudyComparison> {
+    let seen = observations(cells);
+    let again = study.published.as_ref().map(analyse::published);
+    let specs = study.outputs.comparisons.iter();
+    specs.map(|spec| comparison(study, spec, &seen, again.as_ref())).collect()
+}
+
+/// All combinations of the levels of some factors, in the order of the file.
+fn combinations(study: &Study, factors: &[String]) -> Vec<Vec<At>> {
+    let mut all = vec![Vec::new()];
+    for factor in factors {
+        let levels = study.level_names(factor);
+        let with = |at: Vec<At>| {
+            let next =
+                levels.iter().map(|level| At { factor: factor.clone(), level: (*level).into() });
+            next.map(|next| at.iter().cloned().chain([next]).collect()).collect::<Vec<Vec<At>>>()
+        };
+        all = all.into_iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// Factors of several levels that are not among those named.
+fn others(study: &Study, named: &[&str]) -> Vec<String> {
+    let factors = study.factors.iter().filter(|factor| factor.levels.len() > 1);
+    let names = factors.map(|factor| factor.name.clone());
+    let mut others: Vec<String> = names.filter(|name| !named.contains(&name.as_str())).collect();
+    if !named.contains(&FAMILY) && !others.iter().any(|name| name == FAMILY) {
+        others.push(FAMILY.to_owned());
+    }
+    others
+}
+
+fn levels_of(at: &[At]) -> String {
+    at.iter().map(|at| pretty(&at.level)).collect::<Vec<_>>().join(", ")
+}
+
+/// Families as people write them.
+fn pretty(level: &str) -> &str {
+    match level {
+        "ipv6" => "IPv6",
+        "ipv4" => "IPv4",
+        other => other,
+    }
+}
+
+/// What is measured at some levels, over its repetitions.
+fn measured(
+    seen: &[Observation<'_>],
+    at: &[At],
+    measure: Measure,
+    statistic: Statistic,
+) -> Option<Average> {
+    let here = seen.iter().filter(|one| one.is_at(at));
+    let values: Vec<f64> = here.filter_map(|one| one.cell.figure(one.family, measure)).collect();
+    average(&values, statistic, measure.bounds())
+}
+
+/// Published figures of one table, at the levels that a study's table has fixed.
+struct Beside {
+    figures: Vec<Figure>,
+    fixed: Vec<At>,
+}
+
+impl Beside {
+    fn new(published: Option<&PublishedFigures>, of: Option<&PublishedOf>) -> Option<Beside> {
+        let of = of?;
+        let table = published?.tables.iter().find(|table| table.name == of.table)?;
+        Some(Beside { figures: analyse::figures(table), fixed: of.at.clone() })
+    }
+
+    /// The figure whose levels are all among these; factors that were not varied in the published
+    /// study hold for all levels.
+    fn figure(&self, at: &[At], measure: Measure) -> Option<f64> {
+        self.found(at, measure).map(|figure| figure.value)
+    }
+
+    fn found(&self, at: &[At], measure: Measure) -> Option<&Figure> {
+        let is = |figure: &&Figure| {
+            let here = |wanted: &At| at.contains(wanted) || self.fixed.contains(wanted);
+            figure.measure == measure
+                && figure.at.iter().all(here)
+                && self.fixed.iter().all(|fixed| figure.at.contains(fixed))
+        };
+        self.figures.iter().find(is)
+    }
+}
+
+fn tables(
+    study: &Study,
+    spec: &TableSpec,
+    seen: &[Observation<'_>],
+    published: Option<&PublishedFigures>,
+) -> Vec<Table> {
+    let fixed = spec.only.iter().map(|at| &at.factor);
+    let named: Vec<&str> =
+        spec.rows.iter().chain(&spec.columns).chain(fixed).map(String::as_str).collect();
+    let beside = Beside::new(published, spec.published.as_ref());
+    let splits = combinations(study, &others(study, &named)).into_iter();
+    let table = |split: Vec<At>| {
+        let at: Vec<At> = spec.only.iter().cloned().chain(split).collect();
+        table(study, spec, seen, at, beside.as_ref())
+    };
+    let tables = splits.map(table);
+    // A combination that was left out, and a family that nothing loads, have no table.
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
+fn table(
+    study: &Study,
+    spec: &TableSpec,
+    seen: &[Observation<'_>],
+    at: Vec<At>,
+    beside: Option<&Beside>,
+) -> Table {
+    let across = combinations(study, &spec.columns);
+    let columns: Vec<Column> = spec
+        .measures
+        .iter()
+        .flat_map(|measure| across.iter().map(|levels| column(measure, levels)))
+        .collect();
+    let rows = combinations(study, &spec.rows).into_iter().filter_map(|levels| {
+        let value = |column: &Column| {
+            let here: Vec<At> = at.iter().chain(&levels).chain(&column.at).cloned().collect();
+            value(seen, &here, column, spec.statistic, beside)
+        };
+        let values: Vec<Value> = columns.iter().map(value).collect();
+        let known = |value: &Value| value.measured.is_some();
+        let levels = levels.into_iter().map(|at| at.level).collect();
+        values.iter().any(known).then_some(Row { levels, values })
+    });
+    let rows: Vec<Row> = rows.collect();
+    let levels = spec.improvement.as_ref().filter(|_| !rows.is_empty());
+    let improvement = levels
+        .map(|levels| improvement::improvement(study, spec, seen, &at, &columns, (levels, beside)));
+    Table {
+        improvement,
+        name: spec.name.clone(),
+        title: spec.title.clone(),
+        factors: spec.rows.clone(),
+        rows,
+        at,
+        columns,
+        statistic: spec.statistic,
+        published: spec.published.as_ref().map(PublishedOf::label),
+        remarks: spec.remarks.clone(),
+    }
+}
+
+fn column(spec: &ColumnSpec, at: &[At]) -> Column {
+    let levels = levels_of(at);
+    let label =
+        if levels.is_empty() { spec.label.clone() } else { format!("{} {levels}", spec.label) };
+    let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family(&at.level));
+    let (measure, unit) = (spec.measure, spec.unit.name.to_owned());
+    Column { label, measure, unit, family, at: at.to_vec() }
+}
+
+fn family(level: &str) -> Option<Family> {
+    match level {
+        "ipv6" => Some(Family::Ipv6),
+        "ipv4" => Some(Family::Ipv4),
+        _ => None,
+    }
+}
+
+fn value(
+    seen: &[Observation<'_>],
+    at: &[At],
+    column: &Column,
+    statistic: Statistic,
+    beside: Option<&Beside>,
+) -> Value {
+    let scale = column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale);
+    let found = measured(seen, at, column.measure, statistic);
+    let interval = found.and_then(|found| found.interval);
+    let published = beside.and_then(|beside| beside.figure(at, column.measure));
+    Value {
+        measured: found.map(|found| found.value / scale),
+        low: interval.map(|(low, _)| low / scale),
+        high: interval.map(|(_, high)| high / scale),
+        n: found.map_or(0, |found| found.n),
+        published: published.map(|figure| figure / scale),
+    }
+}
+
+impl PublishedOf {
+    /// The table's name, and the levels of it.
+    fn label(&self) -> String {
+        match levels_of(&self.at) {
+            levels if levels.is_empty() => self.table.clone(),
+            levels => format!("{}, {levels}", self.table),
+        }
+    }
+}
+
+fn chart(
+    study: &Study,
+    spec: &ChartSpec,
+    seen: &[Observation<'_>],
+    published: Option<&PublishedFigures>,
+) -> Chart {
+    let beside = Beside::new(published, spec.published.as_ref());
+    let mut series = Vec::new();
+    for at in combinations(study, &spec.series) {
+        let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
+        series.push(line(study, spec, &here, &at, |at| {
+            let scale = spec.y.unit.scale;
+            let found = measured(seen, at, spec.y.measure, spec.statistic)?;
+            let interval = found.interval.map(|(low, high)| (low / scale, high / scale));
+            Some((found.value / scale, interval))
+        }));
+        if let Some(beside) = &beside {
+            let label = spec.published.as_ref().map_or(String::new(), PublishedOf::label);
+            let families: Vec<At> = at.iter().filter(|at| at.factor == FAMILY).cloned().collect();
+            let known =
+                series.iter().any(|series: &Series| series.published && series.at == families);
+            if !known {
+                let line = line(study, spec, &here, &families, |at| {
+                    let (found, scale) = (beside.found(at, spec.y.measure)?, spec.y.unit.scale);
+                    let range = found.range.map(|[low, high]| (low / scale, high / scale));
+                    Some((found.value / scale, range))
+                });
+                let label = format!("published: {label} {}", levels_of(&families));
+                series.push(Series { label, published: true, ..line });
+            }
+        }
+    }
+    series.retain(|series| !series.points.is_empty());
+    let x =
+        Axis { label: spec.x.clone(), unit: spec.x_unit.clone(), logarithmic: spec.logarithmic[0] };
+    let (label, unit) = (spec.y.label.clone(), spec.y.unit.name.to_owned());
+    let y = Axis { label, unit, logarithmic: spec.logarithmic[1] };
+    Chart { name: spec.name.clone(), title: spec.title.clone(), x, y, series }
+}
+
+type Found = (f64, Option<(f64, f64)>);
+
+/// The points of a line at `here`, which is called after the levels `of`.
+fn line(
+    study: &Study,
+    spec: &ChartSpec,
+    here: &[At],
+    of: &[At],
+    figure: impl Fn(&[At]) -> Option<Found>,
+) -> Series {
+    let levels = study.level_names(&spec.x);
+    let numbers: Vec<Option<f64>> = levels.iter().map(|level| level.parse().ok()).collect();
+    let numeric = numbers.iter().all(Option::is_some);
+    let point = |(number, (level, value)): (usize, (&&str, &Option<f64>))| {
+        let at = At { factor: spec.x.clone(), level: (*level).to_owned() };
+        let at: Vec<At> = here.iter().cloned().chain([at]).collect();
+        let (y, interval) = figure(&at)?;
+        let x = value.filter(|_| numeric).unwrap_or(number as f64);
+        let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
+        Some(Dot { x, label: (*level).to_owned(), y, low, high })
+    };
+    let mut points: Vec<Dot> = levels.iter().zip(&numbers).enumerate().filter_map(point).collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let family = of.iter().find(|at| at.factor == FAMILY).and_then(|at| family(&at.level));
+    Series { label: levels_of(of), family, at: of.to_vec(), published: false, points }
+}
+
+fn comparison(
+    study: &Study,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    again: Option<&Published>,
+) -> StudyComparison {
+    let fixed = spec.only.iter().map(|at| &at.factor);
+    let other = spec.interaction.as_ref().map(|levels| &levels.factor);
+    let named: Vec<&str> = spec
+        .by
+        .iter()
+        .chain([&spec.factor])
+        .chain(other)
+        .chain(fixed)
+        .map(String::as_str)
+        .collect();
+    let mut pairing = others(study, &named);
+    // Without another factor the repetitions are the pairs, each a block of its own.
+    let repeated = pairing.iter().all(|factor| factor == FAMILY && !declared(study));
+    if repeated {
+        pairing.push("repetition".to_owned());
+    }
+    let split = combinations(study, &spec.by).into_iter();
+    let entries = split.map(|at| one_entry(study, spec, seen, &at, (&pairing, repeated)));
+    let entries = entries.filter(|entry| entry.pairs > 0).collect();
+    StudyComparison {
+        name: spec.name.clone(),
+        title: spec.title.clone(),
+        measure: spec.measure,
+        factor: spec.factor.clone(),
+        a: spec.a.clone(),
+        b: spec.b.clone(),
+        entries,
+        interaction: spec.interaction.as_ref().map(interaction::result),
+        margin_percent: spec.margin_percent,
+        paired_by: pairing,
+        published: published_entries(spec, again),
+    }
+}
+
+/// What the pairs of one combination say.
+fn one_entry(
+    study: &Study,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    at: &[At],
+    (pairing, repeated): (&[String], bool),
+) -> Entry {
+    let here: Vec<At> = spec.only.iter().chain(at).cloned().collect();
+    let label = levels_of(at);
+    if let Some(with) = &spec.interaction {
+        let pairs = match repeated {
+            true => interaction::by_repetition(spec, with, seen, &here),
+            false => interaction::by_factors(study, (spec, with), seen, &here, pairing),
+        };
+        let entry = interaction::entry(&label, spec, with, &pairs);
+        return comparable(entry, spec, seen, &with.sides().map(|at| [&here[..], &[at]].concat()));
+    }
+    let pairs = match repeated {
+        true => by_repetition(spec, seen, &here),
+        false => by_factors(study, spec, seen, &here, pairing),
+    };
+    let names = [pretty(&spec.a), pretty(&spec.b)];
+    let better = spec.measure.higher_is_better();
+    let entry = entry(&label, names, &pairs, better, Some(spec.margin_percent));
+    comparable(entry, spec, seen, &[here])
+}
+
+/// The entry, without what it says of speed where its sides don't give the same somewhere.
+fn comparable(
+    entry: Entry,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    places: &[Vec<At>],
+) -> Entry {
+    let here = seen.iter().filter(|one| places.iter().any(|at| one.is_at(at)));
+    let here: Vec<_> = here.filter(|_| spec.measure.is_of_speed()).collect();
+    let sides = [&side(spec, &spec.a), &side(spec, &spec.b)];
+    match unlike::said(&here, sides, spec.margin_percent / 100.0) {
+        Some(said) => {
+            let sentence = format!("not comparable: {said}");
+            Entry { ratio: None, finding: Finding::NotComparable, sentence, ..entry }
+        }
+        None => entry,
+    }
+}
+
+fn declared(study: &Study) -> bool {
+    study.factors.iter().any(|factor| factor.name == FAMILY)
+}
+
+fn published_entries(spec: &ComparisonSpec, again: Option<&Published>) -> Vec<Entry> {
+    let analyses = again.map_or(&[][..], |published| &published.analyses);
+    let of = analyses.iter().find(|analysis| Some(&analysis.title) == spec.published.as_ref());
+    of.map_or(Vec::new(), |analysis| analysis.ratios.clone())
+}
+
+fn side(spec: &ComparisonSpec, level: &str) -> At {
+    At { factor: spec.factor.clone(), level: level.to_owned() }
+}
+
+/// A pair a combination of the other factors: repetitions are averaged first, on the logarithms.
+fn by_factors(
+    study: &Study,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    here: &[At],
+    pairing: &[String],
+) -> Vec<(f64, f64)> {
+    let combined = combinations(study, pairing).into_iter();
+    let pair = |at: Vec<At>| {
+        let mean = |level: &str| {
+            let all: Vec<At> =
+                here.iter().cloned().chain(at.iter().cloned()).chain([side(spec, level)]).collect();
+            let here = seen.iter().filter(|one| one.is_at(&all));
+            let logs: Vec<f64> = here
+                .filter_map(|one| one.cell.figure(one.family, spec.measure))
+                .map(f64::ln)
+                .filter(|log| log.is_finite())
+                .collect();
+            average(&logs, Statistic::Mean, Bounds::NONE).map(|mean| mean.value.exp())
+        };
+        mean(&spec.a).zip(mean(&spec.b))
+    };
+    combined.filter_map(pair).collect()
+}
+
+/// A pair a repetition.
+fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -> Vec<(f64, f64)> {
+    let at = |level: &str| -> Vec<At> { here.iter().cloned().chain([side(spec, level)]).collect() };
+    let [a, b] = [at(&spec.a), at(&spec.b)];
+    let pair = |one: &Observation<'_>| {
+        let of_a = one.cell.figure(one.family, spec.measure)?;
+        let is_other = |other: &&Observation<'_>| {
+            let same_family = spec.factor == FAMILY || other.family == one.family;
+            same_family && other.repetition == one.repetition && other.is_at(&b)
+        };
+        let other = seen.iter().find(is_other)?;
+        Some((of_a, other.cell.figure(other.family, spec.measure)?))
+    };
+    seen.iter().filter(|one| one.is_at(&a)).filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! The published figures: a TOML file of their own in the study's folder.
+
+use super::outputs::{Where, column_of, name};
+use crate::fields::{Book, Field, Fields, Scalar, Wrong};
+use crate::study::measure::{Kind, Measure};
+use crate::study::result::{At, Column, PublishedRow, PublishedTable};
+use sixmark_units::family::Family;
+
+/// Figures that others published, and what is to be made of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedFigures {
+    /// What the study is called there.
+    pub title: String,
+    /// By whom and when.
+    pub source: String,
+    /// Under which conditions.
+    pub conditions: String,
+    /// What its authors concluded.
+    pub findings: Vec<String>,
+    /// What is to be known of it.
+    pub remarks: Vec<String>,
+    /// Its tables.
+    pub tables: Vec<PublishedTable>,
+    /// What is to be worked out anew.
+    pub analyses: Vec<AnalysisSpec>,
+}
+
+/// Something to be worked out from a published table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnalysisSpec {
+    /// A line above it.
+    pub title: String,
+    /// The table.
+    pub table: String,
+    /// What it is about.
+    pub of: What,
+    /// The claim that is looked into; may be empty.
+    pub claim: String,
+    /// What is to be said beside what the figures say.
+    pub conclusion: String,
+}
+
+/// What an analysis is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The geometric mean of IPv6's figure over IPv4's, paired by the factors that it is not split
+    /// by.
+    Ratio {
+        /// The figure.
+        measure: Measure,
+        /// Factors, each combination of whose levels is judged apart.
+        by: Vec<String>,
+    },
+    /// Differences of shares.
+    Shares(SharesSpec),
+}
+
+/// Shares of one measure in another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharesSpec {
+    /// The part.
+    pub part: Measure,
+    /// The whole.
+    pub whole: Measure,
+    /// What is compared.
+    pub pairs: Vec<(ShareOf, ShareOf)>,
+}
+
+/// Where a share's figures stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShareOf {
+    /// The family.
+    pub family: Family,
+    /// Levels of the table's factors.
+    pub at: Where,
+}
+
+const FAMILIES: [(&str, Family); 2] = [("ipv6", Family::Ipv6), ("ipv4", Family::Ipv4)];
+
+/// Reads published figures.
+///
+/// # Errors
+/// What is wrong, each with its line in `file`.
+pub(super) fn parse(text: &str, file: &str) -> Result<PublishedFigures, Vec<Wrong>> {
+    let book = Book::new(text, Some(file));
+    let table = book.parse().map_err(|wrong| vec![wrong])?;
+    let figures = whole(Fields::new(&book, "", 0, table.get_ref()));
+    match (figures, book.into_wrongs()) {
+        (Some(figures), wrongs) if wrongs.is_empty() => Ok(figures),
+        (_, wrongs) => Err(wrongs),
+    }
+}
+
+fn whole(mut fields: Fields<'_>) -> Option<PublishedFigures> {
+    let [title, source] = ["title", "source"].map(|name| fields.need(name)?.text());
+    let conditions = fields.text("conditions").unwrap_or_default();
+    let [findings, remarks] = ["findings", "remarks"].map(|name| fields.texts(name));
+    let tables: Vec<_> = fields.tables("tables").into_iter().filter_map(table).collect();
+    let analyses = fields.tables("analyses");
+    let analyses = analyses.into_iter().filter_map(|one| analysis(one, &tables)).collect();
+    fields.end();
+    let (title, source) = (title?, source?);
+    Some(PublishedFigures { title, source, conditions, findings, remarks, tables, analyses })
+}
+
+fn table(mut fields: Fields<'_>) -> Option<PublishedTable> {
+    let name = fields.need("name").and_then(|field| field.parsed(name));
+    let title = fields.text("title").unwrap_or_default();
+    let factors = fields.texts("factors");
+    let columns = fields.need("columns").map_or(Vec::new(), |field| field.items());
+    let columns: Vec<Column> = columns.iter().filter_map(column).collect();
+    let rows = fields.need("rows").map_or(Vec::new(), |field| field.items());
+    let mut rows: Vec<_> =
+        rows.iter().filter_map(|field| row(field, factors.len(), columns.len())).collect();
+    if let Some(mut remarks) = fields.table("remarks") {
+        remarks.rest().iter().for_each(|field| remark(field, &mut rows));
+    }
+    fields.end();
+    Some(PublishedTable { name: name?, title, factors, columns, rows })
+}
+
+/// A column: measure, unit, label, family, and levels of factors that rows don't have.
+fn column(field: &Field<'_>) -> Option<Column> {
+    let mut fields = field.fields()?;
+    let spec = column_of(&mut fields);
+    let family = fields.take("family").and_then(|field| field.one_of(&FAMILIES));
+    let mut at = fields.table("at").map_or(Vec::new(), levels);
+    fields.end();
+    let spec = spec?;
+    at.extend(family.map(at_family));
+    Some(Column {
+        label: spec.label,
+        measure: spec.measure,
+        unit: spec.unit.name.to_owned(),
+        family,
+        at,
+    })
+}
+
+/// The level of a family.
+pub(crate) fn at_family(family: Family) -> At {
+    At { factor: super::FAMILY.to_owned(), level: family_name(family).to_owned() }
+}
+
+/// `ipv6` or `ipv4`.
+pub(crate) fn family_name(family: Family) -> &'static str {
+    match family {
+        Family::Ipv6 => "ipv6",
+        Family::Ipv4 => "ipv4",
+    }
+}
+
+fn levels(mut fields: Fields<'_>) -> Where {
+    let at = |field: &Field<'_>| {
+        let level = text_of(field)?;
+        Some(At { factor: field.name.clone(), level })
+    };
+    fields.rest().iter().filter_map(at).collect()
+}
+
+fn text_of(field: &Field<'_>) -> Option<String> {
+    Some(match field.scalar()? {
+        Scalar::Flag(flag) => flag.to_string(),
+        Scalar::Text(text) => text,
+    })
+}
+
+/// Levels, then numbers; `"-"` where none was printed.
+fn row(field: &Field<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
+    let items = field.items();
+    if items.len() != factors + columns {
+        field.wrong(&format!(
+            "a row has {} entries where factors and columns make {}",
+            items.len(),
+            factors + columns
+        ));
+        return None;
+    }
+    let (levels, values) = items.split_at(factors);
+    let levels = levels.iter().map(text_of).collect::<Option<_>>()?;
+    let found = values.iter().map(value_or_range).collect::<Option<Vec<_>>>()?;
+    let values = found.iter().map(|(value, _)| *value).collect();
+    let mut ranges: Vec<Option<[f64; 2]>> = found.into_iter().map(|(_, range)| range).collect();
+    if ranges.iter().all(Option::is_none) {
+        ranges.clear();
+    }
+    Some(PublishedRow { levels, values, ranges, remark: None })
+}
+
+/// A figure, or the two ends of a range, whose middle is the figure.
+fn value_or_range(field: &Field<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
+    if !field.is_list() {
+        return value(field).map(|value| (value, None));
+    }
+    let ends: Vec<f64> = field.items().iter().filter_map(Field::number).collect();
+    match ends[..] {
+        [low, high] if low <= high => Some((Some(low.midpoint(high)), Some([low, high]))),
+        _ => {
+            field.wrong("a range has two ends, the lower one first: [84, 103]");
+            None
+        }
+    }
+}
+
+fn value(field: &Field<'_>) -> Option<Option<f64>> {
+    match field.scalar()? {
+        Scalar::Text(text) if text == "-" => Some(None),
+        _ => field.number().map(Some),
+    }
+}
+
+/// A remark stands under the first level of its row.
+fn remark(field: &Field<'_>, rows: &mut [PublishedRow]) {
+    let Some(text) = field.text() else { return };
+    match rows.iter_mut().find(|row| row.levels.first() == Some(&field.name)) {
+        Some(row) => row.remark = Some(text),
+        None => field.wrong("no row begins with this level"),
+    }
+}
+
+fn analysis(mut fields: Fields<'_>, tables: &[PublishedTable]) -> Option<AnalysisSpec> {
+    let title = fields.need("title").and_then(|field| field.text());
+    let table = fields.need("table").and_then(|field| {
+        let name = field.text()?;
+        let known = tables.iter().find(|table| table.name == name);
+        if known.is_none() {
+            let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+            field.wrong(&format!("no table is called '{name}': {}", names.join(", ")));
+        }
+        known
+    });
+    let [claim, conclusion] =
+        ["claim", "conclusion"].map(|name| fields.text(name).unwrap_or_default());
+    let kinds = [("ratio", true), ("shares", false)];
+    let kind = fields.need("kind").and_then(|field| field.one_of(&kinds));
+    let of = match kind {
+        Some(true) => ratio(&mut fields),
+        Some(false) => shares(&mut fields).map(What::Shares),
+        None => None,
+    };
+    fields.end();
+    Some(AnalysisSpec { title: title?, table: table?.name.clone(), of: of?, claim, conclusion })
+}
+
+fn ratio(fields: &mut Fields<'_>) -> Option<What> {
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse));
+    let by = fields.texts("by");
+    Some(What::Ratio { measure: measure?, by })
+}
+
+fn shares(fields: &mut Fields<'_>) -> Option<SharesSpec> {
+    let mut count = |name| {
+        let field = fields.need(name)?;
+        field.parsed(|text| match text.parse::<Measure>()? {
+            measure if measure.kind() == Kind::Count => Ok(measure),
+            measure => Err(format!("{measure} is no count")),
+        })
+    };
+    let [part, whole] = ["part", "whole"].map(&mut count);
+    let pairs = fields.tables("pairs");
+    let pairs = pairs.into_iter().filter_map(|mut fields| {
+        let [a, b] = ["a", "b"].map(|name| fields.need(name)?.fields().and_then(share_of));
+        fields.end();
+        a.zip(b)
+    });
+    Some(SharesSpec { pairs: pairs.collect(), part: part?, whole: whole? })
+}
+
+fn share_of(mut fields: Fields<'_>) -> Option<ShareOf> {
+    let family = fields.need("family").and_then(|field| field.one_of(&FAMILIES));
+    let at = levels(fields);
+    Some(ShareOf { family: family?, at })
+}

@@ -1,0 +1,149 @@
+//! From a cell to the words of a command.
+
+use super::cells::Cell;
+use super::factors::OWN;
+use super::lab::is_of_lab;
+use super::{Given, Setting, Study};
+use crate::plan::braces::{fill, names};
+use crate::plan::ratio::Ratio;
+use crate::plan::storage::server;
+use crate::study::client::Client;
+use sixmark_http::url::{Host, Url};
+use sixmark_units::family::Family;
+
+/// Where a cell's requests go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The URLs, those left out that the cell's families don't use.
+    pub urls: Vec<String>,
+    /// The one family that it loads; none where it loads both.
+    pub family: Option<Family>,
+}
+
+impl Place {
+    /// Where a cell's requests go; `urls` gives those of a service, without path.
+    ///
+    /// # Errors
+    /// What is missing for it.
+    pub fn new(
+        study: &Study,
+        cell: &Cell<'_>,
+        urls: impl Fn(&str) -> Option<Vec<String>>,
+    ) -> Result<Place, String> {
+        let own = cell.text("path").unwrap_or(&study.path);
+        let path = fill(own, |name| cell.value(name));
+        if let Some(name) = names(&path).first() {
+            return Err(format!("{{{name}}} in path '{own}' stands for nothing in this cell"));
+        }
+        let (family, ratio) = families(cell)?;
+        let uses = |url: &String| {
+            let of = server(url).ok().and_then(|url| match url.host {
+                Host::Address(address, _) => Some(Family::of(address)),
+                Host::Name(_) => None,
+            });
+            of.is_none_or(|of| family.is_none_or(|family| of == family) && ratio.uses(of))
+        };
+        let bases = match (cell.text("server"), study.services.as_slice()) {
+            (_, []) => Some(study.targets.clone()),
+            (Some(server), _) => urls(server),
+            (None, [only]) => urls(&only.name),
+            (None, _) => {
+                let names: Vec<_> = study.services.iter().map(|s| s.name.as_str()).collect();
+                return Err(format!("does not say which server: {}", names.join(", ")));
+            }
+        };
+        let urls = bases.unwrap_or_default().into_iter();
+        let urls = urls.map(|base| format!("{}{path}", base.trim_end_matches('/')));
+        let urls: Vec<String> = urls.collect();
+        for url in &urls {
+            read(cell.client(), url).map_err(|why| format!("'{url}': {why}"))?;
+        }
+        let urls: Vec<String> = urls.into_iter().filter(uses).collect();
+        if urls.is_empty() {
+            return Err("has no URL of the family that it loads".to_owned());
+        }
+        Ok(Place { urls, family })
+    }
+
+    /// The one URL and the one family, for a client that can have no more.
+    ///
+    /// # Errors
+    /// There are more.
+    pub fn single(&self) -> Result<(String, Family), String> {
+        let Some(family) = self.family else {
+            let why = "a client other than sixmark loads one family: make family a factor";
+            return Err(why.to_owned());
+        };
+        match &self.urls[..] {
+            [url] => Ok((url.clone(), family)),
+            _ => Err("a client other than sixmark loads one URL of each family".to_owned()),
+        }
+    }
+}
+
+/// A URL that this client can load.
+fn read(client: Client, url: &str) -> Result<Url, String> {
+    if client == Client::Fio { server(url) } else { url.parse() }
+}
+
+/// The family that a cell loads alone, and the ratio.
+fn families(cell: &Cell<'_>) -> Result<(Option<Family>, Ratio), String> {
+    let family = match cell.text("family") {
+        Some("ipv6") => Some(Family::Ipv6),
+        Some("ipv4") => Some(Family::Ipv4),
+        _ => None,
+    };
+    let ratio = match cell.text("ratio") {
+        Some(_) if family.is_some() => {
+            return Err("has a ratio and one family: leave one of them out".to_owned());
+        }
+        Some(ratio) => ratio.parse::<Ratio>().map_err(|why| format!("ratio: {why}"))?,
+        None => Ratio::EVEN,
+    };
+    Ok((family, ratio))
+}
+
+/// What stands behind `sixmark run` for a cell. `folder` knows the folders that stand in braces in
+/// options' values: `www`, `here`.
+pub fn words(
+    study: &Study,
+    cell: &Cell<'_>,
+    place: &Place,
+    folder: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(place.family.map(|family| match family {
+        Family::Ipv6 => "--ipv6".to_owned(),
+        Family::Ipv4 => "--ipv4".to_owned(),
+    }));
+    for setting in cell.settings() {
+        words.extend(option(study, setting, |name| folder(name).or_else(|| cell.value(name))));
+    }
+    words.extend(place.urls.iter().cloned());
+    words
+}
+
+/// The words of one setting; `value` knows what stands in braces.
+pub fn option(
+    study: &Study,
+    setting: &Setting,
+    value: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let key = &setting.key;
+    let word = |text: &String| format!("--{key}={}", fill(text, &value));
+    match (key.as_str(), &setting.value) {
+        ("concurrency", Given::Text(number)) => vec![format!("--connections={number}")],
+        ("protocol", Given::Text(protocol)) => match protocol.as_str() {
+            "http/1.0" => vec!["--http1.0".to_owned()],
+            "http/2" => vec!["--http2".to_owned()],
+            "h2c" => vec!["--http2-prior-knowledge".to_owned()],
+            "http/3" => vec!["--http3".to_owned()],
+            _ => Vec::new(),
+        },
+        (own, _) if OWN.contains(&own) || is_of_lab(own) || study.is_text(own) => Vec::new(),
+        (_, Given::Flag(true)) => vec![format!("--{key}")],
+        (_, Given::Flag(false)) => Vec::new(),
+        (_, Given::Text(text)) => vec![word(text)],
+        (_, Given::List(list)) => list.iter().map(word).collect(),
+    }
+}

@@ -1,0 +1,103 @@
+//! What a worker fills in: numbers, chance, and where it is in each file.
+
+use std::io::Write as _;
+
+use sixmark_units::random::Random;
+
+/// The streams of chance that arrivals use are numbered from 0 by worker: these are others.
+const STREAMS: u64 = 1 << 32;
+
+/// One worker's values. Each request begins with [`next_request`](Values::next_request).
+#[derive(Clone, Debug)]
+pub struct Values {
+    worker: u64,
+    workers: u64,
+    random: Random,
+    /// The request's number on this worker, from 1.
+    request: u64,
+    sequence: Drawn,
+    files: Vec<Drawn>,
+}
+
+/// Something of which each request that uses it takes the next, and only one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Drawn {
+    /// The last request that took one; 0 before the first.
+    by: u64,
+    /// How many were taken.
+    taken: u64,
+}
+
+impl Drawn {
+    /// What this request takes, counted from 0.
+    fn take(&mut self, request: u64) -> u64 {
+        if self.by != request {
+            (self.by, self.taken) = (request, self.taken + 1);
+        }
+        self.taken - 1
+    }
+}
+
+impl Values {
+    /// Those of worker number `worker` of `workers`, in a run of this seed.
+    pub fn new(seed: u64, worker: u32, workers: u32) -> Values {
+        Values {
+            worker: worker.into(),
+            workers: u64::from(workers).max(1),
+            random: Random::new(seed, STREAMS + u64::from(worker)),
+            request: 1,
+            sequence: Drawn::default(),
+            files: Vec::new(),
+        }
+    }
+
+    /// A request begins: it has a number and lines of its own.
+    pub fn next_request(&mut self) {
+        self.request += 1;
+    }
+
+    pub(super) fn write_sequence(&mut self, out: &mut Vec<u8>) {
+        let number = self.worker + self.sequence.take(self.request) * self.workers;
+        write_number(out, number);
+    }
+
+    /// Version 4 (RFC 9562, 5.4): the version and the variant have their six bits, chance the rest.
+    pub(super) fn write_uuid(&mut self, out: &mut Vec<u8>) {
+        let high = self.random.bits() & !0xf000 | 0x4000;
+        let low = self.random.bits() & !(0b11 << 62) | 0b10 << 62;
+        // Writing to a vector can't fail.
+        let _ = write!(
+            out,
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            high >> 16 & 0xffff,
+            high & 0xffff,
+            low >> 48,
+            low & 0xffff_ffff_ffff
+        );
+    }
+
+    /// Both bounds included. The upper bits of a product: no bound is likelier than another by more
+    /// than the range's part of 2^64.
+    pub(super) fn write_random(&mut self, from: i64, to: i64, out: &mut Vec<u8>) {
+        let range = (i128::from(to) - i128::from(from) + 1) as u128;
+        let offset = (u128::from(self.random.bits()) * range) >> 64;
+        write_number(out, i128::from(from) + offset as i128);
+    }
+
+    /// The line of `count` that this request takes from file number `file`.
+    pub(super) fn line(&mut self, file: usize, count: usize) -> usize {
+        if self.files.len() <= file {
+            self.files.resize(file + 1, Drawn::default());
+        }
+        let count = count.max(1) as u64;
+        // In 128 bits: a product of two sizes.
+        let begin = (u128::from(self.worker) * u128::from(count) / u128::from(self.workers)) as u64;
+        (begin.wrapping_add(self.files[file].take(self.request)) % count) as usize
+    }
+}
+
+fn write_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
+    // Writing to a vector can't fail.
+    let _ = write!(out, "{number}");
+}

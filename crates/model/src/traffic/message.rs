@@ -1,0 +1,226 @@
+//! What a message looks like: as MGEN's (version 2 of its form, that of MGEN 4 and 5), so that MGEN can
+//! be either end.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 2 | length of the message, or of this part of it |
+//! | 1, 1 | version, flags |
+//! | 4, 4 | flow, sequence |
+//! | 4, 4 | time of sending: seconds since 1970, microseconds |
+//! | 2 | destination's port |
+//! | 1, 1, 4 or 16 | its address: kind, length, bytes |
+//! | 2, 1, 1 | port and address of the host, of which there are none |
+//! | 12, 1 | latitude, longitude, altitude and how they are known: not at all |
+//! | 1, 2 | reserved, length of a payload of one's own: none |
+//!
+//! All numbers are big-endian. What is left out for want of room MGEN does without from the host's
+//! address on. A message that is longer than its two bytes of length can say, over TCP, goes in parts
+//! with one number.
+
+use std::net::{IpAddr, SocketAddr};
+
+use sixmark_units::family::Family;
+
+/// The largest message over TCP.
+pub const LARGEST: u32 = 64 << 20;
+
+const VERSION: u8 = 2;
+/// Another part of the same message follows.
+const CONTINUES: u8 = 0x01;
+/// The last part of several.
+const END: u8 = 0x02;
+/// The sender writes its buffer out after this.
+const LAST_BUFFER: u8 = 0x08;
+/// A part's length is two bytes.
+const PART: usize = 0xffff;
+/// Up to the time of sending, which is all that is read.
+const READ: usize = 20;
+/// The host's address (none), 999 degrees by 999 at -999 metres, which is MGEN's way not to know, and
+/// no payload.
+const NOWHERE: [u8; 20] =
+    [0, 0, 0, 0, 4, 0x37, 0x68, 0x20, 4, 0x37, 0x68, 0x20, 0xff, 0xff, 0xfc, 0x19, 0, 0, 0, 0];
+
+/// What a message says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Bytes of this part.
+    pub length: usize,
+    /// There is more of this message to come.
+    pub continues: bool,
+    /// The flow's number.
+    pub flow: u32,
+    /// The message's number, from 0.
+    pub sequence: u32,
+    /// When it was sent, microseconds since 1970.
+    pub sent_us: u64,
+}
+
+/// Bytes that are no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign;
+
+/// The shortest message to an address of this family, bytes.
+pub fn least(family: Family) -> u32 {
+    match family {
+        Family::Ipv6 => 40,
+        Family::Ipv4 => 28,
+    }
+}
+
+/// Appends a message of `bytes` to `out`, in parts where it is too long for one.
+pub fn put_message(
+    out: &mut Vec<u8>,
+    (flow, sequence): (u32, u32),
+    sent_us: u64,
+    to: &SocketAddr,
+    bytes: usize,
+) {
+    let mut left = bytes;
+    while left > 0 {
+        // What stays behind must have room for a header of its own.
+        let part = if left > PART { PART.min(left - 64) } else { left };
+        left -= part;
+        let several = bytes > PART;
+        let end = if several { END } else { LAST_BUFFER };
+        let header = Header { length: part, continues: left > 0, flow, sequence, sent_us };
+        let start = out.len();
+        out.resize(start + part, 0);
+        header.write(&mut out[start..], if left > 0 { CONTINUES } else { end }, to);
+    }
+}
+
+impl Header {
+    /// Writes as much of a header as `into` has room for.
+    fn write(&self, into: &mut [u8], flags: u8, to: &SocketAddr) {
+        let mut rest = into;
+        let (seconds, us) = (self.sent_us / 1_000_000, self.sent_us % 1_000_000);
+        put(&mut rest, &(self.length as u16).to_be_bytes());
+        put(&mut rest, &[VERSION, flags]);
+        for number in [self.flow, self.sequence, seconds as u32, us as u32] {
+            put(&mut rest, &number.to_be_bytes());
+        }
+        put(&mut rest, &to.port().to_be_bytes());
+        match to.ip() {
+            IpAddr::V4(address) => {
+                put(&mut rest, &[1, 4]);
+                put(&mut rest, &address.octets());
+            }
+            IpAddr::V6(address) => {
+                put(&mut rest, &[2, 16]);
+                put(&mut rest, &address.octets());
+            }
+        }
+        if rest.len() >= NOWHERE.len() {
+            put(&mut rest, &NOWHERE);
+        }
+    }
+
+    /// Reads a header; what follows the time of sending may be missing.
+    ///
+    /// # Errors
+    /// This is not how a message begins.
+    pub fn read(bytes: &[u8]) -> Result<Header, Foreign> {
+        let number = |at: usize| {
+            let bytes = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            bytes.map(u32::from_be_bytes).ok_or(Foreign)
+        };
+        let head = number(0)?.to_be_bytes();
+        let length = usize::from(u16::from_be_bytes([head[0], head[1]]));
+        let us = number(16)?;
+        if head[2] != VERSION || length < READ || us >= 1_000_000 {
+            return Err(Foreign);
+        }
+        Ok(Header {
+            length,
+            continues: head[3] & CONTINUES != 0,
+            flow: number(4)?,
+            sequence: number(8)?,
+            sent_us: u64::from(number(12)?) * 1_000_000 + u64::from(us),
+        })
+    }
+
+    /// How many bytes [`Header::read`] needs.
+    pub const SIZE: usize = READ;
+}
+
+/// Writes bytes and goes on behind them; none where there is no room for all.
+fn put(rest: &mut &mut [u8], bytes: &[u8]) {
+    if rest.len() >= bytes.len() {
+        let (these, others) = std::mem::take(rest).split_at_mut(bytes.len());
+        these.copy_from_slice(bytes);
+        *rest = others;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V6: &str = "[::1]:51746";
+    const V4: &str = "127.0.0.1:46823";
+
+    fn message(to: &str, us: u64, bytes: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_message(&mut out, (7, 0), us, &to.parse().unwrap(), bytes);
+        out
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Taken from MGEN 5.02 on the wire.
+    #[test]
+    fn messages_are_those_of_mgen() {
+        let v4 = "0064020800000007000000006b0201130001d6c2b6e701047f000001000000000437682004376820fffffc19000000";
+        let us = 0x6b02_0113 * 1_000_000 + 0x1_d6c2;
+        let found = hex(&message(V4, us, 100));
+        assert_eq!(&found[..v4.len()], v4);
+        assert_eq!((found.len(), &found[v4.len()..]), (200, &*"0".repeat(200 - v4.len())));
+        let v6 = "0064020800000007000000006b020131000221ddca2202100000000000000000000000000000000100000000";
+        let found = hex(&message(V6, 0x6b02_0131 * 1_000_000 + 0x2_21dd, 100));
+        assert_eq!(&found[..v6.len()], v6);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for (to, family) in [(V6, Family::Ipv6), (V4, Family::Ipv4)] {
+            for bytes in [least(family) as usize, 59, 60, 1_440, 65_535] {
+                let written = message(to, 1_234_567_890_123_456, bytes);
+                let header = Header::read(&written[..Header::SIZE]).unwrap();
+                assert_eq!((written.len(), header.length), (bytes, bytes));
+                assert_eq!((header.flow, header.sequence, header.continues), (7, 0, false));
+                assert_eq!(header.sent_us, 1_234_567_890_123_456);
+            }
+        }
+    }
+
+    #[test]
+    fn long_messages_go_in_parts_that_each_have_a_header() {
+        for bytes in [65_536, 65_540, 131_070, 200_000] {
+            let written = message(V6, 5, bytes);
+            let (mut at, mut parts) = (0, Vec::new());
+            while at < written.len() {
+                let header = Header::read(&written[at..]).unwrap();
+                assert!(header.length >= 60);
+                at += header.length;
+                parts.push(header.continues);
+            }
+            assert_eq!((at, parts.pop()), (bytes, Some(false)));
+            assert!(parts.iter().all(|&continues| continues) && !parts.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_from_one() {
+        let good = message(V4, 5, 100);
+        assert!(Header::read(&good[..19]).is_err());
+        for (at, byte) in [(2, 9), (16, 0xff)] {
+            let mut bad = good.clone();
+            bad[at] = byte;
+            assert_eq!(Header::read(&bad), Err(Foreign), "{at}");
+        }
+        let short = [&[0, 19][..], &good[2..]].concat();
+        assert_eq!(Header::read(&short), Err(Foreign));
+    }
+}

@@ -1,0 +1,449 @@
+//! A mix of traffic: a total rate, who gets which share of it, and the flows that come of it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::flow::largest;
+use super::rate::{BitRate, Percent};
+use super::split::{seats, split};
+use super::{Basis, Burst, Flow, Gap, Length, Pattern, Phase, Protocol, Side, Steady, least};
+use sixmark_units::family::{Family, PerFamily};
+use sixmark_units::quantity::count;
+use sixmark_units::random::Random;
+
+/// More flows than this need more ports and memory than one host should spend on them.
+pub const MOST_FLOWS: usize = 10_000;
+/// The golden ratio, less one.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// What traffic there is to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mix {
+    /// The rate of all flows in both directions together.
+    pub rate: BitRate,
+    /// What the rate counts.
+    pub basis: Basis,
+    /// TCP's share of the rate; the rest is UDP's.
+    pub tcp: Percent,
+    /// IPv6's share, of TCP's and of UDP's alike; the rest is IPv4's.
+    pub ipv6: Percent,
+    /// How many flows, 1 to 10,000.
+    pub flows: u32,
+    /// How their rates differ.
+    pub spread: Spread,
+    /// The size of messages.
+    pub payload: PerFamily<Payload>,
+    /// When messages are due.
+    pub arrivals: Arrivals,
+    /// Who sends.
+    pub direction: Direction,
+}
+
+/// The size of a family's messages, headers of MGEN's included, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payload {
+    /// Over TCP.
+    pub tcp: u32,
+    /// Over UDP.
+    pub udp: u32,
+}
+
+/// How the rates of a kind's flows differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spread {
+    /// As 1 : 2 : 3 and so on.
+    #[default]
+    Rising,
+    /// Not at all.
+    Equal,
+}
+
+/// When messages are due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "process", rename_all = "lowercase")]
+pub enum Arrivals {
+    /// At equal distances.
+    #[default]
+    Periodic,
+    /// Independently of one another.
+    Poisson,
+    /// At equal distances in bursts that begin at equal distances, faster for the time without.
+    Burst {
+        /// How long one is, nanoseconds.
+        length_ns: u64,
+        /// From one's beginning to the next, nanoseconds.
+        every_ns: u64,
+    },
+}
+
+/// Who sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The near side.
+    #[default]
+    Up,
+    /// The far side.
+    Down,
+    /// Both, half of everything each.
+    Both,
+    /// TCP from the near side, UDP from the far one.
+    TcpUp,
+    /// TCP from the far side, UDP from the near one.
+    TcpDown,
+}
+
+/// Flows of one protocol and family in one direction, and their share of the rate.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    protocol: Protocol,
+    family: Family,
+    from: Side,
+    share: u64,
+}
+
+impl Default for Mix {
+    /// The study's: TCP nine tenths, families alike, ten flows, messages of 1,440 and 1,460 bytes.
+    fn default() -> Mix {
+        let both = |bytes| Payload { tcp: bytes, udp: bytes };
+        Mix {
+            rate: BitRate(75_000_000),
+            basis: Basis::Payload,
+            tcp: Percent::of_thousandths(90_000),
+            ipv6: Percent::of_thousandths(50_000),
+            flows: 10,
+            spread: Spread::Rising,
+            payload: PerFamily { ipv6: both(1_440), ipv4: both(1_460) },
+            arrivals: Arrivals::Periodic,
+            direction: Direction::Up,
+        }
+    }
+}
+
+impl Mix {
+    /// The flows, numbered from 1; their rates add up to the whole to the bit. The seed decides where
+    /// regular messages begin, so that flows don't send in step.
+    ///
+    /// TCP comes before UDP, IPv6 before IPv4 and the near side before the far one. Every kind that has
+    /// a share has a flow; the others go one by one to whichever kind has most for each of its own.
+    /// Within a kind the rates are as 1 : 2 : 3 and so on, unless they are to be equal.
+    ///
+    /// # Errors
+    /// In one line: what can't be.
+    pub fn flows(&self, seed: u64) -> Result<Vec<Flow>, String> {
+        self.check()?;
+        let kinds = self.kinds();
+        let shares: Vec<u64> = kinds.iter().map(|kind| kind.share).collect();
+        let used = shares.iter().filter(|&&share| share > 0).count();
+        let seats = seats(self.flows, &shares).ok_or_else(|| {
+            format!("{} is too few flows for {used} kinds of traffic; ask for {used}", self.flows)
+        })?;
+        let mut flows = Vec::with_capacity(self.flows as usize);
+        for ((kind, rate), seats) in kinds.iter().zip(split(self.rate.0, &shares)).zip(seats) {
+            let weights: Vec<u64> = (1..=u64::from(seats))
+                .map(|n| if self.spread == Spread::Rising { n } else { 1 })
+                .collect();
+            for rate in split(rate, &weights) {
+                flows.push(self.flow(flows.len() as u32 + 1, *kind, rate, seed));
+            }
+        }
+        Ok(flows)
+    }
+
+    /// The families that have a share.
+    pub fn families(&self) -> impl Iterator<Item = Family> {
+        let used =
+            |family: &Family| self.kinds().iter().any(|k| k.family == *family && k.share > 0);
+        Family::BOTH.into_iter().filter(used).collect::<Vec<_>>().into_iter()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.rate.0 == 0 {
+            return Err("a rate of 0 sends nothing; give one above 0".into());
+        }
+        if !(1..=MOST_FLOWS).contains(&(self.flows as usize)) {
+            return Err(format!(
+                "there are 1 to {} flows, not {}",
+                count(MOST_FLOWS as u64),
+                self.flows
+            ));
+        }
+        for (family, payload) in self.payload.iter() {
+            for (protocol, bytes) in [(Protocol::Tcp, payload.tcp), (Protocol::Udp, payload.udp)] {
+                let (least, most) = (least(family), largest(family, protocol));
+                if !(least..=most).contains(&bytes) {
+                    let most = count(most.into());
+                    let what = format!("messages of {bytes} bytes");
+                    return Err(format!(
+                        "{what}: over {family} and {protocol} {least} to {most} bytes go"
+                    ));
+                }
+            }
+        }
+        match self.arrivals {
+            Arrivals::Burst { length_ns, every_ns } if length_ns == 0 || length_ns > every_ns => {
+                Err("a burst lasts longer than 0 and no longer than until the next begins".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// All kinds, those without a share too.
+    fn kinds(&self) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        for protocol in Protocol::BOTH {
+            for family in Family::BOTH {
+                let of = |percent: Percent, first: bool| {
+                    u64::from(if first { percent.thousandths() } else { percent.rest() })
+                };
+                let share =
+                    of(self.tcp, protocol == Protocol::Tcp) * of(self.ipv6, family == Family::Ipv6);
+                let sides = self.direction.sides(protocol);
+                let part = |&from: &Side| Kind {
+                    protocol,
+                    family,
+                    from,
+                    share: share * 2 / sides.len() as u64,
+                };
+                kinds.extend(sides.iter().map(part));
+            }
+        }
+        kinds
+    }
+
+    fn flow(&self, id: u32, kind: Kind, rate: u64, seed: u64) -> Flow {
+        let Kind { protocol, family, from, .. } = kind;
+        let bytes = match protocol {
+            Protocol::Tcp => self.payload[family].tcp,
+            Protocol::Udp => self.payload[family].udp,
+        };
+        let per_s = rate as f64 / 8.0 / self.basis.bytes(family, protocol, bytes);
+        let phase = Phase { from_ns: 0, pattern: self.arrivals.pattern(per_s, id, seed), bytes };
+        Flow { id, family, protocol, from, phases: vec![phase], stop_ns: None, count: None }
+    }
+}
+
+impl Arrivals {
+    fn pattern(self, per_s: f64, id: u32, seed: u64) -> Pattern {
+        // A stream of its own, not that of any flow's gaps. From one flow to the next it goes on by the
+        // golden ratio, which spreads them evenly: drawn one by one, as many of a hundred slow flows
+        // might begin early that a short time had a percent too many messages.
+        let part = (Random::new(!seed, 0).bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        let offset = (part + f64::from(id) * GOLDEN).fract();
+        match self {
+            Arrivals::Periodic => Pattern::Steady(Steady { per_s, gap: Gap::Regular, offset }),
+            Arrivals::Poisson => Pattern::Steady(Steady { per_s, gap: Gap::Random, offset: 0.0 }),
+            Arrivals::Burst { length_ns, every_ns } => {
+                let per_s = per_s * every_ns as f64 / length_ns as f64;
+                let within = Steady { per_s, gap: Gap::Regular, offset };
+                let (every, length) = (Gap::Regular, Length::Fixed);
+                Pattern::Burst(Burst { within, every, every_ns, length, length_ns, carry: true })
+            }
+        }
+    }
+}
+
+impl Direction {
+    /// Who sends what goes over this protocol.
+    fn sides(self, protocol: Protocol) -> &'static [Side] {
+        match (self, protocol) {
+            (Direction::Both, _) => &[Side::Near, Side::Far],
+            (Direction::Up, _)
+            | (Direction::TcpUp, Protocol::Tcp)
+            | (Direction::TcpDown, Protocol::Udp) => &[Side::Near],
+            _ => &[Side::Far],
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Direction::Up => "up",
+            Direction::Down => "down",
+            Direction::Both => "both",
+            Direction::TcpUp => "tcp-up",
+            Direction::TcpDown => "tcp-down",
+        })
+    }
+}
+
+impl FromStr for Direction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Direction, String> {
+        use Direction::{Both, Down, TcpDown, TcpUp, Up};
+        let found = [Up, Down, Both, TcpUp, TcpDown].into_iter().find(|d| d.to_string() == text);
+        found.ok_or_else(|| {
+            format!("'{text}' is not a direction: up, down, both, tcp-up or tcp-down")
+        })
+    }
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arrivals::Periodic => f.write_str("periodic"),
+            Arrivals::Poisson => f.write_str("Poisson"),
+            Arrivals::Burst { length_ns, every_ns } => {
+                let time = |&ns: &u64| Duration::from_nanos(ns);
+                write!(f, "bursts of {:?} every {:?}", time(length_ns), time(every_ns))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mix(tcp: f64, ipv6: f64, flows: u32) -> Mix {
+        let (tcp, ipv6) = (Percent::new(tcp).unwrap(), Percent::new(ipv6).unwrap());
+        Mix { tcp, ipv6, flows, ..Mix::default() }
+    }
+
+    fn of(flows: &[Flow], protocol: Protocol, family: Family, basis: Basis) -> f64 {
+        let these = flows.iter().filter(|f| f.protocol == protocol && f.family == family);
+        these.map(|flow| flow.bits_per_s(basis)).sum()
+    }
+
+    /// The published levels of congestion.
+    #[test]
+    fn shares_are_those_asked_for_and_add_up() {
+        for (ipv6, parts) in [
+            (50.0, [45.0, 45.0, 5.0, 5.0]),
+            (75.0, [67.5, 22.5, 7.5, 2.5]),
+            (25.0, [22.5, 67.5, 2.5, 7.5]),
+        ] {
+            for (rate, basis) in [(75_000_000, Basis::Payload), (100_000_000, Basis::Wire)] {
+                let mix = Mix { rate: BitRate(rate), basis, ..mix(90.0, ipv6, 10) };
+                let flows = mix.flows(1).unwrap();
+                assert_eq!(flows.len(), 10);
+                let found = Protocol::BOTH.map(|p| Family::BOTH.map(|f| of(&flows, p, f, basis)));
+                for (found, part) in found.as_flattened().iter().zip(parts) {
+                    let asked = rate as f64 * part / 100.0;
+                    assert!((found - asked).abs() < 1e-3, "{ipv6} {part}: {found}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn flows_of_a_kind_have_different_rates_and_numbers_of_their_own() {
+        let flows = mix(100.0, 100.0, 4).flows(0).unwrap();
+        let rates: Vec<f64> = flows.iter().map(|flow| flow.bits_per_s(Basis::Payload)).collect();
+        let expected = [7.5e6, 15e6, 22.5e6, 30e6];
+        assert!(rates.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3), "{rates:?}");
+        assert_eq!(flows.iter().map(|flow| flow.id).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        let equal = Mix { spread: Spread::Equal, ..mix(100.0, 0.0, 3) }.flows(0).unwrap();
+        assert!(equal.iter().all(|f| (f.bits_per_s(Basis::Payload) - 25e6).abs() < 1e-3));
+    }
+
+    #[test]
+    fn rates_that_do_not_divide_add_up_to_the_bit() {
+        for rate in [1, 7, 1_000_003, 999_999_999_989] {
+            for flows in [4, 10, 97] {
+                let mix = Mix { rate: BitRate(rate), ..mix(33.333, 61.803, flows) };
+                let sum: f64 = mix
+                    .flows(0)
+                    .unwrap()
+                    .iter()
+                    .map(|f| f.bits_per_s(Basis::Payload).round())
+                    .sum();
+                assert_eq!(sum, rate as f64, "{flows} flows");
+            }
+        }
+    }
+
+    #[test]
+    fn a_direction_says_who_sends_what() {
+        use Protocol::{Tcp, Udp};
+        use Side::{Far, Near};
+        for (direction, tcp, udp) in [
+            (Direction::Up, vec![Near], vec![Near]),
+            (Direction::Down, vec![Far], vec![Far]),
+            (Direction::TcpUp, vec![Near], vec![Far]),
+            (Direction::TcpDown, vec![Far], vec![Near]),
+            (Direction::Both, vec![Near, Far], vec![Near, Far]),
+        ] {
+            let flows = Mix { direction, ..mix(90.0, 50.0, 8) }.flows(0).unwrap();
+            for (protocol, sides) in [(Tcp, tcp), (Udp, udp)] {
+                let mut from: Vec<Side> =
+                    flows.iter().filter(|f| f.protocol == protocol).map(|f| f.from).collect();
+                from.sort_unstable();
+                from.dedup();
+                assert_eq!(from, sides, "{direction} {protocol}");
+            }
+            assert_eq!(direction.to_string().parse(), Ok(direction));
+        }
+    }
+
+    #[test]
+    fn bursts_keep_the_mean_rate() {
+        let arrivals = Arrivals::Burst { length_ns: 100_000_000, every_ns: 400_000_000 };
+        let flows = Mix { arrivals, ..mix(0.0, 50.0, 2) }.flows(5).unwrap();
+        let sum: f64 = flows.iter().map(|flow| flow.bits_per_s(Basis::Payload)).sum();
+        assert!((sum - 75e6).abs() < 1e-2, "{sum}");
+    }
+
+    #[test]
+    fn slow_flows_keep_their_rate_in_bursts_that_few_of_their_messages_are_in() {
+        let arrivals = Arrivals::Burst { length_ns: 100_000_000, every_ns: 500_000_000 };
+        let slow = Mix { rate: BitRate(1_000_000), arrivals, ..mix(90.0, 50.0, 100) };
+        for mut flow in slow.flows(2).unwrap() {
+            let asked = 100.0 * flow.phases[0].pattern.per_s();
+            flow.stop_ns = Some(100_000_000_000);
+            let mut schedule = super::super::Schedule::new(&flow, 2);
+            let mut found = 0.0;
+            while let Some((due, _)) = schedule.next() {
+                assert!(due % 500_000_000 <= 100_000_000, "{due}");
+                found += 1.0;
+                schedule.advance();
+            }
+            assert!((found - asked).abs() < 2.0 + asked / 100.0, "{found} for {asked}");
+        }
+    }
+
+    /// Whole messages can't be nearer than some of them.
+    #[test]
+    fn even_a_short_time_of_slow_flows_has_about_as_many_messages_as_asked_for() {
+        for seed in 0..50 {
+            let mix = Mix { rate: BitRate(1_000_000), ..mix(90.0, 50.0, 100) };
+            let mut flows = mix.flows(seed).unwrap();
+            flows.iter_mut().for_each(|flow| flow.stop_ns = Some(5_000_000_000));
+            let bytes = |flow: &Flow| {
+                let mut schedule = super::super::Schedule::new(flow, seed);
+                let next = || {
+                    let next = schedule.next();
+                    schedule.advance();
+                    next.map(|(_, bytes)| u64::from(bytes))
+                };
+                std::iter::from_fn(next).sum::<u64>()
+            };
+            let bits = 8.0 * flows.iter().map(bytes).sum::<u64>() as f64;
+            assert!((bits / 5e6 - 1.0).abs() < 0.015, "seed {seed}: {bits}");
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_is_refused_in_a_line() {
+        let small = PerFamily { ipv6: Payload { tcp: 1_440, udp: 39 }, ..Mix::default().payload };
+        for (mix, why) in [
+            (mix(90.0, 50.0, 3), "3 is too few flows for 4 kinds of traffic; ask for 4"),
+            (mix(90.0, 50.0, 0), "1 to 10,000 flows"),
+            (Mix { rate: BitRate(0), ..Mix::default() }, "sends nothing"),
+            (Mix { payload: small, ..Mix::default() }, "over IPv6 and UDP 40 to 65,527"),
+            (
+                Mix { arrivals: Arrivals::Burst { length_ns: 2, every_ns: 1 }, ..Mix::default() },
+                "no longer than",
+            ),
+        ] {
+            let error = mix.flows(0).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

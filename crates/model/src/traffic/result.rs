@@ -1,0 +1,496 @@
+//! `sixmark.traffic/1`: what became of the traffic.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Basis, Hearing, Mix, Note, Protocol, Side};
+use crate::provenance::{Ended, Environment, Tool, Warning};
+use crate::timing::Summary;
+use sixmark_units::family::Family;
+
+/// The name and version of the document's form.
+pub const SCHEMA: &str = "sixmark.traffic/1";
+
+/// Traffic, whole. docs/traffic.md describes the fields for people, docs/traffic.schema.json for
+/// programs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrafficResult {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What made it.
+    pub tool: Tool,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// Seconds in which messages were due.
+    pub elapsed_s: f64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// What was asked for.
+    pub asked: Asked,
+    /// Decides random gaps, and where regular ones begin.
+    pub seed: u64,
+    /// Both sides read one clock, so that one-way delays are times and not only differences.
+    pub shared_clock: bool,
+    /// The figures of each flow.
+    pub flows: Vec<FlowResult>,
+    /// The figures of flows of one protocol and family from one side, together.
+    pub kinds: Vec<KindResult>,
+    /// The figures of all.
+    pub total: Figures,
+    /// What the hosts did.
+    pub hosts: Vec<HostResult>,
+    /// The near side's machine.
+    pub environment: Environment,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Asked {
+    /// A mix to another host.
+    Mix {
+        /// What of.
+        mix: Mix,
+        /// For how many seconds; absent where until interrupted.
+        duration_s: Option<f64>,
+        /// The addresses of the far side that were used.
+        to: Vec<SocketAddr>,
+    },
+    /// A script of MGEN's, of this host alone.
+    Script {
+        /// Its file's name.
+        file: String,
+        /// For how many seconds; absent where until its end.
+        duration_s: Option<f64>,
+        /// What of it was left out.
+        notes: Vec<Note>,
+    },
+}
+
+/// One flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FlowResult {
+    /// Its number.
+    pub id: u32,
+    /// What carried it.
+    pub protocol: Protocol,
+    /// What carried it.
+    pub family: Family,
+    /// Who sent it; absent where that was neither side.
+    pub from: Option<Side>,
+    /// The address that it came from.
+    pub source: Option<SocketAddr>,
+    /// The address that it went to.
+    pub destination: Option<SocketAddr>,
+    /// The size of its messages at first, bytes; absent where it was only received.
+    pub message_bytes: Option<u32>,
+    /// What became of it.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Times of its way; absent where nothing of it was received here or by the far side.
+    pub delay: Option<Delay>,
+    /// Segments that TCP sent again; absent of UDP.
+    pub retransmitted: Option<u32>,
+    /// What went wrong with it.
+    pub problem: Option<String>,
+}
+
+/// Flows of one kind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KindResult {
+    /// What carried them.
+    pub protocol: Protocol,
+    /// What carried them.
+    pub family: Family,
+    /// Who sent them; absent where that was neither side.
+    pub from: Option<Side>,
+    /// How many there were.
+    pub flows: u32,
+    /// What became of them.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Segments that TCP sent again; absent of UDP.
+    pub retransmitted: Option<u64>,
+}
+
+/// What became of messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// What was due; absent where it was not sent by either side.
+    pub offered: Option<Amount>,
+    /// What the sender's kernel took.
+    pub sent: Option<Amount>,
+    /// What arrived, without second copies; absent where nobody listened.
+    pub received: Option<Amount>,
+    /// What was sent and did not arrive, messages; of a flow whose sender is unknown, the gaps in its
+    /// numbers.
+    pub lost: Option<u64>,
+    /// Second copies that arrived.
+    pub duplicates: Option<u64>,
+    /// Messages that came after one with a higher number (RFC 4737).
+    pub reordered: Option<u64>,
+    /// Messages that the sender handed over more than a millisecond after they were due though there
+    /// was room for them.
+    pub late: Option<u64>,
+}
+
+/// How much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Amount {
+    /// How many messages.
+    pub messages: u64,
+    /// How many bytes they had.
+    pub bytes: u64,
+    /// The same as a rate.
+    pub payload_bits_per_s: f64,
+    /// The rate with headers, as docs/traffic.md counts them.
+    pub wire_bits_per_s: f64,
+}
+
+/// Times of a flow's way, microseconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Delay {
+    /// The shortest one-way delay; absent where the sides have clocks of their own.
+    pub least_us: Option<f64>,
+    /// One-way delays less the shortest one of the flow (RFC 5481, PDV).
+    pub variation_us: Summary,
+    /// How far the delays of messages that follow one another differ, without sign (RFC 3393, IPDV).
+    pub consecutive_us: Summary,
+}
+
+/// What a host did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostResult {
+    /// Which.
+    pub side: Option<Side>,
+    /// The latest that a message was handed over after it was due, though there was room, microseconds.
+    pub latest_us: Option<f64>,
+    /// Datagrams that the sockets of the receiver had no room for.
+    pub socket_drops: u64,
+    /// Datagrams, and connections that were ended, with something else than messages.
+    pub foreign: u64,
+    /// What went wrong with ports.
+    pub problems: Vec<String>,
+}
+
+/// What a sender says of a flow at the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// Its number.
+    pub id: u32,
+    /// What carried it.
+    pub protocol: Protocol,
+    /// Where it came from.
+    pub source: Option<SocketAddr>,
+    /// Where it went.
+    pub destination: SocketAddr,
+    /// The size of its messages at first.
+    pub message_bytes: u32,
+    /// Messages that were due.
+    pub offered: u64,
+    /// Their bytes.
+    pub offered_bytes: u64,
+    /// Messages that the kernel took.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Messages handed over more than a millisecond late, though there was room.
+    pub late: u64,
+    /// The latest of them, nanoseconds.
+    pub latest_ns: u64,
+    /// Segments that TCP sent again.
+    pub retransmitted: Option<u32>,
+    /// For how long it was on, nanoseconds.
+    pub on_ns: u64,
+    /// What went wrong.
+    pub problem: Option<String>,
+}
+
+/// What a receiver says of a flow at the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Heard {
+    /// Its number.
+    pub id: u32,
+    /// What carried it.
+    pub protocol: Protocol,
+    /// Where it came from.
+    pub source: SocketAddr,
+    /// Where it arrived.
+    pub destination: Option<SocketAddr>,
+    /// Messages that arrived, without second copies.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Second copies.
+    pub duplicates: u64,
+    /// Messages that came after a later one.
+    pub reordered: u64,
+    /// Gaps in the numbers.
+    pub missing: u64,
+    /// From the first to the last arrival, nanoseconds.
+    pub heard_ns: u64,
+    /// The shortest delay by both sides' clocks, nanoseconds.
+    pub least_ns: Option<i64>,
+    /// Delays less the shortest, microseconds.
+    pub variation_us: Summary,
+    /// Differences of consecutive delays, microseconds.
+    pub consecutive_us: Summary,
+}
+
+impl Heard {
+    /// What a hearing comes to.
+    pub fn new(
+        (id, protocol): (u32, Protocol),
+        source: SocketAddr,
+        destination: Option<SocketAddr>,
+        hearing: Hearing,
+    ) -> Heard {
+        let (received, messages) = (hearing.unique(), hearing.messages.max(1));
+        Heard {
+            id,
+            protocol,
+            source,
+            destination,
+            received,
+            // Copies are as long as what they are copies of.
+            received_bytes: hearing.bytes - hearing.bytes / messages * hearing.duplicates,
+            duplicates: hearing.duplicates,
+            reordered: hearing.reordered,
+            missing: hearing.missing(),
+            heard_ns: hearing.last_ns.saturating_sub(hearing.first_ns.unwrap_or(hearing.last_ns)),
+            least_ns: hearing.variation.least(),
+            consecutive_us: hearing.consecutive.summary(),
+            variation_us: hearing.variation.timing().summary(),
+        }
+    }
+}
+
+impl FlowResult {
+    /// Joins what is known of a flow, of which at least one side says something; none where neither does.
+    /// Nothing heard of it means that all is lost only where somebody `listened`.
+    pub fn new(
+        from: Option<Side>,
+        sent: Option<&Sent>,
+        heard: Option<&Heard>,
+        listened: bool,
+        shared_clock: bool,
+    ) -> Option<FlowResult> {
+        let id = sent.map(|s| s.id).or(heard.map(|h| h.id))?;
+        let protocol = sent.map(|s| s.protocol).or(heard.map(|h| h.protocol))?;
+        let destination = sent.map(|s| s.destination).or(heard.and_then(|h| h.destination));
+        let source = heard.map(|h| h.source).or(sent.and_then(|s| s.source));
+        let family = Family::of(destination.or(source)?.ip());
+        let figures = figures((family, protocol), sent, heard, listened);
+        let delay = |heard: &Heard| Delay {
+            least_us: heard.least_ns.filter(|_| shared_clock).map(|ns| ns as f64 / 1e3),
+            variation_us: heard.variation_us.clone(),
+            consecutive_us: heard.consecutive_us.clone(),
+        };
+        Some(FlowResult {
+            id,
+            protocol,
+            family,
+            from,
+            source,
+            destination,
+            message_bytes: sent.map(|s| s.message_bytes),
+            figures,
+            delay: heard.map(delay),
+            retransmitted: sent.and_then(|s| s.retransmitted),
+            problem: sent.and_then(|s| s.problem.clone()),
+        })
+    }
+}
+
+/// What a flow's two sides come to.
+fn figures(
+    kind: (Family, Protocol),
+    sent: Option<&Sent>,
+    heard: Option<&Heard>,
+    listened: bool,
+) -> Figures {
+    let on_s = sent.map(|s| s.on_ns as f64 / 1e9);
+    // A stream's last bytes arrive long after it was turned off where the way is slow.
+    let heard_s = heard.map_or(0.0, |h| h.heard_ns as f64 / 1e9).max(on_s.unwrap_or(0.0));
+    let of_sent = |messages: fn(&Sent) -> u64, bytes: fn(&Sent) -> u64| {
+        sent.map(|s| Amount::new(kind, messages(s), bytes(s), on_s.unwrap_or(0.0)))
+    };
+    let none = || listened.then(Amount::default);
+    let received =
+        heard.map(|h| Amount::new(kind, h.received, h.received_bytes, heard_s)).or_else(none);
+    let lost = match (sent, heard) {
+        (Some(sent), _) => received.map(|r| sent.sent.saturating_sub(r.messages)),
+        (None, heard) => heard.map(|h| h.missing),
+    };
+    Figures {
+        offered: of_sent(|s| s.offered, |s| s.offered_bytes),
+        sent: of_sent(|s| s.sent, |s| s.sent_bytes),
+        received,
+        lost,
+        duplicates: received.map(|_| heard.map_or(0, |h| h.duplicates)),
+        reordered: received.map(|_| heard.map_or(0, |h| h.reordered)),
+        late: sent.map(|s| s.late),
+    }
+}
+
+impl Amount {
+    fn new((family, protocol): (Family, Protocol), messages: u64, bytes: u64, s: f64) -> Amount {
+        let rate = |bytes: f64| if s > 0.0 { bytes * 8.0 / s } else { 0.0 };
+        // Of messages that are as long as their mean.
+        let mean = if messages > 0 { bytes as f64 / messages as f64 } else { 0.0 };
+        let on_wire = Basis::Wire.bytes(family, protocol, mean.round() as u32);
+        Amount {
+            messages,
+            bytes,
+            payload_bits_per_s: rate(bytes as f64),
+            wire_bits_per_s: rate(on_wire * messages as f64),
+        }
+    }
+
+    /// The rate that `basis` counts.
+    pub fn bits_per_s(&self, basis: Basis) -> f64 {
+        match basis {
+            Basis::Payload => self.payload_bits_per_s,
+            Basis::Wire => self.wire_bits_per_s,
+        }
+    }
+
+    fn plus(self, other: Amount) -> Amount {
+        Amount {
+            messages: self.messages + other.messages,
+            bytes: self.bytes + other.bytes,
+            payload_bits_per_s: self.payload_bits_per_s + other.payload_bits_per_s,
+            wire_bits_per_s: self.wire_bits_per_s + other.wire_bits_per_s,
+        }
+    }
+}
+
+impl Figures {
+    /// The sum of several.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Figures>) -> Figures {
+        all.into_iter().fold(Figures::default(), |sum, one| Figures {
+            offered: join(sum.offered, one.offered, Amount::plus),
+            sent: join(sum.sent, one.sent, Amount::plus),
+            received: join(sum.received, one.received, Amount::plus),
+            lost: join(sum.lost, one.lost, |a, b| a + b),
+            duplicates: join(sum.duplicates, one.duplicates, |a, b| a + b),
+            reordered: join(sum.reordered, one.reordered, |a, b| a + b),
+            late: join(sum.late, one.late, |a, b| a + b),
+        })
+    }
+
+    /// The part of what was sent that did not arrive; none where that is not known.
+    pub fn loss(&self) -> Option<f64> {
+        let sent = self
+            .sent
+            .map(|sent| sent.messages)
+            .or_else(|| Some(self.received?.messages + self.lost?))?;
+        self.lost.filter(|_| sent > 0).map(|lost| lost as f64 / sent as f64)
+    }
+}
+
+/// The kinds that the flows are of, in the order of the flows' first.
+pub fn kinds(flows: &[FlowResult]) -> Vec<KindResult> {
+    let mut found: Vec<(Protocol, Family, Option<Side>)> = Vec::new();
+    for flow in flows {
+        let kind = (flow.protocol, flow.family, flow.from);
+        if !found.contains(&kind) {
+            found.push(kind);
+        }
+    }
+    let of = |(protocol, family, from)| {
+        let these: Vec<&FlowResult> = flows
+            .iter()
+            .filter(|f| (f.protocol, f.family, f.from) == (protocol, family, from))
+            .collect();
+        let again = these.iter().filter_map(|flow| flow.retransmitted).map(u64::from);
+        KindResult {
+            protocol,
+            family,
+            from,
+            flows: these.len() as u32,
+            figures: Figures::sum(these.iter().map(|flow| &flow.figures)),
+            retransmitted: these.iter().any(|f| f.retransmitted.is_some()).then(|| again.sum()),
+        }
+    };
+    found.into_iter().map(of).collect()
+}
+
+fn join<T>(one: Option<T>, other: Option<T>, with: impl Fn(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(with(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(protocol: Protocol) -> Sent {
+        Sent {
+            id: 4,
+            protocol,
+            source: None,
+            destination: "[::1]:9".parse().unwrap(),
+            message_bytes: 1_440,
+            offered: 1_000,
+            offered_bytes: 1_440_000,
+            sent: 990,
+            sent_bytes: 990 * 1_440,
+            late: 2,
+            latest_ns: 2_000_000,
+            retransmitted: None,
+            on_ns: 2_000_000_000,
+            problem: None,
+        }
+    }
+
+    fn heard(sequences: impl Iterator<Item = u32>) -> Heard {
+        let mut hearing = Hearing::default();
+        sequences.for_each(|s| {
+            hearing.record(s, 1_440, u64::from(s) * 1_000, u64::from(s) * 1_000 + 70)
+        });
+        Heard::new((4, Protocol::Udp), "[::1]:8".parse().unwrap(), None, hearing)
+    }
+
+    #[test]
+    fn what_both_sides_say_is_joined() {
+        let sent = sent(Protocol::Udp);
+        let heard = heard((0..980).chain([5]));
+        let flow =
+            FlowResult::new(Some(Side::Near), Some(&sent), Some(&heard), true, true).unwrap();
+        let figures = &flow.figures;
+        assert_eq!((figures.lost, figures.duplicates), (Some(10), Some(1)));
+        assert_eq!(figures.received.unwrap().bytes, 980 * 1_440);
+        assert_eq!(figures.offered.unwrap().payload_bits_per_s, 1_440_000.0 * 4.0);
+        assert_eq!(figures.offered.unwrap().wire_bits_per_s, 1_502_000.0 * 4.0);
+        assert_eq!(flow.delay.unwrap().least_us, Some(0.07));
+        let unshared = FlowResult::new(None, Some(&sent), Some(&heard), true, false).unwrap();
+        assert_eq!(unshared.delay.unwrap().least_us, None);
+    }
+
+    #[test]
+    fn what_nobody_heard_is_lost_only_where_somebody_listened() {
+        let sent = sent(Protocol::Tcp);
+        let lost = |listened| {
+            FlowResult::new(None, Some(&sent), None, listened, true).unwrap().figures.lost
+        };
+        assert_eq!((lost(true), lost(false)), (Some(990), None));
+        let stranger = heard([3, 4, 6].into_iter());
+        let flow = FlowResult::new(None, None, Some(&stranger), true, true).unwrap();
+        assert_eq!((flow.figures.lost, flow.figures.loss()), (Some(1), Some(0.25)));
+    }
+
+    #[test]
+    fn kinds_are_sums() {
+        let (tcp, udp) = (sent(Protocol::Tcp), sent(Protocol::Udp));
+        let flow = |of| FlowResult::new(Some(Side::Near), Some(of), None, true, true).unwrap();
+        let kinds = kinds(&[flow(&tcp), flow(&udp), flow(&tcp)]);
+        assert_eq!(kinds.iter().map(|kind| kind.flows).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(kinds[0].figures.sent.unwrap().messages, 1_980);
+    }
+}

@@ -1,0 +1,109 @@
+//! What a message takes on the wire, as opposed to what it holds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Protocol;
+use sixmark_units::family::Family;
+
+/// Bytes of an Ethernet header. Frame check sequence, preamble and gap (another 24) do not count, as
+/// they don't for the kernel's token buckets, whose limits rates are compared with.
+pub const FRAME: f64 = 14.0;
+/// The largest packet that is reckoned with.
+const MTU: f64 = 1_500.0;
+const UDP: f64 = 8.0;
+/// TCP's header with timestamps (RFC 7323), which Linux has unless told otherwise.
+const TCP: f64 = 32.0;
+/// IPv6's header of a fragment (RFC 8200, 4.5).
+const FRAGMENT: f64 = 8.0;
+
+/// What a rate counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// The messages alone, as MGEN counts.
+    #[default]
+    Payload,
+    /// Messages with the headers of UDP or TCP, IP and Ethernet.
+    Wire,
+}
+
+impl Basis {
+    /// What a message counts as, bytes.
+    pub fn bytes(self, family: Family, protocol: Protocol, payload: u32) -> f64 {
+        match self {
+            Basis::Payload => f64::from(payload),
+            Basis::Wire => wire_bytes(family, protocol, payload),
+        }
+    }
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Basis::Payload => "payload",
+            Basis::Wire => "wire",
+        })
+    }
+}
+
+impl FromStr for Basis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Basis, String> {
+        match text {
+            "payload" => Ok(Basis::Payload),
+            "wire" => Ok(Basis::Wire),
+            _ => Err(format!("'{text}' is not what a rate counts: payload or wire")),
+        }
+    }
+}
+
+/// Bytes that a message takes on Ethernet with an MTU of 1,500: its own and, for each packet, the
+/// headers of UDP (8) or TCP (32), IP (20 or 40) and Ethernet (14).
+///
+/// A datagram is a packet or, where it is too large, several fragments. A stream's messages go in full
+/// segments, so that one takes a part of a packet that need not be whole: that is what Nagle's
+/// algorithm makes of them. The acknowledgements of the other direction don't count.
+pub fn wire_bytes(family: Family, protocol: Protocol, payload: u32) -> f64 {
+    let payload = f64::from(payload);
+    let ip = match family {
+        Family::Ipv6 => 40.0,
+        Family::Ipv4 => 20.0,
+    };
+    match protocol {
+        Protocol::Tcp => payload + payload / (MTU - ip - TCP) * (FRAME + ip + TCP),
+        Protocol::Udp if payload + UDP + ip <= MTU => payload + UDP + ip + FRAME,
+        Protocol::Udp => {
+            let extra = if family == Family::Ipv6 { FRAGMENT } else { 0.0 };
+            // All but the last fragment hold a multiple of 8 bytes.
+            let room = ((MTU - ip - extra) / 8.0).floor() * 8.0;
+            payload + UDP + ((payload + UDP) / room).ceil() * (FRAME + ip + extra)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_count_once_a_packet() {
+        use Family::{Ipv4, Ipv6};
+        for (family, protocol, payload, bytes) in [
+            (Ipv4, Protocol::Udp, 1_460, 1_502.0),
+            (Ipv6, Protocol::Udp, 1_440, 1_502.0),
+            (Ipv4, Protocol::Udp, 28, 70.0),
+            (Ipv4, Protocol::Tcp, 1_448, 1_514.0),
+            (Ipv6, Protocol::Tcp, 1_428, 1_514.0),
+            (Ipv4, Protocol::Tcp, 2_896, 3_028.0),
+            // Fragments of 1,480 and 8 bytes; of 1,448 and 5.
+            (Ipv4, Protocol::Udp, 1_480, 1_488.0 + 2.0 * 34.0),
+            (Ipv6, Protocol::Udp, 1_453, 1_461.0 + 2.0 * 62.0),
+        ] {
+            assert_eq!(wire_bytes(family, protocol, payload), bytes, "{family} {protocol}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Puts both views side by side.
+
+use std::ops::Range;
+
+use super::packets::{Established, Exchanged};
+use super::{Beside, Book, Brief, Counts, Differences, FamilyTruth, Opened, Packets, Told};
+use crate::family_result::Families;
+use crate::timing::Timing;
+use sixmark_units::family::{Family, PerFamily};
+
+/// What one clock shows a moment before the other, when both are asked.
+const SLACK_NS: u64 = 1_000_000;
+
+/// How the client's clock stands to that of the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// What one clock showed, the client's,
+    pub client_ns: u64,
+    /// when the other showed this.
+    pub packets_ns: u64,
+}
+
+impl Clock {
+    fn of_packets(self, client_ns: u64) -> u64 {
+        let shift = self.packets_ns.wrapping_sub(self.client_ns);
+        client_ns.wrapping_add(shift)
+    }
+}
+
+/// What is to be put side by side.
+#[derive(Debug)]
+pub struct Views {
+    /// What the client told.
+    pub book: Book,
+    /// What the packets show.
+    pub packets: Packets,
+    /// How their clocks stand to each other.
+    pub clock: Clock,
+}
+
+/// One phase while it is filled.
+#[derive(Debug, Default)]
+struct Phase {
+    client: Timing,
+    packets: Timing,
+    differences: Vec<i64>,
+}
+
+/// A family while it is filled.
+#[derive(Debug, Default)]
+struct Filled {
+    connections: Counts,
+    exchanges: Counts,
+    connect: Phase,
+    wait: Phase,
+    transfer: Phase,
+    service: Phase,
+}
+
+impl Views {
+    /// Both views of each family in use.
+    pub fn beside(mut self, used: PerFamily<bool>) -> Families<FamilyTruth> {
+        self.packets.sort();
+        let mut filled: PerFamily<Filled> = PerFamily::default();
+        self.connections(&mut filled);
+        self.exchanges(&mut filled);
+        for family in Family::BOTH {
+            let [connections, exchanges] = self.book.untold[family];
+            filled[family].connections.untold = connections;
+            filled[family].exchanges.untold = exchanges;
+        }
+        let PerFamily { ipv6, ipv4 } = filled;
+        Families { ipv6: used.ipv6.then(|| ipv6.finish()), ipv4: used.ipv4.then(|| ipv4.finish()) }
+    }
+
+    fn connections(&self, filled: &mut PerFamily<Filled>) {
+        let mut seen = Seen::new(self.packets.connections.len());
+        for opened in self.book.connections() {
+            let found = self.find_connection(opened);
+            let filled = &mut filled[Family::of(opened.ends.server.ip())];
+            let found = found.filter(|at| seen.take(*at));
+            if !opened.counted {
+                continue;
+            }
+            let took = opened.took;
+            filled.connections.client += 1;
+            filled.connect.client.record(took);
+            let Some(found) = found else { continue };
+            let answered_ns = self.packets.connections[found].answered_ns;
+            filled.connections.matched += 1;
+            filled.connections.packets += 1;
+            filled.connect.both(took, answered_ns);
+        }
+        // What packets show and no client told of.
+        let family = self.packets.families();
+        for at in seen.left() {
+            let Established { ends, began_ns, answered_ns } = self.packets.connections[at];
+            if self.is_measured(began_ns) {
+                let filled = &mut filled[family[ends as usize]];
+                filled.connections.packets += 1;
+                filled.connect.packets.record(answered_ns);
+            }
+        }
+    }
+
+    fn exchanges(&self, filled: &mut PerFamily<Filled>) {
+        let mut seen = Seen::new(self.packets.exchanges.len());
+        for (told, opened) in self.book.exchanges() {
+            let filled = &mut filled[Family::of(opened.ends.server.ip())];
+            filled.exchanges.client += 1;
+            let found = self.find_exchange(told, opened).filter(|at| seen.take(*at));
+            let found = found.map(|at| self.packets.exchanges[at]);
+            filled.exchanges.matched += u64::from(found.is_some());
+            filled.exchanges.packets += u64::from(found.is_some());
+            self.exchange(told, opened, found, filled);
+        }
+        let family = self.packets.families();
+        for at in seen.left() {
+            let exchanged = self.packets.exchanges[at];
+            if self.is_measured(exchanged.began_ns) {
+                let filled = &mut filled[family[exchanged.ends as usize]];
+                filled.exchanges.packets += 1;
+                filled.wait.packets.record(exchanged.wait_ns);
+                filled.transfer.packets.record(exchanged.transfer_ns);
+            }
+        }
+    }
+
+    fn exchange(
+        &self,
+        told: &Told,
+        opened: &Opened,
+        found: Option<Exchanged>,
+        filled: &mut Filled,
+    ) {
+        let wait = told.first.saturating_sub(told.sent);
+        let transfer = told.end.saturating_sub(told.first);
+        let service = told.end.saturating_sub(told.start);
+        filled.wait.client.record(wait);
+        filled.transfer.client.record(transfer);
+        filled.service.client.record(service);
+        let Some(found) = found else { return };
+        filled.wait.both(wait, found.wait_ns);
+        filled.transfer.both(transfer, found.transfer_ns);
+        // An exchange that opened its connection began before the SYN.
+        let before = match told.start <= opened.called {
+            true => match self.find_connection(opened) {
+                Some(at) => found.began_ns.saturating_sub(self.packets.connections[at].began_ns),
+                None => return,
+            },
+            false => 0,
+        };
+        filled.service.both(service, before + found.last_ns);
+    }
+
+    /// The connection with these ends whose SYN is closest to the connect call.
+    fn find_connection(&self, opened: &Opened) -> Option<usize> {
+        let ends = self.packets.number_of(&opened.ends)?;
+        let called = self.clock.of_packets(opened.called);
+        let all = &self.packets.connections;
+        let behind = all.partition_point(|c| (c.ends, c.began_ns) < (ends, called));
+        let near = nearest(behind, called, |at| {
+            all.get(at).filter(|c| c.ends == ends).map(|c| c.began_ns)
+        })?;
+        let until = self.clock.of_packets(opened.connected) + SLACK_NS;
+        let began_ns = all[near].began_ns;
+        (began_ns + SLACK_NS >= called && began_ns <= until).then_some(near)
+    }
+
+    /// The exchange of this number on a connection with these ends that is closest in time.
+    fn find_exchange(&self, told: &Told, opened: &Opened) -> Option<usize> {
+        let ends = self.packets.number_of(&opened.ends)?;
+        let sent = self.clock.of_packets(told.sent);
+        let all = &self.packets.exchanges;
+        let key = (ends, told.number, sent);
+        let behind = all.partition_point(|e| (e.ends, e.number, e.began_ns) < key);
+        let near = nearest(behind, sent, |at| {
+            let same = |e: &&Exchanged| (e.ends, e.number) == (ends, told.number);
+            all.get(at).filter(same).map(|e| e.began_ns)
+        })?;
+        let within = self.clock.of_packets(told.start).saturating_sub(SLACK_NS)
+            ..=self.clock.of_packets(told.end) + SLACK_NS;
+        within.contains(&all[near].began_ns).then_some(near)
+    }
+
+    fn is_measured(&self, at_ns: u64) -> bool {
+        let Range { start, end } = self.book.measured;
+        (self.clock.of_packets(start)..self.clock.of_packets(end)).contains(&at_ns)
+    }
+}
+
+/// Which of what packets show has been found by what a client told.
+struct Seen(Vec<bool>);
+
+impl Seen {
+    fn new(count: usize) -> Seen {
+        Seen(vec![false; count])
+    }
+
+    /// False where it was found before: nothing is two things.
+    fn take(&mut self, at: usize) -> bool {
+        !std::mem::replace(&mut self.0[at], true)
+    }
+
+    fn left(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().filter(|(_, taken)| !**taken).map(|(at, _)| at)
+    }
+}
+
+/// Of the one at `behind` and the one before it, the one that is closer to a time.
+fn nearest(behind: usize, to: u64, at: impl Fn(usize) -> Option<u64>) -> Option<usize> {
+    let both = [behind.checked_sub(1), Some(behind)].into_iter().flatten();
+    let timed = both.filter_map(|index| Some((at(index)?.abs_diff(to), index)));
+    timed.min().map(|(_, index)| index)
+}
+
+impl Phase {
+    /// One that is in both views, the client having counted it already.
+    fn both(&mut self, client_ns: u64, packets_ns: u64) {
+        self.packets.record(packets_ns);
+        self.differences.push(client_ns as i64 - packets_ns as i64);
+    }
+
+    fn finish(mut self) -> Beside {
+        let (client_us, packets_us) = (brief(&self.client), brief(&self.packets));
+        let apart = client_us.p50.zip(packets_us.p50).map(|(client, packets)| client - packets);
+        self.differences.sort_unstable();
+        let difference_us = differences(&self.differences);
+        Beside { client_us, packets_us, medians_apart_us: apart, difference_us }
+    }
+}
+
+impl Filled {
+    fn finish(self) -> FamilyTruth {
+        FamilyTruth {
+            connections: self.connections,
+            exchanges: self.exchanges,
+            connect: self.connect.finish(),
+            wait: self.wait.finish(),
+            transfer: self.transfer.finish(),
+            service: self.service.finish(),
+        }
+    }
+}
+
+fn brief(timing: &Timing) -> Brief {
+    let quantile = |q| timing.quantile(q).map(|ns| ns as f64 / 1e3);
+    Brief { count: timing.count(), p50: quantile(0.5), p99: quantile(0.99) }
+}
+
+/// Of differences in ascending order.
+fn differences(sorted: &[i64]) -> Differences {
+    let quantile = |q: f64| {
+        let last = sorted.len().checked_sub(1)?;
+        sorted.get((last as f64 * q).round() as usize).map(|ns| *ns as f64 / 1e3)
+    };
+    let count = sorted.len() as u64;
+    Differences { count, p1: quantile(0.01), p50: quantile(0.5), p99: quantile(0.99) }
+}

@@ -1,0 +1,184 @@
+//! What a request of each family costs, from seconds in which both were served.
+
+use sixmark_stats::t_quantile;
+use sixmark_units::family::PerFamily;
+
+/// Fewer seconds say too little.
+pub const FEWEST: usize = 20;
+
+/// Where one family's numbers explain more than this of the other's, what either costs can't be told
+/// apart (a variance inflation of 10).
+const MOST_EXPLAINED: f64 = 0.9;
+
+/// An interval that is wider than this part of the cost in either direction says nothing.
+const WIDEST: f64 = 0.5;
+
+/// One second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Second {
+    /// Processor time used in it.
+    pub cpu_us: f64,
+    /// Requests of each family answered in it.
+    pub requests: PerFamily<f64>,
+}
+
+/// The cost of a request, microseconds, with its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fitted {
+    /// The value.
+    pub value: f64,
+    /// Half the width of the interval.
+    pub half: f64,
+}
+
+/// Fits `cpu = a * IPv6 requests + b * IPv4 requests + c` to the seconds, by least squares.
+///
+/// # Errors
+/// Why the costs can't be told apart, for people.
+pub fn fit(seconds: &[Second]) -> Result<PerFamily<Fitted>, String> {
+    if seconds.len() < FEWEST {
+        return Err(format!(
+            "both families were loaded at once, and {} whole seconds are too few to tell them apart \
+             ({FEWEST})",
+            seconds.len()
+        ));
+    }
+    let sums = Sums::of(seconds);
+    sums.solve()
+}
+
+/// Sums of squares and products about the means.
+struct Sums {
+    n: f64,
+    mean: f64,
+    s66: f64,
+    s44: f64,
+    s64: f64,
+    s6y: f64,
+    s4y: f64,
+    syy: f64,
+    /// Mean cost of a request of either family.
+    usual: f64,
+}
+
+impl Sums {
+    fn of(seconds: &[Second]) -> Sums {
+        let n = seconds.len() as f64;
+        let mean = |of: &dyn Fn(&Second) -> f64| seconds.iter().map(of).sum::<f64>() / n;
+        let six = |second: &Second| second.requests.ipv6;
+        let four = |second: &Second| second.requests.ipv4;
+        let cpu = |second: &Second| second.cpu_us;
+        let (m6, m4, my) = (mean(&six), mean(&four), mean(&cpu));
+        let about = |a: &dyn Fn(&Second) -> f64, ma: f64, b: &dyn Fn(&Second) -> f64, mb: f64| {
+            seconds.iter().map(|second| (a(second) - ma) * (b(second) - mb)).sum::<f64>()
+        };
+        Sums {
+            n,
+            mean: my,
+            s66: about(&six, m6, &six, m6),
+            s44: about(&four, m4, &four, m4),
+            s64: about(&six, m6, &four, m4),
+            s6y: about(&six, m6, &cpu, my),
+            s4y: about(&four, m4, &cpu, my),
+            syy: about(&cpu, my, &cpu, my),
+            usual: if m6 + m4 > 0.0 { my / (m6 + m4) } else { 0.0 },
+        }
+    }
+
+    fn solve(&self) -> Result<PerFamily<Fitted>, String> {
+        let determinant = self.s66 * self.s44 - self.s64 * self.s64;
+        let explained = self.s64 * self.s64 / (self.s66 * self.s44);
+        // Not above, rather than below: what can't be computed is no fit.
+        if !(explained <= MOST_EXPLAINED && determinant > 0.0 && self.mean > 0.0) {
+            return Err("both families were loaded at once, at a ratio that did not change from \
+                        second to second enough to tell them apart; load one at a time (compare, -6, \
+                        -4)"
+                .to_owned());
+        }
+        let a = (self.s6y * self.s44 - self.s4y * self.s64) / determinant;
+        let b = (self.s4y * self.s66 - self.s6y * self.s64) / determinant;
+        let left = (self.syy - a * self.s6y - b * self.s4y).max(0.0);
+        let freedom = self.n - 3.0;
+        let t = t_quantile(0.975, freedom);
+        let half = |own: f64| t * (left / freedom * own / determinant).sqrt();
+        let found = PerFamily {
+            ipv6: Fitted { value: a, half: half(self.s44) },
+            ipv4: Fitted { value: b, half: half(self.s66) },
+        };
+        let is_narrow = |of: &Fitted| of.half <= WIDEST * self.usual && of.value > 0.0;
+        match found.iter().all(|(_, of)| is_narrow(of)) {
+            true => Ok(found),
+            false => {
+                Err("both families were loaded at once, and from second to second the processor \
+                          time varied too much by other causes to tell them apart"
+                    .to_owned())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made-up seconds: 50 us a request over IPv6, 40 over IPv4, 10 ms otherwise.
+    fn seconds(count: usize, ratio: impl Fn(usize) -> (f64, f64), noise: f64) -> Vec<Second> {
+        let second = |at: usize| {
+            let (ipv6, ipv4) = ratio(at);
+            let odd = ((at as f64 * 12.9898).sin() * 43_758.547).fract() * noise;
+            Second {
+                cpu_us: 50.0 * ipv6 + 40.0 * ipv4 + 10_000.0 + odd,
+                requests: PerFamily { ipv6, ipv4 },
+            }
+        };
+        (0..count).map(second).collect()
+    }
+
+    fn varied(at: usize) -> (f64, f64) {
+        (1_000.0 + (at * 37 % 100) as f64 * 10.0, 1_000.0 + (at * 71 % 90) as f64 * 11.0)
+    }
+
+    #[test]
+    fn costs_that_can_be_told_apart_are() {
+        let found = fit(&seconds(60, varied, 2_000.0)).unwrap();
+        for (of, truth) in [(found.ipv6, 50.0), (found.ipv4, 40.0)] {
+            assert!((of.value - truth).abs() <= 2.0 * of.half, "{of:?} is not {truth}");
+            assert!(of.half > 0.0 && of.half < 5.0, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn a_fixed_ratio_tells_nothing() {
+        let fixed = |at: usize| (1_000.0 + at as f64 * 10.0, 1_000.0 + at as f64 * 10.0);
+        assert!(fit(&seconds(60, fixed, 2_000.0)).unwrap_err().contains("ratio"));
+        let still = |_| (1_000.0, 500.0);
+        assert!(fit(&seconds(60, still, 2_000.0)).unwrap_err().contains("ratio"));
+    }
+
+    #[test]
+    fn few_seconds_and_much_noise_are_refused() {
+        assert!(fit(&seconds(19, varied, 1.0)).unwrap_err().contains("too few"));
+        assert!(fit(&seconds(20, varied, 500_000.0)).unwrap_err().contains("other causes"));
+    }
+
+    /// The interval holds the true cost about as often as it says.
+    #[test]
+    fn the_interval_keeps_its_word() {
+        let mut held = 0;
+        for run in 0..400_u64 {
+            let mut random = sixmark_units::random::Random::new(7, run);
+            let mut unit = || (random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+            let second = |_| {
+                let requests =
+                    PerFamily { ipv6: 1_000.0 + 900.0 * unit(), ipv4: 1_000.0 + 900.0 * unit() };
+                let noise: f64 = (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+                let cpu_us = 50.0 * requests.ipv6 + 40.0 * requests.ipv4 + 5_000.0 * noise;
+                Second { cpu_us, requests }
+            };
+            let made: Vec<Second> = (0..40).map(second).collect();
+            let found = fit(&made).unwrap().ipv6;
+            held += u32::from((found.value - 50.0).abs() <= found.half);
+        }
+        assert!((365..=395).contains(&held), "{held} of 400");
+    }
+}

@@ -1,0 +1,185 @@
+//! What is counted of connections, beyond a run's figures.
+
+use std::collections::BTreeMap;
+
+use super::result::{Rates, RoundTripResult, SentResult, WatchedFamily};
+use crate::timing::Timing;
+use sixmark_wire::flow::{Closure, Hello, Observed, Sent, Spoken, Transfer};
+
+/// As many names are told apart; what comes then is counted under [`OTHERS`].
+const MOST_NAMES: usize = 256;
+/// The longest of them, in bytes.
+const LONGEST_NAME: usize = 255;
+/// No name that is asked for has brackets.
+const OTHERS: &str = "(others)";
+
+/// What one family, or one server, was seen to do.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) connections: u64,
+    begun_before: u64,
+    closures: BTreeMap<&'static str, u64>,
+    spoken: BTreeMap<&'static str, u64>,
+    hidden: u64,
+    pub(super) exchanges: u64,
+    syns_repeated: u64,
+    answered: Timing,
+    established: Timing,
+    handshake: Timing,
+    to_client: Timing,
+    to_server: Timing,
+    delay: Timing,
+    throughput: Timing,
+    from_client: SentResult,
+    from_server: SentResult,
+    gaps: u64,
+    fragmented: u64,
+    coalesced: u64,
+    unparsed: u64,
+    server_names: Names,
+    alpn: Names,
+    versions: Names,
+}
+
+impl Seen {
+    pub(super) fn connection(&mut self, of: &Observed) {
+        self.connections += 1;
+        self.begun_before += u64::from(of.doubts.begun_before);
+        *self.closures.entry(closure(of.closure)).or_default() += 1;
+        *self.spoken.entry(spoken(&of.spoken)).or_default() += 1;
+        self.hidden += u64::from(!matches!(of.spoken, Spoken::Nothing | Spoken::Http1));
+        self.syns_repeated += u64::from(of.opening.syns.saturating_sub(1));
+        of.opening.answered_ns.into_iter().for_each(|ns| self.answered.record(ns));
+        of.opening.established_ns.into_iter().for_each(|ns| self.established.record(ns));
+        self.from_client.add(&of.sent.from_client);
+        self.from_server.add(&of.sent.from_server);
+        self.gaps += u64::from(of.doubts.gap);
+        self.fragmented += u64::from(of.doubts.fragmented);
+        self.coalesced += of.doubts.coalesced;
+        self.unparsed += u64::from(of.doubts.unparsed);
+        if let Spoken::Tls(hello) | Spoken::Quic(hello) = &of.spoken {
+            self.hello(hello, matches!(of.spoken, Spoken::Quic(_)));
+        }
+    }
+
+    pub(super) fn exchange(&mut self, of: &Transfer) {
+        self.exchanges += 1;
+        of.delay_ns.into_iter().for_each(|ns| self.delay.record(ns));
+        let bits = of.throughput_bits_per_s();
+        bits.into_iter().for_each(|bits| self.throughput.record(bits.round() as u64));
+    }
+
+    pub(super) fn round_trip(&mut self, by_client: bool, ns: u64) {
+        if by_client { self.to_client.record(ns) } else { self.to_server.record(ns) }
+    }
+
+    pub(super) fn result(&self, packet_too_big: u64) -> WatchedFamily {
+        let named = |of: &BTreeMap<&'static str, u64>| -> BTreeMap<String, u64> {
+            of.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+        };
+        WatchedFamily {
+            connections: self.connections,
+            begun_before: self.begun_before,
+            closures: named(&self.closures),
+            spoken: named(&self.spoken),
+            hidden: self.hidden,
+            exchanges: self.exchanges,
+            syns_repeated: self.syns_repeated,
+            answered_us: self.answered.summary(),
+            established_us: self.established.summary(),
+            handshake_us: self.handshake.summary(),
+            round_trips: RoundTripResult {
+                client_us: self.to_client.summary(),
+                server_us: self.to_server.summary(),
+            },
+            delay_us: self.delay.summary(),
+            throughput: Rates::of(&self.throughput),
+            from_client: self.from_client,
+            from_server: self.from_server,
+            gaps: self.gaps,
+            fragmented: self.fragmented,
+            coalesced: self.coalesced,
+            unparsed: self.unparsed,
+            packet_too_big,
+            server_names: self.server_names.0.clone(),
+            alpn: self.alpn.0.clone(),
+            versions: self.versions.0.clone(),
+        }
+    }
+
+    fn hello(&mut self, hello: &Hello, quic: bool) {
+        hello.handshake_ns.into_iter().for_each(|ns| self.handshake.record(ns));
+        hello.server_name.iter().for_each(|name| self.server_names.add(name));
+        hello.offered.iter().for_each(|name| self.alpn.add(name));
+        let protocol = if quic { "QUIC" } else { "TLS" };
+        let version = hello.version.as_ref().map(|version| format!("{protocol} {version}"));
+        version.iter().for_each(|version| self.versions.add(version));
+    }
+}
+
+/// Foreign names, counted: neither more nor longer ones than there is room for.
+#[derive(Clone, Debug, Default)]
+struct Names(BTreeMap<String, u64>);
+
+impl Names {
+    fn add(&mut self, name: &str) {
+        if let Some(count) = self.0.get_mut(name) {
+            *count += 1;
+            return;
+        }
+        let fits = self.0.len() < MOST_NAMES && (1..=LONGEST_NAME).contains(&name.len());
+        *self.0.entry(if fits { name } else { OTHERS }.to_owned()).or_default() += 1;
+    }
+}
+
+impl SentResult {
+    fn add(&mut self, of: &Sent) {
+        self.packets += of.packets;
+        self.frame_bytes += of.frame_bytes;
+        self.payload_bytes += of.payload_bytes;
+        self.stream_bytes += of.stream_bytes;
+        self.retransmitted += of.retransmitted;
+        self.out_of_order += of.out_of_order;
+        self.duplicate_acks += of.duplicate_acks;
+        self.selective_acks += of.selective_acks;
+        self.zero_windows += of.zero_windows;
+        self.probes += of.probes;
+        self.resets += of.resets;
+        self.fragments += of.fragments;
+        self.mss = range(self.mss, of.mss);
+        self.window_scale = range(self.window_scale, of.window_scale);
+        self.largest_window = self.largest_window.max(of.largest_window);
+    }
+}
+
+fn range<T: Copy + Ord>(so_far: Option<[T; 2]>, next: Option<T>) -> Option<[T; 2]> {
+    match (so_far, next) {
+        (Some([least, most]), Some(next)) => Some([least.min(next), most.max(next)]),
+        (so_far, next) => so_far.or(next.map(|next| [next, next])),
+    }
+}
+
+/// How a connection ended, as documents and lists say it.
+pub(super) fn closure(of: Closure) -> &'static str {
+    match of {
+        Closure::Open => "OPEN",
+        Closure::Normal => "NORMAL",
+        Closure::Reset { by_client: true } => "RESET_BY_CLIENT",
+        Closure::Reset { by_client: false } => "RESET_BY_SERVER",
+        Closure::Refused => "REFUSED",
+        Closure::Timeout => "TIMEOUT",
+        Closure::Evicted => "EVICTED",
+    }
+}
+
+/// What is spoken, as documents and lists say it.
+pub(super) fn spoken(of: &Spoken) -> &'static str {
+    match of {
+        Spoken::Nothing => "nothing",
+        Spoken::Unknown => "unknown",
+        Spoken::Http1 => "http1",
+        Spoken::Http2 => "http2",
+        Spoken::Tls(_) => "tls",
+        Spoken::Quic(_) => "quic",
+    }
+}

@@ -1,0 +1,182 @@
+//! What a list says of a document: when it was made, of what, and its few most asked-for figures.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use sixmark_model::comparison::result::{ComparisonResult, Side};
+use sixmark_model::comparison::{Comparison, Metric, Verdict};
+use sixmark_model::document::Document;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Ended;
+use sixmark_model::result::RunResult;
+use sixmark_model::study::result::StudyResult;
+use sixmark_model::watch::Watched;
+use sixmark_units::family::Family;
+
+/// What a list says of one document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Headline {
+    /// What made it.
+    pub kind: Kind,
+    /// The name and version of the document's form.
+    pub schema: String,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// Seconds that it lasted.
+    pub elapsed_s: f64,
+    /// Why it ended; none of what is not over, or was killed before it was.
+    pub ended: Option<Ended>,
+    /// The URLs that were loaded, each once; the interfaces or files that were watched.
+    pub targets: Vec<String>,
+    /// What is said of the primary metric, where two sides were compared.
+    pub verdict: Option<Judged>,
+    /// IPv6 and IPv4, or the sides that were compared, in this order.
+    pub sides: Vec<SideFigures>,
+}
+
+/// What made a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// `sixmark run`.
+    Run,
+    /// `sixmark compare`.
+    Comparison,
+    /// `sixmark study`.
+    Study,
+    /// `sixmark watch`.
+    Watch,
+}
+
+/// A verdict on side A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// On which metric.
+    pub metric: Metric,
+    /// What is said of it.
+    pub verdict: Verdict,
+}
+
+/// The figures of one side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SideFigures {
+    /// `ipv6`, `ipv4`, or what the side was called.
+    pub name: String,
+    /// Requests sent.
+    pub requests: u64,
+    /// Those that ended neither NORMAL nor ABANDONED (what the end cut off did not fail), or with a
+    /// status that is not accepted.
+    pub failed: u64,
+    /// Complete responses a second.
+    pub requests_per_s: f64,
+    /// The median response time in microseconds.
+    pub response_p50_us: Option<f64>,
+    /// 99 % of the response times are not longer, in microseconds.
+    pub response_p99_us: Option<f64>,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Run, Kind::Comparison, Kind::Study, Kind::Watch];
+
+    /// Its name in lists and filters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Comparison => "comparison",
+            Kind::Study => "study",
+            Kind::Watch => "watch",
+        }
+    }
+}
+
+impl Headline {
+    /// Of whatever document.
+    pub fn of(document: &Document) -> Headline {
+        match document {
+            Document::Run(result) => Headline::of_run(result),
+            Document::Comparison(result) => Headline::of_comparison(result),
+            Document::Study(result) => Headline::of_study(result),
+        }
+    }
+
+    /// Of a run.
+    pub fn of_run(result: &RunResult) -> Headline {
+        let side = |(family, figures): (Family, _)| {
+            SideFigures::new(&family.to_string().to_lowercase(), figures)
+        };
+        Headline {
+            kind: if result.watched.is_some() && result.plan.is_none() {
+                Kind::Watch
+            } else {
+                Kind::Run
+            },
+            schema: result.schema.clone(),
+            started: result.started.clone(),
+            elapsed_s: result.elapsed_s,
+            ended: Some(result.ended),
+            targets: match &result.plan {
+                Some(plan) => targets([plan]),
+                None => result.watched.iter().flat_map(Watched::names).collect(),
+            },
+            verdict: None,
+            sides: result.families.iter().map(side).collect(),
+        }
+    }
+
+    /// Of a study: what it is about stands for its targets, its cells' figures are their own.
+    pub fn of_study(result: &StudyResult) -> Headline {
+        Headline {
+            kind: Kind::Study,
+            schema: result.schema.clone(),
+            started: result.started.clone(),
+            elapsed_s: result.cells.iter().map(|cell| cell.took_s).sum(),
+            ended: result.ended,
+            targets: vec![format!("{}: {}", result.name, result.title)],
+            verdict: None,
+            sides: Vec::new(),
+        }
+    }
+
+    /// Of a comparison.
+    pub fn of_comparison(result: &ComparisonResult) -> Headline {
+        let sides = [&result.sides.a, &result.sides.b];
+        Headline {
+            kind: Kind::Comparison,
+            schema: result.schema.clone(),
+            started: result.started.clone(),
+            elapsed_s: result.elapsed_s,
+            ended: Some(result.ended),
+            targets: targets(sides.map(|side| &side.plan)),
+            verdict: judged(&result.comparison),
+            sides: sides.map(|Side { name, figures, .. }| SideFigures::new(name, figures)).into(),
+        }
+    }
+}
+
+fn judged(comparison: &Comparison) -> Option<Judged> {
+    let primary = comparison.metrics.first();
+    primary.map(|of| Judged { metric: of.metric, verdict: of.verdict })
+}
+
+impl SideFigures {
+    fn new(name: &str, of: &FamilyResult) -> SideFigures {
+        SideFigures {
+            name: name.to_owned(),
+            requests: of.requests.sent,
+            failed: of.failed(),
+            requests_per_s: of.requests_per_s,
+            response_p50_us: of.response_us.p50,
+            response_p99_us: of.response_us.p99,
+        }
+    }
+}
+
+/// The URLs of plans, each once, in their order.
+fn targets<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let urls = plans.into_iter().flat_map(|plan| &plan.targets).map(|target| &target.url);
+    urls.filter(|&url| seen.insert(url)).cloned().collect()
+}

@@ -1,0 +1,39 @@
+use super::*;
+use sixmark_model::document::Document;
+
+#[test]
+fn the_vendored_script_can_stand_in_a_page() {
+    for text in [CHART_SCRIPT, SCRIPT] {
+        assert!(!text.contains("</script") && !text.contains("<!--"));
+    }
+    for text in [CHART_STYLE, STYLE] {
+        assert!(!text.contains("</style"));
+        assert!(!text.contains("url(") && !text.contains("@import"), "nothing is loaded");
+    }
+    assert!(CHART_SCRIPT.contains("v1.6.32"));
+    assert!(include_str!("vendor/uplot/README.md").contains("# uPlot 1.6.32"));
+}
+
+#[test]
+fn the_policy_names_the_script_that_is_there() {
+    let text = page(&[]);
+    let (_, rest) = text.rsplit_once("<script>").unwrap();
+    let (script, _) = rest.split_once("</script>").unwrap();
+    let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
+    assert!(text.contains(&format!("script-src 'sha256-{hash}'")));
+    assert_eq!(text.matches("<script>").count(), 1);
+}
+
+/// A study needs no figures, so that its page shows how words are treated.
+#[test]
+fn foreign_words_stand_escaped_wherever_they_are() {
+    let evil = "</script><img src=x onerror=alert(1)>\"'`&";
+    let mut study = crate::sheet::tests::empty_study();
+    study.title = evil.into();
+    study.factors[0].name = evil.into();
+    study.description = evil.into();
+    let document = Document::Study(Box::new(study));
+    let text = page(&[Named { name: evil, document: &document }]);
+    assert!(!text.contains("<img"));
+    assert!(text.contains("&lt;img src=x onerror=alert(1)&gt;"));
+}

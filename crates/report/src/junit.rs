@@ -1,0 +1,343 @@
+//! JUnit's XML, as Jenkins, GitLab and others show it: a test case a gate, and one that tells
+//! whether there was anything to measure.
+
+use std::fmt::Write as _;
+
+use crate::headline::Headline;
+use sixmark_model::comparison::result::ComparisonResult;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::gate_result::GateResult;
+use sixmark_model::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_model::result::RunResult;
+use sixmark_model::watch::Watched;
+
+/// Why a measurement that a signal ended is none.
+const INTERRUPTED: &str = "interrupted by a signal";
+
+/// What became of the gates of `sixmark run`.
+pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
+    let Headline { kind, targets, .. } = Headline::of_run(run);
+    let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
+    let mut properties = properties(&run.tool, run.seed, &run.environment);
+    properties.extend(not_comparable(run.not_same()));
+    Suite {
+        name: format!("sixmark {} {}", kind.name(), targets.join(" ")),
+        started: &run.started,
+        elapsed_s: run.elapsed_s,
+        properties,
+        measured: match &run.watched {
+            Some(watched) => seen(run.ended, watched),
+            None => measured(run.ended, sides),
+        },
+        gates,
+        warnings: &run.warnings,
+    }
+    .xml()
+}
+
+/// What became of the gates of `sixmark compare`.
+pub fn of_comparison(result: &ComparisonResult) -> String {
+    let (a, b) = (&result.sides.a, &result.sides.b);
+    let mut properties = properties(&result.tool, result.seed, &result.environment);
+    for compared in &result.comparison.metrics {
+        let verdict = compared.verdict.word().to_owned();
+        properties.push((format!("verdict.{}", compared.metric), verdict));
+    }
+    properties.extend(not_comparable(result.comparison.not_same()));
+    let sides = [a, b].map(|side| (side.name.clone(), &side.figures));
+    Suite {
+        name: format!("sixmark compare {} with {}", a.name, b.name),
+        started: &result.started,
+        elapsed_s: result.elapsed_s,
+        properties,
+        measured: measured(result.ended, sides),
+        gates: &result.gates,
+        warnings: &result.warnings,
+    }
+    .xml()
+}
+
+/// One suite, which is all that a file of sixmark's has.
+struct Suite<'a> {
+    name: String,
+    started: &'a str,
+    elapsed_s: f64,
+    properties: Vec<(String, String)>,
+    /// Why it could not be measured.
+    measured: Result<(), String>,
+    gates: &'a [GateResult],
+    warnings: &'a [Warning],
+}
+
+fn properties(tool: &Tool, seed: u64, environment: &Environment) -> Vec<(String, String)> {
+    let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    vec![
+        property(&format!("{}.version", tool.name), &tool.version),
+        property("seed", &seed.to_string()),
+        property("kernel", &environment.kernel),
+        property("cpu", &environment.cpu),
+    ]
+}
+
+/// Why sides can't be compared, where they don't give the same.
+fn not_comparable(said: Option<&str>) -> Option<(String, String)> {
+    said.map(|said| ("not_comparable".to_owned(), said.to_owned()))
+}
+
+/// Whether it went on to its end and each side has a complete response of an accepted status, as for the
+/// exit status.
+fn measured<'a>(
+    ended: Ended,
+    sides: impl IntoIterator<Item = (String, &'a FamilyResult)>,
+) -> Result<(), String> {
+    let without: Vec<_> = sides.into_iter().filter(|(_, of)| of.accepted() == 0).collect();
+    let (silent, errors): (Vec<_>, Vec<_>) =
+        without.iter().partition(|(_, of)| of.requests.completed == 0);
+    let names = |of: &[&(String, &FamilyResult)]| {
+        of.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    match ended {
+        _ if !silent.is_empty() => Err(format!("no NORMAL response of {}", names(&silent))),
+        _ if !errors.is_empty() => Err(format!("only errors of {}", names(&errors))),
+        Ended::Complete => Ok(()),
+        Ended::Interrupted => Err(INTERRUPTED.to_owned()),
+        Ended::Hopeless => Err("no connection could be established".to_owned()),
+    }
+}
+
+/// Whether a watch went on to its end and saw a connection, as for the exit status: that requests can't be
+/// seen is no failure.
+fn seen(ended: Ended, watched: &Watched) -> Result<(), String> {
+    let mut connections = watched.families.iter().map(|(_, of)| of.connections);
+    match ended {
+        Ended::Interrupted => Err(INTERRUPTED.to_owned()),
+        _ if connections.all(|number| number == 0) => Err("no connection was seen".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+impl Suite<'_> {
+    fn xml(&self) -> String {
+        let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        let counts = self.counts();
+        line(&mut xml, 0, &format!("<testsuites name=\"sixmark\"{counts}>"));
+        let (name, started) = (escaped(&self.name), escaped(timestamp(self.started)));
+        let suite = format!("<testsuite name=\"{name}\" timestamp=\"{started}\"{counts}>");
+        line(&mut xml, 1, &suite);
+        self.properties(&mut xml);
+        case(&mut xml, "could be measured", self.elapsed_s, self.measured.as_ref().err());
+        for gate in self.gates {
+            let failure = gate.failed.then_some(&gate.because);
+            case(&mut xml, &format!("fail if {}", gate.fail_if), 0.0, failure);
+        }
+        self.output(&mut xml);
+        line(&mut xml, 1, "</testsuite>");
+        line(&mut xml, 0, "</testsuites>");
+        xml
+    }
+
+    fn counts(&self) -> String {
+        let failures = self.gates.iter().filter(|gate| gate.failed).count();
+        let failures = failures + usize::from(self.measured.is_err());
+        format!(
+            " tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"{}\"",
+            self.gates.len() + 1,
+            seconds(self.elapsed_s)
+        )
+    }
+
+    fn properties(&self, xml: &mut String) {
+        line(xml, 2, "<properties>");
+        for (name, value) in &self.properties {
+            let (name, value) = (escaped(name), escaped(value));
+            line(xml, 3, &format!("<property name=\"{name}\" value=\"{value}\"/>"));
+        }
+        line(xml, 2, "</properties>");
+    }
+
+    /// What decided the gates that passed too, and what is doubtful about all of them.
+    fn output(&self, xml: &mut String) {
+        let passed = self.gates.iter().filter(|gate| !gate.failed);
+        let mut text = String::new();
+        passed.for_each(|gate| said(&mut text, "passed", &gate.because));
+        self.warnings.iter().for_each(|warning| said(&mut text, "warning", &warning.message));
+        if !text.is_empty() {
+            line(xml, 2, &format!("<system-out>{}</system-out>", escaped_text(&text)));
+        }
+    }
+}
+
+fn said(text: &mut String, what: &str, how: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{what}: {how}");
+}
+
+/// A test case; where it failed, why.
+fn case(xml: &mut String, name: &str, time_s: f64, failure: Option<&String>) {
+    let (name, time) = (escaped(name), seconds(time_s));
+    let case = format!("<testcase classname=\"sixmark\" name=\"{name}\" time=\"{time}\"");
+    let Some(why) = failure else { return line(xml, 2, &format!("{case}/>")) };
+    line(xml, 2, &format!("{case}>"));
+    let (message, text) = (escaped(why), escaped_text(why));
+    line(xml, 3, &format!("<failure message=\"{message}\" type=\"gate\">{text}</failure>"));
+    line(xml, 2, "</testcase>");
+}
+
+fn line(xml: &mut String, depth: usize, text: &str) {
+    xml.push_str(&"  ".repeat(depth));
+    xml.push_str(text);
+    xml.push('\n');
+}
+
+fn seconds(seconds: f64) -> String {
+    format!("{:.3}", if seconds.is_finite() { seconds.max(0.0) } else { 0.0 })
+}
+
+/// The dialect's timestamps are without fractions and zone (`xs:dateTime` with neither); sixmark's are
+/// in UTC.
+fn timestamp(rfc3339: &str) -> &str {
+    rfc3339.get(.."2026-01-02T03:04:05".len()).unwrap_or(rfc3339)
+}
+
+/// For an attribute: a reader would make blanks of line breaks that are not escaped.
+fn escaped(text: &str) -> String {
+    escape(text, |c| matches!(c, '\t' | '\n' | '\r'))
+}
+
+/// For the text of an element: line breaks stay, but for carriage returns, which a reader would lose.
+fn escaped_text(text: &str) -> String {
+    escape(text, |c| c == '\r')
+}
+
+fn escape(text: &str, numbered: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c if numbered(c) => said_by_number(&mut escaped, c),
+            c if allowed(c) => escaped.push(c),
+            _ => escaped.push(char::REPLACEMENT_CHARACTER),
+        }
+    }
+    escaped
+}
+
+fn said_by_number(text: &mut String, c: char) {
+    let _ = write!(text, "&#{};", u32::from(c));
+}
+
+/// The production Char of XML 1.0; what it leaves out can't even be escaped.
+fn allowed(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+#[cfg(test)]
+mod tests {
+    use roxmltree::{Document, Node};
+
+    use super::*;
+    use sixmark_model::fixture::{comparison_result, run, silent};
+
+    fn gate(failed: bool, because: &str) -> GateResult {
+        GateResult {
+            fail_if: "a.sent < 1 && b.goodput > 1MB/s".into(),
+            failed,
+            because: because.into(),
+        }
+    }
+
+    fn cases<'a>(document: &'a Document<'_>) -> Vec<Node<'a, 'a>> {
+        document.descendants().filter(|node| node.has_tag_name("testcase")).collect()
+    }
+
+    /// Why a case failed, once as an attribute and once as text.
+    fn failure<'a>(case: &Node<'a, 'a>) -> Option<(&'a str, &'a str)> {
+        let failure = case.children().find(|node| node.has_tag_name("failure"))?;
+        Some((failure.attribute("message")?, failure.text()?))
+    }
+
+    #[test]
+    fn each_gate_is_a_test_case() {
+        let gates = [gate(false, "b.goodput is 3 MB/s"), gate(true, "a.sent is 0")];
+        let xml = of_run(&run(), &gates);
+        let document = Document::parse(&xml).unwrap();
+        let cases = cases(&document);
+        let names: Vec<_> = cases.iter().filter_map(|case| case.attribute("name")).collect();
+        let fail_if = "fail if a.sent < 1 && b.goodput > 1MB/s";
+        assert_eq!(names, ["could be measured", fail_if, fail_if]);
+        let failures: Vec<_> = cases.iter().map(failure).collect();
+        assert_eq!(failures, [None, None, Some(("a.sent is 0", "a.sent is 0"))]);
+        for name in ["testsuites", "testsuite"] {
+            let node = document.descendants().find(|node| node.has_tag_name(name)).unwrap();
+            let counts = ["tests", "failures", "errors", "time"].map(|key| node.attribute(key));
+            assert_eq!(counts, ["3", "1", "0", "1.000"].map(Some), "{name}");
+        }
+        let suite = document.root_element().first_element_child().unwrap();
+        assert_eq!(suite.attribute("name"), Some("sixmark run http://localhost/?a&b"));
+        assert_eq!(suite.attribute("timestamp"), Some("2026-01-02T03:04:05"));
+        assert!(xml.contains("<system-out>passed: b.goodput is 3 MB/s\n</system-out>"), "{xml}");
+    }
+
+    #[test]
+    fn a_comparison_has_its_verdicts_among_the_properties() {
+        let mut result = comparison_result();
+        result.gates = vec![gate(true, "response.p50 is worse")];
+        let xml = of_comparison(&result);
+        let document = Document::parse(&xml).unwrap();
+        let value = |name: &str| {
+            let mut nodes = document.descendants();
+            let found = nodes.find(|node| node.attribute("name") == Some(name));
+            found.and_then(|node| node.attribute("value"))
+        };
+        assert_eq!(value("verdict.response.p50"), Some("worse"));
+        assert_eq!((value("seed"), value("sixmark.version")), (Some("7"), Some("0.1.0")));
+        assert_eq!(cases(&document).iter().filter_map(failure).count(), 1);
+        let suite = document.root_element().first_element_child().unwrap();
+        assert_eq!(suite.attribute("name"), Some("sixmark compare ipv6 with ipv4"));
+    }
+
+    #[test]
+    fn what_could_not_be_measured_is_a_failure_by_itself() {
+        let mut run = run();
+        let first = |run: &RunResult| {
+            let xml = of_run(run, &[]);
+            let document = Document::parse(&xml).unwrap();
+            failure(&cases(&document)[0]).map(|(message, _)| message.to_owned())
+        };
+        assert_eq!(first(&run), None);
+        run.ended = Ended::Interrupted;
+        assert_eq!(first(&run).as_deref(), Some("interrupted by a signal"));
+        run.families.ipv4 = Some(silent());
+        assert_eq!(first(&run).as_deref(), Some("no NORMAL response of IPv4"));
+        run.families.ipv6 = Some(silent());
+        assert_eq!(first(&run).as_deref(), Some("no NORMAL response of IPv6, IPv4"));
+    }
+
+    #[test]
+    fn whatever_is_said_is_well_formed_and_read_back_as_it_was() {
+        let hard = "<a href=\"x\">&amp;'\t\n\r ]]> ü 🦀 --";
+        let all: String = ('\0'..='\u{1ff}').chain('\u{fff0}'..='\u{1000f}').collect();
+        let kept: String = all.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect();
+        for (text, expected) in [(hard, hard), (all.as_str(), kept.as_str())] {
+            let mut run = run();
+            run.warnings = vec![Warning { code: "x".into(), message: text.into() }];
+            run.plan.as_mut().unwrap().targets[0].url = text.to_owned();
+            let xml = of_run(&run, &[gate(true, text)]);
+            let document = Document::parse(&xml).unwrap();
+            assert_eq!(failure(&cases(&document)[1]), Some((expected, expected)));
+            let suite = document.root_element().first_element_child().unwrap();
+            assert_eq!(suite.attribute("name"), Some(format!("sixmark run {expected}").as_str()));
+        }
+    }
+
+    #[test]
+    fn times_are_numbers_whatever_was_measured() {
+        assert_eq!(
+            [0.0, 1.25, -1.0, f64::NAN, f64::INFINITY].map(seconds),
+            ["0.000", "1.250", "0.000", "0.000", "0.000"]
+        );
+    }
+}

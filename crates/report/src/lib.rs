@@ -1,0 +1,23 @@
+//! Results as text, CSV, Markdown, HTML and JUnit's XML. Each report is a function from documents to a
+//! string.
+//!
+//! Nothing is measured, judged or written to a file here.
+
+pub mod comparison;
+pub mod csv;
+pub mod find;
+pub mod gates;
+pub mod headline;
+pub mod html;
+pub mod junit;
+pub mod long;
+pub mod markdown;
+mod reasons;
+pub mod sheet;
+pub mod study;
+pub mod text;
+pub mod traffic;
+pub mod vitals;
+
+/// A named figure of something.
+type Figure<T> = (&'static str, fn(&T) -> Option<f64>);

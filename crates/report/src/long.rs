@@ -1,0 +1,186 @@
+//! A line a figure, for whoever wants to compute with them (RFC 4180).
+//!
+//! A metric's name is its path in the document, so that its definition and unit are those of
+//! docs/result.md.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::headline::Headline;
+use sixmark_model::comparison::Comparison;
+use sixmark_model::comparison::result::{ComparisonResult, SideName};
+use sixmark_model::document::Document;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::result::RunResult;
+use sixmark_model::study::result::StudyResult;
+use sixmark_model::watch::Watched;
+
+use super::sheet::Named;
+
+const HEADER: &str = "document,kind,started,part,number,side,metric,value\r\n";
+
+/// A header, and a line for each figure of each document.
+pub fn lines(documents: &[Named<'_>]) -> String {
+    let mut text = HEADER.to_owned();
+    for named in documents {
+        match named.document {
+            Document::Run(result) => run(&mut text, named.name, result),
+            Document::Comparison(result) => comparison(&mut text, named.name, result),
+            Document::Study(result) => study(&mut text, named.name, result),
+        }
+    }
+    text
+}
+
+/// The fields that figures have in common, in the order of the header.
+struct Figures<'a> {
+    text: &'a mut String,
+    document: &'a str,
+    kind: &'static str,
+    started: &'a str,
+}
+
+/// Where figures stand within a document: a part, the number of a second or block, a side.
+type Place<'a> = (&'a str, Option<u64>, &'a str);
+
+fn run(text: &mut String, document: &str, result: &RunResult) {
+    let kind = Headline::of_run(result).kind.name();
+    let mut to = Figures { text, document, kind, started: &result.started };
+    to.one((kind, None, ""), "elapsed_s", &result.elapsed_s.to_string());
+    for (family, figures) in result.families.iter() {
+        let side = family.to_string().to_lowercase();
+        to.one((kind, None, &side), "elapsed_s", &result.elapsed_s_of(family).to_string());
+        to.family((kind, None, &side), figures);
+    }
+    to.family((kind, None, "total"), &result.total);
+    result.watched.iter().for_each(|watched| to.watched(watched));
+    for second in &result.intervals {
+        let number = Some(second.second);
+        to.one(("second", number, ""), "length_s", &second.length_s.to_string());
+        for (family, figures) in second.families.iter() {
+            to.all(("second", number, &family.to_string().to_lowercase()), figures);
+        }
+    }
+}
+
+fn comparison(text: &mut String, document: &str, result: &ComparisonResult) {
+    let mut to = Figures { text, document, kind: "comparison", started: &result.started };
+    to.one(("comparison", None, ""), "elapsed_s", &result.elapsed_s.to_string());
+    for side in [&result.sides.a, &result.sides.b] {
+        to.one(("side", None, &side.name), "elapsed_s", &side.elapsed_s.to_string());
+        to.family(("side", None, &side.name), &side.figures);
+    }
+    for (at, block) in result.blocks.iter().enumerate() {
+        let name = match block.side {
+            SideName::A => &result.sides.a.name,
+            SideName::B => &result.sides.b.name,
+        };
+        let place = ("block", Some(at as u64), name.as_str());
+        let pair = block.pair.map_or(String::new(), |pair| pair.to_string());
+        to.one(place, "pair", &pair);
+        to.one(place, "elapsed_s", &block.elapsed_s.to_string());
+        to.family(place, &block.figures);
+    }
+    to.compared("compared", &result.comparison);
+    result.noise.iter().for_each(|noise| to.compared("noise", noise));
+}
+
+/// A cell's name stands where others have a part; its levels are in the document.
+fn study(text: &mut String, document: &str, result: &StudyResult) {
+    let mut to = Figures { text, document, kind: "study", started: &result.started };
+    for (at, cell) in result.cells.iter().enumerate() {
+        for (family, figures) in cell.families.iter() {
+            let side = family.to_string().to_lowercase();
+            to.all((&cell.id, Some(at as u64), &side), figures);
+        }
+    }
+}
+
+impl Figures<'_> {
+    fn family(&mut self, place: Place<'_>, figures: &FamilyResult) {
+        self.all(place, figures);
+    }
+
+    /// What packets say beyond that.
+    fn watched(&mut self, watched: &Watched) {
+        for (family, figures) in watched.families.iter() {
+            self.all(("packets", None, &family.to_string().to_lowercase()), figures);
+        }
+        for (at, server) in watched.servers.iter().enumerate() {
+            let place = ("server", Some(at as u64), server.address.to_string());
+            self.all((place.0, place.1, &place.2), &server.figures);
+        }
+    }
+
+    /// What was found for each metric, named `response.p50.ratio.value`.
+    fn compared(&mut self, part: &str, comparison: &Comparison) {
+        if let Some(said) = comparison.not_same() {
+            self.one((part, None, comparison.a.as_str()), "not_comparable", &quoted(said));
+        }
+        for of in &comparison.metrics {
+            let place = (part, None, comparison.a.as_str());
+            if let Ok(value) = serde_json::to_value(of) {
+                self.walk(place, &of.metric.to_string(), &value);
+            }
+            if let Ok(Value::String(verdict)) = serde_json::to_value(of.verdict) {
+                self.one(place, &format!("{}.verdict", of.metric), &verdict);
+            }
+        }
+    }
+
+    /// Every number of `figures`, by its path.
+    fn all(&mut self, place: Place<'_>, figures: &impl Serialize) {
+        // Figures become JSON without fail: they have done so when the document was written.
+        if let Ok(value) = serde_json::to_value(figures) {
+            self.walk(place, "", &value);
+        }
+    }
+
+    /// Lists have entries of their own kinds (failures, certificates) and are left to the document.
+    fn walk(&mut self, place: Place<'_>, path: &str, value: &Value) {
+        match value {
+            Value::Number(number) => self.one(place, path, &number.to_string()),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    self.walk(place, &format!("{path}{dot}{name}"), value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn one(&mut self, (part, number, side): Place<'_>, metric: &str, value: &str) {
+        let number = number.map_or(String::new(), |number| number.to_string());
+        let (document, side) = (quoted(self.document), quoted(side));
+        let (kind, started, metric) = (self.kind, quoted(self.started), quoted(metric));
+        let part = quoted(part);
+        let line =
+            format!("{document},{kind},{started},{part},{number},{side},{metric},{value}\r\n");
+        self.text.push_str(&line);
+    }
+}
+
+/// A field in quotes where it needs them.
+fn quoted(field: &str) -> String {
+    match field.contains([',', '"', '\r', '\n']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_their_paths_and_names_their_quotes() {
+        let mut text = String::new();
+        let started = "2026-01-01T00:00:00Z";
+        let mut to = Figures { text: &mut text, document: "a,\"b\"", kind: "run", started };
+        let value = serde_json::json!({"p": {"x": 1, "y": null, "hdr": "z"}, "l": [1], "q": 2.5});
+        to.all(("second", Some(3), "ipv6"), &value);
+        let begin = "\"a,\"\"b\"\"\",run,2026-01-01T00:00:00Z,second,3,ipv6,";
+        assert_eq!(text, format!("{begin}p.x,1\r\n{begin}q,2.5\r\n"));
+    }
+}

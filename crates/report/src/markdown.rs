@@ -1,0 +1,121 @@
+//! Markdown for pull requests: what is to be said first, the tables that matter, the rest folded.
+
+use std::fmt::Write as _;
+
+use super::sheet::table::{Cell, Column, Kind, Table};
+use super::sheet::{self, Block, Named, Part, Sheet};
+use sixmark_model::provenance::Warning;
+
+/// Parts that are not folded.
+const OPEN: [&str; 5] = ["Gates", "Verdicts", "Figures", "Comparisons", "Tables"];
+
+/// A section a document.
+pub fn page(documents: &[Named<'_>]) -> String {
+    let sections: Vec<String> = documents.iter().map(|named| section(&sheet::of(*named))).collect();
+    sections.join("\n---\n\n")
+}
+
+fn section(sheet: &Sheet) -> String {
+    let mut text = format!("### {}: {}\n\n", sheet.kind, escape(&sheet.title));
+    let verdict = sheet.headline.verdict.map(|verdict| Cell::Verdict(verdict).text().to_owned());
+    let verdict = verdict.map_or(String::new(), |word| format!("**{}** – ", word.to_uppercase()));
+    let _ = writeln!(text, "{verdict}{}\n", escape(&sheet.headline.sentence));
+    for note in &sheet.headline.notes {
+        let _ = writeln!(text, "{}\n", note.split('`').map(escape).collect::<Vec<_>>().join("`"));
+    }
+    warnings(&mut text, &sheet.warnings);
+    sheet.parts.iter().for_each(|one| part(&mut text, one));
+    let about: Vec<String> = sheet.about.iter().map(|phrase| escape(phrase)).collect();
+    let _ = writeln!(text, "{}", about.join(" · "));
+    text
+}
+
+fn warnings(text: &mut String, all: &[Warning]) {
+    for Warning { code, message } in all {
+        let _ = writeln!(text, "> ⚠ {} (`{}`)", escape(message), code.replace('`', ""));
+    }
+    if !all.is_empty() {
+        text.push('\n');
+    }
+}
+
+/// Charts have no place here; of their tables, those of the open parts would be too many.
+fn part(text: &mut String, of: &Part) {
+    let mut inner = String::new();
+    of.blocks.iter().for_each(|one| block(&mut inner, one));
+    if inner.is_empty() {
+        return;
+    }
+    if OPEN.contains(&of.heading) {
+        text.push_str(&inner);
+        return;
+    }
+    let heading = escape(of.heading);
+    let _ = write!(text, "<details><summary>{heading}</summary>\n\n{inner}</details>\n\n");
+}
+
+fn block(text: &mut String, of: &Block) {
+    match of {
+        Block::Table(of) => table(text, of),
+        Block::Folded(_, blocks) => blocks.iter().for_each(|one| block(text, one)),
+        // The curves' main points are among the figures, and so is what is said of them.
+        Block::Charts(_) | Block::Heading(_) | Block::Text(_) => {}
+    }
+}
+
+fn table(text: &mut String, of: &Table) {
+    let shown = |kind: Kind| kind != Kind::Drawn;
+    let columns: Vec<&Column> = of.columns.iter().filter(|column| shown(column.kind)).collect();
+    let names: Vec<String> = columns.iter().map(|column| escape(&column.name)).collect();
+    let rules =
+        columns.iter().map(|column| if column.kind == Kind::Number { "--:" } else { "---" });
+    let rules: Vec<&str> = rules.collect();
+    let _ = write!(text, "| {} |\n| {} |\n", names.join(" | "), rules.join(" | "));
+    for group in &of.groups {
+        if let Some(name) = &group.name {
+            let _ = writeln!(text, "| **{}** {}|", escape(name), "| ".repeat(columns.len() - 1));
+        }
+        for row in &group.rows {
+            let kinds = of.columns.iter().skip(1).map(|column| column.kind);
+            let cells = row.cells.iter().zip(kinds).filter(|(_, kind)| shown(*kind));
+            let cells = cells.map(|(cell, _)| escape(cell.text()));
+            let all: Vec<String> = std::iter::once(escape(row.label.text())).chain(cells).collect();
+            let _ = writeln!(text, "| {} |", all.join(" | "));
+        }
+    }
+    text.push('\n');
+}
+
+/// Foreign text in which nothing is markup, on one line.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '&' => safe.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '>' | '@' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheet::table::Row;
+
+    #[test]
+    fn foreign_text_is_no_markup() {
+        assert_eq!(escape("a|b\n*<b>"), "a\\|b \\*&lt;b\\>");
+        let columns = vec![Column::words("Name"), Column::number("x|y"), Column::drawn("z")];
+        let rows = vec![Row::new("a|b", vec!["1".into(), Cell::none()])];
+        let mut text = String::new();
+        table(&mut text, &Table::new("", columns, rows));
+        assert_eq!(text, "| Name | x\\|y |\n| --- | --: |\n| a\\|b | 1 |\n\n");
+    }
+}

@@ -1,0 +1,134 @@
+//! A comparison's report.
+
+use sixmark_model::comparison::Comparison;
+use sixmark_model::comparison::result::{ComparisonResult, Order, Schedule};
+
+use crate::comparison::noise_floor;
+
+use super::side::{Sides, shown};
+use super::table::{Cell, Column, Row, Table};
+use super::{
+    Block, Headline, Part, Sheet, Tile, blocks, effects, figures, gates, outcomes, path, phases,
+    setting, verdict, write,
+};
+
+/// What is shown of a comparison.
+pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
+    let sides = Sides::of_comparison(result);
+    let parts = [
+        gates::part(&result.gates),
+        effects::part(&result.comparison),
+        blocks::part(result),
+        phases::part(&sides),
+        figures::part(&sides),
+        outcomes::part(&sides),
+        path::part(&sides),
+        noise(result.noise.as_ref()),
+        setting::part(measured(result)),
+    ];
+    Sheet {
+        name: name.to_owned(),
+        kind: "Comparison",
+        title: title(result),
+        about: about(result),
+        headline: headline(result),
+        tiles: tiles(&sides, &result.comparison),
+        warnings: result.warnings.clone(),
+        parts: parts.into_iter().flatten().collect(),
+    }
+}
+
+/// What was loaded, once where both sides were the same.
+fn title(result: &ComparisonResult) -> String {
+    let [a, b] = [&result.sides.a, &result.sides.b].map(|side| setting::title(&side.plan));
+    if a == b { a } else { format!("{a} against {b}") }
+}
+
+fn about(result: &ComparisonResult) -> Vec<String> {
+    let Schedule { pairs, order, block_s, block_requests, .. } = result.schedule;
+    let each = match (block_s, block_requests) {
+        (Some(s), _) => format!("blocks of {}", write::time(s * 1e6)),
+        (None, Some(n)) => format!("blocks of {} requests", write::count(n)),
+        (None, None) => String::new(),
+    };
+    let order = match order {
+        Order::Abba => "ABBA, BAAB",
+        Order::Random => "in random order",
+    };
+    let said = [
+        setting::when(&result.started),
+        format!("{:.1} s", result.elapsed_s),
+        format!("{pairs} pairs"),
+        each,
+        order.to_owned(),
+        setting::pace(&result.sides.a.plan),
+        setting::protocol(&result.sides.a.plan),
+        setting::ended(result.ended).to_owned(),
+    ];
+    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+}
+
+fn headline(result: &ComparisonResult) -> Headline {
+    let mut headline = verdict::of(&result.comparison);
+    headline.notes.extend(noise_floor(result, shown));
+    if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
+        headline.notes.push(verdict::SATURATED.to_owned());
+    }
+    headline
+}
+
+/// What the blocks say, of the sides and of how they differ, wherever they say anything.
+fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
+    let mut tiles = figures::tiles(sides);
+    for tile in &mut tiles {
+        let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric));
+        let Some((of, ratio)) = found.and_then(|of| Some((of, of.ratio?))) else { continue };
+        tile.change = write::change(verdict::change_of(ratio).value);
+        for ((_, _, said), value) in tile.sides.iter_mut().zip([of.a, of.b]) {
+            *said = value.map_or("none".into(), |value| effects::written(of.metric, value));
+        }
+    }
+    tiles
+}
+
+/// Side A against itself.
+fn noise(noise: Option<&Comparison>) -> Option<Part> {
+    let noise = noise?;
+    let name = shown(&noise.a);
+    let row = |of: &sixmark_model::comparison::Compared| {
+        let change = of.ratio.map(verdict::change_of)?;
+        let range = format!("{} to {}", write::change(change.low), write::change(change.high));
+        let cells = vec![
+            Cell::Number(write::change(change.value), change.value),
+            range.into(),
+            Cell::Verdict(of.verdict),
+        ];
+        Some(Row::new(verdict::short(of.metric), cells))
+    };
+    let rows = noise.metrics.iter().filter_map(row).collect();
+    let columns = vec![
+        Column::words("Metric"),
+        Column::number("Change"),
+        Column::number("Interval"),
+        Column::words("Verdict"),
+    ];
+    let caption = format!("{name} against itself, over {} pairs", noise.pairs);
+    let text = "What the same comparison says of two sides that are the same: smaller differences \
+                can’t be told from it.";
+    let table = Block::Table(Table::new(caption, columns, rows));
+    Part::new("Noise floor", vec![Block::Text(text.into()), table])
+}
+
+fn measured(result: &ComparisonResult) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for side in [&result.sides.a, &result.sides.b] {
+        blocks.push(setting::plan(&side.plan, &format!("What was run: {}", shown(&side.name))));
+    }
+    blocks.extend(setting::environment(
+        &result.environment,
+        Some(&result.generator),
+        &result.dns,
+        &result.tool,
+    ));
+    blocks
+}

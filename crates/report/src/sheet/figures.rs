@@ -1,0 +1,128 @@
+//! Both sides' figures beside one another.
+
+use crate::Figure;
+use sixmark_model::comparison::{Metric, Point, TimedPhase};
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::phases::{PHASES, Phase};
+use sixmark_model::timing::Summary;
+
+use super::side::Sides;
+use super::table::{Group, Row, Table};
+use super::{Block, Part, Tile, write};
+
+/// What is shown of each phase.
+const QUANTILES: [Figure<Summary>; 6] = [
+    ("mean", |s| s.mean),
+    ("median", |s| s.p50),
+    ("90 %", |s| s.p90),
+    ("99 %", |s| s.p99),
+    ("99.9 %", |s| s.p999),
+    ("longest", |s| s.max),
+];
+
+/// The shortest time that is shown in detail, in microseconds: the stamps can't tell less from nothing.
+pub(super) const COMPARABLE_US: f64 = 1.0;
+
+/// How requests went, where there is any of it.
+const COUNTS: [Figure<FamilyResult>; 13] = [
+    ("sent", |f| Some(f.requests.sent as f64)),
+    ("answered whole", |f| Some(f.requests.completed as f64)),
+    ("with a status not accepted", |f| Some(f.requests.unaccepted as f64)),
+    ("redirects", |f| Some(f.requests.redirects as f64)),
+    ("redirects followed", |f| Some(f.requests.followed as f64)),
+    ("dropped", |f| Some(f.requests.dropped as f64)),
+    ("unsent", |f| Some(f.requests.unsent as f64)),
+    ("waited for a connection", |f| Some(f.requests.waited as f64)),
+    ("sent again", |f| Some(f.requests.resent as f64)),
+    ("connections opened", |f| Some(f.connections.opened as f64)),
+    ("connections reset by sixmark", |f| Some(f.connections.reset_sent as f64)),
+    ("connections displaced", |f| Some(f.connections.displaced as f64)),
+    ("connections not opened", |f| Some(f.connections.unopened as f64)),
+];
+
+/// All of it.
+pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+    let requests = Group { name: Some("Requests".into()), rows: counts(sides) };
+    let mut groups: Vec<Group> =
+        Some(requests).filter(|_| !sides.hides_all()).into_iter().collect();
+    groups.extend(PHASES.iter().filter_map(|phase| times(sides, *phase)));
+    let columns = sides.columns("Figure");
+    let caption = "Figures of each side".to_owned();
+    Part::new("Figures", vec![Block::Table(Table { caption, columns, groups, scale: None })])
+}
+
+/// The few that most people look for.
+pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
+    let response =
+        |quantile: fn(&Summary) -> Option<f64>| move |f: &FamilyResult| quantile(&f.response_us);
+    let time = |point| Some(Metric::Time(TimedPhase::Response, point));
+    let tile = |label, metric, values: Values| tile(sides, label, metric, values);
+    let times =
+        |quantile: fn(&Summary) -> Option<f64>| values(sides, response(quantile), write::time);
+    let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
+    let failed = values(sides, failed, write::percent);
+    vec![
+        tile("Median response", time(Point::P50), times(|s| s.p50)),
+        tile("99 % of responses within", time(Point::P99), times(|s| s.p99)),
+        tile("Responses a second", Some(Metric::RequestsPerS), rates),
+        tile("Failed", Some(Metric::Failures), failed),
+    ]
+}
+
+/// The share of what was sent that failed, the run's own end left out.
+pub(super) fn failed(figures: &FamilyResult) -> Option<f64> {
+    let abandoned = figures.outcomes.get("ABANDONED").copied().unwrap_or(0);
+    let sent = figures.requests.sent.saturating_sub(abandoned);
+    (sent > 0).then(|| figures.failed() as f64 / sent as f64)
+}
+
+/// A figure of each side, in words.
+type Values = Vec<String>;
+
+fn values(
+    sides: &Sides<'_>,
+    figure: impl Fn(&FamilyResult) -> Option<f64>,
+    write: impl Fn(f64) -> String,
+) -> Values {
+    let said = |value: Option<f64>| value.map_or("none".into(), &write);
+    let of = |side: &super::side::Side<'_>| match side.hidden {
+        true => "not seen".to_owned(),
+        false => said(figure(side.figures)),
+    };
+    sides.all.iter().map(of).collect()
+}
+
+fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: Values) -> Tile {
+    let named = sides.all.iter().zip(values);
+    let sides = named.map(|(side, said)| (side.place, side.name.clone(), said)).collect();
+    Tile { label, metric, sides, change: String::new() }
+}
+
+fn counts(sides: &Sides<'_>) -> Vec<Row> {
+    let there = COUNTS.iter().take(2).chain(COUNTS[2..].iter().filter(|(_, of)| sides.any(of)));
+    let whole = |value: f64| write::count(value as u64);
+    let row = |(label, of): &Figure<FamilyResult>| match label.starts_with("connections") {
+        true => sides.row(label, of, whole),
+        false => sides.exchanges_row(label, of, whole),
+    };
+    let mut rows: Vec<Row> = there.map(row).collect();
+    let per_s = |f: &FamilyResult| Some(f.requests_per_s);
+    rows.push(sides.exchanges_row("responses a second", per_s, write::per_s));
+    let goodput = |f: &FamilyResult| Some(f.goodput_bytes_per_s);
+    rows.push(sides.exchanges_row("goodput", goodput, write::rate));
+    rows
+}
+
+fn times(sides: &Sides<'_>, (phase, of): Phase) -> Option<Group> {
+    if !sides.any(|f| of(f).map(|summary| summary.count as f64)) {
+        return None;
+    }
+    // Where nothing took any time, one row says so.
+    let longest = |f: &FamilyResult| of(f).and_then(|summary| summary.max);
+    let none = !sides.any(|f| longest(f).map(|us| us - COMPARABLE_US));
+    let shown = if none { &QUANTILES[5..] } else { &QUANTILES[..] };
+    let rows = shown.iter().map(|&(name, quantile)| {
+        sides.row(name, |f: &FamilyResult| of(f).and_then(quantile), write::time)
+    });
+    Some(Group { name: Some(super::phases::title(phase).to_owned()), rows: rows.collect() })
+}

@@ -1,0 +1,41 @@
+//! What the generator and chance make of nothing.
+
+use sixmark_model::calibration::{Calibration, Difference, Floor, Leg};
+use sixmark_model::timing::Summary;
+use sixmark_units::family::Family;
+
+use super::table::{Cell, Column, Group, Row, Table};
+use super::{Block, Part, write};
+
+type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
+
+const PHASES: [FloorPhase; 3] = [
+    ("connect, median", |floor| &floor.connect_us, |apart| apart.connect),
+    ("wait, median", |floor| &floor.wait_us, |apart| apart.wait),
+    ("response, median", |floor| &floor.response_us, |apart| apart.response),
+];
+
+/// The noise floor of a run, where it was measured.
+pub(super) fn part(calibration: Option<&Calibration>) -> Option<Part> {
+    let groups: Vec<Group> = calibration?.legs.iter().map(group).collect();
+    let columns = std::iter::once(Column::words("Phase"))
+        .chain(["IPv6", "IPv4", "Apart by"].map(Column::number))
+        .collect();
+    let caption = "Both families against a server of sixmark’s own, over loopback".to_owned();
+    let table = Block::Table(Table { caption, columns, groups, scale: None });
+    let text = "Over loopback the families ought to be equal. How far they were apart there is what \
+                the generator and chance make of nothing: a smaller difference can’t be told.";
+    Part::new("Noise floor", vec![Block::Text(text.into()), table])
+}
+
+fn group(leg: &Leg) -> Group {
+    let time = |us: Option<f64>| us.map_or_else(Cell::none, |us| Cell::Number(write::time(us), us));
+    let row = |(name, of, apart): &FloorPhase| {
+        let medians = Family::BOTH
+            .map(|family| time(leg.families.of(family).and_then(|floor| of(floor).p50)));
+        let [v6, v4] = medians;
+        Row::new(*name, vec![v6, v4, time(apart(&leg.difference_us))])
+    };
+    let in_flight = write::count(u64::from(leg.connections));
+    Group { name: Some(format!("{in_flight} in flight")), rows: PHASES.iter().map(row).collect() }
+}

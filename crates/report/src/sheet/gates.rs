@@ -1,0 +1,18 @@
+//! What was demanded of the figures, and whether it was met.
+
+use sixmark_model::gate_result::GateResult;
+
+use super::table::{Column, Row, Table};
+use super::{Block, Part};
+
+/// A row a condition; nothing where there was none.
+pub(super) fn part(gates: &[GateResult]) -> Option<Part> {
+    let row = |gate: &GateResult| {
+        let met = if gate.failed { "✗ failed" } else { "✓ passed" };
+        Row::new(gate.fail_if.as_str(), vec![met.into(), gate.because.as_str().into()])
+    };
+    let columns = ["Fails if", "Outcome", "Because"].map(Column::words).into();
+    let rows = gates.iter().map(row).collect();
+    let table = Table::new("What was demanded, and whether it was met", columns, rows);
+    (!gates.is_empty()).then(|| Part { heading: "Gates", blocks: vec![Block::Table(table)] })
+}

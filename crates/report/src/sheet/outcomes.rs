@@ -1,0 +1,152 @@
+//! How exchanges ended, and why those that failed did.
+
+use std::collections::BTreeSet;
+
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::outcome::Outcome;
+
+use super::side::Sides;
+use super::table::{Cell, Column, Row, Table};
+use super::{Block, Part, write};
+
+/// Outcomes, failures in detail, checks that were not passed, status codes.
+pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+    if sides.hides_all() {
+        return None;
+    }
+    let mut blocks = vec![Block::Table(outcomes(sides))];
+    let others = [failures(sides), addresses(sides), content(sides), status(sides)];
+    blocks.extend(others.into_iter().flatten());
+    Part::new("How exchanges ended", blocks)
+}
+
+fn outcomes(sides: &Sides<'_>) -> Table {
+    let occurred = |outcome: &Outcome| {
+        let there = |f: &FamilyResult| f.outcomes.contains_key(outcome.name());
+        sides.all.iter().any(|side| there(side.figures))
+    };
+    let row = |outcome: Outcome| {
+        let cell = |f: &FamilyResult| {
+            let count = f.outcomes.get(outcome.name()).copied().unwrap_or(0);
+            let share = count as f64 / f.requests.sent.max(1) as f64;
+            let share = match outcome {
+                Outcome::Normal => String::new(),
+                _ => format!(" ({})", write::percent(share)),
+            };
+            Cell::Number(write::count(count) + &share, count as f64)
+        };
+        let cells = sides.all.iter().map(|side| match side.hidden {
+            true => Cell::none(),
+            false => cell(side.figures),
+        });
+        let meaning = std::iter::once(Cell::from(meaning(outcome)));
+        Row::new(outcome.name(), cells.chain(meaning).collect())
+    };
+    let rows = Outcome::ALL.into_iter().filter(occurred).map(row).collect();
+    let mut columns = sides.columns("Outcome");
+    columns.push(Column::words("Meaning"));
+    Table::new("Exchanges by how they ended", columns, rows)
+}
+
+fn meaning(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Normal => "a complete response",
+        Outcome::Reset => "the peer reset it",
+        Outcome::Timeout => "longer than the timeout",
+        Outcome::Refused => "nothing listens there",
+        Outcome::Unreachable => "network or host unreachable",
+        Outcome::Truncated => "closed before it was whole",
+        Outcome::Protocol => "not legal HTTP",
+        Outcome::Tls => "TLS failed",
+        Outcome::Content => "failed a check",
+        Outcome::NoPort => "no local port left",
+        Outcome::Local => "this host refused",
+        Outcome::Abandoned => "the run ended first",
+    }
+}
+
+fn failures(sides: &Sides<'_>) -> Option<Block> {
+    let mut rows = Vec::new();
+    for side in &sides.all {
+        for failed in &side.figures.failures {
+            let failure = &failed.failure;
+            let errno = failure.errno.map(|errno| format!("errno {errno}"));
+            let cause = failure.cause.map(|cause| cause.text().to_owned());
+            let words = [errno, failure.spoken_code(side.version), cause].into_iter().flatten();
+            let cells = vec![
+                failure.outcome.name().into(),
+                failure.phase.to_string().into(),
+                words.collect::<Vec<_>>().join(", ").into(),
+                Cell::Number(write::count(failed.count), failed.count as f64),
+            ];
+            rows.push(Row::new(side.name.clone(), cells));
+        }
+    }
+    let columns = ["Side", "Outcome", "In", "Because"].map(Column::words);
+    let columns = columns.into_iter().chain([Column::number("Exchanges")]).collect();
+    some("What failed, and where", columns, rows)
+}
+
+/// What each address gave, where one of several gave less than the others.
+fn addresses(sides: &Sides<'_>) -> Option<Block> {
+    let mut rows = Vec::new();
+    for side in &sides.all {
+        for of in &side.figures.by_address {
+            let most = of.usual_failure().unwrap_or_default();
+            let number = |count: u64| Cell::Number(write::count(count), count as f64);
+            let cells = vec![
+                of.address.to_string().into(),
+                number(of.ended),
+                number(of.completed),
+                number(of.unaccepted),
+                most.into(),
+            ];
+            rows.push(Row::new(side.name.clone(), cells));
+        }
+    }
+    let failed = sides.any(|f| Some(f.failed() as f64));
+    let columns = [Column::words("Side"), Column::words("Address")];
+    let counted = ["Exchanges", "Complete responses", "Not accepted"].map(Column::number);
+    let columns = columns.into_iter().chain(counted).chain([Column::words("Failed")]).collect();
+    some("What each address gave", columns, rows).filter(|_| failed)
+}
+
+fn content(sides: &Sides<'_>) -> Option<Block> {
+    let mut rows = Vec::new();
+    for side in &sides.all {
+        for failed in &side.figures.content {
+            let sample = failed.samples.first();
+            let found = sample
+                .map_or(String::new(), |first| format!("{} found {}", first.request, first.found));
+            let cells = vec![
+                failed.check.as_str().into(),
+                found.into(),
+                Cell::Number(write::count(failed.count), failed.count as f64),
+            ];
+            rows.push(Row::new(side.name.clone(), cells));
+        }
+    }
+    let columns = ["Side", "Check", "For example"].map(Column::words);
+    let columns = columns.into_iter().chain([Column::number("Responses")]).collect();
+    some("Checks that responses did not pass", columns, rows)
+}
+
+/// The status codes, unless they are all 200.
+fn status(sides: &Sides<'_>) -> Option<Block> {
+    let codes: BTreeSet<u16> =
+        sides.all.iter().flat_map(|side| side.figures.status.keys().copied()).collect();
+    if codes.iter().all(|&code| code == 200) {
+        return None;
+    }
+    let row = |code: &u16| {
+        let number = |f: &FamilyResult| f.status.get(code).copied().unwrap_or(0);
+        let cell = |count: u64| Cell::Number(write::count(count), count as f64);
+        let cells = sides.all.iter().map(|side| cell(number(side.figures))).collect();
+        Row::new(code.to_string(), cells)
+    };
+    some("Responses by status", sides.columns("Status"), codes.iter().map(row).collect())
+}
+
+fn some(caption: &str, columns: Vec<Column>, rows: Vec<Row>) -> Option<Block> {
+    (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns, rows)))
+}

@@ -1,0 +1,150 @@
+//! What lies below an exchange: TCP, TLS, QUIC.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::tcp::HandshakeResult;
+use sixmark_model::timing::Summary;
+use sixmark_model::tls::TlsResult;
+
+use super::side::{Side, Sides};
+use super::table::{Group, Row, Table};
+use super::{Block, Part, write};
+
+/// Digits of a certificate's hash: enough to tell a few apart.
+const DIGITS: usize = 16;
+
+/// What the kernel, TLS and QUIC knew of the connections of each side.
+pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+    let all = [("TCP", tcp(sides)), ("TLS", tls(sides)), ("QUIC", quic(sides))];
+    let groups: Vec<Group> = all
+        .into_iter()
+        .filter(|(_, rows)| !rows.is_empty())
+        .map(|(name, rows)| Group { name: Some(name.into()), rows })
+        .collect();
+    if groups.is_empty() {
+        return None;
+    }
+    let columns = sides.columns("Fact");
+    let caption = "What TCP, TLS and QUIC knew of the connections".to_owned();
+    Part::new("Connections", vec![Block::Table(Table { caption, columns, groups, scale: None })])
+}
+
+fn whole(value: f64) -> String {
+    write::count(value as u64)
+}
+
+fn tcp(sides: &Sides<'_>) -> Vec<Row> {
+    let mut rows = tcp_handshakes(sides);
+    if !sides.any(|f| Some(f.tcp.read as f64)) {
+        return rows;
+    }
+    rows.extend([
+        sides.row("connections asked", |f| Some(f.tcp.read as f64), whole),
+        sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::time),
+        sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::time),
+        sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::time),
+        sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), whole),
+        sides.row("of those, spurious", |f| Some(f.tcp.spurious? as f64), whole),
+        sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), whole),
+        sides.words("largest segment, bytes", |side| usual(&side.figures.tcp.mss)),
+    ]);
+    rows
+}
+
+fn tcp_handshakes(sides: &Sides<'_>) -> Vec<Row> {
+    let count = |of: fn(&HandshakeResult) -> u64| {
+        move |f: &FamilyResult| f.tcp.handshake.as_ref().map(|found| of(found) as f64)
+    };
+    let time = |of: fn(&HandshakeResult) -> &Summary| {
+        move |f: &FamilyResult| f.tcp.handshake.as_ref().and_then(|found| of(found).p50)
+    };
+    if !sides.any(count(|found| found.asked)) {
+        return Vec::new();
+    }
+    let mut rows = vec![
+        sides.row("handshakes asked about", count(|found| found.asked), whole),
+        sides.row("handshake by the kernel, median", time(|f| &f.kernel_us), write::time),
+        sides.row("the same by the client, median", time(|f| &f.client_us), write::time),
+    ];
+    if sides.any(count(|found| found.sent_again + found.untimed)) {
+        rows.push(sides.row("SYN sent again", count(|f| f.sent_again), whole));
+        rows.push(sides.row("without a time otherwise", count(|f| f.untimed), whole));
+    }
+    rows
+}
+
+fn tls(sides: &Sides<'_>) -> Vec<Row> {
+    let Some(_) = sides.all.iter().find(|side| side.figures.tls.is_some()) else {
+        return Vec::new();
+    };
+    let count = |of: fn(&TlsResult) -> u64| {
+        move |f: &FamilyResult| f.tls.as_ref().map(|tls| of(tls) as f64)
+    };
+    let words = |of: fn(&TlsResult) -> String| {
+        move |side: &Side<'_>| side.figures.tls.as_ref().map_or(String::new(), of)
+    };
+    vec![
+        sides.row("full handshakes", count(|tls| tls.handshakes.full), whole),
+        sides.row("resumed handshakes", count(|tls| tls.handshakes.resumed), whole),
+        sides.row("failed handshakes", count(|tls| tls.handshakes.failed), whole),
+        sides.row("asked for another group", count(|tls| tls.handshakes.retried), whole),
+        sides.row("full, median", |f| f.tls.as_ref()?.full_us.p50, write::time),
+        sides.row("resumed, median", |f| f.tls.as_ref()?.resumed_us.p50, write::time),
+        sides.words("version", words(|tls| usual(&tls.versions))),
+        sides.words("cipher suite", words(|tls| usual(&tls.ciphers))),
+        sides.words("group", words(|tls| usual(&tls.groups))),
+        sides.words("application protocol", words(|tls| usual(&tls.alpn))),
+        sides.words("certificate", words(certificate)),
+        sides.words("failures", words(failures)),
+    ]
+}
+
+fn certificate(tls: &TlsResult) -> String {
+    let Some(first) = tls.certificates.iter().max_by_key(|certificate| certificate.count) else {
+        return String::new();
+    };
+    let hash: String = first.sha256.chars().take(DIGITS).collect();
+    let day = first.not_after.as_ref().and_then(|time| time.split('T').next());
+    let until = day.map_or(String::new(), |day| format!(", to {day}"));
+    format!("{hash}{until}{}", more(tls.certificates.len()))
+}
+
+fn failures(tls: &TlsResult) -> String {
+    let said = tls.failures.iter().map(|failed| {
+        let alert = failed.cause.alert.map_or(String::new(), |alert| format!(" (alert {alert})"));
+        format!("{} {}{alert}", write::count(failed.count), failed.cause.reason)
+    });
+    said.collect::<Vec<_>>().join(", ")
+}
+
+fn quic(sides: &Sides<'_>) -> Vec<Row> {
+    let count = |of: fn(&sixmark_model::quic::QuicResult) -> u64| {
+        move |f: &FamilyResult| f.quic.as_ref().map(|quic| of(quic) as f64)
+    };
+    if !sides.any(count(|quic| quic.connections)) {
+        return Vec::new();
+    }
+    let mtu = |side: &Side<'_>| side.figures.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
+    vec![
+        sides.row("connections", count(|quic| quic.connections), whole),
+        sides.row("round trip, median", |f| f.quic.as_ref()?.rtt_us.p50, write::time),
+        sides.row("packets sent", count(|quic| quic.packets_sent), whole),
+        sides.row("packets lost", count(|quic| quic.packets_lost), whole),
+        sides.row("datagrams dropped here", count(|quic| quic.dropped), whole),
+        sides.row("begun again (Retry)", count(|quic| quic.retried), whole),
+        sides.row("other version", count(|quic| quic.mismatched), whole),
+        sides.words("largest payload, bytes", mtu),
+    ]
+}
+
+/// The commonest, and how many others there were.
+fn usual<T: Display + Ord>(counts: &BTreeMap<T, u64>) -> String {
+    let most = counts.iter().max_by_key(|(_, count)| **count);
+    most.map_or(String::new(), |(name, _)| format!("{name}{}", more(counts.len())))
+}
+
+fn more(kinds: usize) -> String {
+    if kinds > 1 { format!(" and {} more", kinds - 1) } else { String::new() }
+}

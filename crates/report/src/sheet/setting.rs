@@ -1,0 +1,222 @@
+//! What was run, where, and by which means.
+
+use sixmark_http::Version;
+use sixmark_model::clocks::{PhaseClock, TimestampResult, Timestamps};
+use sixmark_model::pace::Pace;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Lookup;
+use sixmark_model::provenance::{Ended, Environment, Tool};
+use sixmark_model::result::Generator;
+
+use super::table::{Cell, Column, Row, Table};
+use super::{Block, Part, write};
+
+/// Targets named one by one.
+const SHOWN: usize = 8;
+
+/// What was to be run.
+pub(super) fn plan(plan: &Plan, caption: &str) -> Block {
+    let load = &plan.load;
+    let yes = |set: bool, word: &str| if set { word.to_owned() } else { String::new() };
+    let facts = vec![
+        ("Targets", targets(plan, ", ")),
+        ("Loop", pace(plan)),
+        ("IPv6 : IPv4", plan.ratio.to_string()),
+        ("Requests", load.requests.map_or(String::new(), |n| write::count(n.get()))),
+        ("Time", load.duration.map_or(String::new(), seconds)),
+        ("Warm-up", seconds(load.warmup)),
+        ("Protocol", protocol(plan)),
+        ("Connections", connections(plan)),
+        ("What is sent", requests(plan)),
+        ("Timeout", seconds(load.timeout)),
+        ("Redirects", yes(plan.location, "followed")),
+        ("Cookies", yes(plan.cookies, "kept")),
+        ("Certificates", yes(plan.tls.as_ref().is_some_and(|tls| tls.insecure), "any would do")),
+        ("Seed", plan.seed.to_string()),
+    ];
+    Block::Table(Table::facts(caption, facts))
+}
+
+/// The machine, its routes, and the generator.
+pub(super) fn environment(
+    environment: &Environment,
+    generator: Option<&Generator>,
+    dns: &[Lookup],
+    tool: &Tool,
+) -> Vec<Block> {
+    let mut blocks = machine(environment, generator.map(generator_facts).unwrap_or_default(), tool);
+    blocks.extend(lookups(dns));
+    blocks
+}
+
+/// The machine and its routes, and more of it.
+pub(super) fn machine(
+    environment: &Environment,
+    more: Vec<(&'static str, String)>,
+    tool: &Tool,
+) -> Vec<Block> {
+    let mut facts = vec![
+        ("Made by", format!("{} {}", tool.name, tool.version)),
+        ("Kernel", environment.kernel.clone()),
+        ("Processor", format!("{}, {} cores used", environment.cpu, environment.cores)),
+    ];
+    facts.extend(more);
+    let mut blocks = vec![Block::Table(Table::facts("The machine that loaded", facts))];
+    blocks.extend(routes(environment));
+    blocks.extend(sysctls(environment));
+    blocks
+}
+
+/// The part that both make, at the end.
+pub(super) fn part(blocks: Vec<Block>) -> Option<Part> {
+    Part::new("How it was measured", blocks)
+}
+
+/// The first target, and how many more there are.
+pub(super) fn title(plan: &Plan) -> String {
+    match plan.targets.as_slice() {
+        [] => "no target".into(),
+        [one] => one.url.clone(),
+        [one, other] => format!("{} and {}", one.url, other.url),
+        [one, others @ ..] => format!("{} and {} more", one.url, others.len()),
+    }
+}
+
+/// How it was paced, on how many connections.
+pub(super) fn pace(plan: &Plan) -> String {
+    let in_flight = write::count(plan.in_flight());
+    match &plan.load.pace {
+        Pace::Closed => format!("closed loop, {in_flight} in flight"),
+        Pace::Open(open) => format!("open loop, {open}, at most {in_flight} in flight"),
+    }
+}
+
+/// What is spoken, and how it is secured.
+pub(super) fn protocol(plan: &Plan) -> String {
+    let secured =
+        if plan.tls.is_some() && plan.http.version != Version::Http3 { " over TLS" } else { "" };
+    let streams = match plan.http.streams.get() {
+        1 => String::new(),
+        streams => format!(", {streams} streams"),
+    };
+    format!("{}{secured}{streams}", plan.http.version.name())
+}
+
+/// A word where it did not end as it should.
+pub(super) fn ended(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Complete => "",
+        Ended::Interrupted => "interrupted",
+        Ended::Hopeless => "given up",
+    }
+}
+
+/// A time of RFC 3339 for people.
+pub(super) fn when(time: &str) -> String {
+    let (day, clock) = time.split_once('T').unwrap_or((time, ""));
+    let clock = clock.split(['.', 'Z']).next().unwrap_or_default();
+    format!("{day} {clock} UTC")
+}
+
+fn targets(plan: &Plan, between: &str) -> String {
+    let shown = plan.targets.iter().take(SHOWN).map(|target| target.url.as_str());
+    let shown = shown.collect::<Vec<_>>().join(between);
+    match plan.targets.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn seconds(time: std::time::Duration) -> String {
+    if time.is_zero() { "none".into() } else { write::time(time.as_secs_f64() * 1e6) }
+}
+
+fn connections(plan: &Plan) -> String {
+    let number = write::count(u64::from(plan.load.connections.get()));
+    let kept = match (plan.connection.keep_alive, plan.connection.requests) {
+        (false, _) => ", one for each request".to_owned(),
+        (true, Some(most)) => format!(", at most {most} requests on each"),
+        (true, None) => ", kept".to_owned(),
+    };
+    let before = if plan.connection.preopen { ", opened before" } else { "" };
+    format!("{number}{kept}{before}")
+}
+
+fn requests(plan: &Plan) -> String {
+    match plan.requests.number() {
+        0 | 1 => String::new(),
+        number => format!("a mix of {} requests", write::count(number as u64)),
+    }
+}
+
+fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
+    let Generator { threads, driver, cpu_user_s, cpu_sys_s, .. } = generator;
+    let clock = clock(&generator.timestamps);
+    let saturated = if generator.saturated { ": too much" } else { "" };
+    vec![
+        ("Driver", format!("{driver}, {threads} threads")),
+        ("Time stamps", clock),
+        ("Busiest second of a worker", format!("{}{saturated}", write::percent(generator.busiest))),
+        ("Begun late", write::count(generator.late)),
+        ("Processor time", format!("{cpu_user_s:.1} s user, {cpu_sys_s:.1} s kernel")),
+        ("Memory at most", sixmark_units::quantity::bytes(generator.peak_rss_bytes as f64)),
+    ]
+}
+
+/// Whose clock the times are from, phase by phase where it is not sixmark's alone.
+fn clock(timestamps: &TimestampResult) -> String {
+    let kernel = timestamps.mode == Timestamps::Kernel;
+    let Some(phases) = timestamps.phases.filter(|_| kernel) else {
+        return if kernel { "the kernel’s" } else { "sixmark’s own" }.into();
+    };
+    let by = |clock: PhaseClock| {
+        let names = phases.named().into_iter().filter(|(_, by)| *by == clock);
+        names.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "the kernel’s: {}; sixmark’s own: {}; an end of each: {}",
+        by(PhaseClock::Kernel),
+        by(PhaseClock::User),
+        by(PhaseClock::Both),
+    )
+}
+
+fn routes(environment: &Environment) -> Option<Block> {
+    let row = |route: &sixmark_model::provenance::Route| {
+        let from = route.from.map_or("unknown".into(), |from| from.to_string());
+        let mtu =
+            route.mtu.map_or_else(Cell::none, |mtu| Cell::Number(mtu.to_string(), mtu.into()));
+        Row::new(route.to.to_string(), vec![from.into(), mtu])
+    };
+    let rows: Vec<Row> = environment.routes.iter().map(row).collect();
+    let columns =
+        vec![Column::words("To"), Column::words("From"), Column::number("Path MTU, bytes")];
+    (!rows.is_empty()).then(|| Block::Table(Table::new("Routes", columns, rows)))
+}
+
+fn lookups(dns: &[Lookup]) -> Option<Block> {
+    let row = |found: &Lookup| {
+        let count = |n: usize| Cell::Number(n.to_string(), n as f64);
+        let cells = vec![
+            Cell::Number(write::time(found.us), found.us),
+            count(found.ipv6),
+            count(found.ipv4),
+        ];
+        Row::new(found.host.clone(), cells)
+    };
+    let columns = std::iter::once(Column::words("Name"))
+        .chain(["Took", "IPv6 addresses", "IPv4 addresses"].map(Column::number));
+    let rows: Vec<Row> = dns.iter().map(row).collect();
+    let caption = "Names looked up, apart from all other times";
+    (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns.collect(), rows)))
+}
+
+fn sysctls(environment: &Environment) -> Option<Block> {
+    let row =
+        |(name, value): (&String, &String)| Row::new(name.clone(), vec![value.clone().into()]);
+    let rows: Vec<Row> = environment.sysctls.iter().map(row).collect();
+    let columns = vec![Column::words("Setting"), Column::words("Value")];
+    let table = Block::Table(Table::new("Settings of the kernel", columns, rows));
+    (!environment.sysctls.is_empty())
+        .then(|| Block::Folded("Settings of the kernel".into(), vec![table]))
+}

@@ -1,0 +1,110 @@
+//! What is beside what: IPv6 and IPv4, or the two sides of a comparison.
+
+use sixmark_http::Version;
+use sixmark_model::comparison::result::ComparisonResult;
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
+pub(super) use sixmark_units::family::spoken as shown;
+
+use super::table::{Cell, Column, Row};
+
+/// One side.
+#[derive(Clone, Debug)]
+pub(super) struct Side<'a> {
+    /// Its place, which is its colour: IPv6 and what is judged are 0.
+    pub(super) place: usize,
+    pub(super) name: String,
+    pub(super) figures: &'a FamilyResult,
+    pub(super) version: Version,
+    /// Whether its exchanges could not be seen: counts of them say nothing.
+    pub(super) hidden: bool,
+}
+
+/// One side, or both. How they differ is for the blocks of a comparison to say: figures beside one
+/// another differ by chance too.
+#[derive(Clone, Debug)]
+pub(super) struct Sides<'a> {
+    pub(super) all: Vec<Side<'a>>,
+}
+
+impl<'a> Sides<'a> {
+    /// The families of a run.
+    pub(super) fn of_run(result: &'a RunResult) -> Sides<'a> {
+        let version = result.version();
+        let side = |(family, figures): (Family, &'a FamilyResult)| Side {
+            place: usize::from(family == Family::Ipv4),
+            name: family.to_string(),
+            figures,
+            version,
+            hidden: result.hides_exchanges(family),
+        };
+        Sides { all: result.families.iter().map(side).collect() }
+    }
+
+    /// The sides of a comparison.
+    pub(super) fn of_comparison(result: &'a ComparisonResult) -> Sides<'a> {
+        let both = [&result.sides.a, &result.sides.b].into_iter().enumerate();
+        let side = |(place, side): (usize, &'a sixmark_model::comparison::result::Side)| Side {
+            place,
+            name: shown(&side.name),
+            figures: &side.figures,
+            version: side.plan.http.version,
+            hidden: false,
+        };
+        Sides { all: both.map(side).collect() }
+    }
+
+    /// A column for each, after one for names.
+    pub(super) fn columns(&self, first: &str) -> Vec<Column> {
+        let names = self.all.iter().map(|side| Column::number(&side.name));
+        std::iter::once(Column::words(first)).chain(names).collect()
+    }
+
+    /// One figure of each side.
+    pub(super) fn row(
+        &self,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) -> Row {
+        self.row_of(label, |side| figure(side.figures), write)
+    }
+
+    /// The same of a count of exchanges: no side has one whose exchanges could not be seen.
+    pub(super) fn exchanges_row(
+        &self,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) -> Row {
+        self.row_of(label, |side| figure(side.figures).filter(|_| !side.hidden), write)
+    }
+
+    /// True where no side has an exchange that could be seen.
+    pub(super) fn hides_all(&self) -> bool {
+        !self.all.is_empty() && self.all.iter().all(|side| side.hidden)
+    }
+
+    fn row_of(
+        &self,
+        label: &str,
+        figure: impl Fn(&Side<'_>) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) -> Row {
+        let cell = |value: Option<f64>| {
+            value.map_or_else(Cell::none, |value| Cell::Number(write(value), value))
+        };
+        Row::new(label, self.all.iter().map(|side| cell(figure(side))).collect())
+    }
+
+    /// Words of each side.
+    pub(super) fn words(&self, label: &str, of: impl Fn(&Side<'a>) -> String) -> Row {
+        Row::new(label, self.all.iter().map(|side| of(side).into()).collect())
+    }
+
+    /// True where any side has something of it.
+    pub(super) fn any(&self, figure: impl Fn(&FamilyResult) -> Option<f64>) -> bool {
+        self.all.iter().any(|side| figure(side.figures).is_some_and(|value| value > 0.0))
+    }
+}

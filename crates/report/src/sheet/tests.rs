@@ -1,0 +1,47 @@
+use super::*;
+use sixmark_model::provenance::{Environment, Tool};
+use sixmark_model::study::result::{FactorResult, Order, SCHEMA, StudyFile, StudyResult};
+
+/// A study of which no cell was measured.
+pub(crate) fn empty_study() -> StudyResult {
+    StudyResult {
+        schema: SCHEMA.into(),
+        tool: Tool { name: "sixmark".into(), version: "0".into() },
+        name: "none".into(),
+        title: "Nothing".into(),
+        description: String::new(),
+        file: StudyFile { name: "none.toml".into(), sha256: String::new() },
+        quick: false,
+        in_lab: false,
+        lab: None,
+        seed: 1,
+        order: Order::Random,
+        repetitions: 1,
+        started: "2026-01-02T03:04:05.6Z".into(),
+        updated: "2026-01-02T03:04:05.6Z".into(),
+        ended: None,
+        factors: vec![FactorResult { name: "size".into(), levels: vec!["1".into()] }],
+        cells_planned: 2,
+        cells: Vec::new(),
+        tables: Vec::new(),
+        figures: Vec::new(),
+        comparisons: Vec::new(),
+        findings: Vec::new(),
+        published: None,
+        environment: Environment::default(),
+        programs: std::collections::BTreeMap::new(),
+        resumed: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+#[test]
+fn a_study_without_cells_says_so() {
+    let document = Document::Study(Box::new(empty_study()));
+    let sheet = of(Named { name: "none.json", document: &document });
+    assert_eq!(sheet.headline.sentence, "0 cells were measured.");
+    assert_eq!(sheet.headline.notes, ["2 of 2 cells are missing."]);
+    assert_eq!(sheet.about[0], "2026-01-02 03:04:05 UTC");
+    let headings: Vec<_> = sheet.parts.iter().map(|part| part.heading).collect();
+    assert_eq!(headings, ["How it was measured"]);
+}

@@ -1,0 +1,285 @@
+//! Verdicts in plain words.
+
+use sixmark_model::comparison::{
+    Compared, Comparison, Estimate, Metric, Point, Settings, TimedPhase, Verdict,
+};
+use sixmark_model::timing::Summary;
+
+use super::side::{Sides, shown};
+use super::{Headline, write};
+
+/// Said of figures that the generator may have set.
+pub(super) const SATURATED: &str =
+    "The generator was saturated: the figures may be sixmark’s limit, not the server’s.";
+
+/// A verdict in a word.
+pub(super) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "can’t tell",
+        Verdict::NotComparable => "not comparable",
+    }
+}
+
+/// What a run says: the medians, and that they are no verdict.
+pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> Headline {
+    let p50 = |summary: &Summary| summary.p50.map(write::time);
+    let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
+    let sentence = match (sides.all.as_slice(), medians.as_slice()) {
+        ([a, b], [Some(of_a), Some(of_b)]) => {
+            notes.push(
+                "What differs within one run may be chance: `sixmark compare` gives a verdict."
+                    .to_owned(),
+            );
+            format!(
+                "Half of all responses took at most {of_a} over {} and {of_b} over {}.",
+                a.name, b.name
+            )
+        }
+        _ => alone(sides, &medians),
+    };
+    Headline { verdict: None, sentence, notes }
+}
+
+/// What can be said where not both sides have a median.
+fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
+    let of = |(side, median): (&super::side::Side<'_>, &Option<String>)| match median {
+        Some(text) => {
+            format!("Half of all responses over {} took at most {text}.", side.name)
+        }
+        None if side.hidden => format!("What was exchanged over {} can’t be seen.", side.name),
+        None => format!("Not one complete response came over {}.", side.name),
+    };
+    sides.all.iter().zip(medians).map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// What a comparison says of its primary metric.
+pub(super) fn of(comparison: &Comparison) -> Headline {
+    if let Some(said) = comparison.not_same() {
+        return unlike(said, others(comparison));
+    }
+    let Some(primary) = comparison.metrics.first() else {
+        let sentence = "Can’t tell: there is no metric that both sides have.".to_owned();
+        return Headline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
+    };
+    let mut notes = vec!["One side at a time, in turns.".to_owned()];
+    notes.extend(others(comparison));
+    let sentence = sentence(comparison, primary);
+    Headline { verdict: Some(primary.verdict), sentence, notes }
+}
+
+/// Said of sides that don't give the same.
+pub(super) fn unlike(said: &str, others: Vec<String>) -> Headline {
+    let mut notes = vec![
+        "The sides don’t give the same, so that their speeds say nothing about each other.".into(),
+    ];
+    notes.extend(others);
+    Headline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
+}
+
+fn sentence(comparison: &Comparison, of: &Compared) -> String {
+    let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
+    let margin = write::percent(comparison.settings.margin);
+    let basis = basis(comparison, of);
+    match of.verdict {
+        Verdict::Better | Verdict::Worse => format!("{} ({basis}).", differs(of, &a, &b)),
+        Verdict::Equivalent => format!(
+            "No difference that matters was found: {a} and {b} differ by less than {margin} ({basis})."
+        ),
+        Verdict::Inconclusive => {
+            let why = of.reason.clone().unwrap_or_else(|| {
+                format!("the interval neither leaves out 0 nor lies within the margin of {margin}")
+            });
+            format!("Can’t tell whether {a} differs from {b}: {why} ({basis}).")
+        }
+        Verdict::NotComparable => format!("{a} and {b} can’t be compared ({basis})."),
+    }
+}
+
+/// `IPv6 answers 3.4 % slower than IPv4`.
+fn differs(of: &Compared, a: &str, b: &str) -> String {
+    let lower = of.a < of.b;
+    match (of.metric, of.ratio, of.difference) {
+        (Metric::Failures, _, Some(difference)) => {
+            let points = difference.value.abs() * 100.0;
+            let often = if difference.value < 0.0 { "less" } else { "more" };
+            format!("{a} fails {often} often than {b}, by {points:.2} percentage points")
+        }
+        (Metric::Time(..), Some(ratio), _) if ratio.value >= 2.0 => {
+            format!("{a} takes {:.1} times as long as {b}", ratio.value)
+        }
+        (metric, Some(ratio), _) => {
+            let by = write::percent((ratio.value - 1.0).abs());
+            format!("{a} {} than {b}", does(metric, ratio.value < 1.0, &by))
+        }
+        (metric, None, _) => {
+            format!(
+                "{a}’s {} is {} than {b}’s",
+                named(metric),
+                if lower { "lower" } else { "higher" }
+            )
+        }
+    }
+}
+
+fn does(metric: Metric, lower: bool, by: &str) -> String {
+    let pace = if lower { "faster" } else { "slower" };
+    let amount = if lower { "fewer" } else { "more" };
+    match metric {
+        Metric::Time(TimedPhase::Response, _) => format!("answers {by} {pace}"),
+        Metric::Time(TimedPhase::Connect, _) => format!("connects {by} {pace}"),
+        Metric::Time(TimedPhase::Tls, _) => format!("finishes handshakes {by} {pace}"),
+        Metric::Time(TimedPhase::Wait, _) => format!("begins to answer {by} {pace}"),
+        Metric::Time(TimedPhase::Transfer, _) => format!("transfers content {by} {pace}"),
+        Metric::RequestsPerS => format!("answers {by} {amount} requests a second"),
+        Metric::Goodput if lower => format!("carries {by} less content a second"),
+        Metric::Goodput => format!("carries {by} more content a second"),
+        Metric::Failures => format!("fails {by} {}", if lower { "less" } else { "more" }),
+        Metric::CpuPerRequest if lower => format!("costs the server {by} less processor time"),
+        Metric::CpuPerRequest => format!("costs the server {by} more processor time"),
+    }
+}
+
+/// What the verdict rests on: metric, interval, number of pairs.
+fn basis(comparison: &Comparison, of: &Compared) -> String {
+    let Settings { confidence, .. } = comparison.settings;
+    let confidence = write::percent(confidence);
+    let interval =
+        interval(of).map_or(String::new(), |range| format!("; {confidence} interval {range}"));
+    format!("{}{interval}; {} pairs", named(of.metric), comparison.pairs)
+}
+
+fn interval(of: &Compared) -> Option<String> {
+    let share = |Estimate { low, high, .. }: Estimate| {
+        format!("{} to {}", write::change(low), write::change(high))
+    };
+    match (of.ratio, of.difference) {
+        (Some(ratio), _) => Some(share(change_of(ratio))),
+        (None, Some(difference)) if of.metric == Metric::Failures => Some(share(difference)),
+        _ => None,
+    }
+}
+
+/// A ratio as a change: 1.02 is 0.02.
+pub(super) fn change_of(ratio: Estimate) -> Estimate {
+    let Estimate { value, low, high } = ratio;
+    Estimate { value: value - 1.0, low: low - 1.0, high: high - 1.0 }
+}
+
+/// A metric for people.
+pub(super) fn named(metric: Metric) -> String {
+    let point = |point| match point {
+        Point::P50 => "median",
+        Point::P90 => "90 % quantile of",
+        Point::P99 => "99 % quantile of",
+        Point::P999 => "99.9 % quantile of",
+    };
+    match metric {
+        Metric::Time(phase, at) => format!("{} {}", point(at), phase_name(phase)),
+        Metric::RequestsPerS => "responses a second".into(),
+        Metric::Goodput => "goodput".into(),
+        Metric::Failures => "share of failures".into(),
+        Metric::CpuPerRequest => "server's processor time a response".into(),
+    }
+}
+
+/// The same at the head of a row.
+pub(super) fn short(metric: Metric) -> String {
+    let point = |point| match point {
+        Point::P50 => "median".to_owned(),
+        other => write::quantile(other.share()),
+    };
+    match metric {
+        Metric::Time(phase, at) => format!("{} {}", phase_name(phase), point(at)),
+        other => named(other),
+    }
+}
+
+fn phase_name(phase: TimedPhase) -> &'static str {
+    match phase {
+        TimedPhase::Connect => "connect",
+        TimedPhase::Tls => "TLS handshake",
+        TimedPhase::Wait => "wait",
+        TimedPhase::Transfer => "transfer",
+        TimedPhase::Response => "response",
+    }
+}
+
+/// What the other metrics say, where they say something else than the primary one.
+fn others(comparison: &Comparison) -> Vec<String> {
+    let told = |verdict: Verdict, begin: &str| {
+        let first = usize::from(comparison.not_same().is_none());
+        let same = comparison.metrics.iter().skip(first).filter(|other| other.verdict == verdict);
+        let names: Vec<String> = same.map(|other| named(other.metric)).collect();
+        (!names.is_empty()).then(|| format!("{begin}: {}.", names.join(", ")))
+    };
+    let a = shown(&comparison.a);
+    let better = told(Verdict::Better, &format!("{a} is better in"));
+    let worse = told(Verdict::Worse, &format!("{a} is worse in"));
+    [worse, better].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_model::comparison::{Kind, Method};
+
+    fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
+        let [low, value, high] = ratio;
+        let compared = Compared {
+            metric,
+            a: Some(1.0),
+            b: Some(2.0),
+            method: Method::Blocks,
+            ratio: Some(Estimate { value, low, high }),
+            difference: None,
+            p: None,
+            p_holm: None,
+            p_equivalence: None,
+            effects: Vec::new(),
+            autocorrelation: None,
+            noise_floor: None,
+            verdict,
+            reason: reason.map(str::to_owned),
+            header_corrected: None,
+        };
+        let comparison = Comparison {
+            kind: Kind::Isolated,
+            a: "ipv6".into(),
+            b: "ipv4".into(),
+            settings: Settings::usual(1),
+            pairs: 12,
+            left_out: 0,
+            sameness: None,
+            metrics: vec![compared],
+        };
+        of(&comparison).sentence.replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn verdicts_are_told_in_plain_words() {
+        let response = Metric::Time(TimedPhase::Response, Point::P50);
+        assert_eq!(
+            said(response, Verdict::Worse, [1.019, 1.034, 1.05], None),
+            "IPv6 answers 3.4 % slower than IPv4 (median response; 95 % interval +1.9 % to +5.0 %; \
+             12 pairs)."
+        );
+        assert_eq!(
+            said(Metric::RequestsPerS, Verdict::Better, [1.1, 1.2, 1.3], None),
+            "IPv6 answers 20 % more requests a second than IPv4 (responses a second; 95 % interval \
+             +10.0 % to +30.0 %; 12 pairs)."
+        );
+        let far = said(response, Verdict::Worse, [33.7, 43.69, 47.0], None);
+        assert!(far.starts_with("IPv6 takes 43.7 times as long as IPv4 (median"), "{far}");
+        let equal = said(response, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
+        assert!(
+            equal.starts_with("No difference that matters was found: IPv6 and IPv4"),
+            "{equal}"
+        );
+        let unknown = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.1], Some("few pairs"));
+        assert!(unknown.starts_with("Can’t tell whether IPv6 differs"), "{unknown}");
+        assert!(unknown.contains("few pairs"), "{unknown}");
+    }
+}

@@ -1,0 +1,190 @@
+//! What only packets tell.
+
+use std::collections::BTreeSet;
+
+use sixmark_model::watch::{Watched, WatchedFamily};
+use sixmark_units::family::Family;
+
+use super::table::{Cell, Column, Group, Row, Table};
+use super::{Block, Part, Tile, write};
+
+/// A figure of one family, and how it is written.
+type Figure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);
+
+const TIMES: [Figure; 11] = [
+    ("answered, median", |of| of.answered_us.p50, write::time),
+    ("established, median", |of| of.established_us.p50, write::time),
+    ("established, 99 %", |of| of.established_us.p99, write::time),
+    ("TLS handshake, median", |of| of.handshake_us.p50, write::time),
+    ("GET to last ACK before FIN, median", |of| of.delay_us.p50, write::time),
+    ("GET to last ACK before FIN, 99 %", |of| of.delay_us.p99, write::time),
+    ("throughput in that time, Mbit/s, median", |of| of.throughput.p50_bits_per_s, megabits),
+    ("round trip to the client, median", |of| of.round_trips.client_us.p50, write::time),
+    ("round trip to the client, 99 %", |of| of.round_trips.client_us.p99, write::time),
+    ("round trip to the server, median", |of| of.round_trips.server_us.p50, write::time),
+    ("round trip to the server, 99 %", |of| of.round_trips.server_us.p99, write::time),
+];
+
+const COUNTS: [Figure; 16] = [
+    ("connections", |of| Some(of.connections as f64), whole),
+    ("begun before the capture", |of| Some(of.begun_before as f64), whole),
+    ("exchanges read", |of| Some(of.exchanges as f64), whole),
+    ("SYNs sent again", |of| Some(of.syns_repeated as f64), whole),
+    ("packets of clients", |of| Some(of.from_client.packets as f64), whole),
+    ("packets of servers", |of| Some(of.from_server.packets as f64), whole),
+    ("sent again by clients", |of| Some(of.from_client.retransmitted as f64), whole),
+    ("sent again by servers", |of| Some(of.from_server.retransmitted as f64), whole),
+    ("out of order, clients", |of| Some(of.from_client.out_of_order as f64), whole),
+    ("out of order, servers", |of| Some(of.from_server.out_of_order as f64), whole),
+    ("zero windows, clients", |of| Some(of.from_client.zero_windows as f64), whole),
+    ("zero windows, servers", |of| Some(of.from_server.zero_windows as f64), whole),
+    ("resets by clients", |of| Some(of.from_client.resets as f64), whole),
+    ("resets by servers", |of| Some(of.from_server.resets as f64), whole),
+    ("fragments", |of| Some((of.from_client.fragments + of.from_server.fragments) as f64), whole),
+    ("packet too big", |of| Some(of.packet_too_big as f64), whole),
+];
+
+/// What is looked for where no exchange can be seen.
+const TILES: [Figure; 4] = [
+    ("Connections", |of| Some(of.connections as f64), whole),
+    ("Median time to connect", |of| of.established_us.p50, write::time),
+    ("Median TLS handshake", |of| of.handshake_us.p50, write::time),
+    ("Median round trip", round_trip_us, write::time),
+];
+
+/// Of that to the server and that to the client, whichever is longer: the capture is at the other end.
+fn round_trip_us(of: &WatchedFamily) -> Option<f64> {
+    let trips = &of.round_trips;
+    [trips.server_us.p50, trips.client_us.p50].into_iter().flatten().reduce(f64::max)
+}
+
+/// What each family's connections did, in a sentence, where no exchange can be seen.
+pub(super) fn sentence(watched: &Watched) -> String {
+    let of = |(family, of): (Family, &WatchedFamily)| {
+        let connections = match of.connections {
+            1 => "1 connection".to_owned(),
+            number => format!("{} connections", write::count(number)),
+        };
+        let time = |what: &str, us: Option<f64>| Some(format!("{what} {}", write::time(us?)));
+        let bytes = of.from_client.frame_bytes + of.from_server.frame_bytes;
+        let said = [
+            time("established in", of.established_us.p50),
+            time("TLS handshake", of.handshake_us.p50),
+            time("round trip", round_trip_us(of)),
+            Some(sixmark_units::quantity::bytes(bytes as f64)),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        format!("{family}: {connections}, {}", said.join(", "))
+    };
+    let families: Vec<String> = watched.families.iter().map(of).collect();
+    format!("{}; times are medians.", families.join("; "))
+}
+
+/// The few that most people look for where no exchange can be seen.
+pub(super) fn tiles(watched: &Watched) -> Vec<Tile> {
+    let tile = |(label, of, written): Figure| {
+        let side = |(family, seen): (Family, &WatchedFamily)| {
+            let value = of(seen).map_or("none".to_owned(), written);
+            (usize::from(family == Family::Ipv4), family.to_string(), value)
+        };
+        let sides = watched.families.iter().map(side).collect();
+        Tile { label, metric: None, sides, change: String::new() }
+    };
+    TILES.map(tile).into()
+}
+
+/// The figures of each family, how connections ended, and the servers.
+pub(super) fn part(watched: &Watched) -> Option<Part> {
+    let blocks = [Some(figures(watched)), Some(sources(watched)), servers(watched)];
+    Part::new("What packets say", blocks.into_iter().flatten().collect())
+}
+
+fn figures(watched: &Watched) -> Block {
+    let used: Vec<(Family, &WatchedFamily)> = watched.families.iter().collect();
+    let rows = |figures: &[Figure]| -> Vec<Row> {
+        figures.iter().filter_map(|figure| row(figure, &used)).collect()
+    };
+    let named = |of: fn(&WatchedFamily) -> &std::collections::BTreeMap<String, u64>| -> Vec<Row> {
+        let names: BTreeSet<&String> = used.iter().flat_map(|(_, side)| of(side).keys()).collect();
+        let cell = |count: u64| Cell::Number(write::count(count), count as f64);
+        let row = |name: &String| {
+            let number = |side: &WatchedFamily| of(side).get(name).copied().unwrap_or(0);
+            Row::new(name.clone(), used.iter().map(|(_, side)| cell(number(side))).collect())
+        };
+        names.into_iter().map(row).collect()
+    };
+    let groups = [
+        ("Times", rows(&TIMES)),
+        ("Counts", rows(&COUNTS)),
+        ("Connections by how they ended", named(|of| &of.closures)),
+        ("Connections by what they spoke", named(|of| &of.spoken)),
+        ("Names asked for", named(|of| &of.server_names)),
+        ("Protocols offered", named(|of| &of.alpn)),
+    ];
+    let groups = groups.into_iter().filter(|(_, rows)| !rows.is_empty());
+    let groups = groups.map(|(name, rows)| Group { name: Some(name.into()), rows }).collect();
+    let names = used.iter().map(|(family, _)| Column::number(family.to_string()));
+    let columns = std::iter::once(Column::words("Figure")).chain(names).collect();
+    let caption = "What packets say of each family".to_owned();
+    Block::Table(Table { caption, columns, groups, scale: None })
+}
+
+/// None where no family has it.
+fn row((label, of, written): &Figure, used: &[(Family, &WatchedFamily)]) -> Option<Row> {
+    let values: Vec<Option<f64>> = used.iter().map(|(_, side)| of(side)).collect();
+    let cell = |value: &Option<f64>| {
+        value.map_or_else(Cell::none, |value| Cell::Number(written(value), value))
+    };
+    let some = values.iter().any(Option::is_some);
+    some.then(|| Row::new(*label, values.iter().map(cell).collect()))
+}
+
+fn sources(watched: &Watched) -> Block {
+    let row = |source: &sixmark_model::watch::Source| {
+        let number = |count: u64| Cell::Number(write::count(count), count as f64);
+        let whole = if source.whole { "" } else { "cut short" };
+        let cells = vec![
+            source.kind.as_str().into(),
+            source.link.as_str().into(),
+            number(source.packets),
+            source.dropped.map_or_else(Cell::none, number),
+            whole.into(),
+        ];
+        Row::new(source.name.clone(), cells)
+    };
+    let mut columns = ["Watched", "How", "Link"].map(Column::words).to_vec();
+    columns.extend(["Packets", "Dropped"].map(Column::number));
+    columns.push(Column::words("Whole"));
+    let rows = watched.sources.iter().map(row).collect();
+    Block::Table(Table::new("Where packets came from", columns, rows))
+}
+
+fn servers(watched: &Watched) -> Option<Block> {
+    let row = |server: &sixmark_model::watch::WatchedServer| {
+        let time =
+            |us: Option<f64>| us.map_or_else(Cell::none, |us| Cell::Number(write::time(us), us));
+        let number = |count: u64| Cell::Number(write::count(count), count as f64);
+        let cells = vec![
+            number(server.figures.connections),
+            number(server.figures.exchanges),
+            time(server.figures.established_us.p50),
+            time(server.wait_us.p50),
+            time(server.response_us.p50),
+        ];
+        Row::new(server.address.to_string(), cells)
+    };
+    let rows: Vec<Row> = watched.servers.iter().map(row).collect();
+    let columns =
+        ["Connections", "Exchanges", "Established, median", "Wait, median", "Response, median"];
+    let columns =
+        std::iter::once(Column::words("Server")).chain(columns.map(Column::number)).collect();
+    (!rows.is_empty()).then(|| Block::Table(Table::new("Each server", columns, rows)))
+}
+
+fn whole(value: f64) -> String {
+    write::count(value as u64)
+}
+
+fn megabits(bits: f64) -> String {
+    format!("{:.3}", bits / 1e6)
+}

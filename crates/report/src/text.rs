@@ -1,0 +1,456 @@
+//! The table on the screen: IPv6 and IPv4 side by side.
+
+mod agreed;
+mod path;
+mod truth;
+mod watched;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use sixmark_http::Version;
+use sixmark_model::calibration::{Calibration, Difference, Floor, Leg};
+use sixmark_model::clocks::{PhaseClock, PhaseClocks, Timestamps};
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::outcome::Outcome;
+use sixmark_model::pace::Pace;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Ended;
+use sixmark_model::provenance::Lookup;
+use sixmark_model::result::{Generator, RunResult};
+use sixmark_model::timing::Summary;
+use sixmark_model::watch::Watched;
+use sixmark_units::family::Family;
+
+use super::Figure;
+use super::comparison::wrapped;
+use super::find;
+use sixmark_model::phases::PHASES;
+use sixmark_model::watch::describe_hidden;
+use sixmark_units::quantity::{bytes, count, duration_us};
+
+/// Columns of a terminal that nobody made wider.
+const WIDTH: usize = 80;
+
+/// Where a figure stands in a family's result, and how it is written.
+type Rate = (Figure<FamilyResult>, fn(f64) -> String);
+
+const RATES: [Rate; 2] = [
+    (("requests/s", |f| Some(f.requests_per_s)), |n| count(n.round() as u64)),
+    (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
+];
+
+/// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
+const LEFT_OUT: [Figure<FamilyResult>; 7] = [
+    ("status not accepted", |f| Some(f.requests.unaccepted as f64)),
+    ("redirects", |f| Some(f.requests.redirects as f64)),
+    ("redirects followed", |f| Some(f.requests.followed as f64)),
+    ("requests dropped", |f| Some(f.requests.dropped as f64)),
+    ("requests unsent", |f| Some(f.requests.unsent as f64)),
+    ("requests that waited", |f| Some(f.requests.waited as f64)),
+    ("requests resent", |f| Some(f.requests.resent as f64)),
+];
+
+/// Of connections closed to make room for others; shown where there is any.
+const DISPLACED: [Figure<FamilyResult>; 1] =
+    [("  displaced", |f| Some(f.connections.displaced as f64))];
+
+/// A phase of the noise floor, and how far the families are apart in it.
+type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
+
+const FLOOR: [FloorPhase; 3] = [
+    ("connect", |floor| &floor.connect_us, |apart| apart.connect),
+    ("wait", |floor| &floor.wait_us, |apart| apart.wait),
+    ("response", |floor| &floor.response_us, |apart| apart.response),
+];
+
+/// Whose clock times are from, in words.
+const CLOCKS: [(PhaseClock, &str); 3] = [
+    (PhaseClock::Kernel, "the kernel's clock"),
+    (PhaseClock::User, "sixmark's clock"),
+    (PhaseClock::Both, "an end of each"),
+];
+
+/// Targets named at the top.
+const SHOWN_TARGETS: usize = 4;
+
+/// At most so many addresses that failed are named: the document has them all.
+const MOST_ADDRESSES: usize = 8;
+
+/// What is shown of each phase.
+const QUANTILES: [Figure<Summary>; 4] =
+    [("mean", |s| s.mean), ("p50", |s| s.p50), ("p99", |s| s.p99), ("max", |s| s.max)];
+
+/// Said under the table of a run over both families: there is no column of differences, since no
+/// statistics can tell chance that lasts as long as the run from what sets the families apart.
+const NO_VERDICT: &str =
+    "What differs within one run may be chance: sixmark compare gives a verdict.";
+
+/// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
+pub fn table(result: &RunResult) -> String {
+    let mut text = headline(result);
+    noise_floor(&mut text, result.calibration.as_ref());
+    truth::lines(&mut text, result.truth.as_ref());
+    let sides = Family::BOTH.map(|family| result.families.of(family));
+    let clocks = result.generator.as_ref().and_then(|generator| generator.timestamps.phases);
+    let hidden = Family::BOTH.map(|family| result.hides_exchanges(family));
+    let columns = Columns { sides, hidden, version: result.version(), clocks };
+    columns.head(&mut text);
+    columns.counts(&mut text);
+    columns.status(&mut text);
+    columns.rates(&mut text);
+    // Where no exchange can be seen, what can be goes before.
+    let (before, after) = match columns.hides_all() {
+        true => (result.watched.as_ref(), None),
+        false => (None, result.watched.as_ref()),
+    };
+    before.into_iter().for_each(|watched| watched::figures(&mut text, watched));
+    columns.phases(&mut text);
+    columns.handshakes(&mut text);
+    columns.tcp_handshakes(&mut text);
+    columns.tcp(&mut text);
+    columns.quic(&mut text);
+    columns.failures(&mut text);
+    columns.addresses(&mut text);
+    columns.content(&mut text);
+    after.into_iter().for_each(|watched| watched::figures(&mut text, watched));
+    result.watched.iter().for_each(|watched| watched::names(&mut text, watched));
+    if result.plan.is_some() && result.find_max.is_none() && sides.iter().all(Option::is_some) {
+        let _ = writeln!(text, "{NO_VERDICT}");
+    }
+    text.push_str(&result.vitals.as_ref().map_or_else(String::new, super::vitals::costs));
+    columns.clocks(&mut text);
+    text.push_str(&super::gates::lines(&result.gates));
+    text
+}
+
+/// What was run, how it ended, and whether to believe it.
+fn headline(result: &RunResult) -> String {
+    let mut text = String::new();
+    if result.is_saturated() {
+        text.push_str(
+            "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
+        );
+    }
+    if let Some(plan) = &result.plan {
+        targets(&mut text, plan);
+        mix(&mut text, plan);
+    }
+    lookups(&mut text, &result.dns);
+    if let Some(found) = &result.find_max {
+        text.push_str(&find::summary(found));
+    }
+    if let Some(watched) = &result.watched {
+        text.push_str(&watched::head(watched));
+    }
+    let _ = writeln!(text, "{} in {:.2} s{}", what(result), result.elapsed_s, ended(result.ended));
+    if let Some(line) = result.watched.as_ref().and_then(|watched| describe_hidden(&watched.seen()))
+    {
+        let _ = writeln!(text, "{line}");
+    }
+    if let Some(plan) = &result.plan {
+        let _ = writeln!(text, "{}", setting(result, plan));
+    }
+    let sides = Family::BOTH.map(|family| result.families.of(family));
+    text.push_str(&agreed::lines(sides, result.version()));
+    if let Some(said) = result.not_same() {
+        let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
+    }
+    text.push('\n');
+    text
+}
+
+/// How much of what: connections where nothing else can be seen.
+fn what(result: &RunResult) -> String {
+    let hides_all = result.watched.as_ref().is_some_and(Watched::hides_all);
+    let (number, what) = match hides_all {
+        true => (result.total.connections.opened, "connections"),
+        false => (result.total.requests.sent, "requests"),
+    };
+    format!("{} {what}", count(number))
+}
+
+/// What was loaded how, on one line or, for an open loop, two.
+fn setting(result: &RunResult, plan: &Plan) -> String {
+    let load = &plan.load;
+    let in_flight = count(plan.in_flight());
+    let ratio = plan.ratio;
+    let pace = match &load.pace {
+        Pace::Open(open) if result.find_max.is_some() => {
+            format!("open loop, {}, at most {in_flight} in flight", open.arrivals)
+        }
+        Pace::Closed => format!("closed loop, {in_flight} in flight, IPv6:IPv4 {ratio}"),
+        Pace::Open(open) => {
+            format!("open loop, {open}, at most {in_flight} in flight\nIPv6:IPv4 {ratio}")
+        }
+    };
+    let generator = result.generator.as_ref().map_or(String::new(), generator);
+    format!("{pace}, {}{generator}", spoken(plan))
+}
+
+/// The version of HTTP, where it is not the usual one, and over how many connections.
+fn spoken(plan: &Plan) -> String {
+    let (version, streams) = (plan.http.version, plan.http.streams.get());
+    match (version, streams) {
+        (Version::Http1, _) => String::new(),
+        (Version::Http10, _) => "HTTP/1.0, ".to_owned(),
+        (_, 1) => format!("{}, ", version.name()),
+        _ => format!("{}, {} x {streams}, ", version.name(), plan.load.connections),
+    }
+}
+
+/// How many threads loaded, by what driver and whose clock.
+fn generator(generator: &Generator) -> String {
+    let Generator { threads, driver, .. } = generator;
+    let noun = if *threads == 1 { "thread" } else { "threads" };
+    let kernel = generator.timestamps.mode == Timestamps::Kernel;
+    format!("{threads} {noun}, {driver}{}", if kernel { ", kernel time" } else { "" })
+}
+
+/// What the generator adds to the times, in the table's columns: p50 and p99.
+fn noise_floor(text: &mut String, calibration: Option<&Calibration>) {
+    let Some(calibration) = calibration else { return };
+    line(text, "noise floor: loopback", "IPv6 p50/p99", "IPv4 p50/p99", "p50 apart by");
+    for Leg { connections, families, difference_us: apart } in &calibration.legs {
+        for (phase, of, difference) in FLOOR {
+            let [v6, v4] = Family::BOTH.map(|family| {
+                let summary = families.of(family).map(of);
+                summary.and_then(both_quantiles).unwrap_or_default()
+            });
+            let apart = difference(apart).map_or(String::new(), duration_us);
+            line(text, &format!("-c {connections:<6} {phase}"), &v6, &v4, &apart);
+        }
+    }
+    text.push('\n');
+}
+
+fn both_quantiles(summary: &Summary) -> Option<String> {
+    Some(format!("{}/{}", duration_us(summary.p50?), duration_us(summary.p99?)))
+}
+
+/// What resolving names took: it is part of no other time.
+fn lookups(text: &mut String, dns: &[Lookup]) {
+    for Lookup { host, us, ipv6, ipv4 } in dns.iter().take(SHOWN_TARGETS) {
+        let us = duration_us(*us);
+        let _ = writeln!(text, "{host} resolved in {us}: {ipv6} IPv6, {ipv4} IPv4");
+    }
+}
+
+/// A mix says how many requests it has.
+fn mix(text: &mut String, plan: &Plan) {
+    if plan.requests.number() > 1 {
+        let _ = writeln!(text, "a mix of {} requests", count(plan.requests.number() as u64));
+    }
+}
+
+/// The targets, a line each, but not a list's hundreds.
+fn targets(text: &mut String, plan: &Plan) {
+    for target in plan.targets.iter().take(SHOWN_TARGETS) {
+        let _ = writeln!(text, "{}", target.url);
+    }
+    if let Some(more @ 1..) = plan.targets.len().checked_sub(SHOWN_TARGETS) {
+        let _ = writeln!(text, "and {more} more");
+    }
+}
+
+fn ended(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Complete => "",
+        Ended::Interrupted => " (interrupted)",
+        Ended::Hopeless => " (given up)",
+    }
+}
+
+/// Both families' figures, either absent where it was not used.
+struct Columns<'a> {
+    sides: [Option<&'a FamilyResult>; 2],
+    /// Whose exchanges could not be seen.
+    hidden: [bool; 2],
+    /// Of HTTP, whose numbers failures have.
+    version: Version,
+    clocks: Option<PhaseClocks>,
+}
+
+impl Columns<'_> {
+    fn head(&self, text: &mut String) {
+        let title =
+            |family: Family, used: bool| if used { family.to_string() } else { String::new() };
+        let [v6, v4] = self.sides.map(|side| side.is_some());
+        line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), "");
+    }
+
+    fn counts(&self, text: &mut String) {
+        self.exchanges(text, "requests sent", |f| Some(f.requests.sent as f64), whole);
+        self.those_there_are(text, &LEFT_OUT);
+        for outcome in Outcome::ALL {
+            let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
+            if self.sides.iter().flatten().any(|f| number(f).is_some()) {
+                let label = format!("  {outcome}");
+                self.exchanges(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole);
+            }
+        }
+    }
+
+    /// The status codes, unless they are all 200.
+    fn status(&self, text: &mut String) {
+        let codes: BTreeSet<u16> =
+            self.sides.iter().flatten().flat_map(|f| f.status.keys().copied()).collect();
+        for code in codes.iter().filter(|_| codes.iter().any(|&code| code != 200)) {
+            let number = |f: &FamilyResult| Some(f.status.get(code).copied().unwrap_or(0) as f64);
+            self.row(text, &format!("  status {code}"), number, whole);
+        }
+    }
+
+    fn rates(&self, text: &mut String) {
+        let opened = |f: &FamilyResult| Some(f.connections.opened as f64);
+        self.row(text, "connections opened", opened, whole);
+        self.connections_open(text);
+        self.those_there_are(text, &DISPLACED);
+        for ((label, figure), write) in RATES {
+            self.exchanges(text, label, figure, write);
+        }
+    }
+
+    /// How the families shared the connections, where there are both.
+    fn connections_open(&self, text: &mut String) {
+        let open = |f: &FamilyResult| Some(f.connections.mean_open);
+        if self.sides.iter().all(|side| side.and_then(open).is_some_and(|mean| mean > 0.0)) {
+            self.row(text, "  open on average", open, |mean| format!("{mean:.1}"));
+        }
+    }
+
+    /// True where there is no side whose exchanges could be seen.
+    fn hides_all(&self) -> bool {
+        let used = || self.sides.iter().zip(self.hidden).filter(|(side, _)| side.is_some());
+        used().count() > 0 && used().all(|(_, hidden)| hidden)
+    }
+
+    /// A count of exchanges, which is not zero where they can't be seen.
+    fn exchanges(
+        &self,
+        text: &mut String,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) {
+        let cell = |at: usize| match self.sides[at] {
+            Some(_) if self.hidden[at] => "not seen".to_owned(),
+            side => side.and_then(&figure).map_or(String::new(), &write),
+        };
+        if !self.hides_all() {
+            line(text, label, &cell(0), &cell(1), "");
+        }
+    }
+
+    fn phases(&self, text: &mut String) {
+        for (phase, of) in PHASES {
+            let mut counts = self.sides.iter().flatten().map(|f| of(f).map_or(0, |s| s.count));
+            if counts.all(|count| count == 0) {
+                continue;
+            }
+            for (at, (name, quantile)) in QUANTILES.into_iter().enumerate() {
+                let label = format!("{:<10}{name}", if at == 0 { phase } else { "" });
+                self.row(text, &label, |f| of(f).and_then(quantile), duration_us);
+            }
+        }
+    }
+
+    /// Whose clock the phases in the table are from, a line for each.
+    fn clocks(&self, text: &mut String) {
+        let Some(clocks) = self.clocks else { return };
+        let shown: Vec<_> =
+            clocks.named().into_iter().filter(|(phase, _)| self.shows(phase)).collect();
+        let mut blank = "\n";
+        for (clock, whose) in CLOCKS {
+            let names = shown.iter().filter(|(_, by)| *by == clock).map(|(name, _)| *name);
+            let names = names.collect::<Vec<_>>().join(", ");
+            if !names.is_empty() {
+                let _ = writeln!(text, "{blank}by {whose}: {names}");
+                blank = "";
+            }
+        }
+    }
+
+    /// Whether there are rows of a phase.
+    fn shows(&self, phase: &str) -> bool {
+        let of = PHASES.iter().find(|(name, _)| *name == phase).map(|(_, of)| of);
+        let counted = |f: &&FamilyResult| of.and_then(|of| of(f)).is_some_and(|s| s.count > 0);
+        self.sides.iter().flatten().any(counted)
+    }
+
+    /// One line for each way to fail, with the phase and the kernel's or the peer's word for it.
+    fn failures(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            let failures = side.iter().flat_map(|f| &f.failures);
+            // What the end of the run cut off has nothing more to tell than its number.
+            for failed in failures.filter(|f| f.failure.outcome != Outcome::Abandoned) {
+                let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
+                let code = failed.failure.spoken_code(self.version);
+                let code = code.map_or(String::new(), |code| format!(", {code}"));
+                let cause =
+                    failed.failure.cause.map_or(String::new(), |c| format!(", {}", c.text()));
+                let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
+                let number = count(failed.count);
+                let _ =
+                    writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}{cause}");
+            }
+        }
+    }
+
+    /// One line for each of several addresses that failed, the worst first.
+    fn addresses(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            let all = side.iter().flat_map(|f| &f.by_address);
+            let failed: Vec<_> = all.filter(|of| of.failed() > 0).collect();
+            for of in failed.iter().take(MOST_ADDRESSES) {
+                let (times, ended) = (count(of.failed()), count(of.ended));
+                let how = of.usual_failure().map_or(String::new(), |how| format!(", {how}"));
+                let _ = writeln!(text, "{family}: {} failed {times} of {ended}{how}", of.address);
+            }
+            let others = failed.len().saturating_sub(MOST_ADDRESSES);
+            if others > 0 {
+                let others = count(others as u64);
+                let _ = writeln!(text, "{family}: other addresses that failed: {others}");
+            }
+        }
+    }
+
+    /// One line for each check that responses did not pass, with what the first of them was.
+    fn content(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            for failed in side.iter().flat_map(|f| &f.content) {
+                let (number, check) = (count(failed.count), failed.check.escape_debug());
+                let first = failed.samples.first();
+                let found = first.map_or(String::new(), |first| {
+                    format!(": {} found {}", first.request, first.found)
+                });
+                let _ = writeln!(text, "{family}: {number} not {check}{found}");
+            }
+        }
+    }
+
+    /// One figure of both families.
+    fn row(
+        &self,
+        text: &mut String,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) {
+        let values = self.sides.map(|side| side.and_then(&figure));
+        let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
+        line(text, label, &v6, &v4, "");
+    }
+}
+
+fn whole(value: f64) -> String {
+    count(value as u64)
+}
+
+fn line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
+    let row = format!("{label:<22}{v6:>16}{v4:>16}{more:>16}");
+    let _ = writeln!(text, "{}", row.trim_end());
+}
+
+#[cfg(test)]
+mod tests;

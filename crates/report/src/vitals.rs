@@ -1,0 +1,350 @@
+//! What the kernel counted, as a table on the screen.
+
+use std::fmt::Write as _;
+
+use sixmark_model::provenance::Ended;
+use sixmark_model::vitals::Sample;
+use sixmark_model::vitals::cost::{Cost, Method};
+use sixmark_model::vitals::group::Kind;
+use sixmark_model::vitals::host::{CpuTimes, Host};
+use sixmark_model::vitals::network::Ip;
+use sixmark_model::vitals::result::VitalsResult;
+use sixmark_model::vitals::section::{Place, Vitals};
+use sixmark_units::family::{Family, PerFamily};
+use sixmark_units::quantity::{bytes, count, duration_us};
+
+/// The whole report, at most 100 columns wide; ends with a line feed.
+pub fn table(result: &VitalsResult) -> String {
+    let mut text = String::new();
+    let change = &result.change;
+    let ended = if result.ended == Ended::Interrupted { ", interrupted" } else { "" };
+    let at = result.head.host.as_ref().map_or(String::new(), |host| format!(", network of {host}"));
+    let _ = writeln!(
+        text,
+        "{} samples in {:.1} s{ended}{at}; sampling took {:.2} % of a core",
+        count(result.taken),
+        result.elapsed_s,
+        result.own_cpu_share * 1e2
+    );
+    text.push('\n');
+    processors(&mut text, result);
+    machine(&mut text, change);
+    groups(&mut text, change);
+    families(&mut text, change);
+    shared(&mut text, change);
+    interfaces(&mut text, change);
+    text
+}
+
+/// One line while samples are taken: what changed in the last stretch.
+pub fn live(elapsed_s: u64, change: &Sample) -> String {
+    let seconds = change.seconds().max(1e-3);
+    let cpu = change.host.cpu.busy_share().unwrap_or(0.0) * 1e2;
+    let family = |family: Family| {
+        let ip = &change.network.families[family];
+        let rate = |number: u64| number as f64 / seconds;
+        format!(
+            "   {family} in {}/s {}/s out {}/s {}/s",
+            count(rate(ip.in_packets.0) as u64),
+            bytes(rate(ip.in_octets.0)),
+            count(rate(ip.out_packets.0) as u64),
+            bytes(rate(ip.out_octets.0))
+        )
+    };
+    let families: String = Family::BOTH.into_iter().map(family).collect();
+    let groups: String = change
+        .groups
+        .iter()
+        .map(|group| format!("   {} {:.0} %", group.name, group.cpu_us() as f64 / seconds / 1e4))
+        .collect();
+    format!("{elapsed_s:>4} s   cpu {cpu:.0} %{groups}{families}")
+}
+
+/// Lines about what a run cost; nothing where nothing is known.
+pub fn costs(vitals: &Vitals) -> String {
+    let mut text = String::new();
+    cost_line(&mut text, "cpu", "client", vitals.client.cost(), &vitals.client);
+    if let Some(server) = &vitals.server {
+        cost_line(&mut text, "", "server", server.cost(), server);
+    }
+    text
+}
+
+fn cost_line(text: &mut String, head: &str, whose: &str, cost: Option<&Cost>, place: &Place) {
+    let Some(cost) = cost.filter(|cost| cost.us_per_request.is_some()) else { return };
+    let of = |family| match (cost.families.of(family), cost.method) {
+        (Some(of), Some(Method::Regression)) => {
+            let half = of.interval_us.map_or(0.0, |[low, high]| (high - low) / 2.0);
+            format!("{} +- {}", duration_us(of.us_per_request), duration_us(half))
+        }
+        (Some(of), _) => duration_us(of.us_per_request),
+        (None, _) => String::new(),
+    };
+    let all = cost.us_per_request.map_or_else(String::new, duration_us);
+    let what = if place.processes.is_some() { "processes" } else { "machine" };
+    let gb = cost.s_per_gb.map_or_else(String::new, |s| format!(", {} a GB", duration_us(s * 1e6)));
+    let families = Family::BOTH.map(of);
+    let mut head = head;
+    if families.iter().any(|of| !of.is_empty()) {
+        let [ipv6, ipv4] = families;
+        let _ = writeln!(text, "{head:<10}{whose:<10}{ipv6:>18}{ipv4:>16}");
+        head = "";
+    }
+    let _ = writeln!(text, "{head:<10}{whose:<10}{all} a request{gb} ({what})");
+}
+
+fn processors(text: &mut String, result: &VitalsResult) {
+    let cpu = &result.change.host.cpu;
+    row(text, "cpu", &[("busy", percent(cpu.busy_us(), cpu))]);
+    let parts = [
+        ("user", cpu.user_us),
+        ("nice", cpu.nice_us),
+        ("system", cpu.system_us),
+        ("irq", cpu.irq_us),
+        ("softirq", cpu.softirq_us),
+        ("steal", cpu.steal_us),
+        ("iowait", cpu.iowait_us),
+        ("idle", cpu.idle_us),
+    ];
+    let parts: Vec<_> = parts.map(|(name, us)| (name, percent(us.0, cpu))).into();
+    row(text, "", &parts);
+    let busiest = format!("{:.0} %", result.busiest * 1e2);
+    let core = format!("{:.0} %", result.busiest_core * 1e2);
+    row(text, "", &[("at most", busiest), ("one core at most", core)]);
+}
+
+fn percent(us: u64, of: &CpuTimes) -> String {
+    format!("{:.1} %", us as f64 / of.all_us().max(1) as f64 * 1e2)
+}
+
+fn machine(text: &mut String, change: &Sample) {
+    let (host, seconds) = (&change.host, change.seconds().max(1e-3));
+    let rate = |number: u64| per_s(number, seconds);
+    let events = &host.events;
+    row(
+        text,
+        "kernel",
+        &[
+            ("switches", rate(events.context_switches.0)),
+            ("interrupts", rate(events.interrupts.0)),
+            ("net rx", rate(events.softirq_net_rx.0)),
+            ("net tx", rate(events.softirq_net_tx.0)),
+        ],
+    );
+    let memory = &host.memory;
+    let available = memory.available_bytes.unwrap_or(memory.free_bytes);
+    row(
+        text,
+        "memory",
+        &[
+            ("available", bytes(available as f64)),
+            ("of", bytes(memory.total_bytes as f64)),
+            ("major faults", rate(host.paging.major_faults.0)),
+            ("swapped", count(host.paging.swapped_in_pages.0 + host.paging.swapped_out_pages.0)),
+        ],
+    );
+    disks(text, host, seconds);
+    calls(text, host, seconds);
+    let softnet = &host.softnet;
+    row(
+        text,
+        "softnet",
+        &[
+            ("processed", rate(softnet.processed.0)),
+            ("dropped", count(softnet.dropped.0)),
+            ("squeezed", count(softnet.squeezed.0)),
+        ],
+    );
+}
+
+fn per_s(number: u64, seconds: f64) -> String {
+    format!("{}/s", count((number as f64 / seconds).round() as u64))
+}
+
+/// A line for each.
+fn disks(text: &mut String, host: &Host, seconds: f64) {
+    for disk in &host.disks {
+        let of = &disk.counters;
+        let per_s = |number: u64| format!("{}/s", bytes(number as f64 / seconds));
+        let busy = of.busy_us.0 as f64 / seconds / 1e4;
+        row(
+            text,
+            &disk.name,
+            &[
+                ("read", per_s(of.read_bytes.0)),
+                ("written", per_s(of.written_bytes.0)),
+                ("busy", format!("{busy:.0} %")),
+            ],
+        );
+    }
+}
+
+fn calls(text: &mut String, host: &Host, seconds: f64) {
+    let rate = |number: u64| per_s(number, seconds);
+    for (name, nfs) in [("nfs", host.nfs_client), ("nfsd", host.nfs_server)] {
+        if let Some(nfs) = nfs {
+            row(text, name, &[("calls", rate(nfs.calls.0)), ("bad", count(nfs.repeated_or_bad.0))]);
+        }
+    }
+}
+
+fn groups(text: &mut String, change: &Sample) {
+    let seconds = change.seconds().max(1e-3);
+    for group in &change.groups {
+        let name = match group.kind {
+            Kind::Pid => format!("pid {}", group.name),
+            _ => group.name.clone(),
+        };
+        let cpu = |us: u64| format!("{:.1} %", us as f64 / seconds / 1e4);
+        row(
+            text,
+            &name,
+            &[
+                ("cpu", cpu(group.cpu_us())),
+                ("user", cpu(group.counters.user_us.0)),
+                ("system", cpu(group.counters.system_us.0)),
+                ("processes", count(group.processes)),
+                ("memory", bytes(group.memory_bytes as f64)),
+            ],
+        );
+    }
+}
+
+fn row(text: &mut String, name: &str, cells: &[(&str, String)]) {
+    let _ = write!(text, "{name:<9}");
+    for (what, value) in cells {
+        let _ = write!(text, " {what} {value}");
+    }
+    text.push('\n');
+}
+
+type Line = (&'static str, fn(&Ip) -> u64, bool);
+
+/// Those that are shown only where there are any come with true.
+const LINES: [Line; 18] = [
+    ("packets in", |ip| ip.in_packets.0, false),
+    ("packets out", |ip| ip.out_packets.0, false),
+    ("bytes in", |ip| ip.in_octets.0, false),
+    ("bytes out", |ip| ip.out_octets.0, false),
+    ("forwarded", |ip| ip.forwarded.0, true),
+    ("fragments in", |ip| ip.reassembly_needed.0, true),
+    ("reassembled", |ip| ip.reassembled.0, true),
+    ("not reassembled", |ip| ip.reassembly_failed.0, true),
+    ("fragments out", |ip| ip.fragments_made.0, true),
+    ("too big in", |ip| ip.packet_too_big_in.0, true),
+    ("too big out", |ip| ip.packet_too_big_out.0, true),
+    ("unreachable in", |ip| ip.unreachable_in.0, true),
+    ("errors in", |ip| ip.in_header_errors.0 + ip.in_address_errors.0, true),
+    ("discarded in", |ip| ip.in_discards.0, true),
+    ("discarded out", |ip| ip.out_discards.0, true),
+    ("no route", |ip| ip.out_no_routes.0, true),
+    ("udp in", |ip| ip.udp_in.0, true),
+    ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
+];
+
+fn families(text: &mut String, change: &Sample) {
+    let line = |text: &mut String, name: &str, of: [String; 2]| {
+        let [six, four] = of;
+        let _ = writeln!(text, "{name:<18}{six:>18}{four:>18}");
+    };
+    text.push('\n');
+    line(text, "", ["IPv6".to_owned(), "IPv4".to_owned()]);
+    let network = &change.network;
+    for (name, number, if_any) in LINES {
+        let both = [Family::Ipv6, Family::Ipv4].map(|family| number(&network.families[family]));
+        if !if_any || both != [0, 0] {
+            line(text, name, both.map(count));
+        }
+    }
+    let Some(sockets) = &network.sockets else { return };
+    let both = |of: &dyn Fn(Family) -> u64| [Family::Ipv6, Family::Ipv4].map(of);
+    for (at, (state, _)) in sockets.ipv6.states().iter().enumerate() {
+        let both = both(&|family| sockets[family].states()[at].1);
+        if both != [0, 0] {
+            line(text, &format!("{} now", state.replace('_', "-")), both.map(count));
+        }
+    }
+    let PerFamily { ipv6, ipv4 } = sockets;
+    let again = [ipv6, ipv4].map(|of| count(of.counters.retransmitted.0));
+    line(text, "sent again (live)", again);
+}
+
+fn shared(text: &mut String, change: &Sample) {
+    let tcp = &change.network.tcp;
+    text.push('\n');
+    row(text, "TCP of both families together:", &[]);
+    row(
+        text,
+        "",
+        &[
+            ("opened", count(tcp.active_opens.0)),
+            ("accepted", count(tcp.passive_opens.0)),
+            ("segments in", count(tcp.in_segments.0)),
+            ("out", count(tcp.out_segments.0)),
+            ("sent again", count(tcp.retransmitted.0)),
+        ],
+    );
+    row(
+        text,
+        "",
+        &[
+            ("timeouts", count(tcp.timeouts.0)),
+            ("resets out", count(tcp.out_resets.0)),
+            ("overflows", count(tcp.listen_overflows.0)),
+            ("out of order", count(tcp.out_of_order.0)),
+        ],
+    );
+    if let Some(conntrack) = &change.network.conntrack {
+        row(
+            text,
+            "conntrack",
+            &[
+                ("entries", count(conntrack.entries)),
+                ("of", count(conntrack.limit)),
+                ("dropped", count(conntrack.counters.dropped.0)),
+            ],
+        );
+    }
+}
+
+fn interfaces(text: &mut String, change: &Sample) {
+    let seconds = change.seconds().max(1e-3);
+    for interface in &change.network.interfaces {
+        let of = &interface.counters;
+        if of.in_packets.0 + of.out_packets.0 == 0 {
+            continue;
+        }
+        let rate = |number: u64| format!("{}/s", bytes(number as f64 / seconds));
+        let dropped = of.in_dropped.0 + of.out_dropped.0 + of.in_missed.0;
+        row(
+            text,
+            &interface.name,
+            &[
+                ("in", count(of.in_packets.0)),
+                ("out", count(of.out_packets.0)),
+                ("packets, in", rate(of.in_bytes.0)),
+                ("out", rate(of.out_bytes.0)),
+                ("dropped", count(dropped)),
+                ("errors", count(of.in_errors.0 + of.out_errors.0)),
+            ],
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_model::vitals::counter::Counter;
+
+    #[test]
+    fn the_line_tells_each_familys_rates() {
+        let mut change = Sample { since_us: 500_000, ..Sample::default() };
+        change.host.cpu.user_us = Counter(30);
+        change.host.cpu.idle_us = Counter(70);
+        change.network.families.ipv6.in_packets = Counter(1_000);
+        change.network.families.ipv4.out_octets = Counter(4_000);
+        let line = live(7, &change);
+        assert!(line.starts_with("   7 s   cpu 30 %   IPv6 in 2,000/s"), "{line}");
+        assert!(line.ends_with("out 0/s 8.00 kB/s"), "{line}");
+    }
+}

@@ -1,0 +1,158 @@
+//! The middle of a distribution that is symmetric and otherwise unknown.
+//!
+//! Walsh averages are the means of all pairs of values, each value with itself included. There are
+//! n(n+1)/2 of them; instead of making them, those below a bound are counted, so that memory is n.
+
+use super::wilcoxon::lower_critical;
+use super::{Interval, Refused, checked};
+
+/// Hodges and Lehmann's estimate: the median of the Walsh averages (Hodges, Lehmann: Estimates of
+/// location based on rank tests, 1963; Hollander, Wolfe: Nonparametric Statistical Methods, 3.2).
+///
+/// # Errors
+/// No value, or one that is not finite.
+pub fn hodges_lehmann(values: &[f64]) -> Result<f64, Refused> {
+    let walsh = Walsh::new(values)?;
+    let middle = walsh.count().div_ceil(2);
+    let upper = walsh.count() / 2 + 1;
+    Ok(mean(walsh.smallest(middle), walsh.smallest(upper)))
+}
+
+/// The interval that Wilcoxon's signed-rank test does not reject (Tukey 1949, in Hollander, Wolfe,
+/// 3.3): from the c-th smallest Walsh average to the c-th largest. It holds the centre of symmetry
+/// with at least the given confidence, however the values are distributed.
+///
+/// # Errors
+/// Too few values for that confidence: six for 95 %. No value, or one that is not finite.
+pub fn walsh_interval(values: &[f64], confidence: f64) -> Result<Interval, Refused> {
+    let walsh = Walsh::new(values)?;
+    let c = lower_critical(values.len(), confidence)?;
+    Ok(Interval { low: walsh.smallest(c), high: walsh.smallest(walsh.count() + 1 - c) })
+}
+
+struct Walsh {
+    sorted: Vec<f64>,
+}
+
+impl Walsh {
+    fn new(values: &[f64]) -> Result<Walsh, Refused> {
+        checked(values)?;
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        Ok(Walsh { sorted })
+    }
+
+    fn count(&self) -> u64 {
+        let n = self.sorted.len() as u64;
+        n * (n + 1) / 2
+    }
+
+    /// The k-th smallest, from 1: the least number that k averages do not exceed. Halving the bits
+    /// between the extremes finds it in 64 steps, exactly.
+    fn smallest(&self, k: u64) -> f64 {
+        let mut low = key(self.sorted[0]);
+        let mut high = key(self.sorted[self.sorted.len() - 1]);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.up_to(value(middle)) >= k {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        value(low)
+    }
+
+    /// How many averages do not exceed `bound`: as one value of a pair grows, its partner shrinks.
+    fn up_to(&self, bound: f64) -> u64 {
+        let mut partners = self.sorted.len();
+        let mut count = 0;
+        for (i, &value) in self.sorted.iter().enumerate() {
+            while partners > i && mean(value, self.sorted[partners - 1]) > bound {
+                partners -= 1;
+            }
+            count += partners.saturating_sub(i) as u64;
+        }
+        count
+    }
+}
+
+/// Neither a sum that is too large for a number nor a half that is too small does harm.
+fn mean(a: f64, b: f64) -> f64 {
+    a.midpoint(b)
+}
+
+/// Numbers that are ordered as the finite values are, -0 below 0.
+fn key(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+fn value(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_units::random::Random;
+
+    fn made(values: &[f64]) -> Vec<f64> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let all = (0..sorted.len()).flat_map(|i| (i..sorted.len()).map(move |j| (i, j)));
+        let mut walsh: Vec<f64> = all.map(|(i, j)| mean(sorted[i], sorted[j])).collect();
+        walsh.sort_by(f64::total_cmp);
+        walsh
+    }
+
+    #[test]
+    fn counting_finds_what_sorting_finds() {
+        let mut random = Random::new(1, 0);
+        for n in 1..40 {
+            let values: Vec<f64> =
+                (0..n).map(|_| (random.exponential() * 8.0).floor() - 6.0).collect();
+            let (walsh, sorted) = (Walsh::new(&values).unwrap(), made(&values));
+            for (k, expected) in sorted.iter().enumerate() {
+                assert_eq!(walsh.smallest(k as u64 + 1), *expected, "{values:?} {k}");
+            }
+        }
+    }
+
+    /// Hamilton's scores of nine patients, X - Y as Y - X in Hollander and Wolfe, table 3.1 and
+    /// examples 3.3 and 3.4.
+    #[test]
+    fn the_depression_scores_of_hollander_and_wolfe() {
+        let scores = [-0.952, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490, 0.080, -0.010];
+        assert!((hodges_lehmann(&scores).unwrap() + 0.46).abs() < 5e-4);
+        let interval = walsh_interval(&scores, 0.96).unwrap();
+        assert!((interval.low + 0.786).abs() < 5e-4, "{interval:?}");
+        assert!((interval.high + 0.010).abs() < 5e-4, "{interval:?}");
+    }
+
+    #[test]
+    fn six_values_are_the_fewest_with_an_interval_and_it_is_their_range() {
+        let six = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6];
+        assert_eq!(walsh_interval(&six, 0.95), Ok(Interval { low: 1.0, high: 9.0 }));
+        let refused = Err(Refused::TooFew { have: 5, need: 6 });
+        assert_eq!(walsh_interval(&six[..5], 0.95), refused);
+    }
+
+    #[test]
+    fn extremes_overflow_nothing_and_nothing_is_no_number() {
+        assert_eq!(hodges_lehmann(&[f64::MAX, f64::MAX, f64::MAX]), Ok(f64::MAX));
+        assert_eq!(hodges_lehmann(&[f64::MAX, -f64::MAX]), Ok(0.0));
+        assert_eq!(hodges_lehmann(&[5e-324]), Ok(5e-324));
+        assert_eq!(hodges_lehmann(&[]), Err(Refused::Empty));
+        assert_eq!(hodges_lehmann(&[1.0, f64::INFINITY]), Err(Refused::NotFinite));
+        assert_eq!(walsh_interval(&[1.0; 8], f64::NAN), Err(Refused::NoShare));
+    }
+
+    #[test]
+    fn a_hundred_thousand_values_take_no_more_memory_than_they_are() {
+        let values: Vec<f64> = (0..100_001).map(|i| f64::from(i * 7919 % 100_001)).collect();
+        assert_eq!(hodges_lehmann(&values), Ok(50_000.0));
+        let interval = walsh_interval(&values, 0.95).unwrap();
+        assert!(interval.low < 50_000.0 && interval.low > 49_000.0, "{interval:?}");
+    }
+}

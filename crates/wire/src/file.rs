@@ -1,0 +1,141 @@
+//! A file of packets of whichever kind, read in pieces as they come.
+
+use super::pcap::{self, Format, Next};
+use super::pcapng::{self, Sections};
+use super::{Link, pcap::HEADER};
+
+/// A file that is being read.
+#[derive(Clone, Debug)]
+pub enum File {
+    /// The classic kind, whose header has been read.
+    Pcap(Format),
+    /// The newer kind.
+    PcapNg(Box<Sections>),
+}
+
+/// A packet of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// What it begins with; none: of a kind that can't be read.
+    pub link: Option<Link>,
+    /// When it was seen, in nanoseconds since 1970.
+    pub at_ns: u64,
+    /// How long it was on the wire.
+    pub length: u32,
+    /// Its first bytes.
+    pub bytes: &'a [u8],
+}
+
+/// What comes next in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A packet, and how many bytes it takes with all that is around it.
+    Packet(Packet<'a>, usize),
+    /// So many bytes that hold none; they may be more than are there by now.
+    Nothing(usize),
+    /// So many bytes have to be there to go on; a file without them was cut.
+    More(usize),
+    /// The file may end here.
+    End,
+    /// No file of packets has this; nothing behind it can be read. In words that follow where.
+    Broken(&'static str),
+}
+
+impl File {
+    /// So many bytes tell what kind of file it is.
+    pub const BEGIN: usize = HEADER;
+
+    /// The file that begins with these bytes, and how many of them are not to be given to
+    /// [`step`](File::step).
+    ///
+    /// # Errors
+    /// It is no such file, or one of packets that can't be read; in words that follow its name.
+    pub fn begin(bytes: &[u8]) -> Result<(File, usize), String> {
+        if bytes.starts_with(&pcapng::SECTION.to_be_bytes()) {
+            return Ok((File::PcapNg(Box::default()), 0));
+        }
+        Format::read(bytes).map(|format| (File::Pcap(format), pcap::HEADER))
+    }
+
+    /// What the rest of the file begins with.
+    #[inline]
+    pub fn step<'a>(&mut self, rest: &'a [u8]) -> Step<'a> {
+        match self {
+            File::Pcap(format) => of_pcap(*format, rest),
+            File::PcapNg(sections) => sections.step(rest),
+        }
+    }
+
+    /// `pcap` or `pcapng`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            File::Pcap(_) => "pcap",
+            File::PcapNg(_) => "pcapng",
+        }
+    }
+
+    /// What its packets have begun with so far; none of a kind that can't be read.
+    pub fn links(&self) -> Vec<Option<Link>> {
+        match self {
+            File::Pcap(format) => vec![Some(format.link)],
+            File::PcapNg(sections) => sections.links().to_vec(),
+        }
+    }
+
+    /// How many bytes of a packet were kept at most; 0: all.
+    pub fn snap(&self) -> u32 {
+        match self {
+            File::Pcap(format) => format.snap,
+            File::PcapNg(sections) => sections.snap(),
+        }
+    }
+
+    /// Packets that the capturing program says were lost; none where it says nothing.
+    pub fn dropped(&self) -> Option<u64> {
+        match self {
+            File::Pcap(_) => None,
+            File::PcapNg(sections) => sections.dropped(),
+        }
+    }
+
+    /// Packets that have no time of their own.
+    pub fn untimed(&self) -> u64 {
+        match self {
+            File::Pcap(_) => 0,
+            File::PcapNg(sections) => sections.untimed(),
+        }
+    }
+}
+
+#[inline]
+fn of_pcap(format: Format, rest: &[u8]) -> Step<'_> {
+    match format.next(rest) {
+        Next::Record(record, behind) => {
+            let pcap::Record { at_ns, length, bytes } = record;
+            let packet = Packet { link: Some(format.link), at_ns, length, bytes };
+            Step::Packet(packet, rest.len() - behind.len())
+        }
+        Next::End => Step::End,
+        Next::More(bytes) => Step::More(bytes),
+        Next::Broken => Step::Broken("a packet is longer than it can be"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pcap::Record;
+
+    #[test]
+    fn a_file_is_known_by_its_first_bytes() {
+        let mut file = pcap::header(64, Link::Ethernet).to_vec();
+        pcap::write(&Record { at_ns: 5, length: 9, bytes: b"abc" }, &mut file);
+        let (mut read, used) = File::begin(&file).unwrap();
+        let packet = Packet { link: Some(Link::Ethernet), at_ns: 5, length: 9, bytes: b"abc" };
+        assert_eq!(read.step(&file[used..]), Step::Packet(packet, 19));
+        assert_eq!((read.kind(), read.snap(), read.dropped()), ("pcap", 64, None));
+        let (read, used) = File::begin(&[0x0a, 0x0d, 0x0d, 0x0a]).unwrap();
+        assert_eq!((read.kind(), used), ("pcapng", 0));
+        assert!(File::begin(b"GET / HTTP/1.1\r\nHost: example.net\r\n").is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! Which connection a packet belongs to, and which connections are no longer followed.
+
+use std::net::SocketAddr;
+
+use super::Segment;
+use super::budget::Budget;
+use super::connection::Connection;
+use super::http::Hands;
+use super::key::Key;
+use super::observed::{Closure, Sink};
+use super::quic::{self, Datagram, Quic};
+use super::settings::Settings;
+use super::table::{List, Table};
+use super::transfer::Ends;
+use crate::Ip;
+
+/// For each flow that is followed, so many that are over are remembered by their ends.
+const REMEMBERED: usize = 4;
+
+/// All that is followed.
+#[derive(Debug)]
+pub(super) struct Flows<S> {
+    pub(super) settings: Settings,
+    pub(super) sink: S,
+    pub(super) budget: Budget,
+    table: Table<Flow>,
+    /// How many connections were seen, and how many of them had to leave early.
+    pub(super) connections: u64,
+    pub(super) evicted: u64,
+    /// The latest time that was seen.
+    now_ns: u64,
+    /// Before this nothing can have been idle for too long.
+    due_ns: u64,
+}
+
+/// A flow and which of its key's ends is the client.
+#[derive(Debug)]
+struct Flow {
+    client_first: bool,
+    kind: Kind,
+}
+
+/// What it is of. The larger one is by far the more frequent.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant)]
+enum Kind {
+    Tcp(Connection),
+    Quic(Quic),
+}
+
+/// Two ends of a packet, and their key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    from: SocketAddr,
+    to: SocketAddr,
+    key: Key,
+    /// `from` is the key's first.
+    straight: bool,
+}
+
+impl Pair {
+    pub(super) fn new(protocol: u8, ip: &Ip<'_>, (from, to): (u16, u16)) -> Pair {
+        let (from, to) = ((ip.source, from).into(), (ip.destination, to).into());
+        let (key, straight) = Key::new(protocol, from, to);
+        Pair { from, to, key, straight }
+    }
+
+    fn ends(&self, by_client: bool) -> Ends {
+        match by_client {
+            true => Ends { client: self.from, server: self.to },
+            false => Ends { client: self.to, server: self.from },
+        }
+    }
+}
+
+impl<S: Sink> Flows<S> {
+    pub(super) fn new(settings: Settings, sink: S) -> Flows<S> {
+        let budget = Budget::new(settings.buffer_bytes);
+        let (connections, evicted, now_ns, due_ns) = (0, 0, 0, 0);
+        let table = Table::new();
+        Flows { settings, sink, budget, table, connections, evicted, now_ns, due_ns }
+    }
+
+    /// How many are being followed.
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Nothing is to be expected of any.
+    pub(super) fn are_settled(&self) -> bool {
+        self.table.values().all(|flow| match &flow.kind {
+            Kind::Tcp(connection) => connection.is_settled(),
+            Kind::Quic(_) => true,
+        })
+    }
+
+    /// Time passes.
+    pub(super) fn pass(&mut self, now_ns: u64) {
+        self.now_ns = self.now_ns.max(now_ns);
+        if self.now_ns >= self.due_ns {
+            self.expire();
+        }
+    }
+
+    /// Whether what goes between these ports is followed.
+    pub(super) fn is_asked_for(&self, from: u16, to: u16) -> bool {
+        let ports = &self.settings.ports;
+        ports.is_empty() || ports.contains(&to) || ports.contains(&from)
+    }
+
+    /// A segment.
+    pub(super) fn segment(&mut self, pair: Pair, segment: &Segment<'_>) {
+        let (id, by_client) = self.connection(pair, segment);
+        let Some(Flow { kind: Kind::Tcp(connection), .. }) = self.table.get(id) else { return };
+        let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
+        connection.take(by_client, segment, hands);
+        let list = if connection.is_over() { List::Over } else { List::Open };
+        if list == List::Over {
+            self.due_ns = self.due_ns.min(self.now_ns.saturating_add(self.settings.linger_ns));
+        }
+        self.table.touch(id, list, self.now_ns);
+    }
+
+    /// What is QUIC of UDP: the connection that a datagram belongs to or begins, and whether the client
+    /// sent it.
+    pub(super) fn quic(
+        &mut self,
+        pair: Pair,
+        datagram: &Datagram<'_>,
+    ) -> Option<(bool, &mut Quic, &mut Budget)> {
+        let known = self.table.find(&pair.key);
+        let id = known.or_else(|| self.begin_quic(&pair, datagram))?;
+        self.table.touch(id, List::Open, self.now_ns);
+        let flow = self.table.get(id)?;
+        let by_client = flow.client_first == pair.straight;
+        match &mut flow.kind {
+            Kind::Quic(quic) => Some((by_client, quic, &mut self.budget)),
+            Kind::Tcp(_) => None,
+        }
+    }
+
+    /// A connection has so many segments more or fewer that came in part.
+    pub(super) fn in_pieces(&mut self, pair: &Pair, more: i32) {
+        if let Some(id) = self.table.find(&pair.key)
+            && let Some(Flow { kind: Kind::Tcp(connection), .. }) = self.table.get(id)
+        {
+            connection.in_pieces = connection.in_pieces.saturating_add_signed(more);
+        }
+    }
+
+    /// Tells of all that is left, that which was idle longest first.
+    pub(super) fn finish(&mut self) {
+        for list in [List::Over, List::Open] {
+            while let Some((id, _)) = self.table.oldest(list) {
+                self.end(id, Closure::Open);
+            }
+        }
+    }
+
+    /// The flow of a segment, and whether the client sent it.
+    fn connection(&mut self, pair: Pair, segment: &Segment<'_>) -> (u32, bool) {
+        let flags = segment.tcp.flags;
+        let begins = flags.syn() && !flags.ack();
+        if let Some(id) = self.table.find(&pair.key)
+            && let Some(Flow { client_first, kind: Kind::Tcp(connection) }) = self.table.get(id)
+        {
+            let by_client = *client_first == pair.straight;
+            let other = begins
+                && match by_client {
+                    true => connection.is_other(segment),
+                    false => connection.is_over() && self.settings.ports.is_empty(),
+                };
+            if !other {
+                return (id, by_client);
+            }
+            self.end(id, Closure::Open);
+        }
+        let by_client = self.is_client(&pair, flags.syn().then_some(begins));
+        let connection = Connection::new(pair.ends(by_client), self.table.before(&pair.key));
+        (self.insert(&pair, by_client, Kind::Tcp(connection)), by_client)
+    }
+
+    fn begin_quic(&mut self, pair: &Pair, datagram: &Datagram<'_>) -> Option<u32> {
+        let initial = quic::begins(datagram)?;
+        let by_client = self.is_client(pair, initial.then_some(true));
+        let before = self.table.before(&pair.key);
+        let quic = Quic::new(pair.ends(by_client), before, by_client, datagram);
+        Some(self.insert(pair, by_client, Kind::Quic(quic)))
+    }
+
+    fn insert(&mut self, pair: &Pair, by_client: bool, kind: Kind) -> u32 {
+        self.make_room();
+        self.connections += 1;
+        let flow = Flow { client_first: by_client == pair.straight, kind };
+        self.table.insert(pair.key, flow, self.now_ns)
+    }
+
+    /// Whether the first packet of a connection is the client's: if only one of its ports was asked for, by
+    /// that; else as the packet itself says, or by the lower port.
+    fn is_client(&self, pair: &Pair, says: Option<bool>) -> bool {
+        let asked = |end: SocketAddr| self.settings.ports.contains(&end.port());
+        match (asked(pair.to), asked(pair.from)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => says.unwrap_or(pair.to.port() <= pair.from.port()),
+        }
+    }
+
+    fn make_room(&mut self) {
+        while self.table.len() >= self.settings.max_flows.max(1) {
+            let over = self.table.oldest(List::Over);
+            let Some((id, _)) = over.or_else(|| self.table.oldest(List::Open)) else { return };
+            self.evicted += u64::from(over.is_none());
+            self.end(id, Closure::Evicted);
+        }
+    }
+
+    fn expire(&mut self) {
+        let Settings { idle_ns, linger_ns, .. } = self.settings;
+        self.due_ns = self.now_ns.saturating_add(idle_ns.min(linger_ns));
+        for (list, patience_ns) in [(List::Over, linger_ns), (List::Open, idle_ns)] {
+            while let Some((id, last_ns)) = self.table.oldest(list) {
+                let until_ns = last_ns.saturating_add(patience_ns);
+                if until_ns > self.now_ns {
+                    self.due_ns = self.due_ns.min(until_ns);
+                    break;
+                }
+                self.end(id, Closure::Timeout);
+            }
+        }
+    }
+
+    fn end(&mut self, id: u32, closure: Closure) {
+        let remembered = self.settings.max_flows.saturating_mul(REMEMBERED);
+        let Some(flow) = self.table.remove(id, remembered) else { return };
+        let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
+        match flow.kind {
+            Kind::Tcp(connection) => connection.finish(closure, hands),
+            Kind::Quic(quic) => hands.sink.connection(&quic.finish(closure, hands.budget)),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Heads of requests and responses: collected until they are whole, then read.
+
+use httparse::{EMPTY_HEADER, Header, Request, Response};
+
+use super::super::budget::Budget;
+use super::body::Body;
+use crate::Span;
+
+/// A head that is longer is not followed.
+const LONGEST: usize = 32 << 10;
+/// Nor is one with more fields.
+const MOST_FIELDS: usize = 96;
+
+/// A head on its way.
+#[derive(Debug, Default)]
+pub(super) struct Head(Vec<u8>);
+
+/// What became of bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Collected<'a> {
+    /// The head is not whole yet.
+    More,
+    /// It is, with so many of the bytes.
+    Whole(&'a [u8], usize),
+    /// It is too long, or not all of it was kept.
+    Lost,
+}
+
+impl Head {
+    /// Nothing has come of it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn clear(&mut self, budget: &mut Budget) {
+        budget.give(self.0.len());
+        self.0 = Vec::new();
+    }
+
+    /// Takes what comes next. What is whole at once is not copied.
+    pub(super) fn take<'a>(&'a mut self, next: &Span<'a>, budget: &mut Budget) -> Collected<'a> {
+        let known = self.0.len();
+        if known == 0
+            && let Some(end) = end(next.bytes)
+        {
+            return Collected::Whole(&next.bytes[..end], end);
+        }
+        let room = LONGEST.saturating_sub(known).min(next.bytes.len());
+        if !budget.take(room) {
+            return Collected::Lost;
+        }
+        self.0.extend_from_slice(&next.bytes[..room]);
+        // Its end may have begun in what was there.
+        let from = known.saturating_sub(3);
+        match end(&self.0[from..]) {
+            Some(end) => {
+                Collected::Whole(&self.0[..from + end], (from + end).saturating_sub(known))
+            }
+            None if room == next.length && self.0.len() < LONGEST => Collected::More,
+            None => Collected::Lost,
+        }
+    }
+}
+
+/// Behind the empty line.
+fn end(bytes: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = bytes.get(from..)?.iter().position(|byte| *byte == b'\n') {
+        let behind = from + at + 1;
+        match bytes.get(behind..)? {
+            [b'\n', ..] => return Some(behind + 1),
+            [b'\r', b'\n', ..] => return Some(behind + 2),
+            _ => from = behind,
+        }
+    }
+    None
+}
+
+/// What is to be known of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) host: Option<String>,
+    /// None where there is no content.
+    pub(super) body: Option<Body>,
+}
+
+/// Reads a request's head. None where it is none.
+pub(super) fn request(head: &[u8]) -> Option<Asked> {
+    let mut fields = [EMPTY_HEADER; MOST_FIELDS];
+    let mut request = Request::new(&mut fields);
+    if !request.parse(head).ok()?.is_complete() {
+        return None;
+    }
+    let body = framing(request.headers)?;
+    Some(Asked {
+        method: request.method?.to_owned(),
+        path: request.path?.to_owned(),
+        host: field(request.headers, "host").next().map(words),
+        body: body.filter(|body| *body != Body::Length(0)),
+    })
+}
+
+/// What is to be known of a response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answered {
+    pub(super) status: u16,
+    /// None where there is no content.
+    pub(super) body: Option<Body>,
+}
+
+/// Reads the head of a response to such a method. None where it is none.
+pub(super) fn response(head: &[u8], method: &str) -> Option<Answered> {
+    let mut fields = [EMPTY_HEADER; MOST_FIELDS];
+    let mut response = Response::new(&mut fields);
+    let mut config = httparse::ParserConfig::default();
+    config.allow_spaces_after_header_name_in_responses(true);
+    if !config.parse_response(&mut response, head).ok()?.is_complete() {
+        return None;
+    }
+    let status = response.code?;
+    let empty = method == "HEAD" || status < 200 || [204, 304].contains(&status);
+    let body = match empty {
+        true => None,
+        false => Some(framing(response.headers)?.unwrap_or(Body::ToEnd)),
+    };
+    Some(Answered { status, body: body.filter(|body| *body != Body::Length(0)) })
+}
+
+/// How content is framed; the outer none where that contradicts itself.
+fn framing(fields: &[Header<'_>]) -> Option<Option<Body>> {
+    if let Some(coding) = field(fields, "transfer-encoding").last() {
+        let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();
+        let chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
+        return Some(Some(if chunked { Body::chunked() } else { Body::ToEnd }));
+    }
+    let mut lengths = field(fields, "content-length");
+    let Some(first) = lengths.next() else { return Some(None) };
+    let length = std::str::from_utf8(first.trim_ascii()).ok()?.parse().ok()?;
+    lengths
+        .all(|other| other.trim_ascii() == first.trim_ascii())
+        .then_some(Some(Body::Length(length)))
+}
+
+fn field<'a>(fields: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    fields
+        .iter()
+        .filter(move |field| field.name.eq_ignore_ascii_case(name))
+        .map(|field| field.value)
+}
+
+fn words(value: &[u8]) -> String {
+    String::from_utf8_lossy(value.trim_ascii()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_found_however_it_is_cut_up() {
+        for head in ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.0\nHost: a\n\n"] {
+            let all = format!("{head}GET");
+            for cut in 1..head.len() {
+                let (mut collect, mut budget) = (Head::default(), Budget::new(1_000));
+                let (first, second) = all.as_bytes().split_at(cut);
+                let first = collect.take(&Span::new(first, cut), &mut budget);
+                assert_eq!(first, Collected::More);
+                let span = Span::new(second, second.len());
+                let expected = Collected::Whole(head.as_bytes(), head.len() - cut);
+                assert_eq!(collect.take(&span, &mut budget), expected);
+                collect.clear(&mut budget);
+                assert_eq!(budget.left(), 1_000);
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_that_was_not_kept_or_is_too_long_is_lost() {
+        let mut budget = Budget::new(1 << 20);
+        let span = Span::new(b"GET / HTTP/1.1\r\n", 500);
+        assert_eq!(Head::default().take(&span, &mut budget), Collected::Lost);
+        let long = vec![b'a'; LONGEST];
+        let span = Span::new(&long, long.len());
+        assert_eq!(Head::default().take(&span, &mut budget), Collected::Lost);
+        assert_eq!(Head::default().take(&span, &mut Budget::new(10)), Collected::Lost);
+    }
+
+    #[test]
+    fn framing_is_read_as_servers_do() {
+        let request = |fields: &str| {
+            request(format!("POST /a?b HTTP/1.1\r\n{fields}\r\n").as_bytes()).map(|r| r.body)
+        };
+        assert_eq!(request(""), Some(None));
+        assert_eq!(request("Content-Length: 0\r\n"), Some(None));
+        assert_eq!(request("content-length: 12\r\n"), Some(Some(Body::Length(12))));
+        assert_eq!(request("Content-Length: 1\r\nContent-Length: 2\r\n"), None);
+        assert_eq!(request("Content-Length: -1\r\n"), None);
+        let chunked = "Content-Length: 5\r\nTransfer-Encoding: gzip, Chunked\r\n";
+        assert_eq!(request(chunked), Some(Some(Body::chunked())));
+        let response = |status: u16, method, fields: &str| {
+            let head = format!("HTTP/1.1 {status} X\r\n{fields}\r\n");
+            response(head.as_bytes(), method).map(|r| (r.status, r.body))
+        };
+        let length = "Content-Length: 9\r\n";
+        assert_eq!(response(200, "GET", length), Some((200, Some(Body::Length(9)))));
+        assert_eq!(response(404, "GET", ""), Some((404, Some(Body::ToEnd))));
+        for (status, method) in [(200, "HEAD"), (204, "GET"), (304, "GET"), (100, "PUT")] {
+            assert_eq!(response(status, method, length), Some((status, None)));
+        }
+    }
+
+    #[test]
+    fn a_request_says_what_it_asks_of_whom() {
+        let head = b"PATCH http://x/y HTTP/1.1\r\nhOST:  a:80 \r\n\r\n";
+        let found = request(head).unwrap();
+        assert_eq!((&*found.method, &*found.path), ("PATCH", "http://x/y"));
+        assert_eq!(found.host.as_deref(), Some("a:80"));
+        assert_eq!(request(b"hello\r\n\r\n"), None);
+    }
+}

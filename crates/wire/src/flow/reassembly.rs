@@ -1,0 +1,201 @@
+//! A stream in its order: what came too early waits for what is missing before it, as little of it as
+//! will do, and not for long.
+
+use std::collections::VecDeque;
+
+use super::budget::Budget;
+use crate::Span;
+
+/// So many segments wait at most.
+const MOST: usize = 64;
+/// What one costs that has no bytes.
+const OVERHEAD: usize = 64;
+
+/// Where a stream stands.
+#[derive(Debug, Default)]
+pub(super) struct Reassembly {
+    /// Behind all that was handed out.
+    next: i64,
+    /// What came too early, in order.
+    waiting: VecDeque<Piece>,
+}
+
+/// A segment that waits.
+#[derive(Debug)]
+pub(super) struct Piece {
+    begin: i64,
+    length: usize,
+    bytes: Box<[u8]>,
+    /// When it was seen.
+    pub(super) at_ns: u64,
+}
+
+impl Piece {
+    pub(super) fn span(&self) -> Span<'_> {
+        Span::new(&self.bytes, self.length)
+    }
+
+    fn cost(&self) -> usize {
+        self.bytes.len() + OVERHEAD
+    }
+}
+
+/// What is to be done with a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Now<'a> {
+    /// It is next, as far as it is new: read this.
+    Read(Span<'a>),
+    /// Nothing: it waits, or all of it is known.
+    Nothing,
+    /// There is no room for it.
+    Full,
+}
+
+impl Reassembly {
+    /// Where it stands.
+    pub(super) fn next(&self) -> i64 {
+        self.next
+    }
+
+    /// Begins anew, here.
+    pub(super) fn begin_at(&mut self, next: i64, budget: &mut Budget) {
+        self.clear(budget);
+        self.next = next;
+    }
+
+    /// Forgets all that waits.
+    pub(super) fn clear(&mut self, budget: &mut Budget) {
+        self.waiting.drain(..).for_each(|piece| budget.give(piece.cost()));
+    }
+
+    /// A segment whose payload begins there. Where the stream goes on for `skipped` bytes that nobody will
+    /// read, those need not be kept.
+    pub(super) fn take<'a>(
+        &mut self,
+        begin: i64,
+        payload: Span<'a>,
+        at_ns: u64,
+        skipped: u64,
+        budget: &mut Budget,
+    ) -> Now<'a> {
+        if begin > self.next {
+            let beyond = (begin - self.next) as u64 + payload.length as u64;
+            let bytes = if beyond <= skipped { &[] } else { payload.bytes };
+            return self.wait(begin, payload.length, bytes, at_ns, budget);
+        }
+        let known = (self.next - begin) as usize;
+        match payload.length > known {
+            true => {
+                let rest = payload.skip(known);
+                self.next += rest.length as i64;
+                Now::Read(rest)
+            }
+            false => Now::Nothing,
+        }
+    }
+
+    /// The next that waited and needs no longer, to be read from the place that is told.
+    pub(super) fn ready(&mut self, budget: &mut Budget) -> Option<(Piece, usize)> {
+        while self.waiting.front().is_some_and(|piece| piece.begin <= self.next) {
+            let piece = self.waiting.pop_front()?;
+            budget.give(piece.cost());
+            let known = (self.next - piece.begin) as usize;
+            if known < piece.length {
+                self.next = piece.begin + piece.length as i64;
+                return Some((piece, known));
+            }
+        }
+        None
+    }
+
+    /// How many bytes will never come: the other side has acknowledged `to`, which is behind the hole.
+    pub(super) fn hole(&self, to: i64) -> Option<u64> {
+        let behind = self.waiting.front()?.begin;
+        (behind <= to).then_some((behind - self.next) as u64)
+    }
+
+    /// Goes on behind the hole.
+    pub(super) fn pass_hole(&mut self) {
+        self.next = self.waiting.front().map_or(self.next, |piece| piece.begin);
+    }
+
+    fn wait<'a>(
+        &mut self,
+        begin: i64,
+        length: usize,
+        bytes: &[u8],
+        at_ns: u64,
+        budget: &mut Budget,
+    ) -> Now<'a> {
+        let at = self.waiting.partition_point(|piece| piece.begin < begin);
+        if self.waiting.get(at).is_some_and(|known| known.begin == begin && known.length >= length)
+        {
+            return Now::Nothing;
+        }
+        if self.waiting.len() == MOST || !budget.take(bytes.len() + OVERHEAD) {
+            return Now::Full;
+        }
+        self.waiting.insert(at, Piece { begin, length, bytes: bytes.into(), at_ns });
+        Now::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_units::random::Random;
+
+    fn whole(bytes: &[u8]) -> Span<'_> {
+        Span::new(bytes, bytes.len())
+    }
+
+    #[test]
+    fn whatever_the_order_the_stream_comes_out_as_it_was() {
+        let mut random = Random::new(5, 0);
+        for _ in 0..500 {
+            let stream: Vec<u8> = (0..600).map(|_| random.bits() as u8).collect();
+            let (mut found, mut budget) = (Vec::<u8>::new(), Budget::new(1 << 20));
+            let mut pieces = Reassembly::default();
+            while found.len() < stream.len() {
+                let near = found.len().saturating_sub(40) as u64;
+                let begin = (near + random.below(120)).min(599) as usize;
+                let end = (begin + 1 + random.below(60) as usize).min(stream.len());
+                let payload = whole(&stream[begin..end]);
+                match pieces.take(begin as i64, payload, 0, 0, &mut budget) {
+                    Now::Read(span) => found.extend(span.bytes),
+                    Now::Nothing => {}
+                    Now::Full => pieces.clear(&mut budget),
+                }
+                while let Some((piece, from)) = pieces.ready(&mut budget) {
+                    found.extend(piece.span().skip(from).bytes);
+                }
+                assert_eq!(pieces.next() as usize, found.len());
+            }
+            assert_eq!(found, stream);
+            pieces.clear(&mut budget);
+            assert_eq!(budget.left(), 1 << 20);
+        }
+    }
+
+    #[test]
+    fn what_nobody_will_read_is_not_kept() {
+        let mut budget = Budget::new(1_000);
+        let mut pieces = Reassembly::default();
+        let payload = whole(&[1; 900]);
+        assert_eq!(pieces.take(10, payload, 0, 910, &mut budget), Now::Nothing);
+        assert_eq!(budget.left(), 1_000 - OVERHEAD);
+        assert_eq!(pieces.take(2_000, payload, 0, 910, &mut budget), Now::Full);
+        assert_eq!(pieces.hole(9), None);
+        assert_eq!(pieces.hole(10), Some(10));
+        pieces.pass_hole();
+        assert_eq!(pieces.ready(&mut budget).unwrap().0.span().length, 900);
+        assert_eq!((pieces.next(), budget.left()), (910, 1_000));
+    }
+
+    #[test]
+    fn no_more_than_some_segments_wait() {
+        let (mut budget, mut pieces) = (Budget::new(1 << 20), Reassembly::default());
+        let taken = (1..1_000).map(|n| pieces.take(n * 2, whole(b"x"), 0, 0, &mut budget));
+        assert_eq!(taken.filter(|now| *now == Now::Nothing).count(), MOST);
+    }
+}

@@ -1,0 +1,150 @@
+//! One side of a connection: its stream, what it acknowledges of the other's, and the account of both.
+
+use super::Segment;
+use super::observed::Sent;
+use super::rtt::{Timer, Times};
+use super::stream::{Brought, Heard, Kind, Stream};
+use crate::Tcp;
+
+/// Without a handshake nobody knows how long a round trip takes: what comes within 3 ms is no answer,
+/// as tshark has it too.
+const SOON_NS: u64 = 3_000_000;
+
+/// A side.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Side {
+    pub(super) sent: Sent,
+    /// Once it sent something.
+    pub(super) stream: Option<Stream>,
+    /// Its segments that are timed.
+    timer: Timer,
+    /// From what the other side sent to this one's ACK.
+    pub(super) answers: Times,
+    /// What it said last, as it said it.
+    said: Option<Said>,
+}
+
+/// An ACK.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    acknowledgement: u32,
+    window: u16,
+    at_ns: u64,
+    duplicates: u32,
+}
+
+impl Side {
+    /// It sent a segment. `other` has not seen it yet.
+    pub(super) fn take(
+        &mut self,
+        segment: &Segment<'_>,
+        other: &Side,
+        handshake_ns: Option<u64>,
+    ) -> Brought {
+        let tcp = &segment.tcp;
+        self.count(segment);
+        if tcp.flags.syn() {
+            self.offer(tcp);
+        }
+        let soon_ns = handshake_ns.unwrap_or(SOON_NS);
+        let stream = self.stream.get_or_insert_with(|| Stream::new(tcp));
+        let heard = other.heard(stream, soon_ns);
+        let (start, end) = (stream.position(tcp.sequence), stream.end());
+        let brought = stream.sent(tcp, segment.at_ns, &heard);
+        self.time(&brought, start, segment.at_ns);
+        self.sort(&brought, tcp.payload.length as u64);
+        self.say(tcp, segment.at_ns, start == end);
+        self.window(tcp, other);
+        brought
+    }
+
+    /// The other side acknowledged this one's stream up to here: how long that took.
+    pub(super) fn acknowledged(&mut self, to: i64, at_ns: u64) -> Option<u64> {
+        self.timer.acknowledged(to, at_ns)
+    }
+
+    pub(super) fn has_finished(&self) -> bool {
+        self.stream.as_ref().is_some_and(Stream::has_finished)
+    }
+
+    /// Behind the last byte of its payload.
+    pub(super) fn payload_end(&self) -> i64 {
+        self.stream.as_ref().map_or(0, Stream::payload_end)
+    }
+
+    pub(super) fn count(&mut self, segment: &Segment<'_>) {
+        let sent = &mut self.sent;
+        sent.packets += segment.packets;
+        sent.frame_bytes += segment.length;
+        sent.payload_bytes += segment.tcp.payload.length as u64;
+        sent.fragments += segment.fragments;
+        sent.resets += u64::from(segment.tcp.flags.rst());
+    }
+
+    fn offer(&mut self, tcp: &Tcp<'_>) {
+        let options = tcp.options();
+        self.sent.mss = options.mss.or(self.sent.mss);
+        self.sent.window_scale = options.window_scale.or(self.sent.window_scale);
+        self.sent.sack_permitted |= options.sack_permitted;
+    }
+
+    fn heard(&self, stream: &Stream, soon_ns: u64) -> Heard {
+        let said = self.said.as_ref();
+        Heard {
+            acknowledged: said.map(|said| stream.position(said.acknowledgement)),
+            acknowledged_ns: said.map_or(0, |said| said.at_ns),
+            duplicates: said.map_or(0, |said| said.duplicates),
+            closed: said.is_some_and(|said| said.window == 0),
+            soon_ns,
+        }
+    }
+
+    fn time(&mut self, brought: &Brought, start: i64, at_ns: u64) {
+        match brought.kind {
+            Kind::Next if brought.known == 0 => self.timer.start(brought.end, at_ns),
+            Kind::Empty => {}
+            _ => self.timer.doubt(start),
+        }
+    }
+
+    fn sort(&mut self, brought: &Brought, payload: u64) {
+        let sent = &mut self.sent;
+        sent.stream_bytes += payload - brought.known;
+        sent.fins += u64::from(brought.finishes);
+        match brought.kind {
+            Kind::Retransmitted => sent.retransmitted += 1,
+            Kind::OutOfOrder => sent.out_of_order += 1,
+            Kind::Probe => sent.probes += 1,
+            Kind::Next | Kind::Empty => {}
+        }
+    }
+
+    /// What it acknowledges, and whether it repeats itself: `at_end` where the segment stands at the end
+    /// of its stream.
+    fn say(&mut self, tcp: &Tcp<'_>, at_ns: u64, at_end: bool) {
+        let flags = tcp.flags;
+        if !flags.ack() {
+            return;
+        }
+        let (acknowledgement, window) = (tcp.acknowledgement, tcp.window);
+        let last = self.said.filter(|last| last.acknowledgement == acknowledgement);
+        let plain = !(flags.syn() || flags.fin() || flags.rst());
+        let repeats = plain && at_end && window > 0 && tcp.payload.length == 0;
+        let repeats = repeats && last.is_some_and(|last| last.window == window);
+        let before = last.map_or(0, |last| last.duplicates);
+        let duplicates = before.saturating_add(repeats.into());
+        self.said = Some(Said { acknowledgement, window, at_ns, duplicates });
+        self.sent.duplicate_acks += u64::from(repeats);
+        self.sent.selective_acks += u64::from(tcp.selective().next().is_some());
+    }
+
+    fn window(&mut self, tcp: &Tcp<'_>, other: &Side) {
+        let flags = tcp.flags;
+        let both = self.sent.window_scale.filter(|_| other.sent.window_scale.is_some());
+        let scale = if flags.syn() { 0 } else { both.unwrap_or(0) };
+        let window = u64::from(tcp.window) << scale;
+        self.sent.largest_window = self.sent.largest_window.max(window);
+        let shut = tcp.window == 0 && !(flags.syn() || flags.fin() || flags.rst());
+        self.sent.zero_windows += u64::from(shut);
+    }
+}

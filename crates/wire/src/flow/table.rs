@@ -1,0 +1,230 @@
+//! All flows that are followed: found by their ends, and in the order in which they were last seen, so
+//! that those of which nothing is to be expected can leave.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
+
+use super::key::{Key, Seed};
+
+const NONE: u32 = u32::MAX;
+
+/// The lists that flows are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    /// Those that are going on.
+    Open,
+    /// Those that are over, of which little may still come.
+    Over,
+}
+
+/// Flows by key. What they are is on the heap, each by itself: a table that grows moves little.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    index: HashMap<Key, u32, Seed>,
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+    lists: [Bounds; 2],
+    /// The one that was found last: packets come in trains.
+    recent: (Key, u32),
+    /// How many with these ends there were before, by the key's hash.
+    past: HashMap<u64, u32, Seed>,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    key: Key,
+    value: Option<Box<T>>,
+    last_ns: u64,
+    list: List,
+    older: u32,
+    newer: u32,
+}
+
+/// The oldest and the newest of a list.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    oldest: u32,
+    newest: u32,
+}
+
+impl<T> Table<T> {
+    pub(super) fn new() -> Table<T> {
+        let seed = Seed::random();
+        Table {
+            index: HashMap::with_hasher(seed),
+            slots: Vec::new(),
+            free: Vec::new(),
+            lists: [Bounds { oldest: NONE, newest: NONE }; 2],
+            recent: (Key::default(), NONE),
+            past: HashMap::with_hasher(seed),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    pub(super) fn find(&mut self, key: &Key) -> Option<u32> {
+        if self.recent.1 != NONE && self.recent.0 == *key {
+            return Some(self.recent.1);
+        }
+        let id = *self.index.get(key)?;
+        self.recent = (*key, id);
+        Some(id)
+    }
+
+    pub(super) fn get(&mut self, id: u32) -> Option<&mut T> {
+        self.slots.get_mut(id as usize)?.value.as_deref_mut()
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().filter_map(|slot| slot.value.as_deref())
+    }
+
+    /// How many with this key there were and are no more; as far as that is remembered.
+    pub(super) fn before(&self, key: &Key) -> u32 {
+        self.past.get(&self.index.hasher().hash_one(key)).copied().unwrap_or(0)
+    }
+
+    /// Adds one whose key is new, seen at this time.
+    pub(super) fn insert(&mut self, key: Key, value: T, now_ns: u64) -> u32 {
+        let slot = Slot {
+            key,
+            value: Some(Box::new(value)),
+            last_ns: now_ns,
+            list: List::Open,
+            older: NONE,
+            newer: NONE,
+        };
+        let id = self.free.pop().unwrap_or(self.slots.len() as u32);
+        match self.slots.get_mut(id as usize) {
+            Some(place) => *place = slot,
+            None => self.slots.push(slot),
+        }
+        self.index.insert(key, id);
+        self.append(id);
+        self.recent = (key, id);
+        id
+    }
+
+    /// It was seen, and belongs into this list now.
+    pub(super) fn touch(&mut self, id: u32, list: List, now_ns: u64) {
+        let Some(slot) = self.slots.get_mut(id as usize) else { return };
+        slot.last_ns = now_ns;
+        if slot.newer == NONE && slot.list == list {
+            return;
+        }
+        self.unlink(id);
+        self.slots[id as usize].list = list;
+        self.append(id);
+    }
+
+    /// That which was not seen for the longest time, and when it was.
+    pub(super) fn oldest(&self, list: List) -> Option<(u32, u64)> {
+        let id = self.lists[list as usize].oldest;
+        self.slots.get(id as usize).map(|slot| (id, slot.last_ns))
+    }
+
+    /// Takes it out. Of `remembered` keys at most it is known how often they were there.
+    pub(super) fn remove(&mut self, id: u32, remembered: usize) -> Option<T> {
+        self.unlink(id);
+        let slot = self.slots.get_mut(id as usize)?;
+        let (key, value) = (slot.key, slot.value.take()?);
+        self.index.remove(&key);
+        self.recent.1 = NONE;
+        self.free.push(id);
+        if self.past.len() >= remembered {
+            self.past.clear();
+        }
+        let past = self.past.entry(self.index.hasher().hash_one(key)).or_insert(0);
+        *past = past.saturating_add(1);
+        Some(*value)
+    }
+
+    fn unlink(&mut self, id: u32) {
+        let Some(slot) = self.slots.get(id as usize) else { return };
+        let (older, newer, list) = (slot.older, slot.newer, slot.list as usize);
+        match self.slots.get_mut(older as usize) {
+            Some(slot) => slot.newer = newer,
+            None => self.lists[list].oldest = newer,
+        }
+        match self.slots.get_mut(newer as usize) {
+            Some(slot) => slot.older = older,
+            None => self.lists[list].newest = older,
+        }
+    }
+
+    /// Makes it the newest of its list.
+    fn append(&mut self, id: u32) {
+        let list = self.slots[id as usize].list as usize;
+        let before = std::mem::replace(&mut self.lists[list].newest, id);
+        let slot = &mut self.slots[id as usize];
+        (slot.older, slot.newer) = (before, NONE);
+        match self.slots.get_mut(before as usize) {
+            Some(slot) => slot.newer = id,
+            None => self.lists[list].oldest = id,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_units::random::Random;
+
+    fn key(n: u16) -> Key {
+        let end = |port| std::net::SocketAddr::new("2001:db8::1".parse().unwrap(), port);
+        Key::new(6, end(n), end(9_999)).0
+    }
+
+    /// A table and a list of what it should hold, oldest first: number, value, list.
+    #[test]
+    fn whatever_happens_the_order_and_the_contents_are_right() {
+        let mut random = Random::new(3, 0);
+        let (mut table, mut model) = (Table::new(), Vec::<(u16, u64, List)>::new());
+        for now in 0..50_000 {
+            let n = random.below(40) as u16;
+            let known = model.iter().position(|(m, ..)| *m == n);
+            let list = if random.below(3) == 0 { List::Over } else { List::Open };
+            assert_eq!(table.find(&key(n)).is_some(), known.is_some());
+            match (table.find(&key(n)), known) {
+                (Some(id), Some(at)) if random.below(3) > 0 => {
+                    table.touch(id, list, now);
+                    let value = model.remove(at).1;
+                    model.push((n, value, list));
+                    assert_eq!(table.get(id), Some(&mut { value }));
+                }
+                (Some(id), Some(at)) => {
+                    assert_eq!(table.remove(id, 1_000), Some(model.remove(at).1));
+                    assert_eq!(table.get(id), None);
+                }
+                _ => {
+                    table.insert(key(n), now, now);
+                    model.push((n, now, List::Open));
+                }
+            }
+            assert_eq!((table.len(), table.values().count()), (model.len(), model.len()));
+            for list in [List::Open, List::Over] {
+                let expected = model.iter().find(|(.., l)| *l == list).map(|(n, ..)| *n);
+                let id = expected.and_then(|n| table.find(&key(n)));
+                assert_eq!(table.oldest(list).map(|(id, _)| id), id);
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_known_how_often_a_key_was_there() {
+        let mut table = Table::new();
+        for n in 0..5 {
+            assert_eq!(table.before(&key(1)), n);
+            let id = table.insert(key(1), (), 0);
+            table.remove(id, 10);
+        }
+        assert!(table.slots.len() == 1 && table.before(&key(2)) == 0);
+        for n in 0..1_000 {
+            let id = table.insert(key(n), (), 0);
+            table.remove(id, 10);
+        }
+        assert!(table.past.len() <= 10);
+    }
+}

@@ -1,0 +1,243 @@
+//! TLS over TCP, as long as it says something in plain text: records are walked until both hellos are
+//! read and the client has sent application data (RFC 8446, 5.1).
+
+use super::budget::Budget;
+use super::hello;
+use super::observed::Hello;
+use super::reassembly::{Now, Reassembly};
+use crate::Span;
+
+const HANDSHAKE: u8 = 22;
+const DATA: u8 = 23;
+/// No hello is longer.
+const LONGEST: usize = 16 << 10;
+
+/// Whether bytes begin with a record of TLS: of a handshake where `first`.
+pub(super) fn is_record(bytes: &[u8], first: bool) -> bool {
+    let kinds = if first { HANDSHAKE..=HANDSHAKE } else { 20..=DATA };
+    matches!(bytes, [kind, 3, 0..=4, ..] if kinds.contains(kind))
+}
+
+/// Both sides of a handshake.
+#[derive(Debug)]
+pub(super) struct Tls {
+    client: Records,
+    server: Records,
+    began_ns: u64,
+}
+
+/// The records of one side.
+#[derive(Debug, Default)]
+struct Records {
+    stream: Reassembly,
+    header: [u8; 5],
+    /// So many bytes of the header are there.
+    known: usize,
+    /// So many of the record's content are missing.
+    left: usize,
+    /// Handshake messages, as far as they are there.
+    message: Vec<u8>,
+    /// The hello was read.
+    greeted: bool,
+    /// Application data has come.
+    data: bool,
+    /// Nothing more is to be had of it.
+    done: bool,
+}
+
+impl Tls {
+    /// A handshake whose first segment has its payload there.
+    pub(super) fn new(begin: i64, at_ns: u64) -> Tls {
+        let mut budget = Budget::new(0);
+        let (mut client, server) = (Records::default(), Records::default());
+        client.stream.begin_at(begin, &mut budget);
+        Tls { client, server, began_ns: at_ns }
+    }
+
+    /// Where the server's stream begins.
+    pub(super) fn answer_at(&mut self, begin: i64) {
+        self.server.stream.begin_at(begin, &mut Budget::new(0));
+    }
+
+    /// A segment of one side. True once nothing more is to be learnt.
+    pub(super) fn take(
+        &mut self,
+        by_client: bool,
+        (begin, payload, at_ns): (i64, Span<'_>, u64),
+        budget: &mut Budget,
+        hello: &mut Hello,
+    ) -> bool {
+        let side = if by_client { &mut self.client } else { &mut self.server };
+        if !side.done {
+            side.take(begin, payload, at_ns, budget, hello);
+        }
+        // Early data comes before the server's hello, and is none of what a handshake led to.
+        if by_client && self.client.data && self.server.greeted {
+            hello.handshake_ns = Some(at_ns.saturating_sub(self.began_ns));
+        }
+        self.client.data &= self.server.greeted;
+        hello.handshake_ns.is_some() || (self.client.done && self.server.done)
+    }
+
+    /// Gives back what it keeps.
+    pub(super) fn end(&mut self, budget: &mut Budget) {
+        self.client.end(budget);
+        self.server.end(budget);
+    }
+}
+
+impl Records {
+    fn take(
+        &mut self,
+        begin: i64,
+        payload: Span<'_>,
+        at_ns: u64,
+        budget: &mut Budget,
+        hello: &mut Hello,
+    ) {
+        match self.stream.take(begin, payload, at_ns, self.unread(), budget) {
+            Now::Read(span) => self.read(span, budget, hello),
+            Now::Nothing => {}
+            Now::Full => self.end(budget),
+        }
+        while let Some((piece, from)) = self.stream.ready(budget) {
+            self.read(piece.span().skip(from), budget, hello);
+        }
+    }
+
+    fn unread(&self) -> u64 {
+        if self.greeted || self.header[0] != HANDSHAKE { self.left as u64 } else { 0 }
+    }
+
+    fn read(&mut self, mut next: Span<'_>, budget: &mut Budget, hello: &mut Hello) {
+        while next.length > 0 && !self.done {
+            let used = match self.left {
+                0 => self.read_header(next, budget),
+                left => self.read_content(next, left.min(next.length), budget, hello),
+            };
+            next = next.skip(used);
+        }
+    }
+
+    fn read_header(&mut self, next: Span<'_>, budget: &mut Budget) -> usize {
+        let missing = self.header.len() - self.known;
+        let there = &next.bytes[..next.bytes.len().min(missing)];
+        self.header[self.known..self.known + there.len()].copy_from_slice(there);
+        self.known += there.len();
+        if self.known == self.header.len() {
+            self.known = 0;
+            self.left = u16::from_be_bytes([self.header[3], self.header[4]]).into();
+            self.data |= self.header[0] == DATA;
+        }
+        if there.is_empty() || (self.known == 0 && !is_record(&self.header, false)) {
+            // Not kept, or no TLS.
+            self.end(budget);
+        }
+        there.len()
+    }
+
+    fn read_content(
+        &mut self,
+        next: Span<'_>,
+        length: usize,
+        budget: &mut Budget,
+        hello: &mut Hello,
+    ) -> usize {
+        self.left -= length;
+        if self.header[0] == HANDSHAKE && !self.greeted {
+            let there = &next.bytes[..next.bytes.len().min(length)];
+            let fits = self.message.len() + there.len() <= LONGEST && there.len() == length;
+            if !fits || !budget.take(there.len()) {
+                self.greet(budget);
+            } else {
+                self.message.extend_from_slice(there);
+                if let Some((kind, body)) = hello::message(&self.message) {
+                    hello::read(kind, body, hello);
+                    self.greet(budget);
+                }
+            }
+        }
+        length
+    }
+
+    /// The hello is read, or will not be.
+    fn greet(&mut self, budget: &mut Budget) {
+        budget.give(self.message.len());
+        (self.greeted, self.message) = (true, Vec::new());
+    }
+
+    fn end(&mut self, budget: &mut Budget) {
+        self.greet(budget);
+        self.stream.clear(budget);
+        self.done = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hello::made::{client, record, server};
+    use super::*;
+
+    const BUDGET: usize = 1 << 20;
+
+    /// What is learnt from streams that are cut up every so many bytes, of which so many are kept, the
+    /// client's pieces in order or swapped by pairs.
+    fn learn(step: usize, kept: usize, swap: bool) -> (Hello, usize) {
+        let asks = record(HANDSHAKE, &client("example.org", &["h2"]));
+        let answers = [record(HANDSHAKE, &server(Some([3, 4]), None)), record(DATA, &[7; 3_000])];
+        let then = [record(20, &[1]), record(DATA, &[1; 53])].concat();
+        let (mut budget, mut hello) = (Budget::new(BUDGET), Hello::default());
+        let mut tls = Tls::new(1, 1_000);
+        tls.answer_at(1);
+        let (mut at_ns, mut done) = (1_000, false);
+        let mut send = |by_client: bool, from: usize, bytes: &[u8]| {
+            let mut pieces: Vec<_> = bytes.chunks(step).enumerate().collect();
+            if swap {
+                pieces.chunks_mut(2).for_each(<[_]>::reverse);
+            }
+            for (n, piece) in pieces {
+                let span = Span::new(&piece[..piece.len().min(kept)], piece.len());
+                let begin = (1 + from + n * step) as i64;
+                done |= tls.take(by_client, (begin, span, at_ns), &mut budget, &mut hello);
+                at_ns += 1_000;
+            }
+        };
+        send(true, 0, &asks);
+        send(false, 0, &answers.concat());
+        send(true, asks.len(), &then);
+        assert!(done || kept < step);
+        tls.end(&mut budget);
+        (hello, budget.left())
+    }
+
+    #[test]
+    fn a_handshake_is_read_however_it_is_cut_up() {
+        for step in [1, 2, 7, 100, 536, 1_448, 10_000] {
+            for swap in [false, true] {
+                let (found, left) = learn(step, step, swap);
+                assert_eq!(found.version.as_deref(), Some("1.3"), "{step}");
+                assert_eq!(found.server_name.as_deref(), Some("example.org"));
+                assert_eq!(found.offered, ["h2"]);
+                assert!(found.handshake_ns.is_some_and(|ns| ns >= 2_000), "{step}");
+                assert_eq!(left, BUDGET);
+            }
+        }
+    }
+
+    #[test]
+    fn where_little_was_kept_what_is_there_is_read() {
+        // The ServerHello is at the beginning of its packet, the client's name behind its key share.
+        let (found, left) = learn(1_448, 120, false);
+        assert_eq!((found.server_name, left), (None, BUDGET));
+        assert!(found.handshake_ns.is_some());
+        let (found, left) = learn(1_448, 0, false);
+        assert_eq!((found, left), (Hello::default(), BUDGET));
+    }
+
+    #[test]
+    fn only_records_look_like_tls() {
+        assert!(is_record(&[22, 3, 1, 0], true) && !is_record(&[23, 3, 3, 0], true));
+        assert!(is_record(&[23, 3, 3, 0], false) && !is_record(b"GET ", false));
+        assert!(!is_record(&[22], true));
+    }
+}

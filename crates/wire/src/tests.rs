@@ -1,0 +1,268 @@
+use super::made::{ACK, Segment};
+use super::*;
+
+/// `abc` from port 1000 to port 80, IPv6 first.
+fn segments() -> [Segment; 2] {
+    [("[2001:db8::1]:1000", "[2001:db8::2]:80"), ("192.0.2.1:1000", "192.0.2.2:80")].map(
+        |(from, to)| Segment {
+            from: from.parse().unwrap(),
+            to: to.parse().unwrap(),
+            sequence: 0xffff_fffe,
+            acknowledgement: 5,
+            flags: Flags(ACK),
+            options: Vec::new(),
+            payload: b"abc".to_vec(),
+        },
+    )
+}
+
+fn whole(bytes: &[u8]) -> Span<'_> {
+    Span::new(bytes, bytes.len())
+}
+
+/// Asserts that a frame holds that segment.
+fn assert_holds(segment: &Segment, link: Link, frame: &[u8]) {
+    let ip = ip(link, whole(frame)).unwrap();
+    let tcp = tcp(&ip).unwrap();
+    assert_eq!((ip.source, tcp.source), (segment.from.ip(), segment.from.port()));
+    assert_eq!((ip.destination, tcp.destination), (segment.to.ip(), segment.to.port()));
+    assert_eq!((tcp.sequence, tcp.acknowledgement), (0xffff_fffe, 5));
+    assert_eq!((tcp.flags, tcp.window), (Flags(ACK), 0xffff));
+    assert_eq!(tcp.payload, whole(b"abc"));
+}
+
+#[test]
+fn a_segment_is_found_behind_any_link_header_tags_and_padding() {
+    for segment in segments() {
+        let frame = segment.frame();
+        assert_holds(&segment, Link::Ethernet, &frame);
+        assert_holds(&segment, Link::Ip, &segment.ip());
+        let sll2 = [&frame[12..14], &[0; 18], &segment.ip()[..]].concat();
+        assert_holds(&segment, Link::Sll2, &sll2);
+        let tags = [0x88, 0xa8, 0, 1, 0x81, 0, 0, 2];
+        let tagged = [&frame[..12], &tags, &frame[12..]].concat();
+        assert_holds(&segment, Link::Ethernet, &tagged);
+        assert_holds(&segment, Link::Ethernet, &[&frame[..], &[0; 20]].concat());
+    }
+}
+
+#[test]
+fn options_and_extension_headers_are_passed() {
+    let [six, four] = segments();
+    let ip = four.ip();
+    let mut with_options = [&ip[..20], &[1; 8], &ip[20..]].concat();
+    (with_options[0], with_options[3]) = (0x47, with_options[3] + 8);
+    assert_holds(&four, Link::Ip, &with_options);
+
+    let ip = six.ip();
+    // Hop-by-hop, destination, routing, and a fragment that is the whole of its packet.
+    let headers =
+        [&[60u8, 0][..], &[0; 6], &[43, 1], &[0; 14], &[44, 0], &[0; 6], &[6, 0], &[0; 6]];
+    let headers = headers.concat();
+    let mut extended = [&ip[..40], &headers, &ip[40..]].concat();
+    (extended[5], extended[6]) = (extended[5] + headers.len() as u8, 0);
+    assert_holds(&six, Link::Ip, &extended);
+}
+
+#[test]
+fn packets_longer_than_their_length_field_can_say_are_read() {
+    let [six, four] = segments();
+    let mut packet = four.ip();
+    packet[2..4].fill(0);
+    assert_holds(&four, Link::Ip, &packet);
+    let ip = six.ip();
+    let mut packet = [&ip[..40], &[6, 0, 0xc2, 4, 0, 1, 0, 0], &ip[40..]].concat();
+    packet[4..7].fill(0);
+    assert_holds(&six, Link::Ip, &packet);
+}
+
+#[test]
+fn fragments_are_recognised_and_only_the_first_has_a_header_of_tcp() {
+    let [six, four] = segments();
+    for (offset, more) in [(0, true), (8, true), (1_448, false)] {
+        let field = |offset: u16, more: u16| (offset | more).to_be_bytes();
+        let mut first = four.ip();
+        first[6..8].copy_from_slice(&field(offset / 8, if more { MORE4 } else { 0 }));
+        let plain = six.ip();
+        let [a, b] = field(offset, more.into());
+        let header = [6, 0, a, b, 0, 0, 0, 7];
+        let mut second = [&plain[..40], &header, &plain[40..]].concat();
+        (second[5], second[6]) = (second[5] + 8, 44);
+        for packet in [first, second] {
+            let found = ip(Link::Ip, whole(&packet)).unwrap();
+            let offset = offset.into();
+            assert_eq!(found.fragment, Some(Fragment { id: 7, offset, more }));
+            assert_eq!(found.protocol, TCP);
+            assert_eq!(tcp(&found).is_ok(), offset == 0);
+        }
+    }
+}
+
+/// IPv4's flag of fragments that others follow.
+const MORE4: u16 = 0x2000;
+
+#[test]
+fn a_packet_that_was_cut_is_told_from_a_broken_one() {
+    for segment in segments() {
+        let frame = segment.frame();
+        let headers = frame.len() - 3;
+        for kept in 0..frame.len() {
+            let span = Span::new(&frame[..kept], frame.len());
+            let read = ip(Link::Ethernet, span).and_then(|ip| tcp(&ip).map(|tcp| tcp.payload));
+            match kept < headers {
+                true => assert_eq!(read, Err(Skipped::Cut), "{kept}"),
+                false => {
+                    let payload = read.unwrap();
+                    assert_eq!((payload.bytes.len(), payload.length), (kept - headers, 3));
+                }
+            }
+            // The same bytes with nothing behind them were never sent by anybody.
+            let read = ip(Link::Ethernet, whole(&frame[..kept])).and_then(|ip| tcp(&ip).map(drop));
+            assert_eq!(read, Err(Skipped::Malformed), "{kept}");
+        }
+    }
+}
+
+#[test]
+fn options_of_tcp_are_read_until_one_is_wrong() {
+    let of = |options: &[u8]| {
+        let [mut six, _] = segments();
+        six.options = options.to_vec();
+        let packet = six.ip();
+        tcp(&ip(Link::Ip, whole(&packet)).unwrap()).unwrap().options()
+    };
+    let usual = [2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 3, 3, 7];
+    let mss = Some(1_460);
+    let all =
+        Options { mss, window_scale: Some(7), sack_permitted: true, timestamps: Some((1, 2)) };
+    assert_eq!(of(&usual), all);
+    assert_eq!(of(&[2, 4, 5, 0xb4, 0, 4, 2, 1]), Options { mss, ..Options::default() });
+    for wrong in [[3, 0, 4, 2], [3, 1, 4, 2], [3, 9, 4, 2], [1, 1, 1, 3]] {
+        assert_eq!(of(&wrong), Options::default(), "{wrong:?}");
+    }
+    assert_eq!(of(&[3, 3, 200, 1]).window_scale, Some(14));
+}
+
+#[test]
+fn what_is_not_tcp_over_ip_is_other() {
+    let arp = [&[2; 12][..], &[8, 6], &[0; 28]].concat();
+    assert_eq!(ip(Link::Ethernet, whole(&arp)), Err(Skipped::Other));
+    let [_, four] = segments();
+    let mut udp = four.ip();
+    udp[9] = 17;
+    assert_eq!(tcp(&ip(Link::Ip, whole(&udp)).unwrap()), Err(Skipped::Other));
+}
+
+#[test]
+fn random_bytes_never_panic() {
+    let mut random = sixmark_units::random::Random::new(6, 0);
+    for _ in 0..200_000 {
+        let [six, four] = segments();
+        let mut frame = if random.below(2) == 0 { six.frame() } else { four.frame() };
+        for _ in 0..random.below(4) {
+            let at = random.below(frame.len() as u64) as usize;
+            frame[at] = random.bits() as u8;
+        }
+        frame.truncate(random.below(frame.len() as u64 + 1) as usize);
+        let span = Span::new(&frame, random.below(100) as usize);
+        for link in [Link::Ethernet, Link::Ip, Link::Null, Link::Sll, Link::Sll2] {
+            let Ok(ip) = ip(link, span) else { continue };
+            if let Ok(Carried::Tcp(tcp)) = carried(&ip) {
+                let _ = (tcp.options(), tcp.selective().count());
+            }
+        }
+    }
+}
+
+#[test]
+fn loopbacks_of_other_systems_and_linux_older_header_are_read() {
+    for segment in segments() {
+        let ip = segment.ip();
+        let families: &[u32] = if ip[0] >> 4 == 6 { &[10, 24, 28, 30] } else { &[2] };
+        for family in families {
+            for header in [family.to_be_bytes(), family.to_le_bytes()] {
+                assert_holds(&segment, Link::Null, &[&header[..], &ip].concat());
+            }
+        }
+        let frame = segment.frame();
+        let sll = [&[0; 14], &frame[12..14], &ip[..]].concat();
+        assert_holds(&segment, Link::Sll, &sll);
+        let tagged = [&[0; 14][..], &[0x81, 0, 0, 5], &frame[12..14], &ip[..]].concat();
+        assert_holds(&segment, Link::Sll, &tagged);
+    }
+    let appletalk = [&[0, 0, 0, 16][..], &[0; 40]].concat();
+    assert_eq!(ip(Link::Null, whole(&appletalk)), Err(Skipped::Other));
+}
+
+#[test]
+fn link_types_have_the_numbers_that_files_have_for_them() {
+    let known = [0, 1, 12, 14, 101, 108, 113, 228, 229, 276];
+    let found: Vec<u32> = (0..400).filter(|n| Link::of_number(*n).is_some()).collect();
+    assert_eq!(found, known);
+}
+
+/// What a packet carries.
+fn carries(packet: &[u8]) -> Result<Carried<'_>, Skipped> {
+    carried(&ip(Link::Ip, whole(packet))?)
+}
+
+#[test]
+fn a_datagram_has_its_ports_and_what_it_carries() {
+    for segment in segments() {
+        let packet = segment.udp_ip();
+        let Ok(Carried::Udp(udp)) = carries(&packet) else { panic!("a datagram") };
+        assert_eq!((udp.source, udp.destination), (1000, 80));
+        assert_eq!(udp.payload, whole(b"abc"));
+        for length in [7, 12] {
+            let mut wrong = packet.clone();
+            let at = packet.len() - 3 - 8 + 5;
+            wrong[at] = length;
+            assert_eq!(carries(&wrong), Err(Skipped::Malformed), "{length}");
+        }
+    }
+}
+
+#[test]
+fn who_sent_what_is_too_big_is_told_as_far_as_it_came_back() {
+    for segment in segments() {
+        let inner = segment.ip();
+        let (kind, code, protocol) = match segment.from.ip() {
+            IpAddr::V6(_) => (2, 0, ICMPV6),
+            IpAddr::V4(_) => (3, 4, ICMP),
+        };
+        let head = [kind, code, 0, 0, 0, 0, 5, 0];
+        for kept in 0..inner.len() {
+            let message = [&head[..], &inner[..kept]].concat();
+            let packet = segment.ip_with(protocol, &message);
+            let Ok(Carried::Icmp(found)) = carries(&packet) else { panic!("a message") };
+            let too_big = found.too_big.unwrap();
+            assert_eq!((found.kind, too_big.mtu), (kind, 1_280));
+            let header = if protocol == ICMP { 20 } else { 40 };
+            let packet = (segment.from.ip(), segment.to.ip(), TCP);
+            assert_eq!(too_big.packet, (kept >= header).then_some(packet));
+            let ends = (segment.from, segment.to);
+            assert_eq!(too_big.ends(), (kept >= header + 4).then_some(ends));
+        }
+        let echo = segment.ip_with(protocol, &[8, 0, 0, 0, 0, 0, 0, 0]);
+        let Ok(Carried::Icmp(found)) = carries(&echo) else { panic!("a message") };
+        assert_eq!(found, Icmp { kind: 8, code: 0, too_big: None });
+    }
+}
+
+#[test]
+fn blocks_of_selective_acknowledgements_are_read() {
+    let [mut six, _] = segments();
+    let block = |from: u32, to: u32| [from.to_be_bytes(), to.to_be_bytes()].concat();
+    let blocks = [block(5, 9), block(11, u32::MAX)].concat();
+    six.options = [&[1, 1, 5, 18][..], &blocks].concat();
+    let packet = six.ip();
+    let Ok(Carried::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
+    assert_eq!(tcp.selective().collect::<Vec<_>>(), [(5, 9), (11, u32::MAX)]);
+    for none in [&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2][..], &[0; 4], &[5, 40, 1, 1], &[5, 0, 1, 1]]
+    {
+        six.options = none.to_vec();
+        let packet = six.ip();
+        let Ok(Carried::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
+        assert_eq!(tcp.selective().count(), 0, "{none:?}");
+    }
+}
