@@ -3,6 +3,8 @@
 //!
 //! A frame goes through three stops, in this order: its turn at the rate (`turn`), chance
 //! (`chance`), and the delay (`lane`).
+//!
+//! No device, thread or clock belongs here: `sixmark-lab` moves the frames.
 
 mod chance;
 mod frame;

@@ -1,6 +1,7 @@
 //! Documents for tests, with figures that are easy to check by hand.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use crate::plan::tls::Tls;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -223,5 +224,48 @@ fn load() -> Load {
         driver: Driver::Auto,
         timestamps: Timestamps::default(),
         linger: None,
+    }
+}
+
+/// A plan over TLS with one address of each family.
+pub fn secure_plan(tls: Tls) -> Plan {
+    let target = Target {
+        url: "https://a.example/".into(),
+        authority: "a.example".into(),
+        server_name: Some(tls.sni.clone().unwrap_or("a.example".into())),
+        path: "/".into(),
+        weight: 1,
+        addresses: ["[::1]:443", "127.0.0.1:443"].map(|a| a.parse().unwrap()).to_vec(),
+    };
+    Plan {
+        targets: vec![target],
+        ratio: Ratio::EVEN,
+        load: Load {
+            requests: None,
+            duration: Some(Duration::from_secs(1)),
+            warmup: Duration::ZERO,
+            pace: Pace::Closed,
+            connections: NonZeroU32::MIN,
+            threads: NonZeroU32::MIN,
+            timeout: Duration::from_secs(5),
+            driver: Driver::Auto,
+            timestamps: Timestamps::User,
+            linger: None,
+        },
+        requests: Requests::one(Request::plain("GET")),
+        location: false,
+        accept_status: Default::default(),
+        cookies: false,
+        http: Default::default(),
+        connection: Connection {
+            keep_alive: true,
+            requests: None,
+            close: Close::Fin,
+            most_open: NonZeroU32::MIN,
+            preopen: false,
+        },
+        tls: Some(tls),
+        sources: Default::default(),
+        seed: 0,
     }
 }

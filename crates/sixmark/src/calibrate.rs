@@ -15,8 +15,9 @@ use sixmark_model::tally::FamilyTally;
 use sixmark_sys::limit;
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::origin::{Options, Origin};
-use crate::{Error, load};
+use sixmark_load as load;
+use sixmark_machine::Error;
+use sixmark_origin::{Options, Origin};
 
 /// How long each family is loaded at a time, and before that without being measured.
 const TURN: Duration = Duration::from_millis(200);

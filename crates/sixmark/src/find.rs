@@ -21,9 +21,9 @@ use sixmark_model::tally::FamilyTally;
 use sixmark_sys::usage::usage;
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::Error;
-use crate::load::{self, Loaded};
 use crate::run::{self, BUSY, Ready, cannot_start};
+use sixmark_load::{self as load, Loaded};
+use sixmark_machine::Error;
 
 /// Exchanges that fall due in the shortest trial worth making: below this its quantiles are luck.
 pub const FEWEST: f64 = 10.0;

@@ -1,9 +1,10 @@
 //! sixmark: is this web service as good over IPv6 as over IPv4, under load, and if not, why?
 //!
-//! The way a number travels: arguments -> `Plan` -> run -> worker -> `Tally` -> `RunResult` ->
-//! report. [`cli`] makes the plan and shows the report, [`run`] turns a plan into a result,
-//! [`find`] many trials of one, [`load`] holds the workers. [`store`] keeps results. [`lab`] builds
-//! networks to do all that in.
+//! The commands, and what joins the other crates to them. [`cli`] makes a plan of arguments and shows
+//! reports, [`run`] turns a plan into a result, [`find`] makes many trials of one, [`compare`] and
+//! [`study`] many runs, [`store`] keeps documents. docs/architecture.md is the map.
+//!
+//! What can be decided from bytes and times belongs to the crates below, where a test needs no machine.
 
 mod browser;
 mod calibrate;
@@ -11,26 +12,15 @@ pub mod capture;
 pub mod cli;
 pub mod compare;
 mod environment;
-mod error;
 pub mod find;
-pub mod lab;
-pub mod load;
-pub mod origin;
 mod output;
 mod preflight;
-mod program;
 mod resolve;
 pub mod run;
-mod service;
 pub mod store;
 pub mod study;
-mod threads;
-pub mod tls;
 pub mod traffic;
 mod truth;
-mod usage;
 pub mod vitals;
 mod warning;
 pub mod watch;
-
-pub use error::Error;

@@ -12,8 +12,9 @@ use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
 use sixmark_units::family::Family;
 
-use crate::load::Prepared;
-use crate::{Error, warning};
+use crate::warning;
+use sixmark_load::Prepared;
+use sixmark_machine::Error;
 
 /// How long Linux keeps a connection that this side closed in TIME-WAIT (TCP_TIMEWAIT_LEN).
 const TIME_WAIT_S: f64 = 60.0;

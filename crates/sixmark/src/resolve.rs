@@ -6,7 +6,7 @@ use std::time::Instant;
 use sixmark_http::url::{Host, Url};
 use sixmark_model::provenance::Lookup;
 
-use crate::Error;
+use sixmark_machine::Error;
 
 /// An answer given beforehand, as curl's `--resolve HOST:PORT:ADDR[,ADDR]…`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,10 +17,11 @@ use sixmark_model::truth::Truth;
 use sixmark_model::vitals::cost::Work;
 use sixmark_units::family::Family;
 
-use crate::load::{self, Loaded};
 use crate::truth::Witness;
 use crate::vitals::{From, Meter};
-use crate::{Error, calibrate, environment, preflight, warning};
+use crate::{calibrate, environment, preflight, warning};
+use sixmark_load::{self as load, Loaded};
+use sixmark_machine::Error;
 
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
 /// close to it.

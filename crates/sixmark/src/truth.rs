@@ -11,8 +11,8 @@ use sixmark_sys::netns::NetNs;
 use sixmark_sys::{clock, route};
 use sixmark_units::family::PerFamily;
 
-use crate::Error;
 use crate::capture::{Capture, Settings};
+use sixmark_machine::Error;
 
 /// How long connections may take to come to rest when the load has ended.
 const PATIENCE: Duration = Duration::from_secs(2);

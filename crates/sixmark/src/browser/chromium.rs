@@ -14,7 +14,7 @@ use sixmark_sys::process::Running;
 
 use super::talk::{Said, Talk, Way, left, text};
 use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
-use crate::program::{find, plain_command};
+use sixmark_machine::program::{find, plain_command};
 
 /// It speaks on descriptors 3 and 4, where a shell puts its standard ones.
 const SHELL: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;

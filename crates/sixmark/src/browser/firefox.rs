@@ -13,7 +13,7 @@ use tungstenite::{Message, WebSocket};
 
 use super::talk::{Said, Talk, Way, left, text};
 use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
-use crate::program::{find, plain_command};
+use sixmark_machine::program::{find, plain_command};
 
 /// What it says before the address that it listens on.
 const LISTENS: &str = "WebDriver BiDi listening on ws://";

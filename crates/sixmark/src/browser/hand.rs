@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use sixmark_model::study::client::{Client, Job};
 
 use super::{Browser, Loads, all, start};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// The browsers of all networks.
 #[derive(Default)]

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sixmark_model::study::client::{Client, Job, Load};
 
-use crate::usage;
 use confinement::Confinement;
 pub(crate) use hand::Browsers;
+use sixmark_machine::usage;
 
 /// The longest that a browser may take for what is no load: to start, say, on a full machine.
 const PATIENCE: Duration = Duration::from_secs(60);

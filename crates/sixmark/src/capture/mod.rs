@@ -16,8 +16,8 @@ use sixmark_sys::packets::{self, Begin, Ring};
 use sixmark_wire::Link;
 use sixmark_wire::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
 
-use crate::Error;
-use crate::threads::no_thread;
+use sixmark_machine::Error;
+use sixmark_machine::threads::no_thread;
 use taker::Taker;
 use writer::Writer;
 

@@ -4,7 +4,7 @@ use sixmark_sys::packets::{Begin, Frame, Ring};
 use sixmark_wire::Link;
 
 use super::unable;
-use crate::Error;
+use sixmark_machine::Error;
 
 /// So many blocks are taken at once, so that other rings have their turn.
 const BLOCKS: usize = 16;

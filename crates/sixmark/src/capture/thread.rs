@@ -11,7 +11,7 @@ use sixmark_wire::flow::{Follower, Sink};
 use super::taker::Taker;
 use super::writer::Writer;
 use super::{Found, unable};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// The longest wait for packets when nobody has to be listened to.
 const LONG: Duration = Duration::from_secs(3600);

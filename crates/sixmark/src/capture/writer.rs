@@ -8,7 +8,8 @@ use sixmark_wire::Link;
 use sixmark_wire::pcap::{self, Record};
 
 use super::taker::Taken;
-use crate::{Error, output};
+use crate::output;
+use sixmark_machine::Error;
 
 /// Packets are collected until they are so many bytes.
 const FULL: usize = 1 << 18;

@@ -4,8 +4,8 @@ use clap::Parser as _;
 
 use super::out::print;
 use super::{Cli, Command, run};
-use crate::Error;
-use crate::origin::{Options, Origin};
+use sixmark_machine::Error;
+use sixmark_origin::{Options, Origin};
 
 /// Run against an origin of its own on loopback, over both families: a first look.
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use sixmark_model::gate_result::GateResult;
 use sixmark_report::gates::line;
 
 use super::out::{Place, complain};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]

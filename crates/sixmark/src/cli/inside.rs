@@ -1,7 +1,7 @@
 //! `--in`: a command in a host of a lab.
 
-use crate::Error;
-use crate::lab::{door, enter};
+use sixmark_lab::{door, enter};
+use sixmark_machine::Error;
 
 /// Where a command runs, if not here.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -8,8 +8,9 @@ use sixmark_model::plan::secrets::redact;
 use sixmark_report::headline::Headline;
 
 use super::out::{self, complain};
+use crate::output;
 use crate::store::{self, Id, NewEntry, Store};
-use crate::{Error, output};
+use sixmark_machine::Error;
 
 /// Where the store is. Whoever reads it and whoever writes it says so in the same way.
 #[derive(Clone, Debug, Default, clap::Args)]

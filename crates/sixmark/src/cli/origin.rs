@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::out::print;
 use super::stop_flag;
-use crate::Error;
-use crate::origin::{Bare, Identity, Limits, Options, Origin, Pause, Turbo};
+use sixmark_machine::Error;
+use sixmark_origin::{Bare, Identity, Limits, Options, Origin, Pause, Turbo};
 
 /// Open files that are asked for.
 const MOST: u64 = 1 << 20;

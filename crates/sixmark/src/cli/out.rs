@@ -7,8 +7,9 @@ use serde::Serialize;
 use sixmark_model::provenance::Warning;
 use sixmark_units::visible::{visible, visible_json};
 
+use crate::output;
 use crate::warning::FILE_INCOMPLETE;
-use crate::{Error, output};
+use sixmark_machine::Error;
 
 /// The exit status where the result is whole and a file beside it is not.
 pub(super) const INCOMPLETE: u8 = 3;

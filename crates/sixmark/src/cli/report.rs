@@ -11,7 +11,7 @@ use sixmark_report::{comparison, html, long, markdown, study, text};
 use super::history;
 use super::keep::StoreArgs;
 use super::out::{Place, print, print_document, warn};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
 const LARGEST: u64 = 256 << 20;

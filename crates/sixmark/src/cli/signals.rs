@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use sixmark_model::provenance::Ended;
 
-use crate::Error;
-use crate::error::INTERRUPTED;
+use sixmark_machine::Error;
+use sixmark_machine::INTERRUPTED;
 
 /// A flag that SIGINT, SIGTERM and SIGHUP set. A SIGINT or SIGTERM more than a second after the first
 /// signal ends the process at once.

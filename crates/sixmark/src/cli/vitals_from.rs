@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::run;
-use crate::Error;
 use crate::vitals::From;
+use sixmark_machine::Error;
 
 /// The host of a lab, if that is what was named: to be asked for before this process goes into a lab,
 /// whose hosts don't see the way in.

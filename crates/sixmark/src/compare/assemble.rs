@@ -10,7 +10,8 @@ use sixmark_units::family::Family;
 use super::course::Course;
 use super::{Comparing, Contender, without_repeats};
 use crate::run::{self, Ready};
-use crate::{environment, load, warning};
+use crate::{environment, warning};
+use sixmark_load as load;
 
 /// Contents of this many bytes, in the mean, fill most packets.
 const LONG: u64 = 65_536;

@@ -19,10 +19,10 @@ use sixmark_model::vitals::cost::Work;
 use sixmark_units::family::PerFamily;
 
 use super::Event;
-use crate::Error;
-use crate::load::{self, Loaded};
 use crate::run;
 use crate::vitals::{From, Meter, Metered};
+use sixmark_load::{self as load, Loaded};
+use sixmark_machine::Error;
 
 /// Blocks that are being measured.
 #[derive(Debug)]

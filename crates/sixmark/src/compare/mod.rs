@@ -13,10 +13,10 @@ use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Warning;
 use sixmark_model::tally::Slice;
 
-use crate::Error;
 use crate::run::{Planned, Ready};
 use crate::vitals::From;
 use course::Course;
+use sixmark_machine::Error;
 
 /// Intervals that are shown while the blocks are measured are drawn so often: less than those that
 /// stay, for they come after each pair.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sixmark_report::headline::{Headline, Judged, Kind, SideFigures};
 
 use super::{Id, Store};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// What to list; all of it where nothing is said.
 #[derive(Clone, Debug, Default)]

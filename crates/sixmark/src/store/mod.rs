@@ -20,10 +20,10 @@ use rusqlite::{
 use serde::Serialize;
 use sixmark_report::headline::{Headline, SideFigures};
 
-use crate::Error;
 pub use list::{Filter, Listed, Page};
 pub use place::{Place, VARIABLE, ignored_data_home};
 use schema::Found;
+use sixmark_machine::Error;
 
 /// How long to wait for another sixmark that writes: each takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);

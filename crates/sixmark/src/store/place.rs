@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use sixmark_machine::Error;
 
 /// The environment variable that means the same as `--store`.
 pub const VARIABLE: &str = "SIXMARK_STORE";

@@ -10,9 +10,9 @@ use sixmark_model::traffic::result::FlowResult;
 use sixmark_model::traffic::{Flow, Side};
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::Error;
-use crate::lab::{Host, Up};
 use crate::traffic::{Ends, Half, Ready, Receiver, Sender, assemble, doors, outgoing, ports};
+use sixmark_lab::{Host, Up};
+use sixmark_machine::Error;
 
 /// How long connections may take to be there, and first messages to arrive: longer than TCP waits
 /// before it sends for the fifth time, as it may have to on a link that loses much.

@@ -12,9 +12,9 @@ use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};
 
 use super::doubts::doubt;
-use crate::Error;
 use crate::capture::{Capture, Captured, Settings};
-use crate::lab::Up;
+use sixmark_lab::Up;
+use sixmark_machine::Error;
 
 /// How long connections may take to come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -30,7 +30,8 @@ use super::stage::Stage;
 use super::work::Work;
 use crate::browser::Browsers;
 use crate::capture::Capture;
-use crate::{Error, find, run};
+use crate::{find, run};
+use sixmark_machine::Error;
 
 /// What cells are measured with.
 pub(super) struct Bench<'a> {

@@ -23,8 +23,8 @@ use super::source::Source;
 use super::stage::{Stage, temporary};
 use super::start::{begin, resume};
 use super::work::Work;
-use crate::Error;
 use crate::browser::Browsers;
+use sixmark_machine::Error;
 
 /// Open files that services are let have.
 const OPEN_FILES: u64 = 1 << 16;

@@ -11,9 +11,9 @@ use sixmark_sys::process::Running;
 use super::folder::Output;
 use super::program::client_program;
 use super::work::Work;
-use crate::Error;
 use crate::browser::Browsers;
-use crate::program::plain_command;
+use sixmark_machine::Error;
+use sixmark_machine::program::plain_command;
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);

@@ -8,8 +8,8 @@ use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::Cell;
 
 use super::work::Work;
-use crate::Error;
-use crate::service::generated;
+use sixmark_lab::service::generated;
+use sixmark_machine::Error;
 
 /// Makes every file that some cell names.
 pub(super) fn make(study: &Study, cells: &[Cell<'_>], work: &Work) -> Result<(), Error> {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{CellResult, StudyResult};
 
-use crate::{Error, output};
+use crate::output;
+use sixmark_machine::Error;
 
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";

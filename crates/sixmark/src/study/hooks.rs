@@ -8,8 +8,8 @@ use sixmark_model::plan::braces::fill;
 use sixmark_model::study::spec::cells::Cell;
 use sixmark_sys::process::Running;
 
-use crate::Error;
-use crate::program::{command, find};
+use sixmark_machine::Error;
+use sixmark_machine::program::{command, find};
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);

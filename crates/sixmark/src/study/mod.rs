@@ -27,8 +27,8 @@ pub use folder::check_begun;
 pub use program::{Need, needs};
 pub use source::{Form, Source, builtin_names};
 
-use crate::Error;
 use crate::run::Ready;
+use sixmark_machine::Error;
 
 /// Looks into the words of a run.
 pub type Check<'a> = &'a (dyn Fn(&[String], bool) -> Result<(), String> + Sync);

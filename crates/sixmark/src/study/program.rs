@@ -9,8 +9,8 @@ use sixmark_model::study::client::{Client, engine_for};
 use sixmark_model::study::spec::cells::cells;
 use sixmark_model::study::spec::{Service, Study};
 
-use crate::Error;
-use crate::program::{command, find};
+use sixmark_machine::Error;
+use sixmark_machine::program::{command, find};
 
 /// The variable that says which fio to use.
 const FIO: &str = "SIXMARK_FIO";

@@ -8,7 +8,7 @@ use sixmark_model::study::spec::{Context, Study, parse};
 
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// The name of the file that has the published figures of a built-in study, and of a copy.
 pub(super) const STUDY: &str = "study.toml";

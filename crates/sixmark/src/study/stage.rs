@@ -12,10 +12,10 @@ use sixmark_sys::enclosure::Rights;
 
 use super::folder::Folder;
 use super::work::Work;
-use crate::Error;
 use crate::browser::Browsers;
-use crate::lab::{self, Host, Up};
-use crate::service::{Ground, Services};
+use sixmark_lab::service::{Ground, Services};
+use sixmark_lab::{self as lab, Host, Up};
+use sixmark_machine::Error;
 
 /// Services that run, and the lab that they run in.
 pub(super) struct Stage<'a> {

@@ -19,7 +19,8 @@ use super::doubts;
 use super::engine::{Options, now};
 use super::folder::Folder;
 use super::source::Source;
-use crate::{Error, environment};
+use crate::environment;
+use sixmark_machine::Error;
 
 /// A new study's folder and document.
 pub(super) fn begin(

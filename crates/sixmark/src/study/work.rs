@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use sixmark_sys::join;
 
 use super::folder::Folder;
-use crate::{Error, output};
+use crate::output;
+use sixmark_machine::Error;
 
 /// The file of a study's folder that names it, so that one which a killed process left is found.
 const NOTE: &str = "work";
@@ -96,7 +97,7 @@ fn identity(folder: &Path) -> std::io::Result<String> {
 /// Takes away a folder that this study made, and none other, whatever a note says.
 fn remove(path: &Path, owner: &str) {
     let is_named_so = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
-    let temporary = [std::env::temp_dir(), PathBuf::from(crate::lab::TEMPORARY)];
+    let temporary = [std::env::temp_dir(), PathBuf::from(sixmark_lab::TEMPORARY)];
     let is_there = temporary.iter().any(|base| path.parent() == Some(base));
     // No link, and nobody else's: who made the folder alone could write who it belongs to.
     let is_own = fs::symlink_metadata(path)

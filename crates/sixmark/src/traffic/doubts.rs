@@ -5,7 +5,7 @@ use sixmark_model::traffic::result::{Asked, FlowResult, TrafficResult};
 use sixmark_model::traffic::{Basis, Protocol};
 use sixmark_units::quantity::{count, duration_us};
 
-use crate::Error;
+use sixmark_machine::Error;
 
 /// A larger part of the messages handed over late, or of what was due not handed over, is more than the
 /// rate may be out by.

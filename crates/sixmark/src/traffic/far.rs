@@ -12,7 +12,7 @@ use sixmark_units::family::{Family, PerFamily};
 use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};
 use super::near::{doors, outgoing};
 use super::{Half, Port, Ready, Receiver, Sender};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// How often a listening thread looks whether it should stop.
 const GLANCE: Duration = Duration::from_millis(20);

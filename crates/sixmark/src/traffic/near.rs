@@ -16,7 +16,7 @@ use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, 
 use super::doubts::far_side_lost;
 use super::far::{LONGEST, QUIET, ports};
 use super::{Counters, Half, Ready, Receiver, Sender};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// How often progress is looked at.
 const GLANCE: Duration = Duration::from_millis(20);

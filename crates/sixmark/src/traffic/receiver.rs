@@ -15,8 +15,8 @@ use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait};
 use sixmark_units::family::Family;
 
 use super::Counters;
-use crate::Error;
-use crate::threads::no_thread;
+use sixmark_machine::Error;
+use sixmark_machine::threads::no_thread;
 
 /// Nanoseconds after which a waiting thread looks whether it should stop.
 const GLANCE: u64 = 20_000_000;

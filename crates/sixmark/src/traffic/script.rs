@@ -11,7 +11,7 @@ use super::assemble::{Ends, Facts, document};
 use super::far::QUIET;
 use super::near::watch;
 use super::{Counters, Half, Port, Ready, Receiver};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// A script, read, with what else bears on it.
 #[derive(Clone, Debug)]

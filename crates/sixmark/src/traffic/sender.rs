@@ -14,8 +14,8 @@ use sixmark_sys::flows::{Watched, wait};
 
 use super::line::{Line, Waits};
 use super::{Counters, GRAIN};
-use crate::Error;
-use crate::threads::no_thread;
+use sixmark_machine::Error;
+use sixmark_machine::threads::no_thread;
 
 /// Nanoseconds after which a waiting thread looks whether it should stop.
 const GLANCE: u64 = 20_000_000;

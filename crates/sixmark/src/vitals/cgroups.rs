@@ -6,7 +6,7 @@ use sixmark_model::vitals::group::Group;
 use sixmark_model::vitals::parse;
 
 use super::file::{Kept, text};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// The files of one.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use sixmark_sys::netns::NetNs;
 
 use super::scrape;
 use super::sources::{Sources, Wanted};
-use crate::Error;
-use crate::lab::door;
+use sixmark_lab::door;
+use sixmark_machine::Error;
 
 /// A place that was found to tell.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use netlink_packet_route::link::{LinkAttribute, Stats64};
 use sixmark_model::vitals::Counter;
 use sixmark_model::vitals::network::{Interface, InterfaceCounters};
 
-use crate::lab::netlink::Netlink;
+use sixmark_machine::netlink::Netlink;
 
 /// A conversation with the namespace that it was opened in.
 pub(super) struct Links(Netlink);

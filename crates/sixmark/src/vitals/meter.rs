@@ -16,8 +16,9 @@ use sixmark_sys::usage::processor_us;
 
 use super::from::{self, From, Page};
 use super::sources::{Sources, Wanted};
-use crate::threads::no_thread;
-use crate::{Error, warning};
+use crate::warning;
+use sixmark_machine::Error;
+use sixmark_machine::threads::no_thread;
 
 /// How often processor time is read of this machine,
 const PAUSE: Duration = Duration::from_millis(100);

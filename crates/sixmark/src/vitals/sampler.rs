@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sixmark_model::vitals::Sample;
 
 use super::sources::Sources;
-use crate::Error;
+use sixmark_machine::Error;
 
 /// How soon a signal is noticed.
 const LOOK: Duration = Duration::from_millis(50);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use sixmark_http::url::{Host, Scheme, Url};
 
-use crate::Error;
+use sixmark_machine::Error;
 
 /// How long a page may take, from connecting to its last byte, at all of its addresses together.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -19,7 +19,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
-use crate::threads::no_thread;
+use sixmark_machine::threads::no_thread;
 
 /// Ports that are tried until one is free at all addresses.
 const ATTEMPTS: u32 = 16;

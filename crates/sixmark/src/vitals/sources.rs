@@ -15,7 +15,7 @@ use super::machine::Machine;
 use super::namespace::Namespace;
 use super::processes::{Processes, Which};
 use super::sockets::Diag;
-use crate::Error;
+use sixmark_machine::Error;
 
 /// Sockets are read no more often than costs one part of so many of a processor.
 const SPARING: u32 = 500;

@@ -11,9 +11,9 @@ use sixmark_model::tls::{Certificate, Facts};
 use sixmark_units::family::Family;
 
 use super::of_result;
-use crate::load::{self, Loaded};
 use crate::run::assemble;
-use crate::tls::plan_for_tests;
+use sixmark_load::{self as load, Loaded};
+use sixmark_model::fixture::secure_plan;
 
 const DAY: i64 = 24 * 3600;
 
@@ -50,7 +50,7 @@ fn result(tls: Tls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
         book: Default::default(),
     };
     let started = "1970-01-02T00:00:00.000Z".to_owned();
-    RunResult { started, ..assemble(plan_for_tests(tls), loaded) }
+    RunResult { started, ..assemble(secure_plan(tls), loaded) }
 }
 
 fn warned(result: &RunResult, code: &str) -> Option<String> {
@@ -60,7 +60,7 @@ fn warned(result: &RunResult, code: &str) -> Option<String> {
 
 /// A load of 200 exchanges over either family at a rate, each `slip_ms` later than due.
 fn slipped(slip_ms: u64, waited: u64, busiest: f64) -> RunResult {
-    let mut plan = plan_for_tests(Tls::default());
+    let mut plan = secure_plan(Tls::default());
     let rate = Rate::new(40.0).unwrap();
     plan.load.pace = Pace::Open(Open::new(vec![Stage::endless(rate)]).unwrap());
     let mut tally = Tally::default();

@@ -7,7 +7,7 @@ use sixmark_wire::{Link, Span};
 use super::lines::Lines;
 use super::quic::Opener;
 use super::{Settings, Sight};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// Packets of several processors may be this much out of order, and no clock has been set.
 const JITTER_NS: u64 = 1_000_000;

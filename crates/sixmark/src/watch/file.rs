@@ -14,7 +14,7 @@ use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};
 use super::input::Input;
 use super::{Settings, Sight};
-use crate::Error;
+use sixmark_machine::Error;
 
 /// So much is read at once: it stays in the processor's cache while it is looked at.
 const PIECE: usize = 1 << 20;

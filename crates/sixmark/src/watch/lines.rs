@@ -8,7 +8,8 @@ use sixmark_model::watch::lines::Form;
 use sixmark_wire::flow::{Observed, Transfer};
 
 use super::Settings;
-use crate::{Error, output};
+use crate::output;
+use sixmark_machine::Error;
 
 /// Lines are collected until they are so many bytes, or until [`Lines::flush`].
 const FULL: usize = 1 << 16;

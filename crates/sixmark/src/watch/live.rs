@@ -14,10 +14,10 @@ use sixmark_wire::Span;
 use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};
 use super::{Settings, Sight};
-use crate::Error;
 use crate::capture::taker::{Taken, Taker};
 use crate::capture::unable;
 use crate::capture::writer::Writer;
+use sixmark_machine::Error;
 
 /// The longest wait for packets: a signal ends it, and so does what is to be shown.
 const WAIT: Duration = Duration::from_millis(100);

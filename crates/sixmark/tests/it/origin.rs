@@ -9,7 +9,7 @@ mod routes;
 
 use std::net::SocketAddr;
 
-use sixmark::origin::{Identity, Limits, Options, Origin};
+use sixmark_origin::{Identity, Limits, Options, Origin};
 
 use crate::support::client::{Answer, Protocol, Wish, ask};
 

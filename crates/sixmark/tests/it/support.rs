@@ -18,7 +18,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::Value;
-use sixmark::origin::{Identity, Options};
+use sixmark_origin::{Identity, Options};
 use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 use tempfile::NamedTempFile;
@@ -163,7 +163,7 @@ pub(crate) fn skipped(name: &str) -> bool {
 /// sixmark's own server, on loopback of both families.
 #[derive(Debug)]
 pub(crate) struct Origin {
-    origin: sixmark::origin::Origin,
+    origin: sixmark_origin::Origin,
     scheme: &'static str,
     /// What clients have to trust, a PEM file.
     authority: Option<NamedTempFile>,
@@ -195,7 +195,7 @@ impl Origin {
             std::fs::write(file.path(), pem).unwrap();
             file
         });
-        let origin = sixmark::origin::Origin::start(options).unwrap();
+        let origin = sixmark_origin::Origin::start(options).unwrap();
         Origin { origin, scheme, authority }
     }
 

@@ -4,7 +4,7 @@ use sixmark_units::family::Family;
 
 use super::super::run;
 use super::args::Args;
-use crate::Error;
+use sixmark_machine::Error;
 
 /// One of the two sides, as typed.
 pub(super) struct Asked<'a> {

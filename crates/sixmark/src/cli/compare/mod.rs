@@ -21,10 +21,10 @@ use super::keep::Keeper;
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, run, signals, stop_flag, vitals_from};
-use crate::Error;
 use crate::compare::{self, Comparing, Event};
 use asked::Asked;
 use live::Live;
+use sixmark_machine::Error;
 
 /// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
 /// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.

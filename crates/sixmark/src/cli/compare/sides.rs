@@ -8,8 +8,8 @@ use super::super::{Command, parse_again};
 use super::args::Args;
 use super::asked::Asked;
 use super::words::words;
-use crate::Error;
 use crate::compare::Contender;
+use sixmark_machine::Error;
 
 /// Loading before each block is measured, unless `--warmup` says otherwise: opening connections is
 /// not what is compared.

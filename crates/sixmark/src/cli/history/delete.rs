@@ -3,8 +3,8 @@
 use super::super::keep::StoreArgs;
 use super::when::When;
 use super::{Which, numbers, open_for, print, table};
-use crate::Error;
 use crate::store::{Filter, Id, Listed, Store};
+use sixmark_machine::Error;
 
 /// Delete results; asks nothing, says what it deleted.
 #[derive(Debug, clap::Args)]

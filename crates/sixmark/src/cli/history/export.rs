@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::super::keep::StoreArgs;
 use super::super::out::Place;
 use super::{Which, numbers, open_for};
-use crate::Error;
 use crate::store::Id;
+use sixmark_machine::Error;
 
 /// Write documents as they were, to the byte.
 #[derive(Debug, clap::Args)]

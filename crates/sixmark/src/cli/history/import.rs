@@ -9,8 +9,8 @@ use sixmark_report::headline::Headline;
 
 use super::super::keep::StoreArgs;
 use super::print;
-use crate::Error;
 use crate::store::{NewEntry, Store};
+use sixmark_machine::Error;
 
 /// Keep documents that --json or `sixmark history export` wrote.
 ///

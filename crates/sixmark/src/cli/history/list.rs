@@ -6,9 +6,9 @@ use sixmark_units::visible::visible_json;
 use super::super::keep::StoreArgs;
 use super::when::When;
 use super::{open, print, table};
-use crate::Error;
 use crate::cli::out::print_document;
 use crate::store::{Filter, Listed};
+use sixmark_machine::Error;
 
 /// List what was kept, the newest first.
 #[derive(Debug, clap::Args)]

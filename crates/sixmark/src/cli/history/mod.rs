@@ -12,8 +12,8 @@ use std::str::FromStr;
 
 use super::keep::StoreArgs;
 use super::out::print;
-use crate::Error;
 use crate::store::{Filter, Id, Listed, Place, Store};
+use sixmark_machine::Error;
 
 /// Find, show, export and delete results that were kept.
 ///

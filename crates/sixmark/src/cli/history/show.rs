@@ -6,9 +6,9 @@ use sixmark_units::visible::visible_json;
 use super::super::keep::{StoreArgs, quoted};
 use super::super::report;
 use super::{Which, numbers, open_for, print, table};
-use crate::Error;
 use crate::cli::out::print_document;
 use crate::store::Listed;
+use sixmark_machine::Error;
 
 /// Show one result as it was shown when it was made.
 #[derive(Debug, clap::Args)]

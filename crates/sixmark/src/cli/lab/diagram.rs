@@ -3,8 +3,8 @@
 use sixmark_model::plan::lab::diagram::{svg, text};
 
 use super::FileArgs;
-use crate::Error;
 use crate::cli::out::{Place, print};
+use sixmark_machine::Error;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -12,10 +12,10 @@ use clap::Subcommand;
 use sixmark_model::plan::lab::{Lab, parse};
 
 use super::out::{complain, print};
-use crate::Error;
-use crate::lab::door::{self, Answer, Question};
-use crate::lab::enter;
 use crate::study::{Source, builtin_names};
+use sixmark_lab::door::{self, Answer, Question};
+use sixmark_lab::enter;
+use sixmark_machine::Error;
 
 /// How long a lab that was told to go may take.
 const GOING: Duration = Duration::from_secs(60);

@@ -12,11 +12,11 @@ use sixmark_model::plan::lab::Lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::FileArgs;
-use crate::Error;
 use crate::cli::out::{complain, print};
 use crate::cli::stop_flag;
-use crate::lab::door::{self, Answer, Door, Question, Visit};
-use crate::lab::{self, Ground, TEMPORARY, Up};
+use sixmark_lab::door::{self, Answer, Door, Question, Visit};
+use sixmark_lab::{self as lab, Ground, TEMPORARY, Up};
+use sixmark_machine::Error;
 
 /// Between two looks whether a lab in the background is up, and at the door of one that is.
 const LOOK: Duration = Duration::from_millis(20);

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::IpAddr;
 
-use crate::Error;
-use crate::origin::{Bare, BareOptions, Congestion, Prefix, Statistics};
+use sixmark_machine::Error;
+use sixmark_origin::{Bare, BareOptions, Congestion, Prefix, Statistics};
 
 /// Options of the bare origin.
 #[derive(Debug, clap::Args)]

@@ -25,9 +25,9 @@ use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag, vitals_from};
-use crate::Error;
 use crate::run::Ready;
 use live::Live;
+use sixmark_machine::Error;
 
 /// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
 /// NORMAL response at all, or errors only, else 1 where a gate failed.

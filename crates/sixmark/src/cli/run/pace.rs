@@ -6,7 +6,7 @@ use sixmark_model::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable}
 
 use super::args::{Args, positive_time};
 use super::search::FIRST;
-use crate::Error;
+use sixmark_machine::Error;
 
 /// What decides when exchanges begin.
 pub(super) fn pace(args: &Args, timetable: Option<Timetable>) -> Result<Pace, Error> {

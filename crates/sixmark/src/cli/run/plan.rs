@@ -24,7 +24,8 @@ use super::tls;
 use crate::cli::vitals_from;
 use crate::resolve::Resolver;
 use crate::run::Planned;
-use crate::{Error, warning};
+use crate::warning;
+use sixmark_machine::Error;
 
 /// How long a run lasts that says neither how long nor how many.
 const DURATION: Duration = Duration::from_secs(10);

@@ -13,8 +13,9 @@ use sixmark_model::provenance::Warning;
 use sixmark_model::template::Template;
 
 use super::args::Args;
+use crate::warning;
 use crate::warning::{ENTRIES, LINES, Unit};
-use crate::{Error, warning};
+use sixmark_machine::Error;
 
 /// The beginning of a file that tells what it is, in bytes.
 const BEGINNING: usize = 64 << 10;

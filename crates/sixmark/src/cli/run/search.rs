@@ -14,9 +14,9 @@ use sixmark_units::family::Family;
 
 use super::args::Args;
 use super::live::Live;
-use crate::Error;
 use crate::find::{self, FEWEST};
 use crate::run::Ready;
+use sixmark_machine::Error;
 
 /// The first rate tried where none is given: 100/s.
 pub(super) const FIRST: Rate = Rate::HUNDRED;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use sixmark_model::plan::Source;
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::Error;
+use sixmark_machine::Error;
 
 /// A `--source` as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use sixmark_model::plan::http::Http;
 use sixmark_model::plan::list::Entry;
 use sixmark_model::plan::tls::{Share, Tls, Version};
 
-use crate::Error;
+use sixmark_machine::Error;
 
 /// Options for `https://` targets.
 #[derive(Debug, clap::Args)]

@@ -22,10 +22,10 @@ use super::keep::{self, Keeper};
 use super::out::{self, Place, complain, print};
 use super::progress::can_repaint;
 use super::stop_flag;
-use crate::Error;
-use crate::lab;
 use crate::study::{self, Commands, Finished, Form, Options, Source};
 use live::Live;
+use sixmark_lab as lab;
+use sixmark_machine::Error;
 
 /// Carry out an experiment from a file, or one that comes with sixmark.
 ///

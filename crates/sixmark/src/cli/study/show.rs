@@ -10,8 +10,8 @@ use sixmark_model::study::spec::{Given, Study};
 use sixmark_units::quantity::count;
 
 use super::super::out::print;
-use crate::Error;
 use crate::study::{Commands, Form, Source, builtin_names, needs};
+use sixmark_machine::Error;
 
 /// Levels named of a factor.
 const SHOWN: usize = 20;

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::{CommandFactory as _, Parser as _};
 
 use super::super::{Cli, Command, one_line, run, vitals_from};
-use crate::Error;
 use crate::run::Ready;
 use crate::study::Commands;
+use sixmark_machine::Error;
 
 /// Lends `use_them` what a study has to know.
 pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {

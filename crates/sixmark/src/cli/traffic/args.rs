@@ -11,7 +11,7 @@ use sixmark_units::family::{Family, PerFamily};
 use super::super::listen::Listen;
 use super::super::out::Place;
 use super::super::run::positive_time;
-use crate::Error;
+use sixmark_machine::Error;
 
 /// Fill a network with background traffic of both families, and tell what arrives of it.
 ///

@@ -16,8 +16,8 @@ use sixmark_units::family::{Family, PerFamily};
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
-use crate::Error;
 use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
+use sixmark_machine::Error;
 
 /// How long the near side goes on unless told otherwise.
 const DURATION: Duration = Duration::from_secs(10);

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::out::Place;
-use crate::{Error, output};
+use crate::output;
+use sixmark_machine::Error;
 
 /// A file, or standard output, that is written line by line.
 pub(super) struct Lines {

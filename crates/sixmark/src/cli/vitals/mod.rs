@@ -18,8 +18,9 @@ use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
 use crate::vitals::{self, Server, Sources, Wanted};
 use crate::warning::{FILE_INCOMPLETE, file_incomplete};
-use crate::{Error, environment, warning};
+use crate::{environment, warning};
 use lines::{Columns, Lines};
+use sixmark_machine::Error;
 
 /// Between two lines on a terminal, and between two samples of the document, microseconds.
 const SECOND_US: u64 = 1_000_000;

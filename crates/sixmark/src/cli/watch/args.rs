@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::super::out::Place;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
-use crate::Error;
 use crate::watch::{Settings, Where};
+use sixmark_machine::Error;
 
 /// See what packets say of traffic that others make; nothing is sent.
 ///

@@ -17,10 +17,10 @@ use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
-use crate::Error;
 use crate::warning::file_incomplete;
 use crate::watch::{self, Sight};
 use live::Live;
+use sixmark_machine::Error;
 
 /// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
 /// connection, else 1 where a gate failed.

@@ -6,7 +6,7 @@
 use std::net::UdpSocket;
 
 use serde_json::{Value, json as value};
-use sixmark::origin::{Limits, Options};
+use sixmark_origin::{Limits, Options};
 
 use super::tls::{assert_normal, both, trusting, warnings};
 use crate::support::site::{Over, Site};

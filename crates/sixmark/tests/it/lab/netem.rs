@@ -1,7 +1,7 @@
 //! Whether the kernel has netem is told, and nothing is guessed.
 #![cfg(test)]
 
-use sixmark::lab::netem;
+use sixmark_lab::netem;
 
 use crate::support::skipped;
 

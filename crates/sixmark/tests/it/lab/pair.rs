@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use sixmark::lab::emulator::Emulator;
+use sixmark_lab::emulator::Emulator;
 use sixmark_model::impairment::Impairment;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::tap::Tap;

@@ -2,7 +2,7 @@
 
 use super::{Stage, everywhere, get};
 use crate::support::client::{Http2, Http3, Protocol, tcp, together};
-use sixmark::origin::Limits;
+use sixmark_origin::Limits;
 
 #[test]
 fn a_reset_breaks_the_content_off() {

@@ -2,7 +2,7 @@
 
 use super::{Stage, get};
 use crate::support::client::{Http2, Http3, Protocol, tcp, together};
-use sixmark::origin::{Identity, Limits, Options, Origin};
+use sixmark_origin::{Identity, Limits, Options, Origin};
 
 #[test]
 fn it_says_how_many_streams_there_may_be() {

@@ -2,7 +2,7 @@
 
 use super::{Stage, everywhere, get};
 use crate::support::client::{Protocol, Wish};
-use sixmark::origin::Limits;
+use sixmark_origin::Limits;
 
 #[test]
 fn bytes_are_as_many_as_asked_for_and_the_same_everywhere() {

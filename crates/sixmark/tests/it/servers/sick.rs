@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
-use sixmark::origin::Options;
+use sixmark_origin::Options;
 use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 
@@ -393,7 +393,7 @@ fn options(addresses: &[SocketAddr]) -> Options {
     Options { listen: addresses.to_vec(), threads: 1, ..Options::default() }
 }
 
-fn on_two_of_three() -> (sixmark::origin::Origin, u16) {
+fn on_two_of_three() -> (sixmark_origin::Origin, u16) {
     loop {
         let port =
             TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
@@ -404,7 +404,7 @@ fn on_two_of_three() -> (sixmark::origin::Origin, u16) {
         ];
         // Somebody else may have taken the port meanwhile.
         if addresses.iter().all(|address| TcpListener::bind(address).is_ok())
-            && let Ok(origin) = sixmark::origin::Origin::start(options(&addresses))
+            && let Ok(origin) = sixmark_origin::Origin::start(options(&addresses))
         {
             return (origin, port);
         }

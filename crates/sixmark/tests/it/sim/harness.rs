@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark::load::{Prepared, Report, Worker};
 use sixmark_http::Version;
+use sixmark_load::{Prepared, Report, Worker};
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::mix::share;
 use sixmark_model::pace::{Open, Pace, Rate, Stage};

@@ -1,6 +1,6 @@
 //! Whom a run trusts, and by what name.
 
-use sixmark::origin::{Identity, Options};
+use sixmark_origin::{Identity, Options};
 use sixmark_units::family::Family;
 
 use serde_json::{Value, json as value};

@@ -167,8 +167,8 @@ fn connections_are_used_and_closed_as_asked() {
 
 #[test]
 fn a_server_that_says_goaway_is_followed() {
-    let limits = sixmark::origin::Limits { goaway_after: Some(5), ..Default::default() };
-    let options = sixmark::origin::Options { limits, ..Default::default() };
+    let limits = sixmark_origin::Limits { goaway_after: Some(5), ..Default::default() };
+    let options = sixmark_origin::Options { limits, ..Default::default() };
     let origin = Origin::secure_with(options);
     let cases = ["--http2", "--http3"].map(|spoken| [(spoken, "1"), (spoken, "4")]);
     for (spoken, streams) in cases.concat() {

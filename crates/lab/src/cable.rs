@@ -1,0 +1,159 @@
+//! A link that is laid: a cable of the kernel's, or sixmark's emulator, with what happens on it.
+
+use std::io;
+use std::process::{Command, Stdio};
+
+use sixmark_model::impairment::Impairment;
+use sixmark_model::link_report::{Mechanism, Report};
+use sixmark_model::plan::lab::tc::{self, Port};
+use sixmark_model::plan::lab::{End, Lab, Link, Mechanism as Wanted};
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::port::{Port as Own, Raw};
+use sixmark_sys::tap::Tap;
+
+use super::build::{at, of};
+use super::emulator::Emulator;
+use super::host::Host;
+use super::{ends, netem, settings};
+use sixmark_machine::Error;
+use sixmark_machine::netlink::Netlink;
+use sixmark_machine::program::{command, find};
+
+/// A link that is laid.
+#[derive(Debug)]
+pub(super) enum Cable {
+    /// By the kernel.
+    Kernel(Box<Report>),
+    /// By the emulator, which ends with this.
+    Emulated(Emulator),
+}
+
+/// Who does what on a link, in each direction.
+type Mechanisms = [Option<Mechanism>; 2];
+
+impl Cable {
+    /// Lays a link and gives its ends what they have. Emulated links draw from `seed`.
+    pub(super) fn lay(lab: &Lab, link: &Link, nodes: &[Host], seed: u64) -> Result<Cable, Error> {
+        let mechanisms = mechanisms(link)?;
+        let hosts = [at(lab, nodes, link.ends[0].node)?, at(lab, nodes, link.ends[1].node)?];
+        let emulated = mechanisms.contains(&Some(Mechanism::Emulator));
+        let cable = match emulated {
+            true => Cable::Emulated(emulate(link, hosts, seed).map_err(of(&link.name))?),
+            false => {
+                join(link, hosts).map_err(of(&link.name))?;
+                Cable::Kernel(Box::new(Report::of_kernel(&link.name, mechanisms)))
+            }
+        };
+        for (end, host) in link.ends.iter().zip(hosts) {
+            host.net().within(|| ends::furnish(lab, end)).map_err(of(&link.name))?;
+        }
+        if !emulated {
+            for ((end, host), way) in link.ends.iter().zip(hosts).zip(&link.toward) {
+                shape(end, host, way).map_err(of(&link.name))?;
+            }
+        }
+        Ok(cable)
+    }
+
+    /// What happened on it so far.
+    pub(super) fn report(&self, lab: &Lab, link: &Link, nodes: &[Host]) -> Result<Report, Error> {
+        let emulator = match self {
+            Cable::Kernel(report) => return Ok(report.as_ref().clone()),
+            Cable::Emulated(emulator) => emulator,
+        };
+        let mut report = emulator.report().map_err(|error| Error::Measure(error.to_string()))?;
+        for (end, way) in link.ends.iter().zip([&mut report.a_to_b, &mut report.b_to_a]) {
+            let host = at(lab, nodes, end.node)?;
+            let dropped = host.net().within(|| ends::dropped(&end.interface));
+            way.unread = dropped.map_err(of(&link.name))?;
+        }
+        Ok(report)
+    }
+}
+
+/// What the file asks for, as far as this kernel has it.
+fn mechanisms(link: &Link) -> Result<Mechanisms, Error> {
+    let ways = [&link.toward[0], &link.toward[1]];
+    let wrong = |why: String| Error::Measure(format!("can't build the lab: {}: {why}", link.name));
+    match link.mechanism {
+        Wanted::Emulator if ways.iter().any(|way| !way.is_nothing()) => {
+            Ok([Some(Mechanism::Emulator); 2])
+        }
+        Wanted::Emulator => Ok([None, None]),
+        // A rate alone needs neither of the two.
+        _ if ways.iter().all(|way| !way.needs_delay_line()) => Ok(tc::of_link(ways, false)),
+        Wanted::Auto => Ok(tc::of_link(ways, netem::is_there().map_err(wrong)?)),
+        Wanted::Netem => {
+            let found = tc::of_link(ways, netem::is_there().map_err(wrong)?);
+            match found.contains(&Some(Mechanism::Emulator)) {
+                true => {
+                    Err(wrong("this kernel's netem can't do it: mechanism = \"auto\"".to_owned()))
+                }
+                false => Ok(found),
+            }
+        }
+    }
+}
+
+fn join(link: &Link, [here, there]: [&Host; 2]) -> io::Result<()> {
+    let [first, second] = &link.ends;
+    let lay = || Netlink::open()?.veth(&first.interface, &second.interface, there.net());
+    here.net().within(lay)
+}
+
+/// Between two TAP devices; where these are not allowed, in the middle of a cable.
+fn emulate(link: &Link, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator> {
+    let tap = |at: usize| hosts[at].net().within(|| Tap::create(&link.ends[at].interface));
+    let [there, back] = &link.toward;
+    match tap(0) {
+        Ok(first) => Emulator::start(&link.name, first, tap(1)?, there, back, seed),
+        Err(error) if is_forbidden(&error) => {
+            let [first, second] = middle(link, hosts)?;
+            Emulator::start(&link.name, first, second, there, back, seed)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// True where the device that gives TAP devices out is not this user's, or not there.
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound)
+        || error.raw_os_error() == Some(libc::ENODEV)
+}
+
+/// A cable from each host to a namespace in the middle, where frames are read and written as they are:
+/// so hosts must cut up and sum up what they send by themselves.
+fn middle(link: &Link, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
+    let middle = NetNs::create()?;
+    middle.within(settings::of_bridge)?;
+    let port = |at: usize| {
+        let (end, host, name) = (&link.ends[at], hosts[at], MIDDLE[at]);
+        let lay = || {
+            Netlink::open()?.veth(&end.interface, name, &middle)?;
+            ends::leave_nothing(&end.interface)
+        };
+        host.net().within(lay)?;
+        middle.within(|| {
+            let mut netlink = Netlink::open()?;
+            netlink.mtu(name, end.mtu)?;
+            netlink.up(name)?;
+            Raw::open(name).map(Own::Raw)
+        })
+    };
+    Ok([port(0)?, port(1)?])
+}
+
+/// The interfaces in the middle of a cable.
+const MIDDLE: [&str; 2] = ["first", "second"];
+
+/// Has the kernel do what happens to what leaves at an end.
+fn shape(end: &End, host: &Host, way: &Impairment) -> io::Result<()> {
+    let port = Port { name: &end.interface, mtu: end.mtu };
+    for words in tc::commands(way, port).unwrap_or_default() {
+        let absent = || io::Error::other("tc is not there: install the Debian package iproute2");
+        let mut tc: Command = command(&find("tc").ok_or_else(absent)?);
+        tc.args(&words).stdin(Stdio::null());
+        host.run(&mut tc)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Waiting for BGP: until every speaker's kernel has a way to every network.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use sixmark_model::plan::lab::{Lab, Net, routes};
+use sixmark_units::family::Family;
+
+use super::build::of;
+use super::host::Hosts;
+use super::until::until;
+use crate::service::Services;
+use sixmark_machine::Error;
+use sixmark_machine::netlink::Netlink;
+
+/// A BGP speaker, and what its table is to hold.
+struct Speaker<'a> {
+    name: &'a str,
+    netlink: Netlink,
+    wanted: Vec<Net>,
+}
+
+/// Waits for all speakers of a lab, and says how long that took. None where it was to stop.
+///
+/// # Errors
+/// A speaker ended, or one of them lacks a network for too long.
+pub(super) fn wait(
+    lab: &Lab,
+    hosts: &Hosts,
+    programs: &mut Services,
+    stop: &AtomicBool,
+) -> Result<Option<Duration>, Error> {
+    let mut speakers = speakers(lab, hosts)?;
+    until(programs, stop, || {
+        for speaker in &mut speakers {
+            if let Some(net) = speaker.lacks().map_err(of(speaker.name))? {
+                return Ok(Some(format!("{} knows no way to {net} by BGP", speaker.name)));
+            }
+        }
+        Ok(None)
+    })
+}
+
+fn speakers<'a>(lab: &'a Lab, hosts: &Hosts) -> Result<Vec<Speaker<'a>>, Error> {
+    let mut found = Vec::new();
+    for (number, host) in lab.hosts.iter().enumerate().filter(|(_, host)| host.bgp.is_some()) {
+        let ways = Family::BOTH.into_iter().flat_map(|family| routes::ways(lab, number, family));
+        let wanted = ways.map(|way| way.to).collect();
+        let netlink = hosts.get(&host.name)?.net().within(Netlink::open).map_err(of(&host.name))?;
+        found.push(Speaker { name: &host.name, netlink, wanted });
+    }
+    Ok(found)
+}
+
+impl Speaker<'_> {
+    /// The first network that its table has no way to.
+    fn lacks(&mut self) -> io::Result<Option<Net>> {
+        let mut known = Vec::new();
+        for family in Family::BOTH {
+            known.extend(self.netlink.routes(family)?);
+        }
+        Ok(self.wanted.iter().find(|net| !known.contains(net)).copied())
+    }
+}

@@ -1,0 +1,99 @@
+//! What hosts do beside forwarding: filters, programs that translate and answer, BGP.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use sixmark_model::plan::lab::{Lab, Net, nft, tayga};
+use sixmark_sys::interface;
+
+use super::build::of;
+use super::errand::{Errand, run};
+use super::host::{Host, Hosts};
+use super::until::until;
+use super::{TEMPORARY, converge};
+use crate::service::{Ground, Services};
+use sixmark_machine::Error;
+use sixmark_machine::netlink::{Netlink, NewRoute};
+
+/// Duties that hosts have taken up.
+#[derive(Debug)]
+pub(super) struct Duties {
+    /// The programs that do them.
+    pub(super) programs: Services,
+    /// How long BGP took, where there is any.
+    pub(super) converged: Option<Duration>,
+}
+
+/// Has every host take up its own. None where it was to stop.
+pub(super) fn take_up(
+    lab: &Lab,
+    hosts: &Hosts,
+    ground: &Ground<'_>,
+) -> Result<Option<Duties>, Error> {
+    filters(lab, hosts)?;
+    let Some(mut programs) = Services::start(&lab.daemons(), ground)? else { return Ok(None) };
+    if translate(lab, hosts, &mut programs, ground)?.is_none() {
+        return Ok(None);
+    }
+    if lab.hosts.iter().all(|host| host.bgp.is_none()) {
+        return Ok(Some(Duties { programs, converged: None }));
+    }
+    let took = converge::wait(lab, hosts, &mut programs, ground.stop)?;
+    Ok(took.map(|took| Duties { programs, converged: Some(took) }))
+}
+
+fn filters(lab: &Lab, hosts: &Hosts) -> Result<(), Error> {
+    for (number, plan) in lab.hosts.iter().enumerate() {
+        if let Some(rules) = nft::rules(lab, number) {
+            filter(hosts.get(&plan.name)?, &rules)?;
+        }
+    }
+    Ok(())
+}
+
+/// Leads what is to be translated to those who do it. None where it was to stop.
+fn translate(
+    lab: &Lab,
+    hosts: &Hosts,
+    programs: &mut Services,
+    ground: &Ground<'_>,
+) -> Result<Option<()>, Error> {
+    for plan in &lab.hosts {
+        let Some(nat) = &plan.nat64 else { continue };
+        let host = hosts.get(&plan.name)?;
+        if until(programs, ground.stop, || lacks_tayga(host))?.is_none() {
+            return Ok(None);
+        }
+        host.net().within(|| lead_to_tayga(&tayga::networks(nat))).map_err(of(&plan.name))?;
+    }
+    Ok(Some(()))
+}
+
+/// Gives a host its packet filter.
+fn filter(host: &Host, rules: &str) -> Result<(), Error> {
+    let file = Path::new(TEMPORARY).join("hosts").join(host.name()).join("nft.conf");
+    fs::write(&file, rules).map_err(of(host.name()))?;
+    let file = file.display().to_string();
+    run(host, &Errand { program: "nft", package: "nftables", arguments: &["-f", &file] })
+}
+
+fn lacks_tayga(host: &Host) -> Result<Option<String>, Error> {
+    let look = || Ok(interface::index(tayga::INTERFACE).is_none());
+    let absent = host.net().within(look).map_err(of(host.name()))?;
+    Ok(absent.then(|| format!("tayga has made no interface in {}", host.name())))
+}
+
+/// What is to be translated goes to the program's interface, in the calling thread's namespace.
+fn lead_to_tayga(networks: &[Net]) -> io::Result<()> {
+    let mut netlink = Netlink::open()?;
+    netlink.up(tayga::INTERFACE)?;
+    for to in networks {
+        let interface = Some(tayga::INTERFACE);
+        let route =
+            NewRoute { to: *to, via: None, interface, congestion: None, initial_window: None };
+        netlink.route(&route)?;
+    }
+    Ok(())
+}

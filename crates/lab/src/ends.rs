@@ -1,0 +1,126 @@
+//! The ends of links: interfaces, their addresses, what they leave to the next, and routes over them.
+
+use std::io;
+
+use sixmark_model::plan::lab::routes::routes as of_links;
+use sixmark_model::plan::lab::{End, Host, Lab, Net, Node, Switch};
+use sixmark_sys::ethtool::Ethtool;
+use sixmark_units::family::Family;
+
+use super::build::BRIDGE;
+use sixmark_machine::netlink::{Netlink, NewRoute};
+
+/// Gives an interface what its end of a link has, in the calling thread's namespace.
+pub(super) fn furnish(lab: &Lab, end: &End) -> io::Result<()> {
+    let mut netlink = Netlink::open()?;
+    let name = end.interface.as_str();
+    netlink.mtu(name, end.mtu)?;
+    match end.node {
+        Node::Bridge(_) => netlink.enslave(name, BRIDGE)?,
+        Node::Host(host) => {
+            for net in &end.addresses {
+                netlink.address(name, *net)?;
+            }
+            let of_host = lab.hosts.get(host).map(|host| host.offloads).unwrap_or_default();
+            switch(name, &of_host.with(end.offloads).switches().collect::<Vec<_>>())?;
+        }
+    }
+    netlink.up(name)
+}
+
+/// What an interface of the calling thread's namespace was to send and dropped; none of one that is not
+/// there any more.
+pub(super) fn dropped(interface: &str) -> io::Result<Option<u64>> {
+    let all = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    Ok(all.lines().find_map(|line| dropped_of(line, interface)))
+}
+
+/// The fourth of the figures of sending, which follow eight of receiving (proc_pid_net(5)).
+fn dropped_of(line: &str, interface: &str) -> Option<u64> {
+    let (name, figures) = line.split_once(':')?;
+    let own = name.trim() == interface;
+    own.then(|| figures.split_whitespace().nth(8 + 3)?.parse().ok())?
+}
+
+/// Has a host do by itself what it could leave to an interface: what it sends is whole frames.
+pub(super) fn leave_nothing(name: &str) -> io::Result<()> {
+    let all = [Switch::TsoIpv6, Switch::TsoIpv4, Switch::Gso, Switch::Checksum];
+    switch(name, &all.map(|switch| (switch, false)))
+}
+
+/// Switches features of an interface.
+fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
+    let features = |(switch, on): &(Switch, bool)| {
+        let on = *on;
+        names(*switch).iter().map(move |name| (*name, on))
+    };
+    let wanted: Vec<(&str, bool)> = wanted.iter().flat_map(features).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    Ethtool::open()?.switch(name, &wanted)
+}
+
+/// As the kernel calls them.
+fn names(switch: Switch) -> &'static [&'static str] {
+    match switch {
+        Switch::TsoIpv6 => &["tx-tcp6-segmentation"],
+        Switch::TsoIpv4 => {
+            &["tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation"]
+        }
+        Switch::Gso => &["tx-generic-segmentation"],
+        Switch::Gro => &["rx-gro"],
+        Switch::Checksum => {
+            &["rx-checksum", "tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6"]
+        }
+    }
+}
+
+/// Gives a host its routes, in the calling thread's namespace. Those of its own networks are made anew,
+/// so that they too have its congestion control.
+pub(super) fn routes(lab: &Lab, number: usize) -> io::Result<()> {
+    let Some(host) = lab.hosts.get(number) else { return Ok(()) };
+    let mut netlink = Netlink::open()?;
+    let is_special = host.congestion.is_some() || host.initial_window.is_some();
+    for end in lab.ends(number).filter(|_| is_special) {
+        for net in &end.addresses {
+            let interface = Some(end.interface.as_str());
+            netlink.route(&NewRoute { interface, ..route(host, net.prefix()) })?;
+        }
+    }
+    for family in Family::BOTH {
+        for way in of_links(lab, number, family) {
+            netlink.route(&NewRoute { via: Some(way.via), ..route(host, way.to) })?;
+        }
+    }
+    for given in &host.routes {
+        let to = given.to.unwrap_or(Net::default_of(Family::of(given.via)));
+        netlink.route(&NewRoute { via: Some(given.via), ..route(host, to) })?;
+    }
+    Ok(())
+}
+
+fn route(host: &Host, to: Net) -> NewRoute<'_> {
+    NewRoute {
+        to,
+        via: None,
+        interface: None,
+        congestion: host.congestion.as_deref(),
+        initial_window: host.initial_window,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_interface_dropped_is_found_by_its_name() {
+        let line = "  eth1: 1 2 3 4 5 6 7 8 10 20 30 40 50 60 70 80";
+        assert_eq!(dropped_of(line, "eth1"), Some(40));
+        assert_eq!(dropped_of(line, "eth"), None);
+        assert_eq!(dropped_of(" face |bytes    packets errs drop", "face"), None);
+        assert_eq!(dropped("no-such").unwrap(), None);
+        assert_eq!(dropped("lo").unwrap(), Some(0));
+    }
+}

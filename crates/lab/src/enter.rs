@@ -1,0 +1,70 @@
+//! Into a host of a lab that another process holds up.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::process::Command;
+
+use sixmark_sys::enclosure;
+use sixmark_sys::join::{self, Kind};
+use sixmark_sys::mount;
+use sixmark_sys::process::lead_among;
+
+use super::TEMPORARY;
+use super::door::Way;
+use sixmark_machine::Error;
+
+/// Moves this **process**, which has one thread, into a host for good: what it begins is in the host's
+/// network and finds its names. Its files stay those of outside.
+///
+/// # Errors
+/// The kernel refuses, or the process has threads already.
+pub fn go(way: &Way) -> Result<(), Error> {
+    let cannot = |error| Error::Measure(format!("can't go into the lab: {error}"));
+    let walk = || {
+        if let Some(user) = &way.user {
+            join::join(Kind::User, user.as_fd())?;
+        }
+        join::join(Kind::Network, way.network.as_fd())?;
+        join::own_mounts()?;
+        names(way)
+    };
+    walk().map_err(cannot)
+}
+
+/// Lays the host's files of names over those of outside.
+fn names(way: &Way) -> io::Result<()> {
+    mount::special("tmpfs", Path::new(TEMPORARY), "mode=1777")?;
+    let files = [("hosts", &way.hosts), ("resolv.conf", &way.resolv_conf)];
+    for (name, text) in files {
+        let file = Path::new(TEMPORARY).join(name);
+        fs::write(&file, text)?;
+        let place = Path::new("/etc").join(name);
+        // It may be a link; one that leads nowhere names nobody anyhow.
+        if let Ok(place) = fs::canonicalize(&place) {
+            mount::bind(&file, &place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a program in a host, as one of the lab's processes: it ends with the lab. Its exit status, 128
+/// and more after a signal.
+///
+/// # Errors
+/// It can't be started.
+pub fn run(way: &Way, command: &mut Command) -> Result<u8, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let cannot = |error| Error::Measure(format!("can't run '{program}' in the lab: {error}"));
+    let walk = || {
+        if let Some(user) = &way.user {
+            join::join(Kind::User, user.as_fd())?;
+        }
+        join::join(Kind::Processes, way.processes.as_fd())
+    };
+    walk().map_err(cannot)?;
+    command.env("TMPDIR", TEMPORARY);
+    lead_among(command, way.network.as_fd(), way.mounts.as_fd()).map_err(cannot)?;
+    enclosure::attend(command).map_err(cannot)
+}

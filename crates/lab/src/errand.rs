@@ -1,0 +1,59 @@
+//! Programs that are run in a host to their end.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::TEMPORARY;
+use super::host::Host;
+use sixmark_machine::Error;
+use sixmark_machine::program::{command, find};
+
+/// None of them has much to do.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A program to be run to its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Errand<'a> {
+    pub(super) program: &'a str,
+    /// The Debian package that has it.
+    pub(super) package: &'a str,
+    pub(super) arguments: &'a [&'a str],
+}
+
+/// Runs it in a host.
+///
+/// # Errors
+/// It is not there or fails: what it said first.
+pub(super) fn run(host: &Host, errand: &Errand<'_>) -> Result<(), Error> {
+    let Errand { program, package, arguments } = errand;
+    let cannot = |why: &str| {
+        Error::Measure(format!("can't build the lab: {}: {program}: {why}", host.name()))
+    };
+    let path = find(program);
+    let path = path.ok_or_else(|| cannot(&format!("install the Debian package {package}")))?;
+    let said = said(host, program);
+    let open = || File::create(&said).map_err(|error| cannot(&error.to_string()));
+    let mut command = command(&path);
+    command.args(*arguments).stdout(Stdio::null()).stderr(open()?);
+    let started = host.start(&mut command, None);
+    let mut running = started.map_err(|error| cannot(&error.to_string()))?;
+    match running.wait(PATIENCE).map_err(|error| cannot(&error.to_string()))? {
+        Some(exit) if exit.status.success() => Ok(()),
+        Some(exit) => Err(cannot(&format!("{}{}", exit.status, first_line(&said)))),
+        None => Err(cannot(&format!("did not end within {} s", PATIENCE.as_secs()))),
+    }
+}
+
+/// The file for what it says.
+fn said(host: &Host, program: &str) -> PathBuf {
+    Path::new(TEMPORARY).join("hosts").join(host.name()).join(format!("{program}.log"))
+}
+
+fn first_line(file: &Path) -> String {
+    let text = fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    line.map_or(String::new(), |line| format!(": {line}"))
+}

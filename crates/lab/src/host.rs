@@ -1,0 +1,158 @@
+//! The hosts of a lab that is up.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::process::Command;
+
+use sixmark_model::plan::lab::Lab;
+use sixmark_sys::enclosure::Rights;
+use sixmark_sys::mount::MountNs;
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::process::{Account, Place, Running, lead_among};
+
+use super::TEMPORARY;
+use sixmark_machine::Error;
+
+/// A host that is up: a network and mounts of its own.
+#[derive(Debug)]
+pub struct Host {
+    name: String,
+    net: NetNs,
+    mounts: MountNs,
+    rights: Rights,
+}
+
+/// All hosts of a lab that is up.
+#[derive(Debug)]
+pub struct Hosts {
+    list: Vec<Host>,
+    values: BTreeMap<String, String>,
+    rights: Rights,
+}
+
+impl Host {
+    pub(super) fn new(name: &str, net: NetNs, mounts: MountNs, rights: Rights) -> Host {
+        Host { name: name.to_owned(), net, mounts, rights }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its network.
+    pub fn net(&self) -> &NetNs {
+        &self.net
+    }
+
+    /// True where its rights are those of a user namespace.
+    pub(super) fn is_in_user_namespace(&self) -> bool {
+        self.rights == Rights::User
+    }
+
+    /// Its mounts.
+    pub fn mounts(&self) -> &MountNs {
+        &self.mounts
+    }
+
+    /// Moves the calling **thread** there for good, with all threads that it begins: its network, and
+    /// the files that say which names there are.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn enter(&self) -> Result<(), Error> {
+        let cannot = |error| Error::Measure(format!("can't go to the host {}: {error}", self.name));
+        self.net.enter().and_then(|()| self.mounts.enter()).map_err(cannot)
+    }
+
+    /// Does something there, in a thread of its own.
+    ///
+    /// # Errors
+    /// It can't be entered, or what is done fails.
+    pub fn within<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        let there = || {
+            self.enter()?;
+            work()
+        };
+        let lost = || Err(Error::Measure(format!("what was done in {} panicked", self.name)));
+        std::thread::scope(|scope| scope.spawn(there).join().unwrap_or_else(|_| lost()))
+    }
+
+    /// Starts a program there, as an account where one is named. It ends with the calling thread.
+    ///
+    /// # Errors
+    /// It can't be started, or there is no such account.
+    pub fn start(&self, command: &mut Command, account: Option<&str>) -> io::Result<Running> {
+        let named = |name| Account::named(name, self.rights == Rights::User);
+        let account = account.map(named).transpose()?;
+        command.env("TMPDIR", TEMPORARY);
+        Running::start_in(command, &Place { net: &self.net, mounts: &self.mounts, account })
+    }
+}
+
+impl Host {
+    /// Runs a program there to its end.
+    ///
+    /// # Errors
+    /// It can't be started, or fails; then what it said last.
+    pub(super) fn run(&self, command: &mut Command) -> io::Result<()> {
+        let (net, mounts) = (self.net.as_fd(), self.mounts.as_fd());
+        lead_among(command, net, mounts)?;
+        let output = command.output()?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).trim().replace('\n', "; ");
+        let program = command.get_program().to_string_lossy().into_owned();
+        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+        Err(io::Error::other(format!("{program} {}: {said}", words.join(" "))))
+    }
+}
+
+impl Hosts {
+    pub(super) fn new(lab: &Lab, list: Vec<Host>, rights: Rights) -> Hosts {
+        let names = lab
+            .hosts
+            .iter()
+            .flat_map(|host| ["ipv6", "ipv4"].map(|family| format!("{}.{family}", host.name)));
+        let values = names.filter_map(|name| lab.value(&name).map(|value| (name, value)));
+        Hosts { values: values.collect(), list, rights }
+    }
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn get(&self, name: &str) -> Result<&Host, Error> {
+        let found = self.list.iter().find(|host| host.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.list.iter().map(Host::name).collect();
+            Error::Usage(format!("the lab has no host '{name}'; it has: {}", names.join(", ")))
+        })
+    }
+
+    /// All of them, bridges too, in the file's order.
+    pub fn all(&self) -> &[Host] {
+        &self.list
+    }
+
+    /// What stands in braces in texts of services: addresses.
+    pub fn values(&self) -> BTreeMap<String, String> {
+        self.values.clone()
+    }
+
+    /// Makes a folder an account's own.
+    pub(crate) fn give(&self, folder: &Path, account: &str) -> io::Result<()> {
+        match Account::named(account, self.rights == Rights::User)? {
+            // By another name it is the same account.
+            Account { nested: true, .. } => Ok(()),
+            account => std::os::unix::fs::chown(folder, Some(account.user), Some(account.group)),
+        }
+    }
+}

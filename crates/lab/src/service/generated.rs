@@ -1,0 +1,44 @@
+//! Files made for services to give out.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+use sixmark_model::plan::generated::{Generated, bytes};
+use sixmark_units::random::Random;
+
+use sixmark_machine::Error;
+
+/// Makes the files of a lab. One that is there already stays: it is the study's, or the user's own.
+pub(crate) fn of_lab(files: &[Generated], www: &Path) -> Result<(), Error> {
+    for file in files.iter().filter(|file| !www.join(&file.path).exists()) {
+        let size = bytes(&file.size)
+            .map_err(|why| Error::Usage(format!("files: '{}': size {why}", file.path)))?;
+        make(www, &file.path, size, file.random)?;
+    }
+    Ok(())
+}
+
+/// Makes a file of this size in a folder, and the folders that it is in.
+pub fn make(www: &Path, name: &str, size: u64, random: bool) -> Result<(), Error> {
+    let path = www.join(name);
+    let folder = path.parent().unwrap_or(&path).to_owned();
+    let made = fs::create_dir_all(folder).and_then(|()| fill_file(&path, size, random));
+    made.map_err(|error| Error::Measure(format!("can't make '{name}' of {size} B: {error}")))
+}
+
+/// A hole takes no room on the disk, whatever its size.
+fn fill_file(path: &Path, size: u64, random: bool) -> io::Result<()> {
+    let file = File::create(path)?;
+    if !random {
+        return file.set_len(size);
+    }
+    let (mut out, mut left, mut bits) = (BufWriter::new(file), size, Random::new(size, 0));
+    while left > 0 {
+        let word = bits.bits().to_le_bytes();
+        let take = left.min(8) as usize;
+        out.write_all(&word[..take])?;
+        left -= take as u64;
+    }
+    out.flush()
+}

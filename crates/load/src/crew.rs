@@ -1,0 +1,154 @@
+//! The workers of a run, each on a thread of its own over a driver of its own.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::plan::{self, Plan};
+use sixmark_model::tally::Slice;
+use sixmark_sys::clock;
+use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
+
+use super::prepare::Prepared;
+use super::worker::{Report, Worker};
+use sixmark_machine::threads::no_thread;
+
+/// From when all workers are there to when they begin, in nanoseconds: what is due at the beginning
+/// must not be late because a thread woke up late.
+const HEAD_START: u64 = 2_000_000;
+
+pub(super) type Handle = JoinHandle<Report>;
+
+/// Starts the workers over the driver that the plan wants.
+pub(super) fn start(
+    plan: &Plan,
+    prepared: &Arc<Prepared>,
+    stop: &Arc<AtomicBool>,
+    slices: Sender<Slice>,
+) -> io::Result<Vec<Handle>> {
+    // Before the drivers, whose clocks begin when they are made: what a worker does before the
+    // beginning is warm-up.
+    let begin = clock::now();
+    let crew = Crew { prepared, stop, slices, begin };
+    match plan.load.driver {
+        plan::Driver::Epoll => crew.work(epolls(plan)?),
+        plan::Driver::Uring | plan::Driver::Auto => crew.work(urings(plan)?),
+    }
+}
+
+fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
+    let make = || match plan.load.timestamps {
+        Timestamps::Kernel => Epoll::with_kernel_stamps(),
+        Timestamps::User => Epoll::new(),
+    };
+    (0..plan.load.threads.get()).map(|_| make()).collect()
+}
+
+fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
+    let workers = plan.load.threads.get();
+    let most = plan.connection.most_open.get().div_ceil(workers);
+    let writes = if plan.http.streams.get() > 1 { PeerWrites::Several } else { PeerWrites::Single };
+    (0..workers).map(|_| Uring::new(most, writes)).collect()
+}
+
+/// What all workers are given.
+struct Crew<'a> {
+    prepared: &'a Arc<Prepared>,
+    stop: &'a Arc<AtomicBool>,
+    slices: Sender<Slice>,
+    begin: u64,
+}
+
+/// Where a worker that is ready waits for the others.
+struct Line {
+    ready: Sender<()>,
+    begin: Receiver<u64>,
+}
+
+impl Crew<'_> {
+    /// A thread for each driver. They begin together when all are there.
+    fn work<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
+        let (ready, told) = channel();
+        let (mut workers, mut starts) = (Vec::new(), Vec::new());
+        for (driver, number) in drivers.into_iter().zip(0..) {
+            let (start, begin) = channel();
+            let line = Line { ready: ready.clone(), begin };
+            workers.push(self.hire(driver, number, line).map_err(|error| self.how(error))?);
+            starts.push(start);
+        }
+        drop(ready);
+        // Meanwhile somebody may want to hear how many connections are there already.
+        let start = move || start_together(&told, &starts);
+        let thread = std::thread::Builder::new().name("start".into()).spawn(start);
+        thread.map_err(|error| self.how(no_thread(&error)))?;
+        Ok(workers)
+    }
+
+    /// The error with the way out, where there is one.
+    fn how(&self, error: io::Error) -> io::Error {
+        match self.prepared.plan.load.threads.get() {
+            1 => error,
+            workers => io::Error::other(format!("{error}; lower -t, which is {workers}")),
+        }
+    }
+
+    fn hire<D: Driver + Send + 'static>(
+        &self,
+        driver: D,
+        number: u32,
+        line: Line,
+    ) -> io::Result<Handle> {
+        let (prepared, stop) = (Arc::clone(self.prepared), Arc::clone(self.stop));
+        // Dropping the sender is how the collector learns that the worker is done.
+        let (slices, begin) = (self.slices.clone(), self.begin);
+        let work = move || {
+            if prepared.plan.load.pace.open().is_some() {
+                clock::wake_precisely();
+            }
+            let mut worker = Worker::new(driver, &prepared, number, begin);
+            if prepared.plan.connection.preopen {
+                worker.open_first(&stop, |opened| {
+                    drop(slices.send(Slice {
+                        worker: number,
+                        opened: Some(opened),
+                        ..Slice::default()
+                    }))
+                });
+            }
+            match line.wait() {
+                Some(begin) => {
+                    worker.begin_at(begin);
+                    worker.run(&stop, |slice| drop(slices.send(slice)))
+                }
+                // Others could not be hired: there is nothing to do.
+                None => worker.run(&AtomicBool::new(true), drop),
+            }
+        };
+        let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(work);
+        thread.map_err(|error| no_thread(&error))
+    }
+}
+
+/// Lets all workers begin at the same moment, when each is ready or gone.
+fn start_together(ready: &Receiver<()>, starts: &[Sender<u64>]) {
+    ready.iter().take(starts.len()).for_each(drop);
+    // Soon, but not before all have heard of it.
+    let begin = clock::now() + HEAD_START;
+    // A worker that is gone has nothing to begin.
+    for start in starts {
+        let _ = start.send(begin);
+    }
+}
+
+impl Line {
+    /// When to begin; none where that will not be.
+    fn wait(self) -> Option<u64> {
+        let _ = self.ready.send(());
+        // So that it is known when all have told or are gone.
+        drop(self.ready);
+        self.begin.recv().ok()
+    }
+}

@@ -1,0 +1,49 @@
+//! Loads that followed one another, as one.
+
+use sixmark_model::clocks::Clocks;
+use sixmark_model::interval::Interval;
+use sixmark_model::lapses::Lapses;
+use sixmark_model::provenance::Ended;
+use sixmark_model::tally::Tally;
+use sixmark_model::truth::Book;
+use sixmark_sys::usage::Usage;
+
+use super::Loaded;
+
+/// Loads one after the other as one: its seconds are those of the first, then those of the second.
+pub fn one_after_the_other<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loaded {
+    let mut one = nothing();
+    for (at, load) in loads.enumerate() {
+        let seconds = one.intervals.last().map_or(0, |interval| interval.second + 1);
+        let later = |of: &Interval| Interval { second: of.second + seconds, ..of.clone() };
+        one.intervals.extend(load.intervals.iter().map(later));
+        one.busiest = one.busiest.max(load.busiest);
+        one.tally += &load.tally;
+        one.clocks += &load.clocks;
+        one.lapses.add_later(&load.lapses);
+        one.elapsed_ns += load.elapsed_ns;
+        one.driver = load.driver;
+        one.usage.user_s += load.usage.user_s;
+        one.usage.system_s += load.usage.system_s;
+        one.usage.peak_rss_bytes = one.usage.peak_rss_bytes.max(load.usage.peak_rss_bytes);
+        if at == 0 || load.ended != Ended::Hopeless {
+            one.ended = load.ended;
+        }
+    }
+    one
+}
+
+fn nothing() -> Loaded {
+    Loaded {
+        tally: Tally::default(),
+        intervals: Vec::new(),
+        busiest: 0.0,
+        elapsed_ns: 0,
+        ended: Ended::Complete,
+        driver: "none",
+        clocks: Clocks::default(),
+        lapses: Lapses::default(),
+        usage: Usage::default(),
+        book: Book::default(),
+    }
+}

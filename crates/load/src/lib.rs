@@ -1,0 +1,197 @@
+//! Runs connections: a plan goes in, tallies come out.
+//!
+//! Each worker is a thread with its own connections, schedule and tally; nothing is shared while the
+//! load runs but a flag that says stop and whether anything was ever reached.
+//!
+//! No name is resolved, no option is read and no result is judged here.
+
+mod arrivals;
+mod connection;
+mod crew;
+mod debts;
+mod errno;
+mod gather;
+mod hope;
+mod joined;
+mod notes;
+mod outlet;
+mod places;
+mod prepare;
+mod quic;
+mod record;
+mod sampling;
+mod schedule;
+mod source;
+mod talk;
+pub mod tls;
+mod worker;
+
+pub use joined::one_after_the_other;
+pub use prepare::Prepared;
+pub use worker::{Report, Worker};
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+
+use sixmark_model::clocks::Clocks;
+use sixmark_model::interval::Interval;
+use sixmark_model::lapses::Lapses;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::Ended;
+use sixmark_model::seconds::Seconds;
+use sixmark_model::tally::{Slice, Tally};
+use sixmark_model::truth::Book;
+use sixmark_sys::usage::{Usage, usage};
+
+/// An exchange that starts later after it was due, in nanoseconds, though a place was free, tells of
+/// a generator that can't keep up.
+const LATE: u64 = 1_000_000;
+
+/// Shorter slices say nothing about how busy a worker is, in nanoseconds: it begins connections, and
+/// what a moment costs is no measure of a load.
+const SHORT: u64 = 500_000_000;
+
+/// A worker that comes back so much later than it was to has stood still, in nanoseconds. On a machine
+/// with very much to do one may be late by half of that.
+const STALL: u64 = 1_000_000_000;
+
+/// A family, or an address before the load, that gives nothing for so long is given up, in nanoseconds:
+/// by then a connect has been tried again three times (RFC 6298, 2.1 and 5.5).
+const LONGEST_SILENCE: u64 = 10_000_000_000;
+
+/// What all workers together counted.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Over the whole measurement.
+    pub tally: Tally,
+    /// What all workers together did in each second.
+    pub intervals: Vec<Interval>,
+    /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
+    pub busiest: f64,
+    /// Nanoseconds from the end of the warm-up to the end of the last exchange.
+    pub elapsed_ns: u64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// How the kernel was spoken to.
+    pub driver: &'static str,
+    /// What speaks against the times.
+    pub clocks: Clocks,
+    /// What the workers themselves did to them.
+    pub lapses: Lapses,
+    /// Processor time that this process used meanwhile, and its memory.
+    pub usage: Usage,
+    /// Every connection and exchange, where anybody asked.
+    pub book: Book,
+}
+
+/// Carries out the plan on this thread's workers. `stop` ends it early; `watch` sees each worker's
+/// seconds as they end. Fails only where a worker can't start.
+pub fn run(plan: &Plan, stop: &Arc<AtomicBool>, watch: impl FnMut(&Slice)) -> io::Result<Loaded> {
+    carry_out(Prepared::new(plan).map_err(io::Error::other)?, stop, watch)
+}
+
+/// The same, and every connection and exchange is reported one by one.
+pub fn run_telling(
+    plan: &Plan,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> io::Result<Loaded> {
+    carry_out(Prepared::new(plan).map_err(io::Error::other)?.telling(), stop, watch)
+}
+
+fn carry_out(
+    prepared: Prepared,
+    stop: &Arc<AtomicBool>,
+    mut watch: impl FnMut(&Slice),
+) -> io::Result<Loaded> {
+    let before = usage();
+    let prepared = Arc::new(prepared);
+    let plan = &prepared.plan;
+    let (sender, receiver) = channel();
+    let workers = crew::start(plan, &prepared, stop, sender)?;
+    let (mut seconds, mut busiest) = (Seconds::new(plan.load.threads.get()), 0.0);
+    // Until every worker has dropped its sender.
+    for slice in receiver {
+        watch(&slice);
+        if slice.opened.is_some() {
+            continue;
+        }
+        busiest = f64::max(busiest, busy(plan, &slice));
+        seconds.add(&slice);
+    }
+    let reports = join(workers)?;
+    Ok(merge(reports, seconds.end(), busiest, before))
+}
+
+/// How busy a worker was in a second, where that says something: one that was long enough, and in an
+/// open loop one in which anything was sent. Where nothing fell due nothing could be late.
+fn busy(plan: &Plan, slice: &Slice) -> f64 {
+    let idle = || slice.families.iter().all(|(_, family)| family.sent == 0);
+    let silent = slice.length_ns < SHORT || (plan.load.pace.open().is_some() && idle());
+    if silent { 0.0 } else { slice.busy_ns as f64 / slice.length_ns as f64 }
+}
+
+fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
+    let died = |_| io::Error::other("a worker thread died; this is a defect of sixmark");
+    workers.into_iter().map(|worker| worker.join().map_err(died)).collect()
+}
+
+fn merge(
+    mut reports: Vec<Report>,
+    intervals: Vec<Interval>,
+    busiest: f64,
+    before: Usage,
+) -> Loaded {
+    let mut tally = Tally::default();
+    let (mut clocks, mut book, mut lapses) = <(Clocks, Book, Lapses)>::default();
+    for report in &mut reports {
+        tally += &report.tally;
+        clocks += &report.clocks;
+        lapses.add_worker(&report.lapses);
+        book.add(std::mem::take(&mut report.book));
+    }
+    let after = usage();
+    Loaded {
+        tally,
+        intervals,
+        busiest,
+        elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
+        ended: worst(reports.iter().map(|report| report.ended)),
+        driver: reports.first().map_or("none", |report| report.driver),
+        clocks,
+        lapses,
+        usage: Usage {
+            user_s: after.user_s - before.user_s,
+            system_s: after.system_s - before.system_s,
+            peak_rss_bytes: after.peak_rss_bytes,
+        },
+        book,
+    }
+}
+
+/// A signal goes before all; a run is hopeless only where every worker found it so.
+fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
+    if ended.clone().any(|ended| ended == Ended::Interrupted) {
+        return Ended::Interrupted;
+    }
+    if ended.all(|ended| ended == Ended::Hopeless) { Ended::Hopeless } else { Ended::Complete }
+}
+
+#[cfg(test)]
+mod tests {
+    use sixmark_model::plan::tls::Tls;
+
+    use super::*;
+    use sixmark_model::fixture::secure_plan;
+
+    #[test]
+    fn a_moment_says_nothing_of_how_busy_a_worker_is() {
+        let plan = secure_plan(Tls::default());
+        for (length_ns, busy_part) in [(150_000_000, 0.0), (499_999_999, 0.0), (500_000_000, 1.0)] {
+            let slice = Slice { length_ns, busy_ns: length_ns, ..Slice::default() };
+            assert_eq!(busy(&plan, &slice), busy_part, "{length_ns}");
+        }
+    }
+}

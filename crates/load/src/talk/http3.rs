@@ -1,0 +1,269 @@
+//! HTTP/3 on one connection: its streams over the QUIC library's.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use quinn_proto::{Connection, ConnectionHandle, Dir, StreamId, VarInt, WriteError};
+use sixmark_http::http3::{Control, Heads, Reader, Request, Violation, code};
+use sixmark_http::observer::Observer;
+
+use crate::places::Place;
+
+/// The state of a connection of HTTP/3.
+pub(crate) struct Http3 {
+    pub(crate) quic: Connection,
+    pub(crate) handle: ConnectionHandle,
+    pub(crate) control: Control,
+    /// A session was offered to be resumed.
+    pub(crate) offered: bool,
+    /// When the connection wants to be looked at.
+    pub(crate) timer: Option<u64>,
+    /// Exchanges that wait for the connection or for a stream.
+    pub(crate) waiting: VecDeque<Place>,
+    /// Exchanges whose request was written as a whole since this was last looked at.
+    pub(crate) written: Vec<Place>,
+    /// The code to close the connection with.
+    pub(crate) close_by: u64,
+    streams: HashMap<StreamId, Stream>,
+    /// The streams in one direction that the peer opened.
+    theirs: Vec<StreamId>,
+}
+
+/// An exchange's stream.
+#[derive(Debug)]
+struct Stream {
+    place: Place,
+    reader: Reader,
+    /// What is left to be written: the request, and how many of its bytes are.
+    request: Option<(Arc<Request>, usize)>,
+}
+
+impl std::fmt::Debug for Http3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http3").field("streams", &self.streams).finish_non_exhaustive()
+    }
+}
+
+impl Http3 {
+    pub(crate) fn new(handle: ConnectionHandle, quic: Connection, offered: bool) -> Http3 {
+        Http3 {
+            quic,
+            handle,
+            control: Control::new(),
+            offered,
+            timer: None,
+            waiting: VecDeque::new(),
+            written: Vec::new(),
+            close_by: code::NO_ERROR,
+            streams: HashMap::new(),
+            theirs: Vec::new(),
+        }
+    }
+
+    /// The exchanges that have a stream.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        self.streams.values().map(|stream| stream.place)
+    }
+
+    /// Opens the stream on which this side says what it is.
+    pub(crate) fn open_control(&mut self) {
+        if let Some(id) = self.quic.streams().open(Dir::Uni) {
+            // The first bytes of a connection always find room.
+            let _ = self.quic.send_stream(id).write(&Control::opening());
+        }
+    }
+
+    /// Begins an exchange: false where the peer has no room for another stream.
+    pub(crate) fn begin(&mut self, place: Place, request: impl FnOnce() -> Arc<Request>) -> bool {
+        let Some(id) = self.quic.streams().open(Dir::Bi) else { return false };
+        let request = request();
+        let reader = Reader::new(place, &request);
+        self.streams.insert(id, Stream { place, reader, request: Some((request, 0)) });
+        self.write(id);
+        true
+    }
+
+    /// Writes what there is room for.
+    pub(crate) fn write(&mut self, id: StreamId) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let Some((request, mut written)) = stream.request.take() else { return };
+        let mut to = self.quic.send_stream(id);
+        loop {
+            match to.write(left(&request, written)) {
+                _ if left(&request, written).is_empty() => {
+                    // Fails only where the peer stopped it: its answer tells.
+                    let _ = to.finish();
+                    return self.written.push(stream.place);
+                }
+                Ok(count) => written += count,
+                Err(WriteError::Blocked) => {
+                    stream.request = Some((request, written));
+                    return;
+                }
+                // The peer wants no more of it; what it answers is what counts.
+                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return,
+            }
+        }
+    }
+
+    /// The peer wants no more of a request.
+    pub(crate) fn stopped(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.request = None;
+            // Closed already where all of it had been sent.
+            let _ = self.quic.send_stream(id).reset(VarInt::from(NO_ERROR));
+        }
+    }
+
+    /// Reads what came on a stream of either kind.
+    pub(crate) fn read(
+        &mut self,
+        id: StreamId,
+        heads: &mut Heads,
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        match id.dir() {
+            Dir::Uni => self.read_control(id),
+            Dir::Bi => self.read_response(id, heads, observer),
+        }
+    }
+
+    fn read_control(&mut self, id: StreamId) -> Result<(), Violation> {
+        let number = u64::from(VarInt::from(id));
+        if !self.theirs.contains(&id) {
+            self.theirs.push(id);
+        }
+        let mut from = self.quic.recv_stream(id);
+        let Ok(mut chunks) = from.read(true) else { return Ok(()) };
+        let (mut unknown, mut ended) = (false, false);
+        let done = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => match self.control.feed(number, &chunk.bytes) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        unknown = true;
+                        break Ok(());
+                    }
+                    Err(violation) => break Err(violation),
+                },
+                Ok(None) | Err(quinn_proto::ReadError::Reset(_)) => {
+                    ended = true;
+                    break self.control.finish(number);
+                }
+                Err(quinn_proto::ReadError::Blocked) => break Ok(()),
+            }
+        };
+        let _ = chunks.finalize();
+        if unknown {
+            // Nobody here will ever want it (RFC 9114, 6.2.3).
+            let _ = self.quic.recv_stream(id).stop(VarInt::from(UNKNOWN));
+        }
+        if unknown || ended {
+            self.theirs.retain(|&other| other != id);
+        }
+        done
+    }
+
+    fn read_response(
+        &mut self,
+        id: StreamId,
+        heads: &mut Heads,
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
+        let mut from = self.quic.recv_stream(id);
+        let Ok(mut chunks) = from.read(true) else { return Ok(()) };
+        let reader = &mut stream.reader;
+        let mut reset = None;
+        let done = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => match reader.feed(&chunk.bytes, heads, observer) {
+                    Ok(()) if reader.is_over() => break Ok(()),
+                    Ok(()) => {}
+                    Err(violation) => break Err(violation),
+                },
+                Ok(None) => break reader.finish(observer),
+                Err(quinn_proto::ReadError::Reset(code)) => {
+                    reset = Some(code.into_inner());
+                    break Ok(());
+                }
+                Err(quinn_proto::ReadError::Blocked) => break Ok(()),
+            }
+        };
+        let _ = chunks.finalize();
+        if stream.reader.is_over() {
+            self.leave(id);
+        }
+        reset.map_or(done, |code| self.was_reset(id, code, observer))
+    }
+
+    /// The peer reset a response. Streams have no order: a GOAWAY that says that it did nothing
+    /// with the request may have come with that, or before, and not be read yet.
+    fn was_reset(
+        &mut self,
+        id: StreamId,
+        code: u64,
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        for other in self.theirs.clone() {
+            self.read_control(other)?;
+        }
+        if !self.is_disowned(id)
+            && let Some(stream) = self.streams.get_mut(&id)
+        {
+            stream.reader.reset(code, observer);
+            self.leave(id);
+        }
+        Ok(())
+    }
+
+    fn is_disowned(&self, id: StreamId) -> bool {
+        self.control.goaway().is_some_and(|first| u64::from(VarInt::from(id)) >= first)
+    }
+
+    /// An exchange is over: what is left of its stream is of no account.
+    fn leave(&mut self, id: StreamId) {
+        let unsent = self.streams.remove(&id).is_some_and(|stream| stream.request.is_some());
+        // Both are refused where the stream has ended by itself, as it usually has.
+        let _ = self.quic.recv_stream(id).stop(VarInt::from(NO_ERROR));
+        if unsent {
+            let _ = self.quic.send_stream(id).reset(VarInt::from(CANCELLED));
+        }
+    }
+
+    /// Gives up an exchange.
+    pub(crate) fn cancel(&mut self, place: Place) {
+        let found = self.streams.iter().find(|(_, stream)| stream.place == place);
+        let Some(id) = found.map(|(&id, _)| id) else { return };
+        self.streams.remove(&id);
+        let _ = self.quic.recv_stream(id).stop(VarInt::from(CANCELLED));
+        let _ = self.quic.send_stream(id).reset(VarInt::from(CANCELLED));
+    }
+
+    /// Tells of the exchanges that the peer's GOAWAY says it did nothing with.
+    pub(crate) fn disown(&mut self, observer: &mut impl Observer) {
+        if self.control.goaway().is_none() {
+            return;
+        }
+        let ids: Vec<_> = self.streams.keys().copied().filter(|&id| self.is_disowned(id)).collect();
+        for id in ids {
+            if let Some(stream) = self.streams.get_mut(&id) {
+                stream.reader.disown(observer);
+                self.leave(id);
+            }
+        }
+    }
+}
+
+const NO_ERROR: u32 = code::NO_ERROR as u32;
+const UNKNOWN: u32 = code::STREAM_CREATION as u32;
+const CANCELLED: u32 = code::REQUEST_CANCELLED as u32;
+
+/// What of a request is left after so many bytes, or the first piece of that.
+fn left(request: &Request, written: usize) -> &[u8] {
+    let head = request.head();
+    match written < head.len() {
+        true => &head[written..],
+        false => request.body().map_or(&[], |body| &body[written - head.len()..]),
+    }
+}

@@ -1,0 +1,192 @@
+//! From a plan to what every handshake of a run has in common. Reads the files that the plan names.
+
+use std::sync::Arc;
+
+use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use sixmark_model::plan::Plan;
+use sixmark_model::plan::tls::{Share, Tls, Version};
+use sixmark_wire::x509;
+
+use super::names;
+use super::verifier::{Anyone, GivenCertificates};
+use sixmark_machine::Error;
+
+/// What every handshake of a run has in common. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Without resumption.
+    pub(super) config: Arc<ClientConfig>,
+    pub(super) resume: Share,
+    /// The names of the plan's targets, in their order.
+    pub(super) names: Arc<[Option<ServerName<'static>>]>,
+}
+
+impl Setup {
+    /// Reads and checks all that the plan says of TLS; none where it has no `https://` target. The
+    /// error is one line: a file that can't be read or has the wrong content, an unknown name, a
+    /// key of another certificate.
+    pub fn new(plan: &Plan) -> Result<Option<Setup>, Error> {
+        let Some(tls) = &plan.tls else { return Ok(None) };
+        let named = |target: &sixmark_model::plan::Target| {
+            target.server_name.as_deref().map(server_name).transpose()
+        };
+        let names = plan.targets.iter().map(named).collect::<Result<_, _>>()?;
+        Ok(Some(Setup { config: Arc::new(config(tls)?), resume: tls.resume, names }))
+    }
+}
+
+fn server_name(text: &str) -> Result<ServerName<'static>, Error> {
+    ServerName::try_from(text.to_owned()).map_err(|_| {
+        usage(format!("'{text}' is no name that a certificate can have; give one with --sni"))
+    })
+}
+
+fn config(tls: &Tls) -> Result<ClientConfig, Error> {
+    let provider = Arc::new(provider(tls)?);
+    let verifier = verifier(tls, &provider)?;
+    let built = ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(versions(tls.version))
+        .map_err(|error| usage(format!("--tls, --ciphers, --groups: {error}")))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier);
+    let mut config = match &tls.cert {
+        Some(file) => built.with_client_cert_resolver(own_certificate(file, tls, &provider)?),
+        None => built.with_no_client_auth(),
+    };
+    config.alpn_protocols = tls.alpn.iter().map(|name| name.clone().into_bytes()).collect();
+    config.resumption = Resumption::disabled();
+    config.enable_early_data = tls.early_data;
+    Ok(config)
+}
+
+/// Suites of a version that is not spoken are left out, so that asking for nothing else is told.
+fn provider(tls: &Tls) -> Result<CryptoProvider, Error> {
+    let mut provider = aws_lc_rs::default_provider();
+    if !tls.ciphers.is_empty() {
+        provider.cipher_suites = names::ciphers(&tls.ciphers).map_err(Error::Usage)?;
+    }
+    if !tls.groups.is_empty() {
+        provider.kx_groups = names::groups(&tls.groups).map_err(Error::Usage)?;
+    }
+    let spoken = versions(tls.version);
+    provider.cipher_suites.retain(|suite| spoken.contains(&suite.version()));
+    match provider.cipher_suites.is_empty() {
+        true => Err(usage(format!("--ciphers: none of these is of {}", named(tls.version)))),
+        false => Ok(provider),
+    }
+}
+
+static BOTH: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
+
+fn named(only: Option<Version>) -> &'static str {
+    match only {
+        None => "TLS 1.2 or 1.3",
+        Some(Version::V13) => "TLS 1.3, which --tls or --http3 asks for",
+        Some(Version::V12) => "TLS 1.2, which --tls asks for",
+    }
+}
+
+fn versions(only: Option<Version>) -> &'static [&'static SupportedProtocolVersion] {
+    match only {
+        None => &BOTH,
+        Some(Version::V13) => &BOTH[..1],
+        Some(Version::V12) => &BOTH[1..],
+    }
+}
+
+fn verifier(
+    tls: &Tls,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+    if tls.insecure {
+        return Ok(Arc::new(Anyone(provider.clone())));
+    }
+    let given = match &tls.cacert {
+        Some(file) => certificates("--cacert", file)?,
+        None => Vec::new(),
+    };
+    let roots = match &tls.cacert {
+        Some(file) => roots_of(file, &given)?,
+        None => system_roots()?,
+    };
+    let built = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+    let issued = built.build().map_err(|error| usage(format!("--cacert: {error}")))?;
+    Ok(Arc::new(GivenCertificates::new(issued, given)))
+}
+
+fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    for certificate in given {
+        let wrong =
+            |error| usage(format!("--cacert '{file}': a certificate is malformed: {error}"));
+        roots.add(certificate.clone()).map_err(wrong)?;
+    }
+    Ok(roots)
+}
+
+/// Those of the system that can be read: it may well have some that are too old to be.
+fn system_roots() -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    match roots.is_empty() {
+        true => Err(Error::Measure(
+            "this host trusts no certificates at all: install ca-certificates, or use --cacert or \
+             --insecure"
+                .into(),
+        )),
+        false => Ok(roots),
+    }
+}
+
+fn own_certificate(
+    file: &str,
+    tls: &Tls,
+    provider: &CryptoProvider,
+) -> Result<Arc<dyn ResolvesClientCert>, Error> {
+    let chain = certificates("--cert", file)?;
+    let (option, key_file) = tls.key.as_deref().map_or(("--cert", file), |key| ("--key", key));
+    let pem = read(option, key_file)?;
+    let key = PrivateKeyDer::from_pem_slice(&pem).map_err(|_| {
+        let hint = if option == "--cert" { "; give its file with --key" } else { "" };
+        usage(format!("{option} '{key_file}': no private key in it, or an encrypted one{hint}"))
+    })?;
+    let key = provider.key_provider.load_private_key(key);
+    let key =
+        key.map_err(|error| usage(format!("{option} '{key_file}': can't be used: {error}")))?;
+    // Not by the library, which reads no certificate of version 1; servers may want one.
+    let public = chain.first().and_then(|own| x509::public_key(own));
+    let public = public.ok_or_else(|| {
+        usage(format!("--cert '{file}': a certificate is malformed: no public key is found in it"))
+    })?;
+    if key.public_key().is_some_and(|own| *own != *public) {
+        let line = format!("{option} '{key_file}': not the key of the certificate in '{file}'");
+        return Err(usage(line));
+    }
+    Ok(Arc::new(SingleCertAndKey::from(CertifiedKey::new(chain, key))))
+}
+
+/// At least one certificate.
+fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let pem = read(option, file)?;
+    let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+    let found = found.map_err(|error| usage(format!("{option} '{file}': not PEM: {error}")))?;
+    match found.is_empty() {
+        true => Err(usage(format!("{option} '{file}': no certificate in it; give it in PEM"))),
+        false => Ok(found),
+    }
+}
+
+fn read(option: &str, file: &str) -> Result<Vec<u8>, Error> {
+    std::fs::read(file).map_err(|error| usage(format!("can't read {option} '{file}': {error}")))
+}
+
+fn usage(line: String) -> Error {
+    Error::Usage(line)
+}

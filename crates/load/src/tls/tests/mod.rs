@@ -1,0 +1,9 @@
+//! Sessions against the library's own server, in memory.
+
+mod bytes;
+mod handshakes;
+mod refusals;
+mod resumption;
+mod setup;
+mod support;
+mod traffic;

@@ -1,0 +1,265 @@
+//! A certificate authority, a server in memory, and talk between it and a session.
+
+use sixmark_model::fixture;
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
+use sixmark_model::plan::Plan;
+use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::tls::Facts;
+use tempfile::TempDir;
+
+use crate::tls::{Client, Failure, Progress, Room, Session, Setup};
+
+/// The name that the good certificate is for.
+pub(super) const NAME: &str = "a.example";
+/// Endpoint numbers of [`plan`]: the one address of each family.
+pub(super) const IPV6: usize = 0;
+pub(super) const IPV4: usize = 1;
+
+/// Who issues certificates, in a folder with its own.
+pub(super) struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    pub(super) folder: TempDir,
+}
+
+/// A certificate and its key.
+pub(super) struct Pair {
+    pub(super) certificate: CertificateDer<'static>,
+    pub(super) pem: String,
+    pub(super) key: KeyPair,
+}
+
+impl Authority {
+    pub(super) fn new() -> Authority {
+        Authority::named("good")
+    }
+
+    /// Issuers are told apart by their names.
+    pub(super) fn named(name: &str) -> Authority {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let authority = Authority { issuer, folder: tempfile::tempdir().unwrap() };
+        authority.file("ca.pem", &authority.issuer.pem());
+        authority
+    }
+
+    /// Writes a file and gives its path.
+    pub(super) fn file(&self, name: &str, content: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    pub(super) fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// A certificate for `name`, changed by `change`.
+    pub(super) fn issue(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Pair {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        change(&mut params);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        Pair { certificate: certificate.der().clone(), pem: certificate.pem(), key }
+    }
+
+    /// What a plan says of TLS that trusts this authority.
+    pub(super) fn trusted(&self) -> Tls {
+        Tls { cacert: Some(self.path("ca.pem")), alpn: vec!["http/1.1".into()], ..Tls::default() }
+    }
+
+    /// What a plan says that trusts this certificate instead.
+    pub(super) fn trusting(&self, pair: &Pair) -> Tls {
+        Tls { cacert: Some(self.file("given.pem", &pair.pem)), ..self.trusted() }
+    }
+
+    /// A server with a good certificate.
+    pub(super) fn server(&self) -> ServerConfig {
+        server(&self.issue(NAME, |_| ()), rustls::ALL_VERSIONS)
+    }
+
+    /// The same, that asks for clients' certificates.
+    pub(super) fn asking_server(&self) -> ServerConfig {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.issuer.der().clone()).unwrap();
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+        let pair = self.issue(NAME, |_| ());
+        ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_client_cert_verifier(verifier.build().unwrap())
+            .with_single_cert(vec![pair.certificate], key_of(&pair.key))
+            .unwrap()
+    }
+}
+
+pub(super) fn server(pair: &Pair, versions: &[&'static SupportedProtocolVersion]) -> ServerConfig {
+    server_with(aws_lc_rs::default_provider(), pair, versions)
+}
+
+/// A server that shows what its library would not let it show.
+pub(super) fn showing(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'_>) -> ServerConfig {
+    let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
+    let shown = rustls::sign::CertifiedKey::new(chain, key);
+    let mut config = Authority::new().server();
+    config.cert_resolver = Arc::new(rustls::sign::SingleCertAndKey::from(shown));
+    config
+}
+
+/// A certificate that its own key has signed, for `name`, changed by `change`.
+pub(super) fn self_signed(name: &str, change: impl FnOnce(&mut CertificateParams)) -> Pair {
+    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    change(&mut params);
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    Pair { certificate: certificate.der().clone(), pem: certificate.pem(), key }
+}
+
+pub(super) fn server_with(
+    provider: CryptoProvider,
+    pair: &Pair,
+    versions: &[&'static SupportedProtocolVersion],
+) -> ServerConfig {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![pair.certificate.clone()], key_of(&pair.key))
+        .unwrap();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config
+}
+
+pub(super) fn key_of(key: &KeyPair) -> PrivateKeyDer<'static> {
+    PrivateKeyDer::try_from(key.serialize_der()).unwrap()
+}
+
+/// A plan with one address of each family.
+pub(crate) fn plan(tls: Tls) -> Plan {
+    fixture::secure_plan(tls)
+}
+
+pub(super) fn client(tls: Tls) -> Client {
+    let plan = plan(tls);
+    Client::new(&Setup::new(&plan).unwrap().unwrap(), &plan)
+}
+
+pub(super) fn only(version: Version, tls: Tls) -> Tls {
+    Tls { version: Some(version), ..tls }
+}
+
+/// A session and the server that it talks to.
+pub(super) struct Talk {
+    pub(super) session: Box<Session>,
+    pub(super) server: ServerConnection,
+    pub(super) room: Room,
+    /// What the session has decrypted.
+    pub(super) plain: Vec<u8>,
+    /// What the server has decrypted.
+    heard: Vec<u8>,
+    /// What it wants to send.
+    pub(super) out: Vec<u8>,
+    /// What came of all that was fed.
+    pub(super) progress: Progress,
+    /// The most bytes that it is fed at once.
+    pub(super) step: usize,
+}
+
+impl Talk {
+    pub(super) fn new(client: &mut Client, endpoint: usize, server: &Arc<ServerConfig>) -> Talk {
+        let mut talk = Talk {
+            session: client.session(endpoint).unwrap().unwrap(),
+            server: ServerConnection::new(server.clone()).unwrap(),
+            room: Room::default(),
+            plain: Vec::new(),
+            heard: Vec::new(),
+            out: Vec::new(),
+            progress: Progress::default(),
+            step: usize::MAX,
+        };
+        talk.session.start(&mut talk.room, &mut talk.out).unwrap();
+        talk
+    }
+
+    /// Gives the server what the session wants to send. What the server finds wrong with it is
+    /// told to the session by its alert.
+    pub(super) fn deliver(&mut self) {
+        let sent = std::mem::take(&mut self.out);
+        let mut rest = &sent[..];
+        while !rest.is_empty() {
+            self.server.read_tls(&mut rest).unwrap();
+            if self.server.process_new_packets().is_err() {
+                return;
+            }
+            self.hear();
+        }
+    }
+
+    /// What the server wants to send.
+    pub(super) fn answer(&mut self) -> Vec<u8> {
+        let mut wire = Vec::new();
+        while self.server.wants_write() {
+            self.server.write_tls(&mut wire).unwrap();
+        }
+        wire
+    }
+
+    /// Feeds the session in steps.
+    pub(super) fn feed(&mut self, wire: &[u8]) -> Result<(), Failure> {
+        for part in wire.chunks(self.step.min(wire.len()).max(1)) {
+            let Talk { session, room, plain, out, .. } = self;
+            let progress = session.feed(part, room, plain, out)?;
+            assert!(!(progress.finished && self.progress.finished), "finished twice");
+            self.progress.finished |= progress.finished;
+            self.progress.closed |= progress.closed;
+        }
+        Ok(())
+    }
+
+    /// Lets both talk until neither has anything to say.
+    pub(super) fn settle(&mut self) -> Result<(), Failure> {
+        loop {
+            self.deliver();
+            let wire = self.answer();
+            if wire.is_empty() && self.out.is_empty() {
+                return Ok(());
+            }
+            self.feed(&wire)?;
+        }
+    }
+
+    pub(super) fn facts(&mut self) -> Facts {
+        self.session.facts(&mut self.room).unwrap()
+    }
+
+    pub(super) fn write(&mut self, parts: [&[u8]; 2]) {
+        self.session.write(parts, &mut self.room, &mut self.out).unwrap();
+    }
+
+    /// What the server has decrypted.
+    pub(super) fn received(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.heard)
+    }
+
+    fn hear(&mut self) {
+        let mut part = [0; 4096];
+        while let Ok(n @ 1..) = self.server.reader().read(&mut part) {
+            self.heard.extend_from_slice(&part[..n]);
+        }
+    }
+
+    pub(super) fn say(&mut self, bytes: &[u8]) {
+        self.server.writer().write_all(bytes).unwrap();
+    }
+}

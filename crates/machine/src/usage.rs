@@ -1,0 +1,37 @@
+//! The processor time of a group of processes.
+
+use std::fs;
+
+/// Clock ticks in a second, of what /proc tells: 100 wherever Linux runs programs (USER_HZ).
+const TICKS: f64 = 100.0;
+
+/// Seconds that the processes of a group used, and those of their children that they waited for.
+pub fn of_group(group: u32) -> f64 {
+    let Ok(processes) = fs::read_dir("/proc") else { return 0.0 };
+    let stats =
+        processes.flatten().filter_map(|found| fs::read_to_string(found.path().join("stat")).ok());
+    stats.filter_map(|stat| ticks(&stat, group)).sum::<u64>() as f64 / TICKS
+}
+
+/// The ticks of one, if it is in the group (proc_pid_stat(5)).
+fn ticks(stat: &str, group: u32) -> Option<u64> {
+    // The name, in brackets, may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let number = |field: usize| words.get(field - 3).and_then(|word| word.parse::<u64>().ok());
+    let own = number(5)? == u64::from(group);
+    own.then(|| (14..=17).filter_map(number).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_those_of_the_group_whatever_a_process_is_called() {
+        let stat = "7 (a b) c) S 1 42 42 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 1 0";
+        assert_eq!(ticks(stat, 42), Some(100));
+        assert_eq!(ticks(stat, 43), None);
+        assert_eq!(ticks("7 (a", 42), None);
+    }
+}

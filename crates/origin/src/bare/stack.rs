@@ -1,0 +1,192 @@
+//! smoltcp's stack with its sockets, one thread's. It is told what time it is.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::io;
+use std::time::Duration;
+
+use smoltcp::iface::{Config, Interface, SocketSet};
+use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
+use smoltcp::time::{Duration as StackDuration, Instant};
+use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, Ipv6Address, Ipv6Cidr};
+
+use super::neighbours::Neighbours;
+use super::talk::Talk;
+use super::wire::{Port, Wire};
+use super::{Congestion, Options, Statistics};
+use crate::turbo::talk::Waiter;
+
+/// How long a client may say nothing at all before its place is another's.
+const PATIENCE: StackDuration = StackDuration::from_secs(120);
+
+/// The server: everything between frames and answers.
+pub(super) struct Stack<P> {
+    interface: Interface,
+    wire: Wire<P>,
+    sockets: SocketSet<'static>,
+    talks: Vec<Talk>,
+    waiter: Waiter,
+    manner: Manner,
+    connections: u64,
+}
+
+/// How each socket is made.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    port: u16,
+    buffer: usize,
+    congestion: Congestion,
+}
+
+impl<P: Port> Stack<P> {
+    /// A server on this wire, whose clock begins now.
+    ///
+    /// # Errors
+    /// There are more addresses than it has room for.
+    pub(super) fn new(options: &Options, port: P) -> io::Result<Stack<P>> {
+        let mac = EthernetAddress(options.hardware_address());
+        let networks = networks(options, mac);
+        let gateways: Vec<IpAddress> =
+            options.gateways.iter().copied().map(IpAddress::from).collect();
+        let mut wire = Wire::new(port, mac, Neighbours::new(mac, &networks, &gateways));
+        let mut config = Config::new(mac.into());
+        config.random_seed = RandomState::new().hash_one(std::process::id());
+        let mut interface = Interface::new(config, &mut wire, Instant::ZERO);
+        give_addresses(&mut interface, &networks, &gateways)?;
+        let (port, buffer) = (options.port, options.buffer_bytes);
+        let manner = Manner { port, buffer, congestion: options.congestion };
+        let mut sockets = SocketSet::new(Vec::new());
+        let talks = (0..options.sockets).map(|_| Talk::new(sockets.add(manner.socket()))).collect();
+        Ok(Stack {
+            interface,
+            wire,
+            sockets,
+            talks,
+            waiter: Waiter::default(),
+            manner,
+            connections: 0,
+        })
+    }
+
+    /// Does all that can be done now; tells when there will be something to do again, if no frame
+    /// comes before.
+    pub(super) fn turn(&mut self, now: Duration) -> Option<Duration> {
+        let now = Instant::from_micros(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
+        loop {
+            self.interface.poll(now, &mut self.wire, &mut self.sockets);
+            if !self.serve() {
+                break;
+            }
+        }
+        self.interface.poll_delay(now, &self.sockets).map(Into::into)
+    }
+
+    /// Resets every connection.
+    pub(super) fn stop(&mut self, now: Duration) {
+        for talk in &self.talks {
+            self.sockets.get_mut::<Socket<'_>>(talk.socket).abort();
+        }
+        let now = Instant::from_micros(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
+        self.interface.poll(now, &mut self.wire, &mut self.sockets);
+    }
+
+    /// What there was so far.
+    pub(super) fn statistics(&mut self) -> Statistics {
+        let counts = self.wire.flows().counts;
+        Statistics {
+            connections: self.connections,
+            requests: self.waiter.served(),
+            timeouts: counts.timeouts,
+            segments_sent_again: counts.again,
+            duplicate_acks_hidden: counts.hidden,
+        }
+    }
+
+    /// Why there will be no more frames, where that is so.
+    pub(super) fn end(&mut self) -> Option<io::Error> {
+        self.wire.end()
+    }
+
+    /// Where its frames come from and go to.
+    pub(super) fn port(&self) -> &P {
+        self.wire.port()
+    }
+
+    fn serve(&mut self) -> bool {
+        let mut moved = false;
+        for talk in &mut self.talks {
+            let socket = self.sockets.get_mut::<Socket<'_>>(talk.socket);
+            self.connections += u64::from(talk.accept(socket));
+            moved |= talk.go_on(socket, &mut self.waiter);
+            // Who waits out TIME-WAIT has nothing to say any more, and there are few places.
+            if matches!(socket.state(), State::Closed | State::TimeWait) {
+                if let Some((client, own)) = talk.ends {
+                    self.wire.flows().forget(client, own);
+                }
+                *socket = self.manner.socket();
+                *talk = Talk::new(talk.socket);
+                moved = true;
+            }
+        }
+        moved
+    }
+}
+
+impl Manner {
+    /// A new socket that listens. One that had a connection would remember some of it.
+    fn socket(self) -> Socket<'static> {
+        let buffer = || SocketBuffer::new(vec![0; self.buffer]);
+        let mut socket = Socket::new(buffer(), buffer());
+        socket.set_nagle_enabled(false);
+        socket.set_ack_delay(None);
+        socket.set_timeout(Some(PATIENCE));
+        socket.set_congestion_control(match self.congestion {
+            Congestion::None => CongestionControl::None,
+            Congestion::Reno => CongestionControl::Reno,
+        });
+        // It can't refuse: the socket is new and the port is not 0.
+        let _ = socket.listen(self.port);
+        socket
+    }
+}
+
+/// The networks that it is in. With a link-local address among them it can answer routers, which
+/// ask who it is from theirs; without, such an answer would go to its gateway, whom it doesn't know
+/// yet, and the router would ask again a second later.
+fn networks(options: &Options, mac: EthernetAddress) -> Vec<IpCidr> {
+    let own = options.addresses.iter().map(|one| IpCidr::new(one.address.into(), one.length));
+    let ipv6 = options.addresses.iter().any(|one| one.address.is_ipv6());
+    own.chain(ipv6.then(|| link_local(mac))).collect()
+}
+
+/// RFC 4291, appendix A.
+fn link_local(mac: EthernetAddress) -> IpCidr {
+    let [a, b, c, d, e, f] = mac.0;
+    let halves = [[a ^ 2, b], [c, 0xff], [0xfe, d], [e, f]].map(u16::from_be_bytes);
+    let address = Ipv6Address::new(0xfe80, 0, 0, 0, halves[0], halves[1], halves[2], halves[3]);
+    IpCidr::Ipv6(Ipv6Cidr::new(address, 64))
+}
+
+fn give_addresses(
+    interface: &mut Interface,
+    networks: &[IpCidr],
+    gateways: &[IpAddress],
+) -> io::Result<()> {
+    let mut fits = true;
+    interface.update_ip_addrs(|addresses| {
+        fits = networks.iter().all(|&network| addresses.push(network).is_ok());
+    });
+    let routes = interface.routes_mut();
+    for &gateway in gateways {
+        // There is room for one of each family, and there is one at the most.
+        let _ = match gateway {
+            IpAddress::Ipv4(gateway) => routes.add_default_ipv4_route(gateway),
+            IpAddress::Ipv6(gateway) => routes.add_default_ipv6_route(gateway),
+        };
+    }
+    if fits {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "too many addresses"))
+    }
+}

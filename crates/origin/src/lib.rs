@@ -1,0 +1,202 @@
+//! The origin: a dual-stack server to measure against, with paths for sizes, delays, failures,
+//! dynamic pages and uploads. `GET /` lists them. It speaks HTTP/1.1 and HTTP/2 in plain text or
+//! over TLS, and HTTP/3 beside that.
+//!
+//! It is meant to be a fast and predictable target: TCP_NODELAY, keep-alive, bodies streamed from
+//! a static block, nothing logged. It runs on threads of its own, so that synchronous code can
+//! start and stop it.
+//!
+//! No client is here, and nothing that a client could be measured with but these servers.
+
+mod answer;
+mod bare;
+mod body;
+mod dynamic;
+mod http3;
+mod launch;
+mod listen;
+mod pause;
+mod place;
+mod preface;
+mod queue;
+mod route;
+mod serve;
+mod tls;
+mod turbo;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use bare::{Bare, Congestion, Options as BareOptions, Prefix, Statistics};
+pub use pause::Pause;
+pub use tls::Identity;
+pub use turbo::Turbo;
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+use launch::{Running, Sockets};
+use serde_json::{Value, json};
+use sixmark_units::family::Family;
+use tokio::sync::oneshot;
+
+use sixmark_machine::threads::no_thread;
+
+/// Where the origin listens and how much of the machine it may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The addresses to listen on, at least one; port 0 lets the kernel choose. An IPv6 wildcard
+    /// takes IPv6 only, so that `[::]:80` and `0.0.0.0:80` can stand side by side.
+    pub listen: Vec<SocketAddr>,
+    /// Worker threads; 0 means one for each core.
+    pub threads: usize,
+    /// Stands still now and then: every answer that is due in a pause is held until its end.
+    pub pause: Option<Pause>,
+    /// Speaks TLS, as this one. Without it, plain text.
+    pub identity: Option<Identity>,
+    /// Speaks HTTP/3 too, over UDP at the same addresses and ports. It needs an identity.
+    pub http3: bool,
+    /// What a connection may ask for.
+    pub limits: Limits,
+}
+
+/// What a connection may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Streams that a client may have open at once, over HTTP/2 and HTTP/3.
+    pub streams: u32,
+    /// Requests after which a connection is to end: HTTP/1.1 says `Connection: close` with that
+    /// response, the others send GOAWAY and answer what has come by then.
+    pub goaway_after: Option<u64>,
+    /// Every QUIC client has to show its address by an answer to a Retry packet first.
+    pub retry: bool,
+}
+
+impl Default for Limits {
+    /// Many streams, no end, no Retry.
+    fn default() -> Self {
+        Limits { streams: 256, goaway_after: None, retry: false }
+    }
+}
+
+impl Options {
+    /// The protocols it offers by their ALPN names, best first.
+    fn protocols(&self) -> &'static [&'static str] {
+        match self.http3 {
+            true => &["h3", "h2", "http/1.1"],
+            false => &["h2", "http/1.1"],
+        }
+    }
+
+    fn describe(&self, addresses: &[SocketAddr]) -> Value {
+        let scheme = if self.identity.is_some() { "https" } else { "http" };
+        describe_all(addresses, scheme, self.protocols())
+    }
+}
+
+impl Default for Options {
+    /// Loopback of both families, ports chosen by the kernel, a thread for each core.
+    fn default() -> Self {
+        let listen = vec![(Ipv6Addr::LOCALHOST, 0).into(), (Ipv4Addr::LOCALHOST, 0).into()];
+        let limits = Limits::default();
+        Options { listen, threads: 0, pause: None, identity: None, http3: false, limits }
+    }
+}
+
+/// A running origin. It stops when dropped.
+#[derive(Debug)]
+pub struct Origin {
+    addresses: Vec<SocketAddr>,
+    description: Value,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Origin {
+    /// Binds every address, then serves in the background; clients can connect on return.
+    ///
+    /// # Errors
+    /// When an address cannot be bound (the message names it, the reason and the way out), when
+    /// there is none, or when threads cannot be started. Nothing is left bound after an error.
+    pub fn start(options: Options) -> io::Result<Origin> {
+        let sockets = launch::bind(&options)?;
+        let addresses =
+            sockets.tcp.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
+        let description = options.describe(&addresses);
+        let (stop, stopped) = oneshot::channel();
+        let (ready, outcome) = mpsc::channel();
+        // The runtime lives on its own thread: dropping one inside another runtime panics, and
+        // the owner of an Origin may well be asynchronous code.
+        let thread = thread::Builder::new()
+            .name("origin".into())
+            .spawn(move || run(sockets, &options, &ready, stopped))
+            .map_err(|error| no_thread(&error))?;
+        outcome.recv().unwrap_or_else(|_| Err(io::Error::other("the origin's thread ended")))?;
+        Ok(Origin { addresses, description, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The bound addresses in the order of [`Options::listen`], with their real ports.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What a program needs to find the origin: `{"addresses":[{"family":"ipv6","address":"::1",
+    /// "port":1,"url":"http://[::1]:1/","protocols":["h2","http/1.1"]}]}`, in the order of
+    /// [`Options::listen`].
+    pub fn describe(&self) -> Value {
+        self.description.clone()
+    }
+
+    /// Closes the listening sockets and every connection; the ports are free on return.
+    pub fn stop(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Origin {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // An Err is a panic of that thread, which has then ended as well.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(
+    sockets: Sockets,
+    options: &Options,
+    ready: &mpsc::Sender<io::Result<()>>,
+    stopped: oneshot::Receiver<()>,
+) {
+    let (running, outcome) = match Running::start(sockets, options) {
+        Ok(running) => (Some(running), Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    let _ = ready.send(outcome);
+    if let Some(running) = running {
+        running.until(stopped);
+    }
+}
+
+fn describe_all(addresses: &[SocketAddr], scheme: &str, protocols: &[&str]) -> Value {
+    let describe = |address| describe(address, scheme, protocols);
+    json!({ "addresses": addresses.iter().map(describe).collect::<Vec<_>>() })
+}
+
+fn describe(address: &SocketAddr, scheme: &str, protocols: &[&str]) -> Value {
+    let host = match address {
+        SocketAddr::V6(v6) => format!("[{}]", v6.ip()),
+        SocketAddr::V4(v4) => v4.ip().to_string(),
+    };
+    json!({
+        "family": Family::of(address.ip()),
+        "address": address.ip().to_string(),
+        "port": address.port(),
+        "url": format!("{scheme}://{host}:{}/", address.port()),
+        "protocols": protocols,
+    })
+}

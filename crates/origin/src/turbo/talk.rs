@@ -1,0 +1,228 @@
+//! HTTP/1.1, as much of it as a benchmark needs.
+
+use httparse::{EMPTY_HEADER, Request, Status};
+use sixmark_sys::turbo::{Part, Talk, Then};
+
+use super::menu::{Dish, LARGEST, Manner, Menu, Order};
+
+/// The largest head, in bytes.
+const HEAD: usize = 16 * 1024;
+/// The most fields of a head.
+const FIELDS: usize = 64;
+/// The longest request that is remembered.
+const REMEMBERED: usize = 2048;
+
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// A thread's side of all its conversations.
+#[derive(Debug, Default)]
+pub(crate) struct Waiter {
+    menu: Menu,
+    /// Requests that were answered.
+    served: u64,
+    /// The last request without a body: the next one is likely to be the same, byte by byte.
+    last: Vec<u8>,
+    last_order: Option<Order>,
+}
+
+/// What is remembered of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// The beginning of a head.
+    head: Vec<u8>,
+    /// Bytes of a body that are still to come, and what is answered then.
+    body: u64,
+    after: Option<Order>,
+}
+
+/// What a head asks for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    order: Order,
+    /// The length of the head.
+    head: usize,
+    /// The length of the body.
+    body: u64,
+    /// The client waits to be told to go on.
+    expects: bool,
+}
+
+/// Why a head is not understood.
+#[derive(Clone, Copy, Debug)]
+enum Not {
+    /// The rest is still to come.
+    Whole,
+    Acceptable(Dish),
+}
+
+impl Talk for Waiter {
+    type Memory = Memory;
+
+    fn hear(&mut self, memory: &mut Memory, mut bytes: &[u8], say: &mut Vec<Part>) -> Then {
+        while !bytes.is_empty() {
+            let (then, used) = self.step(memory, bytes, say);
+            if then != Then::Listen {
+                return then;
+            }
+            bytes = &bytes[used.min(bytes.len())..];
+        }
+        Then::Listen
+    }
+}
+
+impl Waiter {
+    /// Requests that were answered so far.
+    pub(crate) fn served(&self) -> u64 {
+        self.served
+    }
+
+    /// Deals with a body's bytes, a request or the beginning of one; tells how many bytes it used.
+    fn step(&mut self, memory: &mut Memory, bytes: &[u8], say: &mut Vec<Part>) -> (Then, usize) {
+        if memory.body > 0 {
+            let used = memory.body.min(bytes.len() as u64);
+            memory.body -= used;
+            return (self.after_body(memory, say), used as usize);
+        }
+        if memory.head.is_empty() {
+            if let Some(order) = self.last_order.filter(|_| bytes.starts_with(&self.last)) {
+                return (self.serve(order, say), self.last.len());
+            }
+            return self.begin(memory, bytes, say);
+        }
+        self.go_on(memory, bytes, say)
+    }
+
+    fn begin(&mut self, memory: &mut Memory, bytes: &[u8], say: &mut Vec<Part>) -> (Then, usize) {
+        match understand(bytes) {
+            Ok(asked) => {
+                if asked.body == 0 && asked.head <= REMEMBERED {
+                    self.last = bytes[..asked.head].to_vec();
+                    self.last_order = Some(asked.order);
+                }
+                (self.take(memory, asked, say), asked.head)
+            }
+            Err(Not::Whole) => {
+                memory.head = bytes.to_vec();
+                (Then::Listen, bytes.len())
+            }
+            Err(Not::Acceptable(dish)) => (self.refuse(dish, say), 0),
+        }
+    }
+
+    fn go_on(&mut self, memory: &mut Memory, bytes: &[u8], say: &mut Vec<Part>) -> (Then, usize) {
+        let before = memory.head.len();
+        memory.head.extend_from_slice(bytes);
+        match understand(&memory.head) {
+            Ok(asked) => {
+                memory.head = Vec::new();
+                (self.take(memory, asked, say), asked.head.saturating_sub(before))
+            }
+            Err(Not::Whole) => (Then::Listen, bytes.len()),
+            Err(Not::Acceptable(dish)) => (self.refuse(dish, say), 0),
+        }
+    }
+
+    fn take(&mut self, memory: &mut Memory, asked: Asked, say: &mut Vec<Part>) -> Then {
+        memory.body = asked.body;
+        memory.after = Some(asked.order);
+        if asked.expects && asked.body > 0 {
+            say.push(Part::once(CONTINUE));
+        }
+        self.after_body(memory, say)
+    }
+
+    fn after_body(&mut self, memory: &mut Memory, say: &mut Vec<Part>) -> Then {
+        match memory.after.filter(|_| memory.body == 0) {
+            Some(order) => self.serve(order, say),
+            None => Then::Listen,
+        }
+    }
+
+    fn serve(&mut self, order: Order, say: &mut Vec<Part>) -> Then {
+        self.served += 1;
+        let served = self.menu.serve(order, say);
+        if served && order.manner != Manner::Close { Then::Listen } else { Then::End }
+    }
+
+    fn refuse(&mut self, dish: Dish, say: &mut Vec<Part>) -> Then {
+        self.menu.serve(Order { dish, manner: Manner::Close, bare: false }, say);
+        Then::Refuse
+    }
+}
+
+fn understand(bytes: &[u8]) -> Result<Asked, Not> {
+    let mut fields = [EMPTY_HEADER; FIELDS];
+    let mut request = Request::new(&mut fields);
+    match request.parse(bytes) {
+        Ok(Status::Complete(head)) if head <= HEAD => asked(&request, head),
+        Ok(Status::Partial) if bytes.len() < HEAD => Err(Not::Whole),
+        Ok(_) | Err(httparse::Error::TooManyHeaders) => Err(Not::Acceptable(Dish::TooLarge)),
+        Err(_) => Err(Not::Acceptable(Dish::Malformed)),
+    }
+}
+
+fn asked(request: &Request<'_, '_>, head: usize) -> Result<Asked, Not> {
+    if values(request, "transfer-encoding").next().is_some() {
+        return Err(Not::Acceptable(Dish::Unknown));
+    }
+    let body = content_length(request).ok_or(Not::Acceptable(Dish::Malformed))?;
+    let expects = says(request, "expect", "100-continue");
+    let path = request.path.unwrap_or_default();
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    let (dish, bare) = match request.method.unwrap_or_default() {
+        "GET" => (dish(path), false),
+        "HEAD" => (dish(path), true),
+        "POST" | "PUT" if path == "/sink" => (Dish::Received, false),
+        "POST" | "PUT" => (Dish::Missing, false),
+        _ => return Err(Not::Acceptable(Dish::Unknown)),
+    };
+    let manner = manner(request);
+    Ok(Asked { order: Order { dish, manner, bare }, head, body, expects })
+}
+
+fn dish(path: &str) -> Dish {
+    let bytes = || path.strip_prefix("/bytes/")?.parse().ok().filter(|&count| count <= LARGEST);
+    if path == "/" { Dish::Hello } else { bytes().map_or(Dish::Missing, Dish::Bytes) }
+}
+
+/// RFC 9112, section 9.3.
+fn manner(request: &Request<'_, '_>) -> Manner {
+    let newer = request.version == Some(1);
+    if says(request, "connection", "close") {
+        Manner::Close
+    } else if newer {
+        Manner::Plain
+    } else if says(request, "connection", "keep-alive") {
+        Manner::KeepAlive
+    } else {
+        Manner::Close
+    }
+}
+
+/// Zero where none is told; nothing where it is no number or there are several.
+fn content_length(request: &Request<'_, '_>) -> Option<u64> {
+    let mut lengths = values(request, "content-length");
+    let Some(first) = lengths.next() else { return Some(0) };
+    let digits = !first.is_empty() && first.iter().all(u8::is_ascii_digit);
+    let number = std::str::from_utf8(first).ok().filter(|_| digits)?.parse().ok();
+    number.filter(|_| lengths.next().is_none())
+}
+
+fn says(request: &Request<'_, '_>, name: &str, word: &str) -> bool {
+    let mut words = values(request, name).flat_map(|value| value.split(|&byte| byte == b','));
+    words.any(|one| one.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
+}
+
+fn values<'a>(request: &'a Request<'_, '_>, name: &str) -> impl Iterator<Item = &'a [u8]> {
+    request.headers.iter().filter(move |f| f.name.eq_ignore_ascii_case(name)).map(|f| f.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_takes_little_memory() {
+        assert!(size_of::<Memory>() <= 64, "{}", size_of::<Memory>());
+    }
+}
