@@ -78,6 +78,7 @@ accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; a
 calibrate: ## how often verdicts are wrong, into docs/statistics.md; CALIBRATE="4000 whole" for a part
 	$(CARGO) run --release -p sixmark-model --example calibrate -- docs/statistics.md $(CALIBRATE)
 
-instructions: build ## instructions a request, one thread and server against two, under valgrind
+instructions: ## instructions a request, one thread and server against two, under valgrind
 	scripts/install-test-packages instructions
-	benches/instructions --sixmark $(SIXMARK) $(INSTRUCTIONS)
+	$(CARGO) build --profile profiling -p sixmark
+	benches/instructions --sixmark $(TARGET_DIR)/profiling/sixmark $(INSTRUCTIONS)

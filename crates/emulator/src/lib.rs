@@ -6,6 +6,8 @@
 //!
 //! No device, thread or clock belongs here: `sixmark-lab` moves the frames.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod chance;
 mod frame;
 mod lane;

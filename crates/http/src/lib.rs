@@ -3,6 +3,8 @@
 //!
 //! No socket, no TLS, no clock, and nothing of a run, its plan or its figures belongs here.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod cookies;
 pub mod hpack;
 pub mod http1;

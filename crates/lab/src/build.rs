@@ -11,12 +11,10 @@ use sixmark_sys::netns::NetNs;
 
 use super::cable::Cable;
 use super::host::Host;
+use super::part::{BRIDGE, at, of};
 use super::{TEMPORARY, ends, settings};
 use sixmark_machine::Error;
 use sixmark_machine::netlink::Netlink;
-
-/// A bridge's interface in its namespace.
-pub(super) const BRIDGE: &str = "br0";
 
 /// Files that each host has of its own.
 const OWN: [&str; 2] = ["/etc/hosts", "/etc/resolv.conf"];
@@ -47,20 +45,6 @@ pub(super) fn routes(lab: &Lab, nodes: &[Host]) -> Result<(), Error> {
         node.net().within(|| ends::routes(lab, number)).map_err(of(&host.name))?;
     }
     Ok(())
-}
-
-/// The node at a link's end.
-pub(super) fn at<'a>(lab: &Lab, nodes: &'a [Host], node: Node) -> Result<&'a Host, Error> {
-    let number = match node {
-        Node::Host(number) => number,
-        Node::Bridge(number) => lab.hosts.len() + number,
-    };
-    nodes.get(number).ok_or_else(|| Error::Measure("the lab lacks one of its hosts".to_owned()))
-}
-
-/// An error with the part of the lab that it came in.
-pub(super) fn of(part: &str) -> impl Fn(io::Error) -> Error {
-    move |error| Error::Measure(format!("can't build the lab: {part}: {error}"))
 }
 
 fn node(name: &str, host: Option<(&Plan, &Own)>, rights: Rights) -> io::Result<Host> {

@@ -11,9 +11,9 @@ use sixmark_sys::netns::NetNs;
 use sixmark_sys::port::{Port as Own, Raw};
 use sixmark_sys::tap::Tap;
 
-use super::build::{at, of};
 use super::emulator::Emulator;
 use super::host::Host;
+use super::part::{at, of};
 use super::{ends, netem, settings};
 use sixmark_machine::Error;
 use sixmark_machine::netlink::Netlink;

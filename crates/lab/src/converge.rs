@@ -7,8 +7,8 @@ use std::time::Duration;
 use sixmark_model::plan::lab::{Lab, Net, routes};
 use sixmark_units::family::Family;
 
-use super::build::of;
 use super::host::Hosts;
+use super::part::of;
 use super::until::until;
 use crate::service::Services;
 use sixmark_machine::Error;

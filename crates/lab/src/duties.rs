@@ -8,9 +8,9 @@ use std::time::Duration;
 use sixmark_model::plan::lab::{Lab, Net, nft, tayga};
 use sixmark_sys::interface;
 
-use super::build::of;
 use super::errand::{Errand, run};
 use super::host::{Host, Hosts};
+use super::part::of;
 use super::until::until;
 use super::{TEMPORARY, converge};
 use crate::service::{Ground, Services};

@@ -7,7 +7,7 @@ use sixmark_model::plan::lab::{End, Host, Lab, Net, Node, Switch};
 use sixmark_sys::ethtool::Ethtool;
 use sixmark_units::family::Family;
 
-use super::build::BRIDGE;
+use super::part::BRIDGE;
 use sixmark_machine::netlink::{Netlink, NewRoute};
 
 /// Gives an interface what its end of a link has, in the calling thread's namespace.

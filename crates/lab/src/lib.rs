@@ -17,6 +17,7 @@ pub mod enter;
 mod errand;
 mod host;
 pub mod netem;
+mod part;
 pub mod service;
 mod settings;
 mod until;

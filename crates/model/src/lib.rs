@@ -5,6 +5,8 @@
 //! No socket, file, thread or clock belongs here, and no text for a page or a terminal but what a document
 //! itself contains.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod calibration;
 pub mod chain;
 pub mod check;

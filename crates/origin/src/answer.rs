@@ -14,9 +14,8 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 
 use super::body::Payload;
 use super::dynamic;
-use super::place::Session;
+use super::place::{Ending, Session};
 use super::route::{INDEX, Refusal, Route};
-use super::wire::Ending;
 
 /// An error ends the connection without an answer.
 pub(super) type Outcome = Result<Response<Payload>, Box<dyn Error + Send + Sync>>;

@@ -9,8 +9,7 @@ use std::time::Duration;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep};
 
-use super::place::Session;
-use super::wire::Ending;
+use super::place::{Ending, Session};
 
 /// The length of the block that bodies repeat, in bytes.
 const BLOCK_LEN: usize = 64 * 1024;

@@ -28,7 +28,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use bare::{Bare, Congestion, Options as BareOptions, Prefix, Statistics};
+pub use bare::{Bare, BareOptions, Congestion, Prefix, Statistics};
 pub use pause::Pause;
 pub use tls::Identity;
 pub use turbo::Turbo;

@@ -10,7 +10,6 @@ use tokio_rustls::TlsAcceptor;
 use super::Limits;
 use super::pause::Pauses;
 use super::queue::Queue;
-use super::wire::Ending;
 
 /// An address that is listened on, over TCP and perhaps over UDP.
 pub(super) struct Place {
@@ -32,6 +31,15 @@ pub(super) struct Session {
     ending: OnceLock<Ending>,
     requests: AtomicU64,
     enough: Notify,
+}
+
+/// How a connection ends once the bytes handed to it so far are in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// With a FIN: the client reads the end of the stream.
+    Finish,
+    /// With a RST: the client reads ECONNRESET.
+    Reset,
 }
 
 impl Session {

@@ -12,16 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use super::place::Session;
-
-/// How a connection ends once the bytes handed to it so far are in the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// With a FIN: the client reads the end of the stream.
-    Finish,
-    /// With a RST: the client reads ECONNRESET.
-    Reset,
-}
+use super::place::{Ending, Session};
 
 /// What hyper may speak over.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {

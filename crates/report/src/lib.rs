@@ -3,8 +3,11 @@
 //!
 //! Nothing is measured, judged or written to a file here.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod comparison;
 pub mod csv;
+mod document;
 pub mod find;
 pub mod gates;
 pub mod headline;
@@ -18,6 +21,8 @@ pub mod study;
 pub mod text;
 pub mod traffic;
 pub mod vitals;
+
+pub use document::document_text;
 
 /// A named figure of something.
 type Figure<T> = (&'static str, fn(&T) -> Option<f64>);

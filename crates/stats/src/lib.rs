@@ -3,6 +3,8 @@
 //!
 //! What a figure means, and what follows from it, belongs to `sixmark-model`.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod autocorrelation;
 mod binomial;
 mod bootstrap;

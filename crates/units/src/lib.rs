@@ -3,6 +3,8 @@
 //!
 //! Nothing of HTTP, of packets, of runs or of results belongs here, and no socket, file, thread or clock.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod counts;
 pub mod family;
 pub mod names;

@@ -4,6 +4,8 @@
 //!
 //! No capture socket, no file handle, and nothing of results belongs here.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod ethernet;
 pub mod file;
 pub mod flow;
@@ -16,6 +18,7 @@ pub mod pcap;
 pub mod pcapng;
 mod sll;
 mod span;
+mod step;
 mod tcp;
 mod udp;
 pub mod x509;

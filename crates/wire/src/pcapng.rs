@@ -4,7 +4,7 @@
 mod interface;
 
 use super::Link;
-use super::file::{Packet, Step};
+use super::step::{Packet, Step};
 use interface::Interface;
 
 /// What a file begins with, the same in either byte order.

@@ -4,10 +4,10 @@ use super::Violation;
 use super::credit::Credit;
 use super::frame::{MAX_31, code, kind};
 use super::output::Output;
-use super::receive::Receiving;
-use super::send::Sending;
+use super::progress::Receiving;
 use super::settings::{FIRST_WINDOW, LIST_SIZE, Settings, TABLE_SIZE, own};
 use super::streams::Streams;
+use super::turns::Sending;
 use crate::hpack::Decoder;
 use crate::observer::Token;
 
@@ -166,7 +166,7 @@ impl Connection {
     /// Ends a stream from this side. Returns whose it was.
     pub(super) fn reset(&mut self, id: u32, code: u32) -> Option<Token> {
         let stream = self.streams.remove(id)?;
-        self.unqueue(&stream);
+        self.sending.unqueue(&stream);
         self.late_up_to = self.late_up_to.max(id);
         self.output.reset(id, code);
         Some(stream.token)

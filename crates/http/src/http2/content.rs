@@ -1,21 +1,10 @@
 //! DATA frames (RFC 9113, 6.1): content, counted and, if somebody looks at it, told.
 
 use super::frame::{Frame, code, flag, kind};
-use super::receive::{Place, skip, take};
+use super::progress::{Data, Place, skip, take};
 use super::{Connection, Violation};
 use crate::observer::Observer;
 use crate::semantics::response::Malformed;
-
-/// What is left of a DATA frame.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Data {
-    id: u32,
-    /// The length of the padding comes first.
-    padded: bool,
-    content: u32,
-    padding: u32,
-    ends: bool,
-}
 
 impl Connection {
     pub(super) fn data_head(

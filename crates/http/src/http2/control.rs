@@ -80,7 +80,7 @@ impl Connection {
     /// this side's doing: a client needn't wait for the peer's limit, and may have gone beyond it.
     fn peer_reset(&mut self, id: u32, payload: &[u8], observer: &mut impl Observer) {
         if let Some(stream) = self.streams.remove(id) {
-            self.unqueue(&stream);
+            self.sending.unqueue(&stream);
             let why = payload.first_chunk().map_or(0, |&bytes| u32::from_be_bytes(bytes));
             let unaware = why == code::REFUSED_STREAM && id < self.unlimited_below;
             let loss = if unaware { Loss::Unprocessed } else { Loss::Reset(u64::from(why)) };
@@ -98,7 +98,7 @@ impl Connection {
         ids.sort_unstable();
         for id in ids {
             if let Some(stream) = self.streams.remove(id) {
-                self.unqueue(&stream);
+                self.sending.unqueue(&stream);
                 self.late_up_to = self.late_up_to.max(id);
                 observer.lost(stream.token, Loss::Unprocessed);
             }

@@ -1,6 +1,7 @@
 //! HEADERS and CONTINUATION (RFC 9113, 4.3, 6.2 and 6.10).
 
 use super::frame::{Frame, code, flag};
+use super::progress::Block;
 use super::{Connection, Violation};
 use crate::observer::{Observer, Token};
 use crate::semantics::MAX_HEAD;
@@ -8,15 +9,6 @@ use crate::semantics::response::{Fields, Head, Malformed, Section};
 
 /// A block of fields may come in so many frames.
 const MAX_PIECES: u32 = 64;
-
-/// Fields that another frame goes on with.
-#[derive(Debug)]
-pub(super) struct Block {
-    pub(super) id: u32,
-    ends: bool,
-    pieces: u32,
-    bytes: Vec<u8>,
-}
 
 impl Connection {
     pub(super) fn fields_head(

@@ -31,6 +31,7 @@ mod fields;
 mod frame;
 mod names;
 mod output;
+mod progress;
 mod receive;
 mod request;
 mod send;
@@ -38,6 +39,7 @@ mod settings;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod violation;
 
 pub use crate::semantics::request::Parts;

@@ -1,11 +1,9 @@
 //! Frames as they come in, at whatever pieces.
 
-use super::content::Data;
-use super::fields::Block;
 use super::frame::{Frame, HEAD, MAX_PAYLOAD, code, flag, kind};
+use super::progress::{Place, skip, take};
 use super::{Connection, Violation};
 use crate::observer::{Loss, Observer};
-use crate::semantics::known::Known;
 use crate::semantics::response::Malformed;
 
 /// Frames that carry nothing, one after the other, and answers that cannot be sent because the peer
@@ -14,36 +12,6 @@ const MAX_EMPTY: u32 = 100_000;
 const MAX_ANSWERS: u32 = 10_000;
 /// Memory for frames in pieces that is kept for the next.
 const KEPT: usize = 1_024;
-
-/// What is known of the frame that is being read.
-#[derive(Debug, Default)]
-pub(super) struct Receiving {
-    pub(super) place: Place,
-    /// A frame's head, as far as it came.
-    head: [u8; HEAD],
-    head_length: usize,
-    /// The payload of a frame that is needed as a whole, as far as it came.
-    held: Vec<u8>,
-    /// Fields that another frame goes on with.
-    pub(super) block: Option<Block>,
-    pub(super) known: Known,
-    /// Answers since the one that begins at `answered_at`, which is not sent yet.
-    answers: u32,
-    answered_at: u64,
-    /// Frames since the last that carried something.
-    empty: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Place {
-    #[default]
-    Head,
-    /// A frame that is needed as a whole.
-    Whole(Frame),
-    Data(Data),
-    /// So many bytes that mean nothing.
-    Skip(u32),
-}
 
 impl Connection {
     /// Reads `bytes`, which come behind those fed before, and tells `observer` what they say. What
@@ -294,15 +262,4 @@ impl Connection {
     pub(super) fn count_use(&mut self) {
         self.receiving.empty = 0;
     }
-}
-
-pub(super) fn skip(length: u32) -> Place {
-    if length == 0 { Place::Head } else { Place::Skip(length) }
-}
-
-/// Takes up to `length` bytes from the front of `rest`.
-pub(super) fn take<'a>(rest: &mut &'a [u8], length: u32) -> &'a [u8] {
-    let (taken, after) = rest.split_at(rest.len().min(length as usize));
-    *rest = after;
-    taken
 }

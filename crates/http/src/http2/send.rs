@@ -1,11 +1,9 @@
 //! Requests on their way out: their fields at once, their content as the peer's windows allow.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::credit::Credit;
 use super::frame::{Frame, MAX_31, MAX_PAYLOAD, flag, kind};
-use super::settings::FIRST_WINDOW;
 use super::streams::{Body, Stream};
 use super::{Connection, Request, Violation};
 use crate::observer::Token;
@@ -13,19 +11,6 @@ use crate::semantics::response::Response;
 
 /// Content is put into the output while less than this waits there.
 const FULL: usize = 128 * 1024;
-
-/// The peer's window for the connection, and who waits for it.
-#[derive(Debug)]
-pub(super) struct Sending {
-    window: i64,
-    turns: VecDeque<u32>,
-}
-
-impl Sending {
-    pub(super) fn new() -> Sending {
-        Sending { window: i64::from(FIRST_WINDOW), turns: VecDeque::new() }
-    }
-}
 
 impl Connection {
     /// Begins the exchange `token`, which no other in flight may be called. Its request goes into
@@ -115,13 +100,6 @@ impl Connection {
         {
             stream.queued = true;
             self.sending.turns.push_back(id);
-        }
-    }
-
-    /// Forgets a stream that will send no more.
-    pub(super) fn unqueue(&mut self, stream: &Stream) {
-        if stream.queued {
-            self.sending.turns.retain(|&id| id != stream.id);
         }
     }
 

@@ -5,9 +5,9 @@
 //! repetition, of which Student's t gives the interval and the p-value.
 
 use super::average::geometric;
-use super::outputs::{Observation, observations};
 use super::result::{At, Claim, FindingResult, MARGIN_PERCENT, Ratio, Verdict};
 use super::unlike;
+use crate::study::observation::{Observation, observations};
 use crate::study::result::CellResult;
 use crate::study::spec::published::at_family;
 use crate::study::spec::{FAMILY, FindingSpec};

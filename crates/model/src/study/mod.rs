@@ -1,5 +1,5 @@
 //! A study's document, and what is made of its cells: tables, figures, comparisons. What a study is
-//! and how its file is written is in [`plan::study`](crate::study::spec).
+//! and how its file is written is in [`spec`].
 //!
 //! A *cell* is one combination of the factors' levels, and is measured once in each repetition.
 
@@ -9,8 +9,10 @@ pub mod client;
 pub mod figures;
 mod findings;
 pub mod measure;
+mod observation;
 pub mod outputs;
 pub mod result;
+pub mod setting;
 pub mod spec;
 mod unlike;
 

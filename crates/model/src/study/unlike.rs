@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::outputs::Observation;
 use super::result::{At, MARGIN_PERCENT};
 use crate::sameness::{Answers, look, look_among};
+use crate::study::observation::Observation;
 use crate::study::spec::FAMILY;
 use crate::study::spec::published::at_family;
 use sixmark_units::family::{Family, spoken};

@@ -38,7 +38,7 @@ const MOST_ADDRESSES: usize = 7;
 
 /// Where it is on its Ethernet, and how its TCP behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct BareOptions {
     /// The name of the TAP device, made in the calling thread's network namespace; 1 to 15 bytes.
     pub tap: String,
     /// The bridge that the kernel's end of the device becomes a port of, and is up then; without one
@@ -71,11 +71,11 @@ pub enum Congestion {
     Reno,
 }
 
-impl Default for Options {
+impl Default for BareOptions {
     /// No device and no address, which have to be given; port 80, 64 connections with 64 KiB each,
     /// no congestion control.
     fn default() -> Self {
-        Options {
+        BareOptions {
             tap: String::new(),
             bridge: None,
             addresses: Vec::new(),
@@ -89,7 +89,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl BareOptions {
     /// Its hardware address: the one given, or a locally administered one that is always the same
     /// for the same addresses.
     pub fn hardware_address(&self) -> [u8; 6] {
@@ -163,7 +163,7 @@ impl Bare {
     /// # Errors
     /// When the options can't be (`InvalidInput`), when the device can't be made, or when a thread
     /// can't be started.
-    pub fn start(options: &Options) -> io::Result<Bare> {
+    pub fn start(options: &BareOptions) -> io::Result<Bare> {
         options.check().map_err(|line| io::Error::new(io::ErrorKind::InvalidInput, line))?;
         let tap = Tap::create(&options.tap).map_err(|error| explain(&options.tap, &error))?;
         if let Some(bridge) = &options.bridge {

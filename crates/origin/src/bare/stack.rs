@@ -13,7 +13,7 @@ use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, Ipv6Address, Ipv6Cidr};
 use super::neighbours::Neighbours;
 use super::talk::Talk;
 use super::wire::{Port, Wire};
-use super::{Congestion, Options, Statistics};
+use super::{BareOptions, Congestion, Statistics};
 use crate::turbo::talk::Waiter;
 
 /// How long a client may say nothing at all before its place is another's.
@@ -43,7 +43,7 @@ impl<P: Port> Stack<P> {
     ///
     /// # Errors
     /// There are more addresses than it has room for.
-    pub(super) fn new(options: &Options, port: P) -> io::Result<Stack<P>> {
+    pub(super) fn new(options: &BareOptions, port: P) -> io::Result<Stack<P>> {
         let mac = EthernetAddress(options.hardware_address());
         let networks = networks(options, mac);
         let gateways: Vec<IpAddress> =
@@ -153,7 +153,7 @@ impl Manner {
 /// The networks that it is in. With a link-local address among them it can answer routers, which
 /// ask who it is from theirs; without, such an answer would go to its gateway, whom it doesn't know
 /// yet, and the router would ask again a second later.
-fn networks(options: &Options, mac: EthernetAddress) -> Vec<IpCidr> {
+fn networks(options: &BareOptions, mac: EthernetAddress) -> Vec<IpCidr> {
     let own = options.addresses.iter().map(|one| IpCidr::new(one.address.into(), one.length));
     let ipv6 = options.addresses.iter().any(|one| one.address.is_ipv6());
     own.chain(ipv6.then(|| link_local(mac))).collect()

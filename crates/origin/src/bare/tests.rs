@@ -14,7 +14,7 @@ use smoltcp::wire::{
 use super::segment::Segment;
 use super::stack::Stack;
 use super::wire::Port;
-use super::{Congestion, Options, Statistics};
+use super::{BareOptions, Congestion, Statistics};
 
 const CLIENT_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 9]);
 /// Bytes of data in a segment of the client's that the tests know.
@@ -56,13 +56,13 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(family: usize, off_link: bool, change: impl FnOnce(&mut Options)) -> Scene {
-        let mut options = Options {
+    fn new(family: usize, off_link: bool, change: impl FnOnce(&mut BareOptions)) -> Scene {
+        let mut options = BareOptions {
             tap: "none".into(),
             addresses: vec!["fd00::2/64".parse().unwrap(), "10.0.0.2/24".parse().unwrap()],
             gateways: vec!["fd00::1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
             sockets: 2,
-            ..Options::default()
+            ..BareOptions::default()
         };
         change(&mut options);
         options.check().unwrap();

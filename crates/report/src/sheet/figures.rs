@@ -1,5 +1,6 @@
 //! Both sides' figures beside one another.
 
+use super::phases::COMPARABLE_US;
 use crate::Figure;
 use sixmark_model::comparison::{Metric, Point, TimedPhase};
 use sixmark_model::family_result::FamilyResult;
@@ -19,9 +20,6 @@ const QUANTILES: [Figure<Summary>; 6] = [
     ("99.9 %", |s| s.p999),
     ("longest", |s| s.max),
 ];
-
-/// The shortest time that is shown in detail, in microseconds: the stamps can't tell less from nothing.
-pub(super) const COMPARABLE_US: f64 = 1.0;
 
 /// How requests went, where there is any of it.
 const COUNTS: [Figure<FamilyResult>; 13] = [

@@ -4,8 +4,8 @@ use sixmark_model::study::result::{Axis as Asked, Chart as Figure, Dot, Series a
 use sixmark_units::family::Family;
 
 use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
-use super::study::figure;
 use super::table::{Cell, Column, Row, Table};
+use super::write::figure;
 use super::{Block, Part};
 
 /// All of them.

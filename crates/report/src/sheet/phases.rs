@@ -4,7 +4,7 @@ use sixmark_model::histogram::Distribution;
 use sixmark_model::phases::{PHASES, Phase};
 
 use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
-use super::figures::COMPARABLE_US;
+
 use super::side::{Side, Sides};
 use super::table::{Cell, Row, Table};
 use super::{Block, Part, write};
@@ -232,3 +232,6 @@ fn about(curves: &[Curve<'_>]) -> String {
     };
     curves.iter().map(of).collect::<Vec<_>>().join(" ")
 }
+
+/// The shortest time that is shown in detail, in microseconds: the stamps can't tell less from nothing.
+pub(super) const COMPARABLE_US: f64 = 1.0;

@@ -2,6 +2,7 @@
 
 mod improvement;
 
+use super::write::figure;
 use crate::study::cell_doubts;
 use sixmark_model::comparison::{Estimate, Verdict};
 use sixmark_model::study::result::{
@@ -280,22 +281,6 @@ fn pair(value: &Value, beside: bool) -> Vec<Cell> {
     let first = value.measured.map_or_else(Cell::none, measured);
     let second = beside.then(|| value.published.map_or_else(Cell::none, published));
     std::iter::once(first).chain(second).collect()
-}
-
-/// Four digits that matter, thousands apart.
-pub(super) fn figure(value: f64) -> String {
-    let digits = match value.abs() {
-        v if v == 0.0 || v >= 1e3 => 0,
-        v => (3 - v.log10().floor() as i32).clamp(0, 6) as usize,
-    };
-    if digits == 0 && (0.0..1e15).contains(&value) {
-        return write::count(value.round() as u64);
-    }
-    let text = format!("{value:.digits$}").replace('-', "−");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
 }
 
 fn with_unit(label: &str, unit: &str) -> String {

@@ -130,7 +130,7 @@ impl Cell {
     pub fn text(&self) -> &str {
         match self {
             Cell::Text(text) | Cell::Number(text, _) => text,
-            Cell::Verdict(verdict) => super::verdict::word(*verdict),
+            Cell::Verdict(verdict) => super::write::verdict_word(*verdict),
             Cell::Effect(_) => "",
         }
     }

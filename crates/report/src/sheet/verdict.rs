@@ -12,17 +12,6 @@ use super::{Headline, write};
 pub(super) const SATURATED: &str =
     "The generator was saturated: the figures may be sixmark’s limit, not the server’s.";
 
-/// A verdict in a word.
-pub(super) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "can’t tell",
-        Verdict::NotComparable => "not comparable",
-    }
-}
-
 /// What a run says: the medians, and that they are no verdict.
 pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> Headline {
     let p50 = |summary: &Summary| summary.p50.map(write::time);

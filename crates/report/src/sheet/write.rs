@@ -1,5 +1,6 @@
 //! Numbers as a page has them.
 
+use sixmark_model::comparison::Verdict;
 use sixmark_units::quantity as number;
 
 /// A line as a sentence of a page.
@@ -61,6 +62,33 @@ pub(super) fn quantile(q: f64) -> String {
 /// A number and its unit stay on one line.
 fn together(text: String) -> String {
     text.replace(' ', "\u{a0}")
+}
+
+/// Four digits that matter, thousands apart.
+pub(super) fn figure(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v == 0.0 || v >= 1e3 => 0,
+        v => (3 - v.log10().floor() as i32).clamp(0, 6) as usize,
+    };
+    if digits == 0 && (0.0..1e15).contains(&value) {
+        return count(value.round() as u64);
+    }
+    let text = format!("{value:.digits$}").replace('-', "−");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// A verdict in a word.
+pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "can’t tell",
+        Verdict::NotComparable => "not comparable",
+    }
 }
 
 #[cfg(test)]

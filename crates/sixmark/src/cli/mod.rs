@@ -17,7 +17,6 @@ mod signals;
 mod study;
 mod traffic;
 mod vitals;
-mod vitals_from;
 mod watch;
 
 use std::ffi::OsString;

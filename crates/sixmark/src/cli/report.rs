@@ -1,12 +1,13 @@
 //! `sixmark report`.
 
+use sixmark_report::document_text;
 use std::io::Read as _;
 use std::path::Path;
 
 use sixmark_model::document::Document;
 use sixmark_model::provenance::Warning;
 use sixmark_report::sheet::Named;
-use sixmark_report::{comparison, html, long, markdown, study, text};
+use sixmark_report::{html, long, markdown};
 
 use super::history;
 use super::keep::StoreArgs;
@@ -134,7 +135,7 @@ fn tables(named: &[Named<'_>]) -> Result<(), Error> {
     for (at, Named { name, document }) in named.iter().enumerate() {
         let between = if at > 0 { "\n" } else { "" };
         let title = if named.len() > 1 { format!("{between}== {name}\n") } else { String::new() };
-        print(&format!("{title}{}", table(document)))?;
+        print(&format!("{title}{}", document_text(document)))?;
         warn(warnings(document));
     }
     Ok(())
@@ -145,14 +146,5 @@ fn warnings(document: &Document) -> &[Warning] {
         Document::Run(result) => &result.warnings,
         Document::Comparison(result) => &result.warnings,
         Document::Study(result) => &result.warnings,
-    }
-}
-
-/// What the terminal showed when it was made.
-pub(super) fn table(document: &Document) -> String {
-    match document {
-        Document::Run(result) => text::table(result),
-        Document::Comparison(result) => comparison::table(result),
-        Document::Study(result) => study::report(result, study::Style::Text),
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use sixmark_model::study::client::Client;
+use sixmark_model::study::spec::Cell;
 use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::cells::{Cell, cells};
+use sixmark_model::study::spec::cells::cells;
 use sixmark_model::study::spec::words::{Place, option, words};
 
 use super::Commands;

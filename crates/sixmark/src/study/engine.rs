@@ -1,16 +1,19 @@
 //! A study from its first cell to its last.
 
+use super::options::Options;
+use super::start::now;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use sixmark_model::provenance::Ended;
 use sixmark_model::study::outputs::{findings, outputs};
 use sixmark_model::study::result::{CellResult, StudyComparison, StudyResult};
+use sixmark_model::study::spec::Cell;
 use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::cells::{Cell, cells, schedule};
+use sixmark_model::study::spec::cells::{cells, schedule};
 use sixmark_sys::enclosure::Rights;
 
 use super::Commands;
@@ -32,21 +35,6 @@ const OPEN_FILES: u64 = 1 << 16;
 /// Writing the document may take so long after each cell, else at most this part of the time.
 const LONG: Duration = Duration::from_millis(200);
 const SHARE: u32 = 20;
-
-/// What may be chosen for a study that runs.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Decides the order; random where absent.
-    pub seed: Option<u64>,
-    /// The folder to keep it in; named after the study and the time where absent.
-    pub out: Option<PathBuf>,
-    /// The folder of a study to go on with.
-    pub resume: Option<PathBuf>,
-    /// Goes on though something has changed.
-    pub force: bool,
-    /// What the enclosure allows that this process is in, which a study in a lab needs.
-    pub rights: Option<Rights>,
-}
 
 /// What there is to tell while a study runs.
 pub enum Event<'a> {
@@ -381,9 +369,4 @@ fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
     document.findings = findings(study, &document.cells);
     document.ended = ended;
     document.updated = now();
-}
-
-/// The time, as documents have it.
-pub(super) fn now() -> String {
-    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use sixmark_model::plan::braces::fill;
 use sixmark_model::plan::generated::bytes;
+use sixmark_model::study::spec::Cell;
 use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::cells::Cell;
 
 use super::work::Work;
 use sixmark_lab::service::generated;

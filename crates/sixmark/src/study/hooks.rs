@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sixmark_model::plan::braces::fill;
-use sixmark_model::study::spec::cells::Cell;
+use sixmark_model::study::spec::Cell;
 use sixmark_sys::process::Running;
 
 use sixmark_machine::Error;

@@ -15,6 +15,7 @@ mod external;
 mod files;
 mod folder;
 mod hooks;
+mod options;
 mod program;
 mod source;
 mod stage;
@@ -22,8 +23,9 @@ mod start;
 mod work;
 
 pub use check::wrongs;
-pub use engine::{Event, Finished, Options, run};
+pub use engine::{Event, Finished, run};
 pub use folder::check_begun;
+pub use options::Options;
 pub use program::{Need, needs};
 pub use source::{Form, Source, builtin_names};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sixmark_model::plan::lab::parse;
-use sixmark_model::study::spec::cells::Cell;
+use sixmark_model::study::spec::Cell;
 use sixmark_model::study::spec::lab::{InLab, chosen};
 use sixmark_model::study::spec::{Service, Study};
 use sixmark_sys::enclosure::Rights;

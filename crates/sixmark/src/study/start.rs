@@ -16,10 +16,10 @@ use sixmark_sys::enclosure::Rights;
 
 use super::changes::{self, Now};
 use super::doubts;
-use super::engine::{Options, now};
 use super::folder::Folder;
 use super::source::Source;
 use crate::environment;
+use crate::study::options::Options;
 use sixmark_machine::Error;
 
 /// A new study's folder and document.
@@ -138,4 +138,9 @@ pub(super) fn resume(
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     RandomState::new().build_hasher().finish() >> 11
+}
+
+/// The time, as documents have it.
+pub(super) fn now() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }

@@ -1,5 +1,6 @@
 //! The side that is asked: listens for sixmarks that want traffic, and does what each of them asks.
 
+use crate::traffic::ports::ports;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,17 +11,15 @@ use sixmark_model::traffic::{Flow, MOST_FLOWS, Side};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};
-use super::near::{doors, outgoing};
-use super::{Half, Port, Ready, Receiver, Sender};
+use super::ports::{LONGEST, QUIET};
+use super::{Half, Ready, Receiver, Sender};
+use crate::traffic::ports::{doors, outgoing};
 use sixmark_machine::Error;
 
 /// How often a listening thread looks whether it should stop.
 const GLANCE: Duration = Duration::from_millis(20);
 /// Connections that are served at once. Each has a thread.
 const MOST_CONNECTIONS: usize = 64;
-/// What comes after the end of sending is waited for until nothing does, and no longer than this.
-pub(super) const QUIET: Duration = Duration::from_millis(100);
-pub(super) const LONGEST: Duration = Duration::from_secs(5);
 
 /// The addresses of the near side of each session.
 type Sessions = Arc<Mutex<HashMap<u64, PerFamily<Option<SocketAddr>>>>>;
@@ -224,13 +223,4 @@ fn wrong(flows: &[Flow]) -> Option<String> {
         true => Some(format!("more than {MOST_FLOWS} flows")),
         false => flows.iter().find_map(|flow| flow.check().err()),
     }
-}
-
-/// A free port for each protocol and family that `from` sends.
-pub(crate) fn ports(flows: &[Flow], from: Side) -> Vec<Port> {
-    let mut kinds: Vec<_> =
-        flows.iter().filter(|f| f.from == from).map(|f| (f.protocol, f.family)).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds.into_iter().map(|(protocol, family)| Port::any(protocol, family)).collect()
 }

@@ -10,14 +10,14 @@ mod doubts;
 pub mod far;
 mod line;
 pub mod near;
+mod ports;
 mod receiver;
 pub mod script;
 mod sender;
 
 pub use assemble::{Ends, Half, assemble};
 pub use doubts::FAR_SIDE_LOST;
-pub(crate) use far::ports;
-pub(crate) use near::{doors, outgoing};
+pub(crate) use ports::{doors, outgoing, ports};
 pub use receiver::{Ears, Port, Receiver};
 pub use sender::{Ready, Sender};
 

@@ -1,5 +1,7 @@
 //! The side that asks for traffic.
 
+use crate::traffic::ports::doors;
+use crate::traffic::ports::outgoing;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::net::{SocketAddr, TcpStream};
@@ -8,14 +10,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_model::provenance::Ended;
 use sixmark_model::traffic::result::{Asked, TrafficResult};
-use sixmark_model::traffic::{Flow, Mix, Outgoing, Protocol, Side};
+use sixmark_model::traffic::{Flow, Mix, Side};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::assemble::{Ends, Facts, document};
-use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};
+use super::control::{Answers, Asks, CONNECTING, Line, LineBound, VERSION, clock};
 use super::doubts::far_side_lost;
-use super::far::{LONGEST, QUIET, ports};
 use super::{Counters, Half, Ready, Receiver, Sender};
+use crate::traffic::ports::{LONGEST, QUIET, ports};
 use sixmark_machine::Error;
 
 /// How often progress is looked at.
@@ -202,42 +204,4 @@ fn done(line: &mut Line, asks: &Asks, bound: &LineBound<'_>) -> Result<(), Error
 
 fn out_of_turn() -> Error {
     Error::Measure("the far side answered something else than was asked".into())
-}
-
-/// Where a receiver listens.
-pub(crate) fn doors(receiver: &Receiver) -> Vec<Door> {
-    let door = |(protocol, at): &(Protocol, SocketAddr)| {
-        let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
-        Door { protocol, family, port }
-    };
-    receiver.addresses().iter().map(door).collect()
-}
-
-/// The flows that `from` sends, to the other side's addresses and ports.
-pub(crate) fn outgoing(
-    flows: &[Flow],
-    from: Side,
-    hosts: &PerFamily<Option<SocketAddr>>,
-    doors: &[Door],
-) -> Result<Vec<Outgoing>, String> {
-    let one = |flow: &Flow| {
-        let (family, protocol) = (flow.family, flow.protocol);
-        let mut to =
-            hosts[family].ok_or_else(|| format!("the other side has no {family} address"))?;
-        let door = doors.iter().find(|door| (door.family, door.protocol) == (family, protocol));
-        let door = door.ok_or_else(|| {
-            format!("the other side listens on no port of {protocol} over {family}")
-        })?;
-        to.set_port(door.port);
-        Ok(Outgoing {
-            flow: flow.clone(),
-            to,
-            port: None,
-            hops: None,
-            class: None,
-            buffer: None,
-            sequence: 0,
-        })
-    };
-    flows.iter().filter(|flow| flow.from == from).map(one).collect()
 }

@@ -8,9 +8,9 @@ use sixmark_model::traffic::Script;
 use sixmark_model::traffic::result::{Asked, TrafficResult};
 
 use super::assemble::{Ends, Facts, document};
-use super::far::QUIET;
 use super::near::watch;
 use super::{Counters, Half, Port, Ready, Receiver};
+use crate::traffic::ports::QUIET;
 use sixmark_machine::Error;
 
 /// A script, read, with what else bears on it.

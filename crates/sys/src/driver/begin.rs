@@ -4,6 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
+use super::errno::number;
 use super::{Handshake, Kind, Way, datagram};
 use crate::{clock, path, route, socket};
 
@@ -58,11 +59,6 @@ pub(super) fn outcome_with_handshake(
     let outcome = outcome(fd);
     let asked = asked && outcome.is_ok();
     (outcome, asked.then(|| path::handshake(fd)))
-}
-
-/// The number of an error that the kernel gave.
-pub(super) fn number(error: &io::Error) -> i32 {
-    error.raw_os_error().unwrap_or(libc::EIO)
 }
 
 /// What is told of a connection that could not begin. The kernel has one number for a source address

@@ -13,6 +13,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use libc::{c_int, c_void, socklen_t};
 
+use super::errno::number;
 use crate::control::{Controls, Writer};
 use crate::{check, socket, stamp};
 
@@ -282,7 +283,7 @@ impl Datagrams {
         let count = unsafe { libc::sendmsg(fd.as_raw_fd(), &header, libc::MSG_NOSIGNAL) };
         match count {
             0.. => Ok(()),
-            _ => Err(super::begin::number(&io::Error::last_os_error())),
+            _ => Err(number(&io::Error::last_os_error())),
         }
     }
 

@@ -7,6 +7,7 @@
 mod begin;
 mod datagram;
 mod epoll;
+mod errno;
 mod message;
 mod own;
 mod uring;

@@ -19,8 +19,8 @@ pub use browser::Load;
 
 use super::measure::{Measure, Phase, Plain, Point};
 use crate::outcome::Outcome;
-use crate::study::spec::lab::is_of_lab;
-use crate::study::spec::{Given, Setting};
+use crate::study::setting::is_of_lab;
+use crate::study::setting::{Given, Setting};
 use sixmark_http::url::{Host, Url};
 use sixmark_units::family::Family;
 

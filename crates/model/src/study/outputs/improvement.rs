@@ -1,7 +1,8 @@
 //! By how much one level of a factor is better than another, in a table's means.
 
-use super::{Beside, Observation, combinations};
+use super::{Beside, combinations};
 use crate::study::measure::Measure;
+use crate::study::observation::Observation;
 use crate::study::result::{At, Column, Improvement, MARGIN_PERCENT, Row, Value};
 use crate::study::spec::{Levels, Study, TableSpec};
 use crate::study::unlike;

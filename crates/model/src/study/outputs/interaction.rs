@@ -1,9 +1,10 @@
 //! Whether what is compared differs between the levels of another factor: the ratio of A to B at one
 //! over that at the other.
 
-use super::{Observation, combinations, pretty, side};
+use super::{combinations, pretty, side};
 use crate::study::average::{average, finding, geometric};
 use crate::study::measure::Bounds;
+use crate::study::observation::Observation;
 use crate::study::result::{At, Entry, Finding, Interaction, Statistic};
 use crate::study::spec::published::at_family;
 use crate::study::spec::{ComparisonSpec, FAMILY, Levels, Study};

@@ -1,81 +1,17 @@
 //! The cells of a study, and the order in which they are measured.
 
 use super::words::Place;
-use super::{Factor, Given, Level, Setting, Study, Together};
+use super::{Factor, Level, Study};
 use crate::study::client::{Blocks, Client, Job};
-use crate::study::result::{At, Order};
+use crate::study::result::Order;
+use crate::study::setting::Setting;
+use crate::study::spec::Cell;
+use crate::study::spec::cell::is_at;
 use sixmark_units::random::Random;
 
 /// The most cells, and the most measurements.
 const MOST_CELLS: u64 = 100_000;
 const MOST_MEASURED: u64 = 1_000_000;
-
-/// One combination of levels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell<'a> {
-    /// Its number in the written order, from 1.
-    pub number: u32,
-    levels: Vec<(&'a str, &'a Level)>,
-    options: &'a [Setting],
-    together: &'a [Together],
-}
-
-impl<'a> Cell<'a> {
-    /// Its level of each factor.
-    pub fn at(&self) -> Vec<At> {
-        let at = |&(factor, level): &(&str, &Level)| At {
-            factor: factor.to_owned(),
-            level: level.name.clone(),
-        };
-        self.levels.iter().map(at).collect()
-    }
-
-    /// Everything that it sets: what a level says goes before the options of the study, and what
-    /// several say together before what each of them does.
-    pub fn settings(&self) -> Vec<&'a Setting> {
-        let of_levels = self.levels.iter().flat_map(|(_, level)| &level.settings);
-        let together = self.together.iter().filter(|one| is_at(&self.levels, &one.at));
-        let mut all: Vec<&Setting> = Vec::new();
-        for setting in
-            self.options.iter().chain(of_levels).chain(together.flat_map(|t| &t.settings))
-        {
-            all.retain(|before| before.key != setting.key);
-            all.push(setting);
-        }
-        all
-    }
-
-    /// The last setting of a key.
-    pub fn setting(&self, key: &str) -> Option<&'a Setting> {
-        self.settings().into_iter().rev().find(|setting| setting.key == key)
-    }
-
-    /// The text of a setting.
-    pub fn text(&self, key: &str) -> Option<&'a str> {
-        match &self.setting(key)?.value {
-            Given::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Who loads.
-    pub fn client(&self) -> Client {
-        self.text("client").and_then(Client::named).unwrap_or(Client::Sixmark)
-    }
-
-    /// What a name in braces stands for: a setting's text, else a factor's level.
-    pub fn value(&self, name: &str) -> Option<String> {
-        let of_factor = || self.levels.iter().find(|(factor, _)| *factor == name);
-        let text = self.text(name).map(str::to_owned);
-        text.or_else(|| of_factor().map(|(_, level)| level.name.clone()))
-    }
-
-    /// The line of the setting that decides the most about it, for what is wrong with all of it.
-    pub fn line(&self) -> usize {
-        let settings = self.settings();
-        settings.iter().find(|s| s.key == "client").or(settings.last()).map_or(0, |s| s.line)
-    }
-}
 
 /// How many cells there are.
 ///
@@ -114,14 +50,6 @@ pub fn cells(study: &Study) -> Vec<Cell<'_>> {
 fn with<'a>(levels: &[(&'a str, &'a Level)], factor: &'a Factor) -> Vec<Vec<(&'a str, &'a Level)>> {
     let next = factor.levels.iter().map(|level| (factor.name.as_str(), level));
     next.map(|next| levels.iter().copied().chain([next]).collect()).collect()
-}
-
-/// True where the levels are those named, in every factor named.
-fn is_at(levels: &[(&str, &Level)], at: &[At]) -> bool {
-    let holds = |at: &At| {
-        levels.iter().any(|(factor, level)| *factor == at.factor && level.name == at.level)
-    };
-    !at.is_empty() && at.iter().all(holds)
 }
 
 /// Places in the list of cells, with the repetition from 1, in the order in which they are measured.

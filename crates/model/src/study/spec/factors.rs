@@ -1,10 +1,11 @@
 //! Factors, their levels, and the settings that these make.
 
 use super::lab::InLab;
-use super::{FAMILIES, FAMILY, Factor, Given, Level, Setting};
+use super::{FAMILIES, FAMILY, Factor, Level};
 use crate::fields::{Field, Fields, Scalar};
 use crate::plan::braces::is_name;
 use crate::study::client::Client;
+use crate::study::setting::{Given, Setting};
 
 /// Keys that are the study's, not options of `sixmark run`.
 pub(super) const OWN: [&str; 11] = [

@@ -10,10 +10,11 @@
 //! ```
 
 use super::FAMILY;
-use super::outputs::{Names, Where};
 use crate::fields::{Field, Fields};
 use crate::study::measure::Measure;
 use crate::study::result::{Claim, MARGIN_PERCENT};
+use crate::study::spec::column::Where;
+use crate::study::spec::known_names::Names;
 
 /// A finding to be tested.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,11 @@
 //! The lab that a study is carried out in.
 
+use crate::study::setting::VARIANT;
 use std::collections::BTreeMap;
 
-use super::{Given, Setting};
 use crate::fields::{Book, Field, Fields};
 use crate::plan::lab::{self, Lab};
+use crate::study::setting::{Given, Setting};
 
 /// A lab that a study is carried out in: every cell has a host that its load comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,9 +31,6 @@ pub struct Capture {
     /// Its interface.
     pub interface: String,
 }
-
-/// What the keys of variants begin with: `lab-offload = "off"`.
-pub(super) const VARIANT: &str = "lab-";
 
 /// The lab of a table, and whatever its file has wrong.
 pub(super) fn in_lab(
@@ -99,9 +97,4 @@ pub fn chosen(settings: &[&Setting]) -> BTreeMap<String, String> {
         _ => None,
     };
     settings.iter().filter_map(choice).collect()
-}
-
-/// True of a key that is the lab's business, not a client's.
-pub fn is_of_lab(key: &str) -> bool {
-    matches!(key, "from" | "traffic") || key.starts_with(VARIANT)
 }

@@ -15,9 +15,12 @@
 //! ```
 
 mod around;
+mod cell;
 pub mod cells;
+mod column;
 mod factors;
 mod findings;
+mod known_names;
 pub mod lab;
 mod outputs;
 pub(crate) mod published;
@@ -25,6 +28,7 @@ mod read;
 pub mod traffic;
 pub mod words;
 
+use crate::study::setting::Setting;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -32,11 +36,12 @@ pub use crate::plan::services::{Ready, Service};
 pub use around::Hooks;
 
 use crate::plan::generated::Generated;
+pub use cell::Cell;
+pub use column::{ColumnSpec, Where};
 pub use findings::FindingSpec;
-pub use outputs::{
-    ChartSpec, ColumnSpec, ComparisonSpec, Levels, Outputs, PublishedOf, TableSpec, Where,
-};
-pub use published::{AnalysisSpec, PublishedFigures, ShareOf, SharesSpec, What};
+pub use known_names::Levels;
+pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
+pub use published::{AnalysisSpec, PublishedFigures, PublishedOf, ShareOf, SharesSpec, What};
 pub use read::{Context, parse};
 
 use crate::study::result::Order;
@@ -119,29 +124,6 @@ pub struct Together {
     pub at: Where,
     /// What they set together.
     pub settings: Vec<Setting>,
-}
-
-/// A key and what it is set to: one of the study's own or an option of `sixmark run` without its
-/// dashes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// The key, words joined by `-`.
-    pub key: String,
-    /// Its value.
-    pub value: Given,
-    /// Where it was set: the line's number, from 1.
-    pub line: usize,
-}
-
-/// A value of a setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
-    /// An option without a value, given or not.
-    Flag(bool),
-    /// An option's value.
-    Text(String),
-    /// An option given several times.
-    List(Vec<String>),
 }
 
 impl Study {

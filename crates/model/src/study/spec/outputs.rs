@@ -3,13 +3,14 @@
 mod read;
 
 use super::findings::FindingSpec;
-pub(super) use read::{Names, column_of, name, outputs};
+use crate::study::spec::column::ColumnSpec;
+use crate::study::spec::column::Where;
+use crate::study::spec::known_names::Levels;
+use crate::study::spec::published::PublishedOf;
+pub(super) use read::outputs;
 
-use crate::study::measure::{Measure, Unit};
-use crate::study::result::{At, Statistic};
-
-/// Levels of some factors.
-pub type Where = Vec<At>;
+use crate::study::measure::Measure;
+use crate::study::result::Statistic;
 
 /// Everything that is made of the cells.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,44 +66,6 @@ pub struct TableSpec {
     pub published: Option<PublishedOf>,
     /// Remarks below.
     pub remarks: Vec<String>,
-}
-
-/// Two levels of a factor, one judged against the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Levels {
-    /// The factor.
-    pub factor: String,
-    /// The level that is judged.
-    pub of: String,
-    /// The level that it is judged against.
-    pub over: String,
-}
-
-impl Levels {
-    /// The level that is judged, and the one that it is judged against.
-    pub fn sides(&self) -> [At; 2] {
-        [&self.of, &self.over].map(|level| At { factor: self.factor.clone(), level: level.clone() })
-    }
-}
-
-/// What a column has.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ColumnSpec {
-    /// What is shown.
-    pub measure: Measure,
-    /// In which unit.
-    pub unit: Unit,
-    /// What it is called.
-    pub label: String,
-}
-
-/// A table of the published figures, or the part of it at some levels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PublishedOf {
-    /// The table's name.
-    pub table: String,
-    /// Levels of its factors that the study has not.
-    pub at: Where,
 }
 
 /// Lines over a factor.

@@ -1,9 +1,9 @@
 //! The published figures: a TOML file of their own in the study's folder.
 
-use super::outputs::{Where, column_of, name};
 use crate::fields::{Book, Field, Fields, Scalar, Wrong};
 use crate::study::measure::{Kind, Measure};
 use crate::study::result::{At, Column, PublishedRow, PublishedTable};
+use crate::study::spec::column::{Where, column_of, name};
 use sixmark_units::family::Family;
 
 /// Figures that others published, and what is to be made of them.
@@ -270,4 +270,13 @@ fn share_of(mut fields: Fields<'_>) -> Option<ShareOf> {
     let family = fields.need("family").and_then(|field| field.one_of(&FAMILIES));
     let at = levels(fields);
     Some(ShareOf { family: family?, at })
+}
+
+/// A table of the published figures, or the part of it at some levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedOf {
+    /// The table's name.
+    pub table: String,
+    /// Levels of its factors that the study has not.
+    pub at: Where,
 }

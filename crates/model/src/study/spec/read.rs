@@ -6,15 +6,18 @@ use std::time::Duration;
 use super::around::{Hooks, hooks};
 use super::factors::{Known, factors, settings};
 use super::lab::{InLab, in_lab};
-use super::outputs::{Names, Outputs, Where, name, outputs};
+use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
-use super::{FAMILY, Factor, Given, Setting, Study, Together, cells};
+use super::{FAMILY, Factor, Study, Together, cells};
 use crate::fields::{Book, Field, Fields, Wrong};
 use crate::plan::braces::names;
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 use crate::study::result::Order;
+use crate::study::setting::{Given, Setting};
+use crate::study::spec::column::{Where, name};
+use crate::study::spec::known_names::Names;
 
 /// The most repetitions.
 const MOST_REPETITIONS: u64 = 100_000;

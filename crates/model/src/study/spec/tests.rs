@@ -7,6 +7,7 @@ use super::words::{Place, words};
 use super::*;
 use crate::fields::Wrong;
 use crate::study::client::Client;
+use crate::study::setting::Given;
 
 /// A few of those that `sixmark run` has.
 const OPTIONS: [&str; 9] = [

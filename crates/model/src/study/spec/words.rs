@@ -1,13 +1,14 @@
 //! From a cell to the words of a command.
 
-use super::cells::Cell;
+use super::Study;
 use super::factors::OWN;
-use super::lab::is_of_lab;
-use super::{Given, Setting, Study};
 use crate::plan::braces::{fill, names};
 use crate::plan::ratio::Ratio;
 use crate::plan::storage::server;
 use crate::study::client::Client;
+use crate::study::setting::is_of_lab;
+use crate::study::setting::{Given, Setting};
+use crate::study::spec::Cell;
 use sixmark_http::url::{Host, Url};
 use sixmark_units::family::Family;
 

@@ -7,7 +7,6 @@ use sixmark_model::comparison::Metric;
 use sixmark_model::comparison::result::Order;
 
 use super::super::run;
-use super::sides::WARM_UP;
 
 /// Compare two sides, one at a time, in interleaved blocks, and give a verdict.
 ///
@@ -120,3 +119,7 @@ fn margin(text: &str) -> Result<f64, String> {
     let wrong = || format!("'{text}' is not a percentage from above 0 to below 100, as in 5%");
     percent.map(|percent| percent / 100.0).ok_or_else(wrong)
 }
+
+/// Loading before each block is measured, unless `--warmup` says otherwise: opening connections is
+/// not what is compared.
+pub(super) const WARM_UP: &str = "100ms";

@@ -11,10 +11,6 @@ use super::words::words;
 use crate::compare::Contender;
 use sixmark_machine::Error;
 
-/// Loading before each block is measured, unless `--warmup` says otherwise: opening connections is
-/// not what is compared.
-pub(super) const WARM_UP: &str = "100ms";
-
 /// What a side loads: the options of both, then its own, which go before. Its URLs take the place
 /// of those of both.
 pub(super) fn contender(

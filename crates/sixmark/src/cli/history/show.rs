@@ -4,11 +4,11 @@ use sixmark_model::document::Document;
 use sixmark_units::visible::visible_json;
 
 use super::super::keep::{StoreArgs, quoted};
-use super::super::report;
 use super::{Which, numbers, open_for, print, table};
 use crate::cli::out::print_document;
 use crate::store::Listed;
 use sixmark_machine::Error;
+use sixmark_report::document_text;
 
 /// Show one result as it was shown when it was made.
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ fn shown(entry: &Listed, document: &str) -> Result<String, Error> {
         let id = entry.id;
         Error::Measure(format!("{id} {why}; `sixmark history show {id} --json` shows it as it is"))
     })?;
-    let found = report::table(&parsed);
+    let found = document_text(&parsed);
     let typed = entry.command.iter().skip(1).map(|word| quoted(word));
     let typed: Vec<String> = typed.collect();
     let command =

@@ -2,10 +2,9 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-use sixmark_http::http1::request::{check_method, parse_own_header};
+use sixmark_http::http1::request::parse_own_header;
 use sixmark_model::check::Expect;
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::condition::Condition;
@@ -16,8 +15,10 @@ use sixmark_model::plan::{Close, Driver};
 
 use super::super::keep;
 use super::super::out::Place;
-use super::requests::Format;
 use super::source::Wanted;
+use super::values::{
+    Format, close, driver, linger, method, positive, positive_time, time, timestamps,
+};
 use crate::resolve::Override;
 
 /// Load a web server over IPv6 and IPv4 at once and show both side by side.
@@ -104,18 +105,18 @@ pub(in crate::cli) struct Args {
     pub(super) rate: Option<Rate>,
 
     /// Let the rate change evenly, and end then (0:1000/s:1m)
-    #[arg(long, value_name = "FROM:TO:DURATION", value_parser = super::pace::ramp,
+    #[arg(long, value_name = "FROM:TO:DURATION", value_parser = super::values::ramp,
           conflicts_with_all = ["steps", "duration"], help_heading = "Open loop")]
     pub(in crate::cli) ramp: Option<Stage>,
 
     /// One rate after the other, and end then (100:10s,200:10s)
-    #[arg(long, value_name = "RATE:DURATION,…", value_parser = super::pace::step,
+    #[arg(long, value_name = "RATE:DURATION,…", value_parser = super::values::step,
           value_delimiter = ',', conflicts_with = "duration", help_heading = "Open loop")]
     pub(in crate::cli) steps: Vec<Stage>,
 
     /// Send what a HAR file or an access log has when it has it, or so many times as fast (2x), and
     /// end then
-    #[arg(long, value_name = "SPEED", value_parser = super::requests::speed, num_args = 0..=1,
+    #[arg(long, value_name = "SPEED", value_parser = super::values::speed, num_args = 0..=1,
           require_equals = true, default_missing_value = "1x", requires = "requests",
           conflicts_with_all = ["rate", "ramp", "steps", "find_max", "arrivals", "linger"],
           help_heading = "Open loop")]
@@ -130,13 +131,13 @@ pub(in crate::cli) struct Args {
     pub(in crate::cli) find_max: Vec<Condition>,
 
     /// Evenly spaced, or at random as those of many users are [default: constant]
-    #[arg(long, value_name = "constant|poisson", value_parser = super::pace::process,
+    #[arg(long, value_name = "constant|poisson", value_parser = super::values::process,
           help_heading = "Open loop")]
     pub(super) arrivals: Option<Process>,
 
     /// What becomes of an exchange that is due when -c are in flight: it waits, its response time
     /// counting from when it was due, or it is dropped and counted [default: wait]
-    #[arg(long, value_name = "wait|drop", value_parser = super::pace::overload,
+    #[arg(long, value_name = "wait|drop", value_parser = super::values::overload,
           help_heading = "Open loop")]
     pub(super) overload: Option<Overload>,
 
@@ -211,12 +212,12 @@ pub(in crate::cli) struct Args {
 
     /// Mix of requests by weight: a request file (TOML, docs/requests.md), a HAR file, or an access
     /// log, from which GET and HEAD are taken ('-': standard input)
-    #[arg(long, value_name = "FILE", value_parser = super::requests::file,
+    #[arg(long, value_name = "FILE", value_parser = super::values::file,
           conflicts_with_all = ["method", "body", "body_file"], help_heading = "Request")]
     pub(super) requests: Option<PathBuf>,
 
     /// What that file is [default: as its beginning says]
-    #[arg(long, value_name = "toml|har|log", value_parser = super::requests::format,
+    #[arg(long, value_name = "toml|har|log", value_parser = super::values::format,
           requires = "requests", help_heading = "Request")]
     pub(super) requests_format: Option<Format>,
 
@@ -309,65 +310,4 @@ pub(in crate::cli) struct Args {
     /// Where schedules over several addresses begin, and Poisson arrivals [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(in crate::cli) seed: Option<u64>,
-}
-
-/// Rust's own words for a zero here are about its types.
-pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "not a whole number from 1 up, or too large".to_owned())
-}
-
-/// A time with its unit; seconds where it has none.
-fn time(text: &str) -> Result<Duration, String> {
-    let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
-        true => humantime::parse_duration(&format!("{text}s")),
-        false => humantime::parse_duration(text),
-    };
-    let time = parsed.map_err(|_| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))?;
-    // Above this, nanoseconds from the clock's beginning might not fit 64 bits.
-    let longest = Duration::from_secs(100 * 365 * 24 * 3600);
-    if time <= longest { Ok(time) } else { Err("longer than 100 years".to_owned()) }
-}
-
-pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
-    match time(text)? {
-        Duration::ZERO => Err("must be above 0".to_owned()),
-        time => Ok(time),
-    }
-}
-
-fn linger(text: &str) -> Result<Duration, String> {
-    let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
-    time(text).and_then(|linger| match bounds.contains(&linger) {
-        true => Ok(linger),
-        false => Err("give a time from 1us to 1s".to_owned()),
-    })
-}
-
-fn close(text: &str) -> Result<Close, String> {
-    match text {
-        "fin" => Ok(Close::Fin),
-        "rst" => Ok(Close::Rst),
-        _ => Err("say fin or rst".to_owned()),
-    }
-}
-
-fn driver(text: &str) -> Result<Driver, String> {
-    match text {
-        "auto" => Ok(Driver::Auto),
-        "uring" => Ok(Driver::Uring),
-        "epoll" => Ok(Driver::Epoll),
-        _ => Err("say auto, uring or epoll".to_owned()),
-    }
-}
-
-fn timestamps(text: &str) -> Result<Timestamps, String> {
-    match text {
-        "user" => Ok(Timestamps::User),
-        "kernel" => Ok(Timestamps::Kernel),
-        _ => Err("say user or kernel".to_owned()),
-    }
-}
-
-fn method(text: &str) -> Result<String, String> {
-    check_method(text).map(|()| text.to_owned())
 }

@@ -9,11 +9,14 @@ mod search;
 mod source;
 mod text;
 mod tls;
+mod values;
+pub(super) mod vitals_from;
 
-pub(super) use args::{Args, positive, positive_time};
+pub(super) use args::Args;
 pub(super) use live::figures;
 pub(super) use plan::{only_family, plan};
 pub(super) use text::silent;
+pub(super) use values::{positive, positive_time};
 
 use sixmark_model::document::Document;
 use sixmark_model::gate::Names;
@@ -24,7 +27,8 @@ use sixmark_report::{csv, junit, text as shown};
 use super::keep::Keeper;
 use super::out::{self, Place, encoded, print, warn};
 use super::progress::can_repaint;
-use super::{gates, report, signals, stop_flag, vitals_from};
+use super::{gates, report, signals, stop_flag};
+
 use crate::run::Ready;
 use live::Live;
 use sixmark_machine::Error;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sixmark_model::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
+use sixmark_model::pace::{Open, Overload, Pace, Process, Stage, Timetable};
 
-use super::args::{Args, positive_time};
+use super::args::Args;
 use super::search::FIRST;
 use sixmark_machine::Error;
 
@@ -61,37 +61,4 @@ fn alone(args: &Args) -> Option<String> {
     ];
     let (option, _) = given.into_iter().find(|&(_, given)| given)?;
     Some(format!("{option} is for an open loop; give it a rate with --rate, --ramp or --steps"))
-}
-
-/// `FROM:TO:DURATION`.
-pub(super) fn ramp(text: &str) -> Result<Stage, String> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let [from, to, duration] = parts[..] else {
-        return Err(format!("'{text}' is not FROM:TO:DURATION, as in 0:1000/s:1m"));
-    };
-    let duration = Some(positive_time(duration)?);
-    Ok(Stage { from: from.parse()?, to: to.parse()?, duration })
-}
-
-/// `RATE:DURATION`.
-pub(super) fn step(text: &str) -> Result<Stage, String> {
-    let wrong = || format!("'{text}' is not RATE:DURATION, as in 100:10s,200:10s");
-    let (rate, duration) = text.split_once(':').ok_or_else(wrong)?;
-    Ok(Stage::level(rate.parse::<Rate>()?, positive_time(duration)?))
-}
-
-pub(super) fn process(text: &str) -> Result<Process, String> {
-    match text {
-        "constant" => Ok(Process::Constant),
-        "poisson" => Ok(Process::Poisson),
-        _ => Err("say constant or poisson".to_owned()),
-    }
-}
-
-pub(super) fn overload(text: &str) -> Result<Overload, String> {
-    match text {
-        "wait" => Ok(Overload::Wait),
-        "drop" => Ok(Overload::Drop),
-        _ => Err("say wait or drop".to_owned()),
-    }
 }

@@ -21,7 +21,7 @@ use super::requests::{self, Sent};
 use super::search;
 use super::source;
 use super::tls;
-use crate::cli::vitals_from;
+use crate::cli::run::vitals_from;
 use crate::resolve::Resolver;
 use crate::run::Planned;
 use crate::warning;
@@ -115,7 +115,7 @@ fn entries(args: &Args) -> Result<Vec<Entry>, Error> {
 fn entry(args: &Args, text: &str) -> Result<Entry, Error> {
     match text.parse::<Url>() {
         Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
-        Err(_) if args.replay.is_some() && requests::speed(text).is_ok() => {
+        Err(_) if args.replay.is_some() && super::values::speed(text).is_ok() => {
             Err(Error::Usage(format!("'{text}' is no URL; a speed is written --replay={text}")))
         }
         Err(error) => Err(Error::Usage(format!("URL '{text}': {error}"))),

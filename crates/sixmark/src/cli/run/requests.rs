@@ -1,12 +1,13 @@
 //! What is sent: one request of the options, or the mix of a file.
 
+use super::values::Format;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use sixmark_model::import::{AccessLog, Imported, Wanted, har, is_log_line};
-use sixmark_model::pace::{Speed, Timetable};
+use sixmark_model::pace::Timetable;
 use sixmark_model::plan::request::usual_method;
 use sixmark_model::plan::{Body, Request, Requests, Target, requests};
 use sixmark_model::provenance::Warning;
@@ -22,14 +23,6 @@ const BEGINNING: usize = 64 << 10;
 /// The longest line of a log that is read, in bytes: more is no request line of any server's.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// What a file of requests is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    Toml,
-    Har,
-    Log,
-}
-
 /// What the options say is to be sent.
 #[derive(Debug)]
 pub(super) struct Sent {
@@ -38,31 +31,6 @@ pub(super) struct Sent {
     pub(super) timetable: Option<Timetable>,
     /// What was left out.
     pub(super) warning: Option<Warning>,
-}
-
-/// A `--requests` as typed: a number is meant for `-n`, which other tools spell so.
-pub(super) fn file(text: &str) -> Result<PathBuf, String> {
-    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => Err(format!("it takes a file; for a number of requests use -n {text}")),
-        false => Ok(text.into()),
-    }
-}
-
-pub(super) fn format(text: &str) -> Result<Format, String> {
-    match text {
-        "toml" => Ok(Format::Toml),
-        "har" => Ok(Format::Har),
-        "log" => Ok(Format::Log),
-        _ => Err("say toml, har or log".to_owned()),
-    }
-}
-
-/// A `--replay` as typed: `2x`, `0.5`.
-pub(super) fn speed(text: &str) -> Result<Speed, String> {
-    let number = text.strip_suffix('x').unwrap_or(text);
-    let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let speed = number.parse().ok().filter(|speed| plain && (0.001..=1_000.0).contains(speed));
-    speed.ok_or_else(|| "a speed is from 0.001x to 1000x, as in --replay=2x".to_owned())
 }
 
 /// The requests that the options describe.
@@ -232,6 +200,7 @@ fn format_of(beginning: &[u8]) -> Format {
 
 #[cfg(test)]
 mod tests {
+    use super::super::values::speed;
     use super::*;
 
     #[test]

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use sixmark_model::study::client::Client;
 use sixmark_model::study::result::Order;
-use sixmark_model::study::spec::cells::{Cell, cells};
-use sixmark_model::study::spec::{Given, Study};
+use sixmark_model::study::setting::Given;
+use sixmark_model::study::spec::Cell;
+use sixmark_model::study::spec::Study;
+use sixmark_model::study::spec::cells::cells;
 use sixmark_units::quantity::count;
 
 use super::super::out::print;

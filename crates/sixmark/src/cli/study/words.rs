@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use super::super::{Cli, Command, one_line, run, vitals_from};
+use super::super::{Cli, Command, one_line, run};
+use crate::cli::run::vitals_from;
 use crate::run::Ready;
 use crate::study::Commands;
 use sixmark_machine::Error;

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
-use super::stamped::Track;
+use super::track::Track;
 use crate::driver::begin::outcome_with_handshake;
 use crate::driver::datagram::Datagrams;
 use crate::driver::own::{Bytes, Spare};

@@ -7,6 +7,7 @@
 mod connection;
 mod receive;
 mod stamped;
+mod track;
 mod wait;
 
 use std::collections::VecDeque;
@@ -16,8 +17,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
-use super::begin::{Begun, begin, failed, number};
+use super::begin::{Begun, begin, failed};
 use super::datagram::{self, Datagrams};
+use super::errno::number;
 use super::own::{Bytes, Spare, rest};
 use super::{Close, Driver, Event, Handed, Handshake, Kind, Message, Path, Slot, Stamps, Way};
 use crate::{check, clock, path, socket, stamp};
@@ -117,7 +119,7 @@ impl Epoll {
                 let _ = stamp::enable_received(&fd);
                 None
             }
-            Some(_) => stamped::track(&fd),
+            Some(_) => track::track(&fd),
             None => None,
         };
         let socket = &mut self.sockets[slot as usize];

@@ -1,8 +1,8 @@
 //! What came to a socket that the kernel told of.
 
 use super::{BUFFER, DROP, Epoll};
-use crate::driver::begin::number;
 use crate::driver::datagram::{self, Received};
+use crate::driver::errno::number;
 use crate::driver::{Kind, Slot};
 use crate::socket;
 

@@ -29,40 +29,6 @@ pub(super) struct Stamped {
     missing: u64,
 }
 
-/// Where a connection is with its stamps.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Track {
-    /// Bytes that were to be sent on it, modulo 2^32: so are the numbers in the stamps.
-    sent: u32,
-    /// The stamp of the last one has not come yet.
-    awaits: bool,
-    /// Nothing was received since the last send.
-    fresh: bool,
-    /// The latest time told of it.
-    latest: u64,
-}
-
-/// Asks for stamps of a connection that was begun. None where they are refused, as they are to one
-/// that has failed already: over loopback that is so when the connect call returns.
-pub(super) fn track(fd: &OwnedFd) -> Option<Track> {
-    stamp::enable(fd).ok().map(|()| Track::default())
-}
-
-impl Track {
-    /// That many bytes more are to be sent.
-    pub(super) fn send(&mut self, count: usize) {
-        self.sent = self.sent.wrapping_add(count as u32);
-        self.awaits = true;
-        self.fresh = true;
-    }
-
-    /// How many bytes to receive at once: a stamp is that of the last segment received from, so the
-    /// first byte of a response is received alone to have its own.
-    pub(super) fn room(&self, buffer: usize) -> usize {
-        if self.fresh { 1 } else { buffer }
-    }
-}
-
 impl Stamped {
     /// Fails, with the reason and a way out, where the kernel gives no stamps.
     pub(super) fn new() -> io::Result<Stamped> {

@@ -15,9 +15,6 @@ use crate::driver::{Kind, Slot};
 const HEADER: usize = 16;
 /// Where a datagram's bytes begin.
 const START: usize = HEADER + CONTROL;
-/// The bytes of a buffer.
-pub(super) const SIZE: usize = datagram::ROOM + 1024;
-
 impl Uring {
     /// What a slot with datagrams knows of them, and its descriptor.
     pub(super) fn datagrams(

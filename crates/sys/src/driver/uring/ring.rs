@@ -9,8 +9,8 @@ use std::time::Duration;
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Parameters, squeue};
 
-use super::datagram;
 use crate::buffers::{Buffers, GROUP};
+use crate::driver::datagram::ROOM;
 use crate::{limit, release};
 
 /// Submissions that can be queued between two calls into the kernel.
@@ -25,6 +25,8 @@ const DATAGRAMS: u16 = 64;
 /// As many of either the kernel has at first. Those used again soon are still in the processor's caches;
 /// it gets more where it runs out of them.
 const AHEAD: u16 = 16;
+/// The bytes of a buffer for datagrams: what is received at once, and what the kernel puts before it.
+const DATAGRAM_BYTES: usize = ROOM + 1024;
 
 /// How much a peer is expected to write at once: as much as a buffer for what comes over connections
 /// should have room for, so that it is received at once, and is not answered piece by piece.
@@ -101,7 +103,7 @@ impl Ring {
     pub(super) fn expect_datagrams(&mut self) -> io::Result<()> {
         if self.datagrams.is_none() {
             let (submitter, group) = (self.ring.submitter(), Pool::Datagrams as u16);
-            let (count, size) = (DATAGRAMS, datagram::SIZE);
+            let (count, size) = (DATAGRAMS, DATAGRAM_BYTES);
             // SAFETY: Drop frees the buffers only after everything under way was cancelled.
             let buffers =
                 unsafe { Buffers::register_group(&submitter, group, count, size, AHEAD) }?;

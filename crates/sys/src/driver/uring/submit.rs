@@ -7,7 +7,7 @@ use io_uring::squeue::Entry;
 
 use super::{Uring, mark};
 use crate::clock;
-use crate::driver::begin::number;
+use crate::driver::errno::number;
 use crate::driver::{Event, Kind};
 
 impl Uring {

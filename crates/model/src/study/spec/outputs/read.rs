@@ -1,154 +1,15 @@
 //! Reads from a study's file what is made of its cells.
 
-use super::{
-    ChartSpec, ColumnSpec, ComparisonSpec, Levels, Outputs, PublishedOf, TableSpec, Where,
-};
+use super::{ChartSpec, ComparisonSpec, Levels, Outputs, TableSpec};
 use crate::fields::{Field, Fields};
-use crate::plan::braces::is_name;
 use crate::study::measure::Measure;
-use crate::study::result::{At, Statistic};
+use crate::study::result::Statistic;
+use crate::study::spec::FAMILY;
+use crate::study::spec::column::column_of;
+use crate::study::spec::column::name;
+use crate::study::spec::column::{ColumnSpec, Where};
 use crate::study::spec::findings::{findings, margin};
-use crate::study::spec::published::PublishedFigures;
-use crate::study::spec::{FAMILY, Factor};
-
-/// What names are known.
-#[derive(Clone, Copy)]
-pub(in crate::study::spec) struct Names<'a> {
-    pub(in crate::study::spec) factors: &'a [Factor],
-    /// The same with the levels of every form.
-    pub(in crate::study::spec) long: &'a [Factor],
-    pub(in crate::study::spec) published: Option<&'a PublishedFigures>,
-}
-
-impl Names<'_> {
-    fn all(&self) -> Vec<&str> {
-        let own = self.factors.iter().map(|factor| factor.name.as_str());
-        let mut all: Vec<_> = own.collect();
-        if !all.contains(&FAMILY) {
-            all.push(FAMILY);
-        }
-        all
-    }
-
-    /// True of the name of a factor; else that is told.
-    pub(in crate::study::spec) fn is_factor(&self, field: &Field<'_>) -> bool {
-        let known = self.all();
-        let found = known.contains(&field.name.as_str());
-        if !found {
-            field.wrong(&format!("is not a factor; factors: {}", known.join(", ")));
-        }
-        found
-    }
-
-    /// A level of a factor, of the long form where the short one has not got it.
-    pub(in crate::study::spec) fn level_of(
-        &self,
-        factor: &str,
-        field: &Field<'_>,
-    ) -> Option<String> {
-        Names { factors: self.long, ..*self }.level(factor, field)
-    }
-
-    fn levels(&self, factor: &str) -> Vec<&str> {
-        levels(self.factors, factor)
-    }
-
-    fn factor(&self, field: &Field<'_>) -> Option<String> {
-        let name = field.text()?;
-        let known = self.all();
-        if !known.contains(&name.as_str()) {
-            field.wrong(&format!("'{name}' is not a factor; factors: {}", known.join(", ")));
-            return None;
-        }
-        Some(name)
-    }
-
-    fn several(&self, field: Option<Field<'_>>) -> Vec<String> {
-        let items = field.map_or(Vec::new(), |field| field.items());
-        items.iter().filter_map(|item| self.factor(item)).collect()
-    }
-
-    fn level(&self, factor: &str, field: &Field<'_>) -> Option<String> {
-        let name = scalar(field)?;
-        let known = levels(self.long, factor);
-        if !known.contains(&name.as_str()) {
-            field.wrong(&format!(
-                "'{name}' is not a level of {factor}; levels: {}",
-                known.join(", ")
-            ));
-            return None;
-        }
-        Some(name)
-    }
-
-    /// Levels of some factors.
-    pub(in crate::study::spec) fn only(&self, fields: Option<Fields<'_>>) -> Where {
-        let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
-        let at = |field: &Field<'_>| {
-            if !self.is_factor(field) {
-                return None;
-            }
-            let level = self.level(&field.name, field)?;
-            Some(At { factor: field.name.clone(), level })
-        };
-        rest.iter().filter_map(at).collect()
-    }
-
-    /// `{ factor = "family", of = "ipv6", over = "ipv4" }`
-    fn two_levels(&self, field: Option<Field<'_>>) -> Option<Levels> {
-        let field = field?;
-        let mut fields = field.fields()?;
-        let factor = fields.need("factor").and_then(|field| self.factor(&field));
-        let sides = ["of", "over"].map(|name| fields.need(name));
-        fields.end();
-        let factor = factor?;
-        let [of, over] = sides.map(|side| self.level(&factor, &side?));
-        let (of, over) = (of?, over?);
-        if of == over {
-            field.wrong("of and over are two levels");
-        }
-        Some(Levels { factor, of, over })
-    }
-
-    fn published(&self, field: Option<Field<'_>>) -> Option<PublishedOf> {
-        let field = field?;
-        let (name, at) = if field.is_table() {
-            let mut fields = field.fields()?;
-            let name = fields.need("table").and_then(|name| name.text())?;
-            let at = fields.table("at").map_or(Vec::new(), |mut at| at.rest());
-            let at = at
-                .iter()
-                .filter_map(|field| Some(At { factor: field.name.clone(), level: scalar(field)? }));
-            let at = at.collect();
-            fields.end();
-            (name, at)
-        } else {
-            (field.text()?, Vec::new())
-        };
-        let tables = self.published.map_or(&[][..], |published| &published.tables);
-        if !tables.iter().any(|table| table.name == name) {
-            let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
-            let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
-            field.wrong(&format!("no published table is called '{name}': {known}"));
-            return None;
-        }
-        Some(PublishedOf { table: name, at })
-    }
-}
-
-fn levels<'a>(factors: &'a [Factor], name: &str) -> Vec<&'a str> {
-    match factors.iter().find(|known| known.name == name) {
-        Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
-        None => crate::study::spec::FAMILIES.to_vec(),
-    }
-}
-
-fn scalar(field: &Field<'_>) -> Option<String> {
-    Some(match field.scalar()? {
-        crate::fields::Scalar::Flag(flag) => flag.to_string(),
-        crate::fields::Scalar::Text(text) => text,
-    })
-}
+use crate::study::spec::known_names::Names;
 
 /// All of a file's outputs.
 pub(in crate::study::spec) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>) -> Outputs {
@@ -167,14 +28,6 @@ pub(in crate::study::spec) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>
 
 fn named(fields: &mut Fields<'_>) -> Option<String> {
     fields.need("name")?.parsed(name)
-}
-
-/// A name of a table, a figure, a comparison.
-pub(in crate::study::spec) fn name(text: &str) -> Result<String, String> {
-    match is_name(text) {
-        true => Ok(text.to_owned()),
-        false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
-    }
 }
 
 /// `mean` or `median`.
@@ -252,18 +105,6 @@ pub(in crate::study::spec) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
     let spec = column_of(&mut fields);
     fields.end();
     spec
-}
-
-/// The same of a table that has other keys too.
-pub(in crate::study::spec) fn column_of(fields: &mut Fields<'_>) -> Option<ColumnSpec> {
-    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
-    let (unit, label) = (fields.take("unit"), fields.text("label"));
-    let measure = measure?;
-    let unit = match unit {
-        Some(unit) => unit.parsed(|name| measure.unit(name))?,
-        None => measure.base_unit(),
-    };
-    Some(ColumnSpec { measure, unit, label: label.unwrap_or_else(|| measure.to_string()) })
 }
 
 fn chart(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ChartSpec> {

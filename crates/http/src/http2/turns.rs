@@ -1,0 +1,26 @@
+//! Who sends content next, and how much of it the peer lets come.
+
+use std::collections::VecDeque;
+
+use super::settings::FIRST_WINDOW;
+use super::streams::Stream;
+
+/// The peer's window for the connection, and who waits for it.
+#[derive(Debug)]
+pub(super) struct Sending {
+    pub(super) window: i64,
+    pub(super) turns: VecDeque<u32>,
+}
+
+impl Sending {
+    pub(super) fn new() -> Sending {
+        Sending { window: i64::from(FIRST_WINDOW), turns: VecDeque::new() }
+    }
+
+    /// Forgets a stream that will send no more.
+    pub(super) fn unqueue(&mut self, stream: &Stream) {
+        if stream.queued {
+            self.turns.retain(|&id| id != stream.id);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The parts of a lab: how one is found, and named in an error.
+
+use std::io;
+
+use sixmark_model::plan::lab::{Lab, Node};
+
+use super::host::Host;
+use sixmark_machine::Error;
+
+/// A bridge's interface in its namespace.
+pub(super) const BRIDGE: &str = "br0";
+
+/// The node at a link's end.
+pub(super) fn at<'a>(lab: &Lab, nodes: &'a [Host], node: Node) -> Result<&'a Host, Error> {
+    let number = match node {
+        Node::Host(number) => number,
+        Node::Bridge(number) => lab.hosts.len() + number,
+    };
+    nodes.get(number).ok_or_else(|| Error::Measure("the lab lacks one of its hosts".to_owned()))
+}
+
+/// An error with the part of the lab that it came in.
+pub(super) fn of(part: &str) -> impl Fn(io::Error) -> Error {
+    move |error| Error::Measure(format!("can't build the lab: {part}: {error}"))
+}

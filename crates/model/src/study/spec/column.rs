@@ -1,0 +1,40 @@
+//! A measure as a column of a table, and where figures stand.
+
+use crate::fields::Fields;
+use crate::plan::braces::is_name;
+use crate::study::measure::{Measure, Unit};
+use crate::study::result::At;
+
+/// Levels of some factors.
+pub type Where = Vec<At>;
+
+/// What a column has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnSpec {
+    /// What is shown.
+    pub measure: Measure,
+    /// In which unit.
+    pub unit: Unit,
+    /// What it is called.
+    pub label: String,
+}
+
+/// A name of a table, a figure, a comparison.
+pub(super) fn name(text: &str) -> Result<String, String> {
+    match is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
+    }
+}
+
+/// The same of a table that has other keys too.
+pub(super) fn column_of(fields: &mut Fields<'_>) -> Option<ColumnSpec> {
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
+    let (unit, label) = (fields.take("unit"), fields.text("label"));
+    let measure = measure?;
+    let unit = match unit {
+        Some(unit) => unit.parsed(|name| measure.unit(name))?,
+        None => measure.base_unit(),
+    };
+    Some(ColumnSpec { measure, unit, label: label.unwrap_or_else(|| measure.to_string()) })
+}

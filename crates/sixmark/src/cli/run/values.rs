@@ -1,0 +1,137 @@
+//! From the words of an option to its value.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sixmark_http::http1::request::check_method;
+use sixmark_model::clocks::Timestamps;
+use sixmark_model::pace::{Overload, Process, Rate, Speed, Stage};
+use sixmark_model::plan::{Close, Driver};
+
+/// `FROM:TO:DURATION`.
+pub(super) fn ramp(text: &str) -> Result<Stage, String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let [from, to, duration] = parts[..] else {
+        return Err(format!("'{text}' is not FROM:TO:DURATION, as in 0:1000/s:1m"));
+    };
+    let duration = Some(positive_time(duration)?);
+    Ok(Stage { from: from.parse()?, to: to.parse()?, duration })
+}
+
+/// `RATE:DURATION`.
+pub(super) fn step(text: &str) -> Result<Stage, String> {
+    let wrong = || format!("'{text}' is not RATE:DURATION, as in 100:10s,200:10s");
+    let (rate, duration) = text.split_once(':').ok_or_else(wrong)?;
+    Ok(Stage::level(rate.parse::<Rate>()?, positive_time(duration)?))
+}
+
+pub(super) fn process(text: &str) -> Result<Process, String> {
+    match text {
+        "constant" => Ok(Process::Constant),
+        "poisson" => Ok(Process::Poisson),
+        _ => Err("say constant or poisson".to_owned()),
+    }
+}
+
+pub(super) fn overload(text: &str) -> Result<Overload, String> {
+    match text {
+        "wait" => Ok(Overload::Wait),
+        "drop" => Ok(Overload::Drop),
+        _ => Err("say wait or drop".to_owned()),
+    }
+}
+
+/// What a file of requests is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Toml,
+    Har,
+    Log,
+}
+
+/// A `--requests` as typed: a number is meant for `-n`, which other tools spell so.
+pub(super) fn file(text: &str) -> Result<PathBuf, String> {
+    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Err(format!("it takes a file; for a number of requests use -n {text}")),
+        false => Ok(text.into()),
+    }
+}
+
+pub(super) fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "toml" => Ok(Format::Toml),
+        "har" => Ok(Format::Har),
+        "log" => Ok(Format::Log),
+        _ => Err("say toml, har or log".to_owned()),
+    }
+}
+
+/// A `--replay` as typed: `2x`, `0.5`.
+pub(super) fn speed(text: &str) -> Result<Speed, String> {
+    let number = text.strip_suffix('x').unwrap_or(text);
+    let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let speed = number.parse().ok().filter(|speed| plain && (0.001..=1_000.0).contains(speed));
+    speed.ok_or_else(|| "a speed is from 0.001x to 1000x, as in --replay=2x".to_owned())
+}
+
+/// Rust's own words for a zero here are about its types.
+pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "not a whole number from 1 up, or too large".to_owned())
+}
+
+/// A time with its unit; seconds where it has none.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
+        true => humantime::parse_duration(&format!("{text}s")),
+        false => humantime::parse_duration(text),
+    };
+    let time = parsed.map_err(|_| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))?;
+    // Above this, nanoseconds from the clock's beginning might not fit 64 bits.
+    let longest = Duration::from_secs(100 * 365 * 24 * 3600);
+    if time <= longest { Ok(time) } else { Err("longer than 100 years".to_owned()) }
+}
+
+pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        Duration::ZERO => Err("must be above 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
+pub(super) fn linger(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
+    time(text).and_then(|linger| match bounds.contains(&linger) {
+        true => Ok(linger),
+        false => Err("give a time from 1us to 1s".to_owned()),
+    })
+}
+
+pub(super) fn close(text: &str) -> Result<Close, String> {
+    match text {
+        "fin" => Ok(Close::Fin),
+        "rst" => Ok(Close::Rst),
+        _ => Err("say fin or rst".to_owned()),
+    }
+}
+
+pub(super) fn driver(text: &str) -> Result<Driver, String> {
+    match text {
+        "auto" => Ok(Driver::Auto),
+        "uring" => Ok(Driver::Uring),
+        "epoll" => Ok(Driver::Epoll),
+        _ => Err("say auto, uring or epoll".to_owned()),
+    }
+}
+
+pub(super) fn timestamps(text: &str) -> Result<Timestamps, String> {
+    match text {
+        "user" => Ok(Timestamps::User),
+        "kernel" => Ok(Timestamps::Kernel),
+        _ => Err("say user or kernel".to_owned()),
+    }
+}
+
+pub(super) fn method(text: &str) -> Result<String, String> {
+    check_method(text).map(|()| text.to_owned())
+}

@@ -1,0 +1,63 @@
+//! The ports of flows: those to listen on, and those of the other side.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sixmark_model::traffic::{Flow, Outgoing, Protocol, Side};
+use sixmark_units::family::{Family, PerFamily};
+
+use super::control::Door;
+use super::{Port, Receiver};
+
+/// What comes after the end of sending is waited for until nothing does, and no longer than this.
+pub(super) const QUIET: Duration = Duration::from_millis(100);
+
+/// See [`QUIET`].
+pub(super) const LONGEST: Duration = Duration::from_secs(5);
+
+/// A free port for each protocol and family that `from` sends.
+pub(crate) fn ports(flows: &[Flow], from: Side) -> Vec<Port> {
+    let mut kinds: Vec<_> =
+        flows.iter().filter(|f| f.from == from).map(|f| (f.protocol, f.family)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.into_iter().map(|(protocol, family)| Port::any(protocol, family)).collect()
+}
+
+/// Where a receiver listens.
+pub(crate) fn doors(receiver: &Receiver) -> Vec<Door> {
+    let door = |(protocol, at): &(Protocol, SocketAddr)| {
+        let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
+        Door { protocol, family, port }
+    };
+    receiver.addresses().iter().map(door).collect()
+}
+
+/// The flows that `from` sends, to the other side's addresses and ports.
+pub(crate) fn outgoing(
+    flows: &[Flow],
+    from: Side,
+    hosts: &PerFamily<Option<SocketAddr>>,
+    doors: &[Door],
+) -> Result<Vec<Outgoing>, String> {
+    let one = |flow: &Flow| {
+        let (family, protocol) = (flow.family, flow.protocol);
+        let mut to =
+            hosts[family].ok_or_else(|| format!("the other side has no {family} address"))?;
+        let door = doors.iter().find(|door| (door.family, door.protocol) == (family, protocol));
+        let door = door.ok_or_else(|| {
+            format!("the other side listens on no port of {protocol} over {family}")
+        })?;
+        to.set_port(door.port);
+        Ok(Outgoing {
+            flow: flow.clone(),
+            to,
+            port: None,
+            hops: None,
+            class: None,
+            buffer: None,
+            sequence: 0,
+        })
+    };
+    flows.iter().filter(|flow| flow.from == from).map(one).collect()
+}
