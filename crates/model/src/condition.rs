@@ -6,8 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::family_result::FamilyResult;
-use crate::timing::Summary;
-use sixmark_units::names::{find, named, names};
+use crate::timed_phase::{TimePoint, TimedPhase};
+use sixmark_units::names::{find, names};
 
 /// A figure of one family and what it must stay below.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,49 +31,29 @@ type Unit = (&'static str, f64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Figure {
     /// A quantile of a phase's durations.
-    Duration(Phase, Quantile),
+    Duration(TimedPhase, TimePoint),
     /// The share of exchanges without a complete response.
     Failures,
 }
 
-/// A phase whose durations can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Connect,
-    Tls,
-    Wait,
-    Transfer,
-    Service,
-    Response,
-}
-
-/// A figure of many durations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quantile {
-    Mean,
-    P50,
-    P90,
-    P99,
-    P999,
-    Max,
-}
-
-const PHASES: [(&str, Phase); 6] = [
-    ("connect", Phase::Connect),
-    ("tls", Phase::Tls),
-    ("wait", Phase::Wait),
-    ("transfer", Phase::Transfer),
-    ("service", Phase::Service),
-    ("response", Phase::Response),
+/// The phases that a condition may bound.
+const PHASES: [TimedPhase; 6] = [
+    TimedPhase::Connect,
+    TimedPhase::Tls,
+    TimedPhase::Wait,
+    TimedPhase::Transfer,
+    TimedPhase::Service,
+    TimedPhase::Response,
 ];
 
-const QUANTILES: [(&str, Quantile); 6] = [
-    ("mean", Quantile::Mean),
-    ("p50", Quantile::P50),
-    ("p90", Quantile::P90),
-    ("p99", Quantile::P99),
-    ("p999", Quantile::P999),
-    ("max", Quantile::Max),
+/// The figures of theirs that it may bound: none that gets better as responses get slower.
+const QUANTILES: [TimePoint; 6] = [
+    TimePoint::Mean,
+    TimePoint::P50,
+    TimePoint::P90,
+    TimePoint::P99,
+    TimePoint::P999,
+    TimePoint::Max,
 ];
 
 /// Units of durations, the longer name first where one ends with another.
@@ -86,7 +66,7 @@ impl Condition {
     /// The figure's value: in microseconds, or a share of one. None where nothing was measured.
     pub fn value(&self, of: &FamilyResult) -> Option<f64> {
         match self.figure {
-            Figure::Duration(phase, quantile) => quantile.of(phase.of(of)?),
+            Figure::Duration(phase, quantile) => quantile.value_us(phase.durations(of)?),
             Figure::Failures => {
                 let sent = of.requests.sent as f64;
                 let accepted = of.accepted() as f64;
@@ -112,7 +92,7 @@ impl Condition {
     pub fn figure(&self) -> String {
         match self.figure {
             Figure::Duration(phase, quantile) => {
-                format!("{}.{}", named(&PHASES, phase), named(&QUANTILES, quantile))
+                format!("{}.{}", phase.name(), quantile.name())
             }
             Figure::Failures => "failures".to_owned(),
         }
@@ -121,7 +101,7 @@ impl Condition {
     /// The seconds that a response may take, where it bounds that.
     pub fn response_bound_s(&self) -> Option<f64> {
         match self.figure {
-            Figure::Duration(Phase::Wait | Phase::Service | Phase::Response, _) => {
+            Figure::Duration(TimedPhase::Wait | TimedPhase::Service | TimedPhase::Response, _) => {
                 Some(self.bound.value() / 1e6)
             }
             _ => None,
@@ -135,24 +115,24 @@ impl Condition {
 
     /// True where it looks at the opening of connections.
     pub fn needs_connecting(&self) -> bool {
-        matches!(self.figure, Figure::Duration(Phase::Connect | Phase::Tls, _))
+        matches!(self.figure, Figure::Duration(TimedPhase::Connect | TimedPhase::Tls, _))
     }
 
     /// True where it looks at handshakes of TLS.
     pub fn needs_tls(&self) -> bool {
-        matches!(self.figure, Figure::Duration(Phase::Tls, _))
+        matches!(self.figure, Figure::Duration(TimedPhase::Tls, _))
     }
 
     /// True where it looks at the opening of connections of TCP.
     pub fn needs_tcp(&self) -> bool {
-        matches!(self.figure, Figure::Duration(Phase::Connect, _))
+        matches!(self.figure, Figure::Duration(TimedPhase::Connect, _))
     }
 
     /// The same of the time from an exchange's start where this counts from when it was due.
     pub fn from_start(self) -> Condition {
         match self.figure {
-            Figure::Duration(Phase::Response, quantile) => {
-                Condition { figure: Figure::Duration(Phase::Service, quantile), ..self }
+            Figure::Duration(TimedPhase::Response, quantile) => {
+                Condition { figure: Figure::Duration(TimedPhase::Service, quantile), ..self }
             }
             _ => self,
         }
@@ -171,32 +151,6 @@ impl Bound {
     /// In microseconds, or a share of one.
     fn value(self) -> f64 {
         self.number / self.unit.1
-    }
-}
-
-impl Phase {
-    fn of(self, family: &FamilyResult) -> Option<&Summary> {
-        match self {
-            Phase::Connect => Some(&family.connect_us),
-            Phase::Tls => family.tls.as_ref().map(|tls| &tls.tls_us),
-            Phase::Wait => Some(&family.wait_us),
-            Phase::Transfer => Some(&family.transfer_us),
-            Phase::Service => family.service_us.as_ref(),
-            Phase::Response => Some(&family.response_us),
-        }
-    }
-}
-
-impl Quantile {
-    fn of(self, durations: &Summary) -> Option<f64> {
-        match self {
-            Quantile::Mean => durations.mean,
-            Quantile::P50 => durations.p50,
-            Quantile::P90 => durations.p90,
-            Quantile::P99 => durations.p99,
-            Quantile::P999 => durations.p999,
-            Quantile::Max => durations.max,
-        }
     }
 }
 
@@ -234,7 +188,9 @@ fn parse_figure(text: &str) -> Result<Figure, String> {
     let (phase, quantile) = text.split_once('.').ok_or_else(|| {
         format!("'{text}' is neither 'failures' nor a phase with a figure, as in response.p99")
     })?;
-    Ok(Figure::Duration(known(&PHASES, phase, "phase")?, known(&QUANTILES, quantile, "figure")?))
+    let phases = PHASES.map(|phase| (phase.name(), phase));
+    let quantiles = QUANTILES.map(|quantile| (quantile.name(), quantile));
+    Ok(Figure::Duration(known(&phases, phase, "phase")?, known(&quantiles, quantile, "figure")?))
 }
 
 fn parse_duration(text: &str) -> Result<Bound, String> {

@@ -9,7 +9,7 @@ use sixmark_model::timing::Summary;
 use sixmark_model::tls::TlsResult;
 
 use super::Figure;
-use sixmark_model::phases::PHASES;
+use sixmark_model::timed_phase::TimedPhase;
 
 /// A summary's figures and their names in the header; times are in microseconds.
 const FIGURES: [Figure<Summary>; 8] = [
@@ -46,7 +46,7 @@ fn header() -> String {
     }
     write_to(&mut text, "requests_per_s");
     write_to(&mut text, "goodput_bytes_per_s");
-    for (phase, _) in PHASES {
+    for phase in TimedPhase::ALL.map(TimedPhase::name) {
         write_to(&mut text, format_args!("{phase}_count"));
         FIGURES.iter().for_each(|(name, _)| write_to(&mut text, format_args!("{phase}_{name}")));
     }
@@ -72,8 +72,8 @@ fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
     }
     write_to(text, figures.requests_per_s);
     write_to(text, figures.goodput_bytes_per_s);
-    for (_, of) in PHASES {
-        summary(text, of(figures));
+    for phase in TimedPhase::ALL {
+        summary(text, phase.durations(figures));
     }
     handshakes(text, figures.tls.as_ref());
     write_to(text, figures.requests.unaccepted);

@@ -25,7 +25,7 @@ use sixmark_units::family::Family;
 use super::Figure;
 use super::comparison::wrapped;
 use super::find;
-use sixmark_model::phases::PHASES;
+use sixmark_model::timed_phase::TimedPhase;
 use sixmark_model::watch::describe_hidden;
 use sixmark_units::quantity::{bytes, count, duration_us};
 
@@ -343,14 +343,15 @@ impl Columns<'_> {
     }
 
     fn phases(&self, text: &mut String) {
-        for (phase, of) in PHASES {
-            let mut counts = self.sides.iter().flatten().map(|f| of(f).map_or(0, |s| s.count));
+        for phase in TimedPhase::ALL {
+            let mut counts =
+                self.sides.iter().flatten().map(|f| phase.durations(f).map_or(0, |s| s.count));
             if counts.all(|count| count == 0) {
                 continue;
             }
             for (at, (name, quantile)) in QUANTILES.into_iter().enumerate() {
-                let label = format!("{:<10}{name}", if at == 0 { phase } else { "" });
-                self.row(text, &label, |f| of(f).and_then(quantile), duration_us);
+                let label = format!("{:<10}{name}", if at == 0 { phase.name() } else { "" });
+                self.row(text, &label, |f| phase.durations(f).and_then(quantile), duration_us);
             }
         }
     }
@@ -373,8 +374,10 @@ impl Columns<'_> {
 
     /// Whether there are rows of a phase.
     fn shows(&self, phase: &str) -> bool {
-        let of = PHASES.iter().find(|(name, _)| *name == phase).map(|(_, of)| of);
-        let counted = |f: &&FamilyResult| of.and_then(|of| of(f)).is_some_and(|s| s.count > 0);
+        let phase = TimedPhase::named(phase);
+        let counted = |f: &&FamilyResult| {
+            phase.and_then(|phase| phase.durations(f)).is_some_and(|s| s.count > 0)
+        };
         self.sides.iter().flatten().any(counted)
     }
 

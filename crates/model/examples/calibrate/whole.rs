@@ -3,9 +3,8 @@
 use std::ops::AddAssign;
 
 use sixmark_model::comparison::judge::compare;
-use sixmark_model::comparison::{
-    Comparison, Metric, Pair, Point, Settings, Stretch, TimedPhase, Verdict,
-};
+use sixmark_model::comparison::{Comparison, Metric, Pair, Settings, Stretch, Verdict};
+use sixmark_model::timed_phase::{Quantile, TimedPhase};
 use sixmark_units::random::Random;
 
 use crate::design::Design;
@@ -16,7 +15,7 @@ use crate::trials::{Outcome, repeated};
 const EXCHANGES: f64 = 1_000.0;
 
 /// The quantiles whose rules differ.
-pub(crate) const POINTS: [Point; 3] = [Point::P50, Point::P90, Point::P99];
+pub(crate) const POINTS: [Quantile; 3] = [Quantile::P50, Quantile::P90, Quantile::P99];
 
 /// What is repeated: side A's times are `effect` (a logarithm) above side B's.
 #[derive(Clone, Copy, Debug)]

@@ -8,6 +8,8 @@ pub mod judge;
 pub mod result;
 pub mod schedule;
 
+use crate::timed_phase::Quantile;
+use crate::timed_phase::TimedPhase;
 use std::fmt;
 use std::ops::AddAssign;
 use std::str::FromStr;
@@ -72,7 +74,10 @@ impl Stretch {
             TimedPhase::Tls => &self.tls,
             TimedPhase::Wait => &self.phases.wait,
             TimedPhase::Transfer => &self.phases.transfer,
+            TimedPhase::Slip => &self.phases.slip,
+            TimedPhase::Service => &self.phases.service,
             TimedPhase::Response => &self.phases.response,
+            TimedPhase::Lifetime => &self.phases.lifetime,
         }
     }
 }
@@ -132,7 +137,7 @@ impl Settings {
         Settings {
             margin: 0.05,
             confidence: 0.95,
-            primary: Metric::Time(TimedPhase::Response, Point::P50),
+            primary: Metric::Time(TimedPhase::Response, Quantile::P50),
             seed,
             resamples: 4_000,
         }
@@ -144,7 +149,7 @@ impl Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
     /// A quantile of a phase's durations; less is better.
-    Time(TimedPhase, Point),
+    Time(TimedPhase, Quantile),
     /// Complete responses a second; more is better.
     RequestsPerS,
     /// Their content, bytes a second; more is better.
@@ -154,34 +159,6 @@ pub enum Metric {
     Failures,
     /// Processor time of the server over complete responses, microseconds; less is better.
     CpuPerRequest,
-}
-
-/// A phase whose durations are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TimedPhase {
-    /// From the connect call to established.
-    Connect,
-    /// From established to the end of the TLS or QUIC handshake.
-    Tls,
-    /// From the request's last byte handed to the kernel to the response's first.
-    Wait,
-    /// From the response's first byte to its last.
-    Transfer,
-    /// From due, in a closed loop start, to the response's last byte.
-    Response,
-}
-
-/// A point of a distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Point {
-    /// The median.
-    P50,
-    /// 90 % are not longer.
-    P90,
-    /// 99 % are not longer.
-    P99,
-    /// 99.9 % are not longer.
-    P999,
 }
 
 /// What is said of one metric.
@@ -318,16 +295,14 @@ pub struct HeaderCorrected {
     pub verdict: Verdict,
 }
 
-const PHASES: [(&str, TimedPhase); 5] = [
-    ("connect", TimedPhase::Connect),
-    ("tls", TimedPhase::Tls),
-    ("wait", TimedPhase::Wait),
-    ("transfer", TimedPhase::Transfer),
-    ("response", TimedPhase::Response),
+/// The phases whose durations are compared, in the order in which they are shown.
+pub const COMPARED_PHASES: [TimedPhase; 5] = [
+    TimedPhase::Connect,
+    TimedPhase::Tls,
+    TimedPhase::Wait,
+    TimedPhase::Transfer,
+    TimedPhase::Response,
 ];
-
-const POINTS: [(&str, Point); 4] =
-    [("p50", Point::P50), ("p90", Point::P90), ("p99", Point::P99), ("p999", Point::P999)];
 
 const OTHERS: [(&str, Metric); 4] = [
     ("requests_per_s", Metric::RequestsPerS),
@@ -337,6 +312,13 @@ const OTHERS: [(&str, Metric); 4] = [
 ];
 
 impl Metric {
+    /// Every metric, times first.
+    pub fn all() -> impl Iterator<Item = Metric> {
+        let times = |phase| Quantile::ALL.map(|quantile| Metric::Time(phase, quantile));
+        let others = OTHERS.map(|(_, metric)| metric);
+        COMPARED_PHASES.into_iter().flat_map(times).chain(others)
+    }
+
     /// True where it says how fast a side is, or what that costs, not whether it answers.
     pub fn is_of_speed(self) -> bool {
         self != Metric::Failures
@@ -359,23 +341,11 @@ impl Metric {
     }
 }
 
-impl Point {
-    /// The share (0 to 1) of durations that are not longer.
-    pub fn share(self) -> f64 {
-        match self {
-            Point::P50 => 0.5,
-            Point::P90 => 0.9,
-            Point::P99 => 0.99,
-            Point::P999 => 0.999,
-        }
-    }
-}
-
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Metric::Time(phase, point) => {
-                write!(f, "{}.{}", named(&PHASES, phase), named(&POINTS, point))
+                write!(f, "{}.{}", phase.name(), point.name())
             }
             other => f.write_str(named(&OTHERS, other)),
         }
@@ -386,16 +356,18 @@ impl FromStr for Metric {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Metric, String> {
-        let found =
-            |(phase, point)| Some(Metric::Time(find(&PHASES, phase)?, find(&POINTS, point)?));
+        let found = |(phase, point): (&str, &str)| {
+            let phase = TimedPhase::named(phase).filter(|phase| COMPARED_PHASES.contains(phase))?;
+            Some(Metric::Time(phase, Quantile::named(point)?))
+        };
         let metric = find(&OTHERS, text).or_else(|| text.split_once('.').and_then(found));
         metric.ok_or_else(|| {
             format!(
                 "no metric is called '{text}': {}, or a phase with a quantile as in response.p99 \
                  (phases: {}; quantiles: {})",
                 names(&OTHERS),
-                names(&PHASES),
-                names(&POINTS)
+                COMPARED_PHASES.map(TimedPhase::name).join(", "),
+                Quantile::ALL.map(Quantile::name).join(", ")
             )
         })
     }

@@ -5,6 +5,7 @@ use super::tree::{End, Figure, Function, Place, What};
 use super::wrong::{Wrong, instead};
 use crate::comparison::Verdict;
 use crate::outcome::Outcome;
+use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// The sides that there are to speak of, and whether they are compared.
@@ -62,7 +63,7 @@ impl Names {
     }
 
     fn no_side(&self, name: &str, word: &str) -> String {
-        if PHASES.contains(&name) || SINGLE.iter().any(|(known, _)| *known == name) {
+        if TimedPhase::named(name).is_some() || SINGLE.iter().any(|(known, _)| *known == name) {
             return format!("of which side? Say {}.{word}", self.example());
         }
         match ["ipv6", "ipv4", "total", "a", "b"].contains(&name) {
@@ -75,13 +76,6 @@ impl Names {
 fn is_word(name: &str) -> bool {
     name.starts_with(begins_word) && name.chars().all(in_word) && !is_operator(name)
 }
-
-/// Phases with durations, as reports order them.
-pub(super) const PHASES: [&str; 8] =
-    ["connect", "tls", "wait", "transfer", "slip", "service", "response", "lifetime"];
-
-/// Figures of durations.
-pub(super) const POINTS: [&str; 8] = ["min", "mean", "stddev", "p50", "p90", "p99", "p999", "max"];
 
 /// Figures of one word.
 const SINGLE: [(&str, What); 5] = [
@@ -96,8 +90,8 @@ const SINGLE: [(&str, What); 5] = [
 fn what(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<What, Wrong> {
     let (first, rest) = figure.split_once('.').unwrap_or((figure, ""));
     let behind = at + first.len() + usize::from(!rest.is_empty());
-    if let Some(phase) = PHASES.into_iter().find(|known| *known == first) {
-        return point(text, behind, (&format!("{side}.{phase}"), rest))
+    if let Some(phase) = TimedPhase::named(first) {
+        return point(text, behind, (&format!("{side}.{first}"), rest))
             .map(|p| What::Time(phase, p));
     }
     if first == "outcome" {
@@ -117,18 +111,26 @@ fn no_figure(side: &str, word: &str) -> String {
         return format!("expected a figure of {side}, as in {side}.response.p99");
     }
     let singles = SINGLE.iter().map(|&(name, _)| name);
-    let known: Vec<&str> = PHASES.into_iter().chain(singles).chain(["outcome"]).collect();
+    let known: Vec<&str> = TimedPhase::ALL
+        .map(TimedPhase::name)
+        .into_iter()
+        .chain(singles)
+        .chain(["outcome"])
+        .collect();
     format!("{side} has no figure '{word}'{}", instead(word, &known))
 }
 
-fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<&'static str, Wrong> {
-    POINTS.into_iter().find(|known| *known == word).ok_or_else(|| {
+fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<TimePoint, Wrong> {
+    TimePoint::named(word).ok_or_else(|| {
         Wrong::at(
             text,
             at,
             match word {
                 "" => format!("expected a figure of {of}, as in {of}.p99"),
-                _ => format!("{of} has no figure '{word}'{}", instead(word, &POINTS)),
+                _ => format!(
+                    "{of} has no figure '{word}'{}",
+                    instead(word, &TimePoint::ALL.map(TimePoint::name))
+                ),
             },
         )
     })

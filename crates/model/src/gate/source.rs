@@ -9,7 +9,7 @@ use crate::comparison::{Compared, Comparison, Estimate, Metric, Verdict};
 use crate::family_result::FamilyResult;
 use crate::outcome::Outcome;
 use crate::result::RunResult;
-use crate::timing::Summary;
+use crate::timed_phase::{TimePoint, TimedPhase};
 use crate::watch::describe_hidden;
 use crate::watch::{Watched, WatchedFamily};
 
@@ -75,7 +75,7 @@ impl<'a> Source<'a> {
 
     /// Why a figure of exchanges is not known, though it reads 0: what can't be seen is not zero.
     fn hidden(&self, figure: &Figure) -> Option<String> {
-        if let What::Time("connect" | "tls" | "lifetime", _) = figure.what {
+        if matches!(figure.what, What::Time(phase, _) if phase.is_of_connection()) {
             return None;
         }
         let families = &self.watched?.families;
@@ -168,44 +168,9 @@ fn estimate(compared: &Compared) -> String {
 }
 
 /// In seconds.
-fn time(side: &FamilyResult, phase: &str, point: &str) -> Result<f64, &'static str> {
-    let durations = durations(side, phase).ok_or(absent(phase))?;
-    point_of(durations, point).map(|us| us / US_PER_S).ok_or(empty(phase))
-}
-
-fn durations<'a>(side: &'a FamilyResult, phase: &str) -> Option<&'a Summary> {
-    let known = crate::phases::PHASES.iter().find(|(name, _)| *name == phase);
-    known.and_then(|(_, durations)| durations(side))
-}
-
-fn point_of(durations: &Summary, point: &str) -> Option<f64> {
-    match point {
-        "min" => durations.min,
-        "mean" => durations.mean,
-        "stddev" => durations.stddev,
-        "p50" => durations.p50,
-        "p90" => durations.p90,
-        "p99" => durations.p99,
-        "p999" => durations.p999,
-        "max" => durations.max,
-        _ => None,
-    }
-}
-
-/// Why a kind of load has no such phase.
-fn absent(phase: &str) -> &'static str {
-    if phase == "tls" { "there was no TLS" } else { "a closed loop has none" }
-}
-
-/// Why a phase has no durations.
-fn empty(phase: &str) -> &'static str {
-    match phase {
-        "connect" => "no connection of TCP was opened",
-        "tls" => "no TLS handshake was finished",
-        "slip" => "nothing was sent",
-        "lifetime" => "no connection was closed",
-        _ => "there was no complete response",
-    }
+fn time(side: &FamilyResult, phase: TimedPhase, point: TimePoint) -> Result<f64, &'static str> {
+    let durations = phase.durations(side).ok_or(phase.why_absent())?;
+    point.value_us(durations).map(|us| us / US_PER_S).ok_or(phase.why_empty())
 }
 
 fn counted(side: &FamilyResult, what: What) -> Result<f64, &'static str> {

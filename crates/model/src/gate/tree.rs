@@ -3,6 +3,7 @@
 use super::unit::{Dimension, Unit};
 use crate::comparison::{Metric, Verdict};
 use crate::outcome::Outcome;
+use crate::timed_phase::{TimePoint, TimedPhase};
 
 /// What is true or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,8 +99,8 @@ pub(super) enum Place {
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What {
-    /// A phase's name and that of a figure of its durations.
-    Time(&'static str, &'static str),
+    /// A phase, and a figure of its durations.
+    Time(TimedPhase, TimePoint),
     RequestsPerS,
     Goodput,
     Failures,

@@ -102,7 +102,7 @@ impl Display for Figure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}.", self.name)?;
         match self.what {
-            What::Time(phase, point) => write!(f, "{phase}.{point}"),
+            What::Time(phase, point) => write!(f, "{}.{}", phase.name(), point.name()),
             What::RequestsPerS => f.write_str("requests_per_s"),
             What::Goodput => f.write_str("goodput"),
             What::Failures => f.write_str("failures"),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::measure::{Measure, Phase, Plain, Point};
+use super::measure::{Measure, POINTS, Plain};
 use crate::family_result::{Families, FamilyResult};
 use crate::outcome::{self, Outcome};
 use crate::plan::request::Body;
 use crate::result::RunResult;
-use crate::timing::Summary;
+use crate::timed_phase::TimedPhase;
 use sixmark_units::family::Family;
 
 /// The figures of each family by the names of [`Measure`].
@@ -61,10 +61,11 @@ fn of_family(result: &FamilyResult) -> BTreeMap<String, f64> {
         let count = result.outcomes.get(outcome.name()).copied().unwrap_or(0);
         put(Measure::Outcome(outcome), count as f64);
     }
-    for (phase, summary) in phases(result) {
-        for (point, value) in points(summary) {
-            if let Some(value) = value {
-                put(Measure::Time(phase, point), value);
+    for phase in TimedPhase::ALL {
+        let Some(durations) = phase.durations(result) else { continue };
+        for point in POINTS {
+            if let Some(us) = point.value_us(durations) {
+                put(Measure::Time(phase, point), us);
             }
         }
     }
@@ -87,34 +88,5 @@ fn counts(result: &FamilyResult) -> [(Plain, f64); 9] {
         (Plain::Failures, share),
         (Plain::WriteErrors, sending as f64),
         (Plain::Opened, result.connections.opened as f64),
-    ]
-}
-
-fn phases(result: &FamilyResult) -> Vec<(Phase, &Summary)> {
-    let always = [
-        (Phase::Connect, &result.connect_us),
-        (Phase::Wait, &result.wait_us),
-        (Phase::Transfer, &result.transfer_us),
-        (Phase::Response, &result.response_us),
-        (Phase::Lifetime, &result.lifetime_us),
-    ];
-    let sometimes = [
-        (Phase::Tls, result.tls.as_ref().map(|tls| &tls.tls_us)),
-        (Phase::Slip, result.slip_us.as_ref()),
-        (Phase::Service, result.service_us.as_ref()),
-    ];
-    let sometimes = sometimes.into_iter().filter_map(|(phase, summary)| Some((phase, summary?)));
-    always.into_iter().chain(sometimes).collect()
-}
-
-fn points(summary: &Summary) -> [(Point, Option<f64>); 7] {
-    [
-        (Point::Min, summary.min),
-        (Point::Mean, summary.mean),
-        (Point::P50, summary.p50),
-        (Point::P90, summary.p90),
-        (Point::P99, summary.p99),
-        (Point::P999, summary.p999),
-        (Point::Max, summary.max),
     ]
 }

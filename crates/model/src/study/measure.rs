@@ -6,13 +6,15 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
-use sixmark_units::names::{find, named, names};
+use crate::timed_phase::{TimePoint, TimedPhase};
 
 /// One figure of a cell. Its name is written `requests_per_s`, `RESET`, `connect.mean`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Measure {
     /// Durations of a phase, microseconds.
-    Time(Phase, Point),
+    Time(TimedPhase, TimePoint),
+    /// From the GET to the last ACK that the client sends before FIN, microseconds; by a capture.
+    Delay(TimePoint),
     /// Exchanges that ended so.
     Outcome(Outcome),
     /// Any other.
@@ -63,48 +65,6 @@ pub enum Plain {
     Throughput,
     /// Segments of the server that were sent again; by a capture.
     Retransmitted,
-}
-
-/// A part of an exchange whose durations are measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
-    /// From the connect call to established.
-    Connect,
-    /// From established to the end of the TLS or QUIC handshake.
-    Tls,
-    /// From the request's last byte handed to the kernel to the response's first.
-    Wait,
-    /// From the response's first byte to its last.
-    Transfer,
-    /// From when the exchange was due to its start, in an open loop.
-    Slip,
-    /// From the exchange's start to the response's last byte, in an open loop.
-    Service,
-    /// From when the exchange was due, in a closed loop its start, to the response's last byte.
-    Response,
-    /// From connected to closed.
-    Lifetime,
-    /// From the GET to the last ACK that the client sends before FIN; by a capture.
-    Delay,
-}
-
-/// A point of a distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Point {
-    /// The shortest.
-    Min,
-    /// The arithmetic mean.
-    Mean,
-    /// The median.
-    P50,
-    /// 90 % are not longer.
-    P90,
-    /// 99 % are not longer.
-    P99,
-    /// 99.9 % are not longer.
-    P999,
-    /// The longest.
-    Max,
 }
 
 /// What a measure is counted in.
@@ -172,26 +132,18 @@ const PLAIN: [(&str, Plain, Kind); 20] = [
     ("retransmitted", Plain::Retransmitted, Kind::Count),
 ];
 
-const PHASES: [(&str, Phase); 9] = [
-    ("connect", Phase::Connect),
-    ("tls", Phase::Tls),
-    ("wait", Phase::Wait),
-    ("transfer", Phase::Transfer),
-    ("slip", Phase::Slip),
-    ("service", Phase::Service),
-    ("response", Phase::Response),
-    ("lifetime", Phase::Lifetime),
-    ("delay", Phase::Delay),
-];
+/// What stands for a phase in the name of [`Measure::Delay`].
+const DELAY: &str = "delay";
 
-const POINTS: [(&str, Point); 7] = [
-    ("min", Point::Min),
-    ("mean", Point::Mean),
-    ("p50", Point::P50),
-    ("p90", Point::P90),
-    ("p99", Point::P99),
-    ("p999", Point::P999),
-    ("max", Point::Max),
+/// The figures of durations that a study may use.
+pub(super) const POINTS: [TimePoint; 7] = [
+    TimePoint::Min,
+    TimePoint::Mean,
+    TimePoint::P50,
+    TimePoint::P90,
+    TimePoint::P99,
+    TimePoint::P999,
+    TimePoint::Max,
 ];
 
 /// Every unit, the first of a kind being the one that its measures are kept in.
@@ -215,7 +167,7 @@ impl Measure {
     /// What it is counted in.
     pub fn kind(self) -> Kind {
         match self {
-            Measure::Time(..) => Kind::Time,
+            Measure::Time(..) | Measure::Delay(_) => Kind::Time,
             Measure::Outcome(_) => Kind::Count,
             Measure::Plain(plain) => {
                 let found = PLAIN.iter().find(|(_, known, _)| *known == plain);
@@ -227,7 +179,7 @@ impl Measure {
     /// True where it says how fast something is, or what that costs; not where it counts what came of it.
     pub fn is_of_speed(self) -> bool {
         match self {
-            Measure::Time(..) => true,
+            Measure::Time(..) | Measure::Delay(_) => true,
             Measure::Outcome(_) => false,
             Measure::Plain(plain) => !matches!(
                 plain,
@@ -246,7 +198,7 @@ impl Measure {
     /// neither.
     pub fn higher_is_better(self) -> Option<bool> {
         match self {
-            Measure::Time(..) => Some(false),
+            Measure::Time(..) | Measure::Delay(_) => Some(false),
             Measure::Outcome(outcome) => Some(outcome == Outcome::Normal),
             Measure::Plain(plain) => match plain {
                 Plain::RequestsPerS
@@ -302,8 +254,9 @@ impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Measure::Time(phase, point) => {
-                write!(f, "{}.{}", named(&PHASES, phase), named(&POINTS, point))
+                write!(f, "{}.{}", phase.name(), point.name())
             }
+            Measure::Delay(point) => write!(f, "{DELAY}.{}", point.name()),
             Measure::Outcome(outcome) => f.pad(outcome.name()),
             Measure::Plain(plain) => {
                 let found = PLAIN.iter().find(|(_, known, _)| *known == plain);
@@ -319,8 +272,13 @@ impl FromStr for Measure {
     fn from_str(text: &str) -> Result<Measure, String> {
         let plain = PLAIN.iter().find(|(name, ..)| *name == text);
         let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.name() == text);
-        let time =
-            |(phase, point)| Some(Measure::Time(find(&PHASES, phase)?, find(&POINTS, point)?));
+        let time = |(phase, point): (&str, &str)| {
+            let point = TimePoint::named(point).filter(|point| POINTS.contains(point))?;
+            match phase {
+                DELAY => Some(Measure::Delay(point)),
+                _ => Some(Measure::Time(TimedPhase::named(phase)?, point)),
+            }
+        };
         plain
             .map(|&(_, plain, _)| Measure::Plain(plain))
             .or(outcome.map(Measure::Outcome))
@@ -334,11 +292,11 @@ fn unknown(text: &str) -> String {
     let outcomes: Vec<_> = Outcome::ALL.iter().map(|outcome| outcome.name()).collect();
     format!(
         "no measure is called '{text}': {}, {}, or a phase with a point as in connect.mean (phases: \
-         {}; points: {})",
+         {}, {DELAY}; points: {})",
         plain.join(", "),
         outcomes.join(", "),
-        names(&PHASES),
-        names(&POINTS)
+        TimedPhase::ALL.map(TimedPhase::name).join(", "),
+        POINTS.map(TimePoint::name).join(", ")
     )
 }
 

@@ -2,9 +2,9 @@
 
 use super::phases::COMPARABLE_US;
 use crate::Figure;
-use sixmark_model::comparison::{Metric, Point, TimedPhase};
+use sixmark_model::comparison::Metric;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::phases::{PHASES, Phase};
+use sixmark_model::timed_phase::{Quantile, TimedPhase};
 use sixmark_model::timing::Summary;
 
 use super::side::Sides;
@@ -43,7 +43,7 @@ pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
     let requests = Group { name: Some("Requests".into()), rows: counts(sides) };
     let mut groups: Vec<Group> =
         Some(requests).filter(|_| !sides.hides_all()).into_iter().collect();
-    groups.extend(PHASES.iter().filter_map(|phase| times(sides, *phase)));
+    groups.extend(TimedPhase::ALL.into_iter().filter_map(|phase| times(sides, phase)));
     let columns = sides.columns("Figure");
     let caption = "Figures of each side".to_owned();
     Part::new("Figures", vec![Block::Table(Table { caption, columns, groups, scale: None })])
@@ -60,8 +60,8 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
     let failed = values(sides, failed, write::percent);
     vec![
-        tile("Median response", time(Point::P50), times(|s| s.p50)),
-        tile("99 % of responses within", time(Point::P99), times(|s| s.p99)),
+        tile("Median response", time(Quantile::P50), times(|s| s.p50)),
+        tile("99 % of responses within", time(Quantile::P99), times(|s| s.p99)),
         tile("Responses a second", Some(Metric::RequestsPerS), rates),
         tile("Failed", Some(Metric::Failures), failed),
     ]
@@ -111,16 +111,16 @@ fn counts(sides: &Sides<'_>) -> Vec<Row> {
     rows
 }
 
-fn times(sides: &Sides<'_>, (phase, of): Phase) -> Option<Group> {
-    if !sides.any(|f| of(f).map(|summary| summary.count as f64)) {
+fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
+    if !sides.any(|f| phase.durations(f).map(|summary| summary.count as f64)) {
         return None;
     }
     // Where nothing took any time, one row says so.
-    let longest = |f: &FamilyResult| of(f).and_then(|summary| summary.max);
+    let longest = |f: &FamilyResult| phase.durations(f).and_then(|summary| summary.max);
     let none = !sides.any(|f| longest(f).map(|us| us - COMPARABLE_US));
     let shown = if none { &QUANTILES[5..] } else { &QUANTILES[..] };
     let rows = shown.iter().map(|&(name, quantile)| {
-        sides.row(name, |f: &FamilyResult| of(f).and_then(quantile), write::time)
+        sides.row(name, |f: &FamilyResult| phase.durations(f).and_then(quantile), write::time)
     });
-    Some(Group { name: Some(super::phases::title(phase).to_owned()), rows: rows.collect() })
+    Some(Group { name: Some(super::phases::title(phase)), rows: rows.collect() })
 }

@@ -1,7 +1,7 @@
 //! How the durations of each phase are distributed: two curves of each side.
 
 use sixmark_model::histogram::Distribution;
-use sixmark_model::phases::{PHASES, Phase};
+use sixmark_model::timed_phase::TimedPhase;
 
 use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
 
@@ -24,51 +24,32 @@ const SHARES: [f64; 15] = [
 const LEAST_US: f64 = 0.1;
 
 /// The order in which people want them.
-const ORDER: [&str; 8] =
-    ["response", "wait", "connect", "tls", "transfer", "service", "slip", "lifetime"];
+const ORDER: [TimedPhase; 8] = [
+    TimedPhase::Response,
+    TimedPhase::Wait,
+    TimedPhase::Connect,
+    TimedPhase::Tls,
+    TimedPhase::Transfer,
+    TimedPhase::Service,
+    TimedPhase::Slip,
+    TimedPhase::Lifetime,
+];
 
-/// The name of a phase at the begin of a line.
-pub(super) fn title(phase: &str) -> &'static str {
-    match phase {
-        "connect" => "Connect",
-        "tls" => "TLS handshake",
-        "wait" => "Wait",
-        "transfer" => "Transfer",
-        "slip" => "Slip",
-        "service" => "Service",
-        "response" => "Response",
-        _ => "Connection lifetime",
-    }
-}
-
-fn definition(phase: &str) -> &'static str {
-    match phase {
-        "connect" => {
-            "From the connect call to established; by the kernel’s clock from the SYN to the SYN-ACK."
-        }
-        "tls" => "From connected to the end of the TLS or QUIC handshake.",
-        "wait" => "From the request’s last byte handed to the kernel to the response’s first byte.",
-        "transfer" => "From the response’s first byte to its last.",
-        "slip" => "From when an exchange was due to its start.",
-        "service" => "From an exchange’s start to the response’s last byte.",
-        "response" => {
-            "From when an exchange was due, in a closed loop its start, to the response’s last byte."
-        }
-        _ => "From connected to closed.",
-    }
+/// The name of a phase at the start of a line.
+pub(super) fn title(phase: TimedPhase) -> String {
+    write::capitalised(phase.noun())
 }
 
 /// The curves of all phases that took any time.
 pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
-    let named = |name: &&str| PHASES.iter().find(|(phase, _)| phase == name);
-    let blocks = ORDER.iter().filter_map(named).flat_map(|phase| blocks(sides, *phase)).collect();
+    let blocks = ORDER.into_iter().flat_map(|phase| blocks(sides, phase)).collect();
     Part::new("How the times are distributed", blocks)
 }
 
-fn blocks(sides: &Sides<'_>, (phase, of): Phase) -> Vec<Block> {
+fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
     let mut curves = Vec::new();
     for side in &sides.all {
-        match of(side.figures).map_or(Ok(None), Distribution::of) {
+        match phase.durations(side.figures).map_or(Ok(None), Distribution::of) {
             Ok(Some(found)) => curves.push(Curve { side, found }),
             Ok(None) => {}
             Err(why) => {
@@ -80,12 +61,12 @@ fn blocks(sides: &Sides<'_>, (phase, of): Phase) -> Vec<Block> {
     match curves.iter().map(|curve| curve.found.max_us()).fold(0.0, f64::max) {
         _ if curves.is_empty() => Vec::new(),
         longest if longest < COMPARABLE_US => vec![
-            Block::Heading(title(phase).into()),
-            Block::Text(format!("{} Never more than {COMPARABLE_US} µs.", definition(phase))),
+            Block::Heading(title(phase)),
+            Block::Text(format!("{} Never more than {COMPARABLE_US} µs.", phase.definition())),
         ],
         _ => vec![
-            Block::Heading(title(phase).into()),
-            Block::Text(definition(phase).into()),
+            Block::Heading(title(phase)),
+            Block::Text(phase.definition().into()),
             Block::Charts(vec![percentiles(sides, phase, &curves), within(phase, &curves)]),
         ],
     }
@@ -115,7 +96,7 @@ fn share(tail: f64, count: f64) -> f64 {
 }
 
 /// How long up to which share: the tail is drawn as wide as the rest.
-fn percentiles(sides: &Sides<'_>, phase: &str, curves: &[Curve<'_>]) -> Chart {
+fn percentiles(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
     let most = curves.iter().map(|curve| curve.found.count()).max().unwrap_or(1).max(2) as f64;
     let xs = tails(most, curves);
     let series: Vec<Series> = curves
@@ -153,7 +134,12 @@ fn tails(most: f64, curves: &[Curve<'_>]) -> Vec<f64> {
     xs
 }
 
-fn percentile_table(sides: &Sides<'_>, phase: &str, curves: &[Curve<'_>], most: f64) -> Table {
+fn percentile_table(
+    sides: &Sides<'_>,
+    phase: TimedPhase,
+    curves: &[Curve<'_>],
+    most: f64,
+) -> Table {
     let mut rows: Vec<Row> = SHARES
         .iter()
         .map(|share| (write::quantile(*share), 1.0 / (1.0 - share)))
@@ -171,7 +157,7 @@ fn row(label: String, curves: &[Curve<'_>], of: impl Fn(&Curve<'_>) -> Option<f6
 }
 
 /// Which share up to how long.
-fn within(phase: &str, curves: &[Curve<'_>]) -> Chart {
+fn within(phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
     // The last thousandth has its place in the other chart, and would take this one's.
     let bounds = curves.iter().flat_map(|c| [c.found.min_us(), c.found.quantile_us(0.999)]);
     let bounds: Vec<f64> = bounds.collect();
@@ -209,7 +195,7 @@ fn spread(axis: &Axis) -> Vec<f64> {
     (0..POINTS).map(along).map(rounded).collect()
 }
 
-fn within_table(phase: &str, curves: &[Curve<'_>], xs: &[f64]) -> Table {
+fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
     let rows = xs.iter().enumerate().filter(|(at, _)| (at + 1).is_multiple_of(ROWS_EVERY));
     let cell = |share: f64| Cell::Number(write::quantile((share * 1e5).round() / 1e5), share);
     let row = |(_, &us): (usize, &f64)| {

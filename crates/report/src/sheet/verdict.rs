@@ -1,8 +1,7 @@
 //! Verdicts in plain words.
 
-use sixmark_model::comparison::{
-    Compared, Comparison, Estimate, Metric, Point, Settings, TimedPhase, Verdict,
-};
+use sixmark_model::comparison::{Compared, Comparison, Estimate, Metric, Settings, Verdict};
+use sixmark_model::timed_phase::Quantile;
 use sixmark_model::timing::Summary;
 
 use super::side::{Sides, shown};
@@ -117,11 +116,7 @@ fn does(metric: Metric, lower: bool, by: &str) -> String {
     let pace = if lower { "faster" } else { "slower" };
     let amount = if lower { "fewer" } else { "more" };
     match metric {
-        Metric::Time(TimedPhase::Response, _) => format!("answers {by} {pace}"),
-        Metric::Time(TimedPhase::Connect, _) => format!("connects {by} {pace}"),
-        Metric::Time(TimedPhase::Tls, _) => format!("finishes handshakes {by} {pace}"),
-        Metric::Time(TimedPhase::Wait, _) => format!("begins to answer {by} {pace}"),
-        Metric::Time(TimedPhase::Transfer, _) => format!("transfers content {by} {pace}"),
+        Metric::Time(phase, _) => format!("{} {by} {pace}", phase.verb()),
         Metric::RequestsPerS => format!("answers {by} {amount} requests a second"),
         Metric::Goodput if lower => format!("carries {by} less content a second"),
         Metric::Goodput => format!("carries {by} more content a second"),
@@ -160,13 +155,13 @@ pub(super) fn change_of(ratio: Estimate) -> Estimate {
 /// A metric for people.
 pub(super) fn named(metric: Metric) -> String {
     let point = |point| match point {
-        Point::P50 => "median",
-        Point::P90 => "90 % quantile of",
-        Point::P99 => "99 % quantile of",
-        Point::P999 => "99.9 % quantile of",
+        Quantile::P50 => "median",
+        Quantile::P90 => "90 % quantile of",
+        Quantile::P99 => "99 % quantile of",
+        Quantile::P999 => "99.9 % quantile of",
     };
     match metric {
-        Metric::Time(phase, at) => format!("{} {}", point(at), phase_name(phase)),
+        Metric::Time(phase, at) => format!("{} {}", point(at), phase.noun()),
         Metric::RequestsPerS => "responses a second".into(),
         Metric::Goodput => "goodput".into(),
         Metric::Failures => "share of failures".into(),
@@ -177,22 +172,12 @@ pub(super) fn named(metric: Metric) -> String {
 /// The same at the head of a row.
 pub(super) fn short(metric: Metric) -> String {
     let point = |point| match point {
-        Point::P50 => "median".to_owned(),
+        Quantile::P50 => "median".to_owned(),
         other => write::quantile(other.share()),
     };
     match metric {
-        Metric::Time(phase, at) => format!("{} {}", phase_name(phase), point(at)),
+        Metric::Time(phase, at) => format!("{} {}", phase.noun(), point(at)),
         other => named(other),
-    }
-}
-
-fn phase_name(phase: TimedPhase) -> &'static str {
-    match phase {
-        TimedPhase::Connect => "connect",
-        TimedPhase::Tls => "TLS handshake",
-        TimedPhase::Wait => "wait",
-        TimedPhase::Transfer => "transfer",
-        TimedPhase::Response => "response",
     }
 }
 
@@ -213,6 +198,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixmark_model::timed_phase::TimedPhase;
     use sixmark_model::comparison::{Kind, Method};
 
     fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
@@ -249,7 +235,7 @@ mod tests {
 
     #[test]
     fn verdicts_are_told_in_plain_words() {
-        let response = Metric::Time(TimedPhase::Response, Point::P50);
+        let response = Metric::Time(TimedPhase::Response, Quantile::P50);
         assert_eq!(
             said(response, Verdict::Worse, [1.019, 1.034, 1.05], None),
             "IPv6 answers 3.4 % slower than IPv4 (median response; 95 % interval +1.9 % to +5.0 %; \

@@ -5,9 +5,14 @@ use sixmark_units::quantity as number;
 
 /// A line as a sentence of a page.
 pub(crate) fn sentence(line: &str) -> String {
+    format!("{}.", capitalised(line).replace('\'', "’"))
+}
+
+/// With a capital at the start.
+pub(super) fn capitalised(line: &str) -> String {
     let mut letters = line.chars();
     let first = letters.next().map_or(String::new(), |first| first.to_uppercase().to_string());
-    format!("{first}{}.", letters.as_str().replace('\'', "’"))
+    format!("{first}{}", letters.as_str())
 }
 
 /// A duration in microseconds.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use sixmark_http::url::Url;
 use sixmark_model::family_result::Families;
 use sixmark_model::provenance::Warning;
-use sixmark_model::study::measure::{Measure, Phase, Plain, Point};
+use sixmark_model::study::measure::{Measure, Plain};
+use sixmark_model::timed_phase::TimePoint;
 use sixmark_model::study::result::CellResult;
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};
@@ -59,10 +60,10 @@ fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
     let mut put = |measure: Measure, value: f64| figures.insert(measure.to_string(), value);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     if let (Some(min), Some(max)) = (delays.first(), delays.last()) {
-        put(Measure::Time(Phase::Delay, Point::Min), *min);
-        put(Measure::Time(Phase::Delay, Point::Max), *max);
-        put(Measure::Time(Phase::Delay, Point::Mean), mean(&delays));
-        put(Measure::Time(Phase::Delay, Point::P50), delays[(delays.len() - 1) / 2]);
+        put(Measure::Delay(TimePoint::Min), *min);
+        put(Measure::Delay(TimePoint::Max), *max);
+        put(Measure::Delay(TimePoint::Mean), mean(&delays));
+        put(Measure::Delay(TimePoint::P50), delays[(delays.len() - 1) / 2]);
     }
     let rates: Vec<f64> =
         transfers.iter().filter_map(|t| t.throughput_bits_per_s()).map(|bits| bits / 8.0).collect();

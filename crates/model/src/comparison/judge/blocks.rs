@@ -2,11 +2,12 @@
 
 use super::figures::{Times, effects, formed};
 use super::{Evidence, Finding, Rules, estimate, least_p};
-use crate::comparison::{Estimate, Method, Metric, Pair, Point, Stretch};
+use crate::comparison::{Estimate, Method, Metric, Pair, Stretch};
+use crate::timed_phase::Quantile;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
 /// A quantile of a phase, block by block.
-pub(super) fn time(times: &Times, point: Point, rules: &Rules<'_>) -> Option<Evidence> {
+pub(super) fn time(times: &Times, point: Quantile, rules: &Rules<'_>) -> Option<Evidence> {
     let overall = times.overall(point)?;
     Some(blocks(times.metric(point), overall, &times.by_pair(point), rules))
 }

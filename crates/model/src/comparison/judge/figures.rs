@@ -1,6 +1,7 @@
 //! The figures of blocks and of whole sides.
 
-use crate::comparison::{Metric, Pair, Point, Stretch, TimedPhase};
+use crate::comparison::{Metric, Pair, Stretch, TimedPhase};
+use crate::timed_phase::Quantile;
 use crate::timing::Timing;
 use sixmark_stats::{Counted, harrell_davis, quantile};
 
@@ -28,20 +29,20 @@ impl Times {
         Times { phase, pairs: pairs.iter().map(both).collect(), a, b }
     }
 
-    pub(super) fn metric(&self, point: Point) -> Metric {
+    pub(super) fn metric(&self, point: Quantile) -> Metric {
         Metric::Time(self.phase, point)
     }
 
     /// Of each side over all its blocks, in microseconds; none where a side has no duration, or both
     /// have only such as no clock could tell from nothing.
-    pub(super) fn overall(&self, point: Point) -> Option<(f64, f64)> {
+    pub(super) fn overall(&self, point: Quantile) -> Option<(f64, f64)> {
         let of = |timing: &Timing| timing.quantile(point.share()).map(|nanos| nanos as f64 / 1e3);
         let both = (of(&self.a)?, of(&self.b)?);
         (both != (0.0, 0.0)).then_some(both)
     }
 
     /// Of each side in each pair, in microseconds; none where a side has no duration.
-    pub(super) fn by_pair(&self, point: Point) -> Vec<Option<(f64, f64)>> {
+    pub(super) fn by_pair(&self, point: Quantile) -> Vec<Option<(f64, f64)>> {
         let of = |counted: &Counted| block(counted, point).map(|nanos| nanos / 1e3);
         self.pairs.iter().map(|(a, b)| Some((of(a)?, of(b)?))).collect()
     }
@@ -62,7 +63,7 @@ fn counted(timing: &Timing) -> Counted {
     timing.recorded().map(|(nanos, count)| (nanos as f64, count)).collect()
 }
 
-fn block(counted: &Counted, point: Point) -> Option<f64> {
+fn block(counted: &Counted, point: Quantile) -> Option<f64> {
     let samples: u64 = counted.iter().map(|(_, count)| count).sum();
     let estimate = if samples < FEW { harrell_davis } else { quantile };
     estimate(counted, point.share()).ok()

@@ -21,10 +21,11 @@ pub use doubts::{Doubt, doubts};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 
+use crate::timed_phase::Quantile;
 use unlike::unlike;
 
 use super::{
-    Compared, Comparison, Estimate, Kind, Method, Metric, PHASES, POINTS, Pair, Settings,
+    COMPARED_PHASES, Compared, Comparison, Estimate, Kind, Method, Metric, Pair, Settings,
     TimedPhase,
 };
 use crate::sameness;
@@ -140,9 +141,9 @@ fn alpha(settings: &Settings) -> f64 {
 }
 
 fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
-    let mut all: Vec<Evidence> = PHASES
-        .iter()
-        .flat_map(|&(_, phase)| of_phase(phase, pairs, rules))
+    let mut all: Vec<Evidence> = COMPARED_PHASES
+        .into_iter()
+        .flat_map(|phase| of_phase(phase, pairs, rules))
         .chain(blocks::rates(pairs, rules))
         .chain(failures::failures(pairs, rules))
         .chain(blocks::cpu(pairs, rules))
@@ -155,9 +156,9 @@ fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
 /// The median by blocks, the other quantiles of all blocks together.
 fn of_phase(phase: TimedPhase, pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
     let figures = figures::Times::of(phase, pairs);
-    let (median, tail) = POINTS.split_at(1);
-    let median = median.iter().filter_map(|&(_, point)| blocks::time(&figures, point, rules));
-    let points: Vec<_> = tail.iter().map(|&(_, point)| point).collect();
+    let (median, tail) = Quantile::ALL.split_at(1);
+    let median = median.iter().filter_map(|&point| blocks::time(&figures, point, rules));
+    let points = tail.to_vec();
     median.chain(quantiles::quantiles(&figures, &points, rules)).collect()
 }
 

@@ -2,7 +2,8 @@
 
 use super::figures::{Times, effects, formed};
 use super::{Evidence, Finding, Rules, estimate, least_p};
-use crate::comparison::{Estimate, Method, Point};
+use crate::comparison::{Estimate, Method};
+use crate::timed_phase::Quantile;
 use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
 use sixmark_units::random::Random;
 
@@ -10,10 +11,10 @@ use sixmark_units::random::Random;
 const LEAST: f64 = 1.0;
 
 /// The quantiles at `points` of one phase.
-pub(super) fn quantiles(times: &Times, points: &[Point], rules: &Rules<'_>) -> Vec<Evidence> {
+pub(super) fn quantiles(times: &Times, points: &[Quantile], rules: &Rules<'_>) -> Vec<Evidence> {
     let whole: Vec<_> =
         times.pairs.iter().filter(|(a, b)| !a.is_empty() && !b.is_empty()).cloned().collect();
-    let with: Vec<Point> =
+    let with: Vec<Quantile> =
         points.iter().copied().filter(|&point| times.overall(point).is_some()).collect();
     let found = findings(&whole, &with, times.phase as u64, rules);
     with.iter()
@@ -24,7 +25,7 @@ pub(super) fn quantiles(times: &Times, points: &[Point], rules: &Rules<'_>) -> V
 
 fn one(
     times: &Times,
-    point: Point,
+    point: Quantile,
     whole: &[(Counted, Counted)],
     found: Result<Finding, Refused>,
     rules: &Rules<'_>,
@@ -46,7 +47,7 @@ fn one(
 /// One for each point; each by itself may be refused.
 fn findings(
     pairs: &[(Counted, Counted)],
-    points: &[Point],
+    points: &[Quantile],
     stream: u64,
     rules: &Rules<'_>,
 ) -> Vec<Result<Finding, Refused>> {
@@ -78,14 +79,14 @@ impl Pools {
 
     fn findings(
         &self,
-        points: &[Point],
+        points: &[Quantile],
         stream: u64,
         rules: &Rules<'_>,
     ) -> Vec<Result<Finding, Refused>> {
-        let allowed = |point: &&Point| self.plain.tail(point.share()).is_ok();
+        let allowed = |point: &&Quantile| self.plain.tail(point.share()).is_ok();
         let qs: Vec<f64> = points.iter().filter(allowed).map(|point| point.share()).collect();
         let mut found = self.resampled(&qs, stream, rules).into_iter();
-        let next = |point: &Point| {
+        let next = |point: &Quantile| {
             self.plain.tail(point.share())?;
             found.next().unwrap_or(Err(Refused::Empty))
         };

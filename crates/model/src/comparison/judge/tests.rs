@@ -1,11 +1,12 @@
 //! The judge on made-up load: every exchange has a time of its own.
 
 use super::*;
-use crate::comparison::{Point, Stretch, Verdict};
+use crate::comparison::{Stretch, Verdict};
+use crate::timed_phase::Quantile;
 use sixmark_units::random::Random;
 
-const P50: Metric = Metric::Time(TimedPhase::Response, Point::P50);
-const P99: Metric = Metric::Time(TimedPhase::Response, Point::P99);
+const P50: Metric = Metric::Time(TimedPhase::Response, Quantile::P50);
+const P99: Metric = Metric::Time(TimedPhase::Response, Quantile::P99);
 
 /// What a side did in a block: `requests` of some 200 us each, times `factor`.
 fn stretch(random: &mut Random, factor: f64, requests: u64) -> Stretch {
@@ -140,7 +141,7 @@ fn the_order_of_pairs_does_not_change_what_blocks_say() {
 #[test]
 fn thin_tails_and_few_pairs_are_refused_with_a_reason() {
     let found = judged(&pairs(12, 1.2, 500, 6));
-    let p999 = of(&found, Metric::Time(TimedPhase::Response, Point::P999));
+    let p999 = of(&found, Metric::Time(TimedPhase::Response, Quantile::P999));
     assert_eq!((p999.verdict, p999.ratio, p999.p), (Verdict::Inconclusive, None, None));
     assert!(p999.reason.as_ref().unwrap().contains("only 6 samples"), "{p999:?}");
     assert_eq!(p999.effects.len(), 12, "they can be drawn all the same");

@@ -87,11 +87,7 @@ fn no_metric(word: &str, sides: &[&str]) -> String {
     {
         return format!("a metric is of both sides: say {rest}");
     }
-    let (phases, points) =
-        (["connect", "tls", "wait", "transfer", "response"], ["p50", "p90", "p99", "p999"]);
-    let timed = phases.iter().flat_map(|phase| points.map(|point| format!("{phase}.{point}")));
-    let others = ["requests_per_s", "goodput", "failures"].map(str::to_owned);
-    let known: Vec<String> = timed.chain(others).collect();
+    let known: Vec<String> = Metric::all().map(|metric| metric.to_string()).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     match instead(word, &known) {
         near if near.ends_with('?') => format!("no metric is called '{word}'{near}"),

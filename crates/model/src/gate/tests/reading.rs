@@ -1,11 +1,12 @@
 //! What is read, and that it is written so that it reads the same again.
 
 use crate::fixture;
-use crate::gate::names::{FUNCTIONS, PHASES, POINTS};
+use crate::gate::names::FUNCTIONS;
 use crate::gate::source::Source;
 use crate::gate::tree::Function;
 use crate::gate::unit::UNITS;
 use crate::gate::{Gate, MOST_BYTES, MOST_NESTED, Names};
+use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// Everything that can be asked for anywhere: no command has `total` and verdicts both.
@@ -89,7 +90,11 @@ fn the_page_on_gates_is_true() {
     examples.into_iter().for_each(|example| _ = read(example));
     let units = UNITS.iter().map(|unit| unit.name.trim_end_matches("/s")).filter(|n| !n.is_empty());
     let functions = FUNCTIONS.map(Function::name);
-    for name in units.chain(PHASES).chain(POINTS).chain(functions) {
+    for name in units
+        .chain(TimedPhase::ALL.map(TimedPhase::name))
+        .chain(TimePoint::ALL.map(TimePoint::name))
+        .chain(functions)
+    {
         let words = |c: char| !c.is_ascii_alphanumeric() && !"_%".contains(c);
         assert!(page.split(words).any(|word| word == name), "{name}");
     }

@@ -1,7 +1,7 @@
 //! ApacheBench, which speaks HTTP/1.0, with kept connections where asked (`-k`).
 
 use super::read::{behind, maybe, number};
-use super::{Answer, Figures, Job, Phase, Plain, Point, Said};
+use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
 
 pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -54,7 +54,7 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
         figures.plain(Plain::Goodput, content / elapsed_s);
     }
     if let Some(per_request) = maybe(text, "Time per request:") {
-        figures.time_us(Phase::Response, Point::Mean, number::<f64>(per_request)? * 1e3);
+        figures.time_us(TimedPhase::Response, TimePoint::Mean, number::<f64>(per_request)? * 1e3);
     }
     Ok(figures.answer(said, refused))
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Client, Figures, Job, Said};
-use crate::study::client::{Phase, Plain, Point};
+use crate::study::client::{Plain, TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// One load as its browser tells of it. Times in microseconds.
@@ -105,14 +105,14 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
         let times: Vec<f64> = good.iter().filter_map(|load| of(load)).collect();
         if !times.is_empty() {
             let mean = times.iter().sum::<f64>() / times.len() as f64;
-            figures.time_us(phase, Point::Mean, mean);
+            figures.time_us(phase, TimePoint::Mean, mean);
         }
     };
-    mean(Phase::Connect, |load| load.connect_us);
-    mean(Phase::Tls, |load| load.tls_us);
-    mean(Phase::Wait, |load| load.wait_us);
-    mean(Phase::Transfer, |load| load.transfer_us);
-    mean(Phase::Response, |load| Some(load.response_us));
+    mean(TimedPhase::Connect, |load| load.connect_us);
+    mean(TimedPhase::Tls, |load| load.tls_us);
+    mean(TimedPhase::Wait, |load| load.wait_us);
+    mean(TimedPhase::Transfer, |load| load.transfer_us);
+    mean(TimedPhase::Response, |load| Some(load.response_us));
     let refused = good.iter().filter(|load| load.status >= 300).count();
     Ok(figures.answer(said, refused as u64))
 }

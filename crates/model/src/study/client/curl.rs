@@ -1,7 +1,7 @@
 //! curl: transfers one after the other, each with a line of its own (`--write-out`).
 
 use super::{Answer, Figures, Job, MOST_LISTED, Said};
-use crate::study::client::{Phase, Plain, Point};
+use crate::study::client::{Plain, TimePoint, TimedPhase};
 
 /// What curl is to say of each transfer.
 const LINE: &str = "%{exitcode} %{http_code} %{size_download} %{size_header} %{time_connect} \
@@ -75,24 +75,24 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     }
     figures.plain(Plain::Opened, transfers.iter().map(|transfer| transfer.connects).sum());
     let opened: Vec<&Transfer> = good.iter().copied().filter(|t| t.connects > 0.0).collect();
-    mean(&mut figures, Phase::Connect, opened.iter().map(|t| t.connect));
+    mean(&mut figures, TimedPhase::Connect, opened.iter().map(|t| t.connect));
     mean(
         &mut figures,
-        Phase::Tls,
+        TimedPhase::Tls,
         opened.iter().filter(|t| t.tls > 0.0).map(|t| t.tls - t.connect),
     );
-    mean(&mut figures, Phase::Wait, good.iter().map(|t| t.first - t.sent));
-    mean(&mut figures, Phase::Transfer, good.iter().map(|t| t.total - t.first));
-    mean(&mut figures, Phase::Response, good.iter().map(|t| t.total));
+    mean(&mut figures, TimedPhase::Wait, good.iter().map(|t| t.first - t.sent));
+    mean(&mut figures, TimedPhase::Transfer, good.iter().map(|t| t.total - t.first));
+    mean(&mut figures, TimedPhase::Response, good.iter().map(|t| t.total));
     let refused = good.iter().filter(|transfer| transfer.status >= 300).count();
     Ok(figures.answer(said, refused as u64))
 }
 
-fn mean(figures: &mut Figures, phase: Phase, seconds: impl Iterator<Item = f64>) {
+fn mean(figures: &mut Figures, phase: TimedPhase, seconds: impl Iterator<Item = f64>) {
     let seconds: Vec<f64> = seconds.collect();
     if !seconds.is_empty() {
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        figures.time_us(phase, Point::Mean, mean * 1e6);
+        figures.time_us(phase, TimePoint::Mean, mean * 1e6);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Answer, Figures, Job, Phase, Plain, Point, Said};
+use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
 use crate::plan::storage::{Protocol, Storage};
 use sixmark_http::url::Host;
 
@@ -22,11 +22,11 @@ pub fn engine_for(url: &str) -> Option<&'static str> {
 const OPERATIONS: [&str; 4] = ["read", "write", "randread", "randwrite"];
 
 /// Points of a distribution, as fio names them.
-const POINTS: [(&str, Point); 4] = [
-    ("50.000000", Point::P50),
-    ("90.000000", Point::P90),
-    ("99.000000", Point::P99),
-    ("99.900000", Point::P999),
+const POINTS: [(&str, TimePoint); 4] = [
+    ("50.000000", TimePoint::P50),
+    ("90.000000", TimePoint::P90),
+    ("99.000000", TimePoint::P99),
+    ("99.900000", TimePoint::P999),
 ];
 
 /// The largest block, and the most operations at once.
@@ -260,17 +260,19 @@ fn figures(side: &Side) -> Result<Figures, String> {
     figures.plain(Plain::Goodput, side.bw_bytes);
     figures.plain(Plain::ContentRate, side.bw_bytes);
     let latency = &side.lat_ns;
-    for (point, ns) in
-        [(Point::Min, latency.min), (Point::Mean, latency.mean), (Point::Max, latency.max)]
-    {
-        figures.time_us(Phase::Response, point, ns / 1e3);
+    for (point, ns) in [
+        (TimePoint::Min, latency.min),
+        (TimePoint::Mean, latency.mean),
+        (TimePoint::Max, latency.max),
+    ] {
+        figures.time_us(TimedPhase::Response, point, ns / 1e3);
     }
     for (name, point) in POINTS {
         let ns = latency
             .percentile
             .get(name)
             .ok_or_else(|| format!("its document lacks the percentile {name}"))?;
-        figures.time_us(Phase::Response, point, ns / 1e3);
+        figures.time_us(TimedPhase::Response, point, ns / 1e3);
     }
     Ok(figures)
 }

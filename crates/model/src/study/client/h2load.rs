@@ -1,7 +1,7 @@
 //! h2load: a closed loop over HTTP/2, or HTTP/1.1 (`--h1`).
 
 use super::read::{TIMES, behind, number, scaled};
-use super::{Answer, Figures, Job, Phase, Plain, Point, Said};
+use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
 
 pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -48,13 +48,14 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
         figures.plain(Plain::Goodput, content? / elapsed_s);
     }
     for (label, phase) in
-        [("time for request:", Phase::Response), ("time for connect:", Phase::Connect)]
+        [("time for request:", TimedPhase::Response), ("time for connect:", TimedPhase::Connect)]
     {
         let words: Vec<&str> = behind(text, label)?.split_whitespace().collect();
         let [min, max, mean, ..] = words[..] else {
             return Err(format!("its line '{label}' lacks figures"));
         };
-        for (word, point) in [(min, Point::Min), (max, Point::Max), (mean, Point::Mean)] {
+        for (word, point) in [(min, TimePoint::Min), (max, TimePoint::Max), (mean, TimePoint::Mean)]
+        {
             figures.time_us(phase, point, scaled(word, &TIMES)?);
         }
     }

@@ -17,10 +17,11 @@ use std::time::Duration;
 
 pub use browser::Load;
 
-use super::measure::{Measure, Phase, Plain, Point};
+use super::measure::{Measure, Plain};
 use crate::outcome::Outcome;
 use crate::study::setting::is_of_lab;
 use crate::study::setting::{Given, Setting};
+use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_http::url::{Host, Url};
 use sixmark_units::family::Family;
 
@@ -357,7 +358,7 @@ impl Figures {
         self.0.insert(Measure::Plain(plain).to_string(), value);
     }
 
-    fn time_us(&mut self, phase: Phase, point: Point, us: f64) {
+    fn time_us(&mut self, phase: TimedPhase, point: TimePoint, us: f64) {
         self.0.insert(Measure::Time(phase, point).to_string(), us);
     }
 

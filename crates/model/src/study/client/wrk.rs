@@ -1,7 +1,7 @@
 //! wrk: a closed loop for a time, over HTTP/1.1.
 
 use super::read::{TIMES, behind, maybe, number, scaled};
-use super::{Answer, Figures, Job, Phase, Plain, Point, Said};
+use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
 
 const SIZES: [(&str, f64); 5] = [
     ("B", 1.0),
@@ -57,9 +57,11 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
     figures.plain(Plain::WriteErrors, errors[2] as f64);
     let latency = behind(text, "Latency")?;
     let mean = latency.split_whitespace().next().unwrap_or_default();
-    figures.time_us(Phase::Response, Point::Mean, scaled(mean, &TIMES)?);
-    for (label, point) in [("50%", Point::P50), ("90%", Point::P90), ("99%", Point::P99)] {
-        figures.time_us(Phase::Response, point, scaled(behind(text, label)?, &TIMES)?);
+    figures.time_us(TimedPhase::Response, TimePoint::Mean, scaled(mean, &TIMES)?);
+    for (label, point) in
+        [("50%", TimePoint::P50), ("90%", TimePoint::P90), ("99%", TimePoint::P99)]
+    {
+        figures.time_us(TimedPhase::Response, point, scaled(behind(text, label)?, &TIMES)?);
     }
     Ok(figures.answer(said, refused))
 }
