@@ -198,8 +198,8 @@ fn others(comparison: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::timed_phase::TimedPhase;
     use sixmark_model::comparison::{Kind, Method};
+    use sixmark_model::timed_phase::TimedPhase;
 
     fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
         let [low, value, high] = ratio;

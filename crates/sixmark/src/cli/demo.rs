@@ -9,14 +9,14 @@ use sixmark_origin::{Options, Origin};
 
 /// Run against an origin of its own on loopback, over both families: a first look.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct DemoArgs {
     /// How long to load
     #[arg(short, long, value_name = "TIME", default_value = "3s")]
     duration: String,
 }
 
 /// Starts an origin, shows the command that loads it, and runs that.
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &DemoArgs) -> Result<u8, Error> {
     let origin = Origin::start(Options::default()).map_err(|e| Error::Measure(e.to_string()))?;
     let mut words = vec!["sixmark".to_owned(), "run".to_owned()];
     words.extend(["-d", &args.duration, "-c", "32"].map(str::to_owned));

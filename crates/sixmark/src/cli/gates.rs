@@ -10,7 +10,7 @@ use sixmark_machine::Error;
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
-pub(super) struct Args {
+pub(super) struct GateArgs {
     /// Exit with 1 where this holds, or cannot be determined: 'ipv6.response.p99 > 1.1 * ipv4.response.p99', of
     /// compare also 'verdict(response.p50) == worse' (docs/gates.md); repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Measurement")]
@@ -21,7 +21,7 @@ pub(super) struct Args {
     pub(super) junit: Option<Place>,
 }
 
-impl Args {
+impl GateArgs {
     /// The conditions, checked before anything is sent.
     pub(super) fn gates(&self, known: &Names) -> Result<Vec<Gate>, Error> {
         let read = |text: &String| {

@@ -7,7 +7,7 @@ use sixmark_machine::Error;
 #[derive(Clone, Debug, Default, clap::Args)]
 // It would have the name of the commands' own arguments.
 #[group(skip)]
-pub(super) struct Args {
+pub(super) struct InsideArgs {
     /// From this host of a lab that is up (`sixmark lab up`)
     #[arg(long = "in", value_name = "HOST", help_heading = "Where from")]
     in_host: Option<String>,
@@ -17,7 +17,7 @@ pub(super) struct Args {
     in_lab: Option<String>,
 }
 
-impl Args {
+impl InsideArgs {
     /// True where a host was named.
     pub(super) fn is_given(&self) -> bool {
         self.in_host.is_some()

@@ -25,7 +25,7 @@ pub(super) struct StoreArgs {
 /// What a command that measures says of keeping it.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
-pub(super) struct Args {
+pub(super) struct KeepArgs {
     #[command(flatten)]
     store: StoreArgs,
 
@@ -39,7 +39,7 @@ pub(super) struct Args {
     keep_secrets: bool,
 }
 
-impl Args {
+impl KeepArgs {
     /// True where anything is said of keeping.
     pub(super) fn is_given(&self) -> bool {
         self.store.store.is_some() || self.label.is_some() || self.keep_secrets
@@ -83,7 +83,7 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Opens the store. One that somebody asked for must open; without the usual one, which nobody
     /// did, the load goes on and a line says that nothing will be kept.
-    pub(super) fn open(args: &Args) -> Result<Keeper, Error> {
+    pub(super) fn open(args: &KeepArgs) -> Result<Keeper, Error> {
         let place = args.store.place()?;
         if args.label.is_some() && matches!(place, store::Place::Nowhere) {
             let line = "--label names what is kept, and --store (or SIXMARK_STORE) none keeps \

@@ -41,27 +41,27 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Load a web server over IPv6 and IPv4 at once and show both side by side
-    Run(Box<run::Args>),
+    Run(Box<run::RunArgs>),
     /// Compare two sides, one at a time, in interleaved blocks, and give a verdict
-    Compare(Box<compare::Args>),
+    Compare(Box<compare::CompareArgs>),
     /// Find, show, export and delete results that were kept
-    History(history::Args),
+    History(history::HistoryArgs),
     /// Show results again: as an HTML page, tables, Markdown or CSV
-    Report(report::Args),
+    Report(report::ReportArgs),
     /// Serve HTTP on both families to test against
-    Origin(origin::Args),
+    Origin(origin::OriginArgs),
     /// Carry out an experiment from a file, or one that comes with sixmark
-    Study(study::Args),
+    Study(study::StudyArgs),
     /// Build a network of hosts and links on this machine, run programs in it, take it down
-    Lab(lab::Args),
+    Lab(lab::LabArgs),
     /// Fill a network with background traffic of both families, and tell what arrives of it
-    Traffic(traffic::Args),
+    Traffic(traffic::TrafficArgs),
     /// Watch what others load: connections and exchanges as packets show them
-    Watch(Box<watch::Args>),
+    Watch(Box<watch::WatchArgs>),
     /// Show what the kernel counts: processors, each family's packets, sockets, processes
-    Vitals(Box<vitals::Args>),
+    Vitals(Box<vitals::VitalsArgs>),
     /// Run against an origin of its own on loopback: a first look
-    Demo(demo::Args),
+    Demo(demo::DemoArgs),
 }
 
 /// Does what the arguments say. Returns the exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could

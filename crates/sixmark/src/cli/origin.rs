@@ -22,7 +22,7 @@ const ROOM: u64 = 1 << 16;
 ///
 /// GET / lists what can be asked for. Ends with Ctrl-C.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct OriginArgs {
     /// Where to listen, repeatable; port 0 is a free one [default: [::1]:0 and 127.0.0.1:0]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Vec<SocketAddr>,
@@ -91,7 +91,7 @@ enum Any {
 }
 
 /// Serves until a signal comes.
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &OriginArgs) -> Result<u8, Error> {
     let stop = stop_flag()?;
     let origin = start(args)?;
     print(&announcement(&origin, args.json))?;
@@ -112,7 +112,7 @@ impl Any {
     }
 }
 
-impl Args {
+impl OriginArgs {
     /// The options given that only mean something where the kernel does TCP.
     fn kernels_own(&self) -> Vec<&'static str> {
         let given = [
@@ -130,7 +130,7 @@ impl Args {
     }
 }
 
-fn start(args: &Args) -> Result<Any, Error> {
+fn start(args: &OriginArgs) -> Result<Any, Error> {
     if let Some(options) = args.bare.options(&args.kernels_own())? {
         return bare::start(&options).map(Any::Bare);
     }
@@ -145,7 +145,7 @@ fn start(args: &Args) -> Result<Any, Error> {
     started.map_err(|error| Error::Measure(error.to_string()))
 }
 
-fn options(args: &Args) -> Result<Options, Error> {
+fn options(args: &OriginArgs) -> Result<Options, Error> {
     let threads = args.threads.unwrap_or(0);
     let mut options = Options { threads, pause: args.pause, ..Options::default() };
     if !args.listen.is_empty() {
@@ -163,7 +163,7 @@ fn options(args: &Args) -> Result<Options, Error> {
     Ok(options)
 }
 
-fn identity(args: &Args, listen: &[SocketAddr]) -> Result<Option<Identity>, Error> {
+fn identity(args: &OriginArgs, listen: &[SocketAddr]) -> Result<Option<Identity>, Error> {
     if let (Some(certificate), Some(key)) = (&args.cert, &args.key) {
         return Identity::read(certificate, key).map(Some).map_err(Error::Usage);
     }

@@ -22,7 +22,7 @@ const LARGEST: u64 = 256 << 20;
 /// Without --html, --md or --csv it prints the tables that `run`, `compare` and `study` print.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
-pub(super) struct Args {
+pub(super) struct ReportArgs {
     /// Documents that sixmark wrote (`--json FILE`), or their numbers in the store (`sixmark history`),
     /// or last, or folders of studies; `-` reads one from standard input
     #[arg(required = true, value_name = "RESULT")]
@@ -55,7 +55,7 @@ pub(super) fn page(
 }
 
 /// Reads all documents before anything is written.
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &ReportArgs) -> Result<u8, Error> {
     check(args)?;
     let documents: Vec<Document> = args
         .results
@@ -71,7 +71,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn check(args: &Args) -> Result<(), Error> {
+fn check(args: &ReportArgs) -> Result<(), Error> {
     let standard = args.html == Some(Place::Standard);
     if standard && (args.md || args.text || args.csv) {
         let line = "--html - and --md, --text or --csv can't both have standard output; \
@@ -84,7 +84,7 @@ fn check(args: &Args) -> Result<(), Error> {
     args.html.as_ref().map_or(Ok(()), Place::check)
 }
 
-fn printed(args: &Args, named: &[Named<'_>]) -> Result<(), Error> {
+fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), Error> {
     match (args.md, args.csv) {
         (true, _) => print(&markdown::page(named)),
         (_, true) => print_document(&long::lines(named)),

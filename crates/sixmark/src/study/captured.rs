@@ -7,8 +7,8 @@ use sixmark_http::url::Url;
 use sixmark_model::family_result::Families;
 use sixmark_model::provenance::Warning;
 use sixmark_model::study::measure::{Measure, Plain};
-use sixmark_model::timed_phase::TimePoint;
 use sixmark_model::study::result::CellResult;
+use sixmark_model::timed_phase::TimePoint;
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};
 

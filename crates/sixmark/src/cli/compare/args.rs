@@ -15,7 +15,7 @@ use super::super::run;
 /// blocks is fixed beforehand: what they say by then never ends them early.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct CompareArgs {
     /// The side that is judged: ipv6, ipv4, a URL, or options of its own ('--http2 --streams 8')
     /// [default: ipv6; of two URLs of one family, the first]
     #[arg(long, value_name = "SIDE", allow_hyphen_values = true, help_heading = "Comparison")]
@@ -67,7 +67,7 @@ pub(in crate::cli) struct Args {
     pub(super) metric: Metric,
 
     #[command(flatten)]
-    pub(super) run: run::Args,
+    pub(super) run: run::RunArgs,
 }
 
 /// Options of a run that blocks have not: their length is `--block`, and all are loaded alike.
@@ -91,7 +91,7 @@ pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
         .mut_arg("json", |arg| arg.help("Write the result document (sixmark.comparison/1)"))
 }
 
-impl Args {
+impl CompareArgs {
     /// How long a block lasts, where it does not end by its requests alone.
     pub(super) fn block(&self) -> Option<Duration> {
         let usual = self.run.count.is_none().then_some(Duration::from_secs(1));

@@ -3,7 +3,7 @@
 use sixmark_units::family::Family;
 
 use super::super::run;
-use super::args::Args;
+use super::args::CompareArgs;
 use sixmark_machine::Error;
 
 /// One of the two sides, as typed.
@@ -23,7 +23,7 @@ pub(super) struct Asked<'a> {
 ///
 /// # Errors
 /// There is one family, and not two URLs of it; or a name can't be looked up.
-pub(super) fn sides(args: &Args) -> Result<[Asked<'_>; 2], Error> {
+pub(super) fn sides(args: &CompareArgs) -> Result<[Asked<'_>; 2], Error> {
     let named = args.a.is_some() || args.b.is_some() || args.run.targets.is_some();
     let only = if named { None } else { run::only_family(&args.run)? };
     let [a, b] = match (only, args.run.urls.as_slice()) {
@@ -36,7 +36,7 @@ pub(super) fn sides(args: &Args) -> Result<[Asked<'_>; 2], Error> {
 }
 
 /// What was said of a side, else its family.
-fn families(args: &Args, side: usize) -> (&'static str, &str, bool) {
+fn families(args: &CompareArgs, side: usize) -> (&'static str, &str, bool) {
     let (option, said, usual) = [("--a", &args.a, "ipv6"), ("--b", &args.b, "ipv4")][side];
     (option, said.as_deref().unwrap_or(usual), false)
 }

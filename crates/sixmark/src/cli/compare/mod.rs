@@ -6,7 +6,7 @@ mod live;
 mod sides;
 mod words;
 
-pub(super) use args::{Args, adapt};
+pub(super) use args::{CompareArgs, adapt};
 
 use std::ffi::OsString;
 
@@ -29,7 +29,7 @@ use sixmark_machine::Error;
 
 /// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
 /// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.
-pub(super) fn main(args: &Args, line: &[OsString]) -> Result<u8, Error> {
+pub(super) fn main(args: &CompareArgs, line: &[OsString]) -> Result<u8, Error> {
     let (json, junit, html) = (&args.run.json, &args.run.gates.junit, &args.run.html);
     let quiet = args.run.quiet;
     check(args)?;
@@ -81,7 +81,7 @@ fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
 }
 
 /// What makes no sense in a comparison, told before anything else.
-fn check(args: &Args) -> Result<(), Error> {
+fn check(args: &CompareArgs) -> Result<(), Error> {
     let run = &args.run;
     let wrong = [
         ("-d", run.duration.is_some(), "--block says how long each block is measured"),
@@ -98,7 +98,7 @@ fn check(args: &Args) -> Result<(), Error> {
     out::check([&run.json, &run.gates.junit, &run.html])
 }
 
-fn comparing(args: &Args, line: &[OsString]) -> Result<Comparing, Error> {
+fn comparing(args: &CompareArgs, line: &[OsString]) -> Result<Comparing, Error> {
     let [a, b] = asked::sides(args)?;
     let side = |asked: &Asked<'_>| sides::contender(asked, line, args.block());
     let mut sides = Sides { a: side(&a)?, b: side(&b)? };
@@ -128,7 +128,7 @@ fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error
 }
 
 /// What can't be written does not keep anything else from being written, the store included.
-fn write(result: &ComparisonResult, args: &Args, keeper: &mut Keeper) -> Result<(), Error> {
+fn write(result: &ComparisonResult, args: &CompareArgs, keeper: &mut Keeper) -> Result<(), Error> {
     let (text, json) = (encoded(result)?, args.run.json.as_ref());
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let elsewhere = json.filter(|_| written.is_ok());

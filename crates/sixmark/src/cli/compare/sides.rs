@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::run;
 use super::super::{Command, parse_again};
-use super::args::Args;
+use super::args::CompareArgs;
 use super::asked::Asked;
 use super::words::words;
 use crate::compare::Contender;
@@ -56,7 +56,7 @@ struct Own {
 }
 
 impl Own {
-    fn take_targets(&self, args: &mut run::Args) {
+    fn take_targets(&self, args: &mut run::RunArgs) {
         if self.urls > 0 {
             let common = args.urls.len() - self.urls;
             args.urls.drain(..common);
@@ -87,7 +87,7 @@ fn alone(words: &[String]) -> Result<Own, String> {
 }
 
 /// An option that says how to compare, or what to do with the result.
-fn of_both(args: &run::Args) -> Option<&'static str> {
+fn of_both(args: &run::RunArgs) -> Option<&'static str> {
     let given = [
         ("-d", args.duration.is_some()),
         ("--find-max", !args.find_max.is_empty()),
@@ -108,7 +108,7 @@ fn of_both(args: &run::Args) -> Option<&'static str> {
 }
 
 /// Reads the options of both with a side's own behind them.
-fn together(common: &[OsString], words: &[String]) -> Result<Args, String> {
+fn together(common: &[OsString], words: &[String]) -> Result<CompareArgs, String> {
     let line: Vec<OsString> =
         common.iter().cloned().chain(words.iter().map(OsString::from)).collect();
     match parse_again(&line).map_err(|error| one_line(&error))?.command {

@@ -8,7 +8,7 @@ use sixmark_machine::Error;
 
 /// Delete results; asks nothing, says what it deleted.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct HistoryDeleteArgs {
     /// The numbers that `sixmark history` shows, or last
     #[arg(value_name = "ID|last")]
     ids: Vec<Which>,
@@ -22,7 +22,7 @@ pub(super) struct Args {
 }
 
 /// Deletes, all or nothing.
-pub(super) fn main(args: &Args) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), Error> {
     let mut store = open_for(&args.store)?;
     let entries = match &args.before {
         Some(when) => older(&store, when)?,

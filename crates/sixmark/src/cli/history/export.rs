@@ -10,7 +10,7 @@ use sixmark_machine::Error;
 
 /// Write documents as they were, to the byte.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct HistoryExportArgs {
     /// The numbers that `sixmark history` shows, or last
     #[arg(value_name = "ID|last", required = true)]
     ids: Vec<Which>,
@@ -25,7 +25,7 @@ pub(super) struct Args {
 }
 
 /// Exports.
-pub(super) fn main(args: &Args) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryExportArgs) -> Result<(), Error> {
     let store = open_for(&args.store)?;
     let ids = numbers(&store, &args.ids)?;
     // None is written where one is missing.

@@ -16,7 +16,7 @@ use sixmark_machine::Error;
 ///
 /// Each is kept as it is and gets a number of its own. A file may have several, one after the other.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct HistoryImportArgs {
     /// Files with documents ('-': standard input)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Args {
 }
 
 /// Imports file after file. Whatever was said to be kept is, even where one that follows can't be.
-pub(super) fn main(args: &Args) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryImportArgs) -> Result<(), Error> {
     let place = args.store.place()?;
     let Some(mut store) = Store::open(&place)? else {
         return Err(super::no_store());

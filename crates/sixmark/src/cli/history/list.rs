@@ -13,7 +13,7 @@ use sixmark_machine::Error;
 /// List what was kept, the newest first.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-pub(super) struct Args {
+pub(super) struct HistoryListArgs {
     /// Of this kind only
     #[arg(long, value_name = "run|comparison|study|watch", value_parser = kind)]
     kind: Option<Kind>,
@@ -47,7 +47,7 @@ pub(super) struct Args {
 }
 
 /// Lists.
-pub(super) fn main(args: Args) -> Result<(), Error> {
+pub(super) fn main(args: HistoryListArgs) -> Result<(), Error> {
     let json = args.json;
     let Some(store) = open(&args.store)? else {
         return print(if json { "" } else { "nothing was kept yet\n" });
@@ -59,7 +59,7 @@ pub(super) fn main(args: Args) -> Result<(), Error> {
     }
 }
 
-fn filter(args: Args) -> Filter {
+fn filter(args: HistoryListArgs) -> Filter {
     Filter {
         kind: args.kind,
         since: args.since.map(|when| when.begin()),

@@ -21,30 +21,30 @@ use sixmark_machine::Error;
 /// there is is listed, the newest first.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-pub(super) struct Args {
+pub(super) struct HistoryArgs {
     #[command(subcommand)]
     command: Option<Command>,
 
     #[command(flatten)]
-    list: list::Args,
+    list: list::HistoryListArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// List what was kept, the newest first
-    List(list::Args),
+    List(list::HistoryListArgs),
     /// Show one result as it was shown when it was made
-    Show(show::Args),
+    Show(show::HistoryShowArgs),
     /// Write documents as they were, to the byte
-    Export(export::Args),
+    Export(export::HistoryExportArgs),
     /// Delete results; asks nothing, says what it deleted
-    Delete(delete::Args),
+    Delete(delete::HistoryDeleteArgs),
     /// Keep documents that --json or `sixmark history export` wrote
-    Import(import::Args),
+    Import(import::HistoryImportArgs),
 }
 
 /// Does what the arguments say.
-pub(super) fn main(args: Args) -> Result<u8, Error> {
+pub(super) fn main(args: HistoryArgs) -> Result<u8, Error> {
     match args.command.unwrap_or(Command::List(args.list)) {
         Command::List(args) => list::main(args),
         Command::Show(args) => show::main(&args),

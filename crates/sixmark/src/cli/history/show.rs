@@ -12,7 +12,7 @@ use sixmark_report::document_text;
 
 /// Show one result as it was shown when it was made.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct HistoryShowArgs {
     /// The number that `sixmark history` shows, or last
     #[arg(value_name = "ID|last")]
     id: Which,
@@ -26,7 +26,7 @@ pub(super) struct Args {
 }
 
 /// Shows.
-pub(super) fn main(args: &Args) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryShowArgs) -> Result<(), Error> {
     let store = open_for(&args.store)?;
     for id in numbers(&store, &[args.id])? {
         let document = store.document(id)?;

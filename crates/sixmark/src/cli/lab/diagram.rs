@@ -7,7 +7,7 @@ use crate::cli::out::{Place, print};
 use sixmark_machine::Error;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct LabDiagramArgs {
     #[command(flatten)]
     file: FileArgs,
 
@@ -16,7 +16,7 @@ pub(super) struct Args {
     svg: Option<Place>,
 }
 
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &LabDiagramArgs) -> Result<u8, Error> {
     let Some(lab) = args.file.read()? else { return Ok(2) };
     match &args.svg {
         Some(place) => {

@@ -25,7 +25,7 @@ const GOING: Duration = Duration::from_secs(60);
 /// Everything is made of namespaces that belong to this command: when it ends, however it ends, nothing
 /// is left. Nothing of a lab reaches the outside. docs/lab.md describes the file.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct LabArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -33,7 +33,7 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Build a lab, start its services, and keep it up until Ctrl-C or `sixmark lab down`
-    Up(up::Args),
+    Up(up::LabUpArgs),
     /// Run a program in a host
     Exec(ExecArgs),
     /// Show the labs that are up: hosts, addresses, links, services
@@ -43,7 +43,7 @@ enum Command {
     /// Look for what is wrong in a lab's file: each with its line, key and what is allowed
     Check(FileArgs),
     /// Draw a lab, as text or as a picture, without building it
-    Diagram(diagram::Args),
+    Diagram(diagram::LabDiagramArgs),
 }
 
 /// Which lab.
@@ -93,7 +93,7 @@ fn choice(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-pub(super) fn main(args: Args) -> Result<u8, Error> {
+pub(super) fn main(args: LabArgs) -> Result<u8, Error> {
     match args.command {
         Command::Up(args) => up::main(&args),
         Command::Exec(args) => exec(&args),

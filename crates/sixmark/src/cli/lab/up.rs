@@ -22,7 +22,7 @@ use sixmark_machine::Error;
 const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct LabUpArgs {
     #[command(flatten)]
     file: FileArgs,
 
@@ -43,7 +43,7 @@ pub(super) struct Args {
     detach: bool,
 }
 
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &LabUpArgs) -> Result<u8, Error> {
     let Some(mut plan) = args.file.read()? else { return Ok(2) };
     plan.demand(None);
     let name = args.name.clone().unwrap_or_else(|| plan.name.clone());
@@ -59,7 +59,13 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     inside(args, &name, plan, &door, rights)
 }
 
-fn inside(args: &Args, name: &str, plan: Lab, door: &Door, rights: Rights) -> Result<u8, Error> {
+fn inside(
+    args: &LabUpArgs,
+    name: &str,
+    plan: Lab,
+    door: &Door,
+    rights: Rights,
+) -> Result<u8, Error> {
     let stop = stop_flag()?;
     let began = Instant::now();
     let own = |name: &str, given: &Option<PathBuf>| folder(name, given.as_deref());

@@ -27,7 +27,7 @@ use crate::resolve::Override;
 /// the run lasts 10 s. Without --rate, --ramp, --steps, --replay and --find-max it is a closed loop: each
 /// exchange begins when another one has ended.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct RunArgs {
     /// What to load: http://HOST[:PORT]/PATH; an IPv6 address stands in brackets
     #[arg(value_name = "URL", required_unless_present = "targets")]
     pub(in crate::cli) urls: Vec<String>,
@@ -254,10 +254,10 @@ pub(in crate::cli) struct Args {
     pub(super) cookies: bool,
 
     #[command(flatten)]
-    pub(in crate::cli) inside: super::super::inside::Args,
+    pub(in crate::cli) inside: super::super::inside::InsideArgs,
 
     #[command(flatten)]
-    pub(super) tls: super::tls::Args,
+    pub(super) tls: super::tls::TlsArgs,
 
     /// Whose clock times connecting, sending and receiving: kernel leaves this program's own delays
     /// out, for HTTP/1.1 alone
@@ -286,7 +286,7 @@ pub(in crate::cli) struct Args {
     pub(in crate::cli) vitals_from: Option<String>,
 
     #[command(flatten)]
-    pub(in crate::cli) gates: super::super::gates::Args,
+    pub(in crate::cli) gates: super::super::gates::GateArgs,
 
     /// Write the result document (sixmark.result/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
@@ -301,7 +301,7 @@ pub(in crate::cli) struct Args {
     pub(in crate::cli) html: Option<Place>,
 
     #[command(flatten)]
-    pub(in crate::cli) keep: keep::Args,
+    pub(in crate::cli) keep: keep::KeepArgs,
 
     /// No table and no progress; warnings stay
     #[arg(short, long, help_heading = "Output")]

@@ -12,7 +12,7 @@ mod tls;
 mod values;
 pub(super) mod vitals_from;
 
-pub(super) use args::Args;
+pub(super) use args::RunArgs;
 pub(super) use live::figures;
 pub(super) use plan::{only_family, plan};
 pub(super) use text::silent;
@@ -35,7 +35,7 @@ use sixmark_machine::Error;
 
 /// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
 /// NORMAL response at all, or errors only, else 1 where a gate failed.
-pub(super) fn main(args: Args) -> Result<u8, Error> {
+pub(super) fn main(args: RunArgs) -> Result<u8, Error> {
     let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
     let (keep, demanded, html) = (args.keep.clone(), args.gates.clone(), args.html.clone());
     out::check([&json, &csv, &demanded.junit, &html])?;

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use sixmark_model::pace::{Open, Overload, Pace, Process, Stage, Timetable};
 
-use super::args::Args;
+use super::args::RunArgs;
 use super::search::FIRST;
 use sixmark_machine::Error;
 
 /// What decides when exchanges begin.
-pub(super) fn pace(args: &Args, timetable: Option<Timetable>) -> Result<Pace, Error> {
+pub(super) fn pace(args: &RunArgs, timetable: Option<Timetable>) -> Result<Pace, Error> {
     if let Some(timetable) = timetable {
         return replay(args, timetable);
     }
@@ -31,7 +31,7 @@ pub(super) fn pace(args: &Args, timetable: Option<Timetable>) -> Result<Pace, Er
 }
 
 /// When a recording says.
-fn replay(args: &Args, timetable: Timetable) -> Result<Pace, Error> {
+fn replay(args: &RunArgs, timetable: Timetable) -> Result<Pace, Error> {
     if !args.warmup.is_zero() {
         let line = "--warmup: nothing comes before the beginning of a --replay; leave it out";
         return Err(Error::Usage(line.into()));
@@ -44,7 +44,7 @@ fn replay(args: &Args, timetable: Timetable) -> Result<Pace, Error> {
 }
 
 /// The rate over time, and the option that says it.
-fn stages(args: &Args) -> Option<(&'static str, Vec<Stage>)> {
+fn stages(args: &RunArgs) -> Option<(&'static str, Vec<Stage>)> {
     let rate = args.rate.map(|rate| ("--rate", vec![Stage::endless(rate)]));
     let ramp = || args.ramp.map(|stage| ("--ramp", vec![stage]));
     let steps = || (!args.steps.is_empty()).then(|| ("--steps", args.steps.clone()));
@@ -53,7 +53,7 @@ fn stages(args: &Args) -> Option<(&'static str, Vec<Stage>)> {
 }
 
 /// An option that says nothing in a closed loop.
-fn alone(args: &Args) -> Option<String> {
+fn alone(args: &RunArgs) -> Option<String> {
     let given = [
         ("--arrivals", args.arrivals.is_some()),
         ("--overload", args.overload.is_some()),

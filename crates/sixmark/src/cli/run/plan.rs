@@ -15,7 +15,7 @@ use sixmark_model::plan::{Close, Connection, Load, Plan, Target};
 use sixmark_model::provenance::Warning;
 use sixmark_units::family::Family;
 
-use super::args::Args;
+use super::args::RunArgs;
 use super::pace;
 use super::requests::{self, Sent};
 use super::search;
@@ -38,7 +38,7 @@ const CONNECTIONS: NonZeroU32 = NonZeroU32::new(50).unwrap();
 const PLACES: u32 = 16;
 
 /// The plan that the options describe, what looking up its names took, and doubts about it.
-pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
+pub(in crate::cli) fn plan(mut args: RunArgs) -> Result<Planned, Error> {
     let entries = entries(&args)?;
     tls::check(&args.tls, &entries)?;
     agreed(&args, &entries)?;
@@ -82,7 +82,7 @@ pub(in crate::cli) fn plan(mut args: Args) -> Result<Planned, Error> {
 ///
 /// # Errors
 /// A URL is none, or its name can't be looked up.
-pub(in crate::cli) fn only_family(args: &Args) -> Result<Option<Family>, Error> {
+pub(in crate::cli) fn only_family(args: &RunArgs) -> Result<Option<Family>, Error> {
     let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
     if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
         return Ok(Some(family));
@@ -98,12 +98,12 @@ pub(in crate::cli) fn only_family(args: &Args) -> Result<Option<Family>, Error> 
 }
 
 /// Connections in use at once.
-fn connections(args: &Args) -> NonZeroU32 {
+fn connections(args: &RunArgs) -> NonZeroU32 {
     args.connections.unwrap_or(CONNECTIONS)
 }
 
 /// The URLs of the command line, then those of the list.
-fn entries(args: &Args) -> Result<Vec<Entry>, Error> {
+fn entries(args: &RunArgs) -> Result<Vec<Entry>, Error> {
     let parse = |text: &String| entry(args, text);
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     if let Some(file) = &args.targets {
@@ -112,7 +112,7 @@ fn entries(args: &Args) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-fn entry(args: &Args, text: &str) -> Result<Entry, Error> {
+fn entry(args: &RunArgs, text: &str) -> Result<Entry, Error> {
     match text.parse::<Url>() {
         Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
         Err(_) if args.replay.is_some() && super::values::speed(text).is_ok() => {
@@ -144,13 +144,13 @@ fn read(file: &Path) -> std::io::Result<String> {
 /// The targets of these entries, their names looked up.
 fn resolved(
     entries: &[Entry],
-    args: &tls::Args,
+    args: &tls::TlsArgs,
     resolver: &mut Resolver,
 ) -> Result<Vec<Target>, Error> {
     entries.iter().map(|entry| target(entry, args, resolver)).collect()
 }
 
-fn target(entry: &Entry, args: &tls::Args, resolver: &mut Resolver) -> Result<Target, Error> {
+fn target(entry: &Entry, args: &tls::TlsArgs, resolver: &mut Resolver) -> Result<Target, Error> {
     Ok(Target {
         url: entry.url.to_string(),
         authority: entry.url.authority(),
@@ -162,7 +162,7 @@ fn target(entry: &Entry, args: &tls::Args, resolver: &mut Resolver) -> Result<Ta
 }
 
 /// What was asked for; else the list's ratio; else as many of the one family as of the other.
-fn ratio(args: &Args, targets: &[Target]) -> Result<Ratio, Error> {
+fn ratio(args: &RunArgs, targets: &[Target]) -> Result<Ratio, Error> {
     let weight = |family| weight_of(targets, family);
     let ratio = match (args.ratio, args.ipv6, args.ipv4) {
         (Some(ratio), ..) => ratio,
@@ -180,7 +180,7 @@ fn ratio(args: &Args, targets: &[Target]) -> Result<Ratio, Error> {
 }
 
 /// Only one family, and nobody asked for that.
-fn alone(args: &Args, ratio: Ratio) -> Option<Warning> {
+fn alone(args: &RunArgs, ratio: Ratio) -> Option<Warning> {
     let missing = Family::BOTH.into_iter().find(|&family| !ratio.uses(family))?;
     let asked = args.ratio.is_some() || args.ipv6 || args.ipv4;
     (!asked).then(|| warning::single_family(missing))
@@ -211,7 +211,7 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
     before - targets.len()
 }
 
-fn load(args: &Args, ratio: Ratio, timetable: Option<Timetable>) -> Result<Load, Error> {
+fn load(args: &RunArgs, ratio: Ratio, timetable: Option<Timetable>) -> Result<Load, Error> {
     let pace = pace::pace(args, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let usual =
@@ -242,7 +242,7 @@ fn most_threads(connections: NonZeroU32, ratio: Ratio) -> NonZeroU32 {
 }
 
 /// What is agreed on through TLS needs TLS.
-fn agreed(args: &Args, entries: &[Entry]) -> Result<(), Error> {
+fn agreed(args: &RunArgs, entries: &[Entry]) -> Result<(), Error> {
     let plain = entries.iter().find(|entry| entry.url.scheme == Scheme::Http);
     let Some(Entry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else { return Ok(()) };
     Err(Error::Usage(match args.http2 {
@@ -254,7 +254,7 @@ fn agreed(args: &Args, entries: &[Entry]) -> Result<(), Error> {
 }
 
 /// Which HTTP is to be spoken.
-fn http(args: &Args) -> Result<Http, Error> {
+fn http(args: &RunArgs) -> Result<Http, Error> {
     let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
         (true, _) => Version::Http2,
         (_, true) => Version::Http3,

@@ -13,7 +13,7 @@ use sixmark_model::plan::{Body, Request, Requests, Target, requests};
 use sixmark_model::provenance::Warning;
 use sixmark_model::template::Template;
 
-use super::args::Args;
+use super::args::RunArgs;
 use crate::warning;
 use crate::warning::{ENTRIES, LINES, Unit};
 use sixmark_machine::Error;
@@ -34,7 +34,7 @@ pub(super) struct Sent {
 }
 
 /// The requests that the options describe.
-pub(super) fn sent(args: &mut Args, targets: &[Target]) -> Result<Sent, Error> {
+pub(super) fn sent(args: &mut RunArgs, targets: &[Target]) -> Result<Sent, Error> {
     let fields = std::mem::take(&mut args.header).into_iter();
     let fields: Vec<_> = fields.map(|(name, value)| (name, Template::constant(value))).collect();
     let Some(file) = args.requests.take() else {
@@ -59,7 +59,7 @@ fn reading_error(file: &Path, error: &str) -> Error {
     Error::Usage(format!("can't read the requests '{}': {error}", file.display()))
 }
 
-fn single(args: &mut Args) -> Result<Request, Error> {
+fn single(args: &mut RunArgs) -> Result<Request, Error> {
     let body = match (&args.body_file, args.body.take()) {
         (Some(file), _) => Some(std::fs::read(file).map_err(|error| {
             Error::Usage(format!("can't read the body '{}': {error}", file.display()))
@@ -72,7 +72,7 @@ fn single(args: &mut Args) -> Result<Request, Error> {
 
 /// A file of requests, and what decides how it is read.
 struct Reading<'a> {
-    args: &'a Args,
+    args: &'a RunArgs,
     file: &'a Path,
     targets: &'a [Target],
 }

@@ -12,7 +12,7 @@ use sixmark_model::result::RunResult;
 use sixmark_report::find::trial;
 use sixmark_units::family::Family;
 
-use super::args::Args;
+use super::args::RunArgs;
 use super::live::Live;
 use crate::find::{self, FEWEST};
 use crate::run::Ready;
@@ -33,13 +33,13 @@ pub(super) fn run(ready: Ready, stop: &Arc<AtomicBool>, live: &Live) -> Result<R
 }
 
 /// A family's requests are its own trials': both count alike, whatever a list of targets says.
-pub(super) fn ratio(args: &Args, ratio: Ratio) -> Ratio {
+pub(super) fn ratio(args: &RunArgs, ratio: Ratio) -> Ratio {
     let both = Family::BOTH.into_iter().all(|family| ratio.uses(family));
     if !args.find_max.is_empty() && both { Ratio::EVEN } else { ratio }
 }
 
 /// The load of the first trial.
-pub(super) fn load(args: &Args, load: Load) -> Result<Load, Error> {
+pub(super) fn load(args: &RunArgs, load: Load) -> Result<Load, Error> {
     if args.find_max.is_empty() {
         return Ok(load);
     }
@@ -51,7 +51,7 @@ pub(super) fn load(args: &Args, load: Load) -> Result<Load, Error> {
     Ok(Load { duration: Some(trial), warmup: args.warmup.max(trial / WARMUP), ..load })
 }
 
-fn wrong(args: &Args, rate: Rate, trial: Duration) -> Option<String> {
+fn wrong(args: &RunArgs, rate: Rate, trial: Duration) -> Option<String> {
     if args.overload == Some(Overload::Drop) {
         let line = "--find-max judges all that falls due; --overload drop leaves some out";
         return Some(line.to_owned());
@@ -67,7 +67,7 @@ fn wrong(args: &Args, rate: Rate, trial: Duration) -> Option<String> {
 }
 
 /// A condition on what the connections of the plan don't have.
-pub(super) fn fits(args: &Args, plan: &Plan) -> Result<(), Error> {
+pub(super) fn fits(args: &RunArgs, plan: &Plan) -> Result<(), Error> {
     let wrong = args.find_max.iter().find_map(|condition| {
         let why = match plan.http.version {
             _ if condition.needs_tls() && plan.tls.is_none() => "no target is https://",
@@ -81,7 +81,7 @@ pub(super) fn fits(args: &Args, plan: &Plan) -> Result<(), Error> {
     wrong.map_or(Ok(()), |line| Err(Error::Usage(line)))
 }
 
-fn keeps_connections(args: &Args) -> bool {
+fn keeps_connections(args: &RunArgs) -> bool {
     !args.no_keep_alive && args.requests_per_connection.is_none()
 }
 

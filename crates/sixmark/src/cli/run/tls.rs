@@ -15,7 +15,7 @@ use sixmark_machine::Error;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "TLS")]
-pub(super) struct Args {
+pub(super) struct TlsArgs {
     /// Certificates to trust instead of the system's (PEM)
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     cacert: Option<PathBuf>,
@@ -64,13 +64,13 @@ pub(super) struct Args {
 struct List(Vec<String>);
 
 /// The name to find in the certificate of an `https://` URL's server.
-pub(super) fn server_name(url: &Url, args: &Args) -> Option<String> {
+pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
     let named = || args.sni.clone().unwrap_or_else(|| url.server_name());
     (url.scheme == Scheme::Https).then(named)
 }
 
 /// An option of TLS without TLS is a mistake.
-pub(super) fn check(args: &Args, entries: &[Entry]) -> Result<(), Error> {
+pub(super) fn check(args: &TlsArgs, entries: &[Entry]) -> Result<(), Error> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
         Some(option) if !secure => {
@@ -82,7 +82,7 @@ pub(super) fn check(args: &Args, entries: &[Entry]) -> Result<(), Error> {
 
 /// Protocols that are offered are those that a server may choose: what is spoken must be among them,
 /// and HTTP/1.1 can't be gone on with where another one was chosen.
-pub(super) fn agrees(args: &Args, http: Http) -> Result<(), Error> {
+pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), Error> {
     let Some(List(offered)) = &args.alpn else { return Ok(()) };
     let offers = |name: &str| offered.iter().any(|other| other == name);
     let all = || offered.join(",");
@@ -101,7 +101,7 @@ pub(super) fn agrees(args: &Args, http: Http) -> Result<(), Error> {
 }
 
 /// The first option of TLS that was given.
-fn given(args: &Args) -> Option<&'static str> {
+fn given(args: &TlsArgs) -> Option<&'static str> {
     let options = [
         (args.cacert.is_some(), "--cacert"),
         (args.insecure, "--insecure"),
@@ -118,7 +118,7 @@ fn given(args: &Args) -> Option<&'static str> {
 }
 
 /// How the targets' connections are secured, where any are.
-pub(super) fn plan(args: &Args, targets: &[Target], http: Http) -> Result<Option<Tls>, Error> {
+pub(super) fn plan(args: &TlsArgs, targets: &[Target], http: Http) -> Result<Option<Tls>, Error> {
     if !targets.iter().any(Target::secure) {
         return Ok(None);
     }

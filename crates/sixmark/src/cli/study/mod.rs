@@ -33,7 +33,7 @@ use sixmark_machine::Error;
 /// option of `sixmark run`), measures every combination several times, and sets what was published
 /// beside. docs/study.md describes the file.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct StudyArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -92,7 +92,7 @@ struct RunArgs {
     html: Option<Place>,
 
     #[command(flatten)]
-    keep: keep::Args,
+    keep: keep::KeepArgs,
 
     /// No report and no progress; warnings stay
     #[arg(short, long)]
@@ -142,7 +142,7 @@ struct ReanalyseArgs {
 }
 
 /// Does what the arguments say.
-pub(super) fn main(args: Args) -> Result<u8, Error> {
+pub(super) fn main(args: StudyArgs) -> Result<u8, Error> {
     match args.command {
         Command::Run(args) => words::with_commands(|commands| run(&args, commands)),
         Command::List => words::with_commands(show::list),

@@ -46,7 +46,7 @@ fn ready(words: &[String]) -> Result<Ready, Error> {
     Ready::new(run::plan(args)?)
 }
 
-fn parse(words: &[String]) -> Result<run::Args, Error> {
+fn parse(words: &[String]) -> Result<run::RunArgs, Error> {
     let own = ["sixmark", "run"].map(OsString::from);
     let all = own.into_iter().chain(words.iter().map(OsString::from));
     let cli = Cli::try_parse_from(all).map_err(|error| {

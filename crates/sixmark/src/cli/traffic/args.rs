@@ -21,7 +21,7 @@ use sixmark_machine::Error;
 /// MGEN may be any of them. Ends with Ctrl-C, which shows what was measured.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["script", "listen", "to"]))]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct TrafficArgs {
     /// A script of MGEN's: ON, MOD, OFF, LISTEN and IGNORE events
     #[arg(value_name = "SCRIPT")]
     pub(super) script: Option<PathBuf>,
@@ -136,7 +136,7 @@ fn arrivals(text: &str) -> Result<Arrivals, String> {
     }
 }
 
-impl Args {
+impl TrafficArgs {
     /// The mix that was asked for, to these addresses.
     pub(super) fn mix(&self, to: &PerFamily<Option<SocketAddr>>) -> Result<Mix, Error> {
         let rate = self.rate.ok_or_else(|| {

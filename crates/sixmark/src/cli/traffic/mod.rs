@@ -2,7 +2,7 @@
 
 mod args;
 
-pub(super) use args::Args;
+pub(super) use args::TrafficArgs;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -24,7 +24,7 @@ const DURATION: Duration = Duration::from_secs(10);
 
 /// Serves, or measures and shows. The status is 130 where a signal came before the end, else 3 where nothing
 /// arrived.
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &TrafficArgs) -> Result<u8, Error> {
     if !args.listen.is_empty() {
         return listen(args);
     }
@@ -61,7 +61,7 @@ fn nothing(result: &TrafficResult) -> Option<Error> {
     (sent > 0 && received == 0).then(|| Error::Measure(line.into()))
 }
 
-fn listen(args: &Args) -> Result<u8, Error> {
+fn listen(args: &TrafficArgs) -> Result<u8, Error> {
     let stop = stop_flag()?;
     let at: Vec<_> = args.listen.iter().flat_map(|listen| listen.0.iter().copied()).collect();
     let listener = far::Listener::new(&at)?;
@@ -76,7 +76,7 @@ fn listen(args: &Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn of_mix(args: &Args, live: &mut Live) -> Result<TrafficResult, Error> {
+fn of_mix(args: &TrafficArgs, live: &mut Live) -> Result<TrafficResult, Error> {
     let to = args.far()?;
     let mix = args.mix(&to)?;
     let duration = Some(args.duration.unwrap_or(DURATION));
@@ -88,14 +88,14 @@ fn of_mix(args: &Args, live: &mut Live) -> Result<TrafficResult, Error> {
 }
 
 /// One family got all, though nobody asked for that.
-fn alone(args: &Args, to: &PerFamily<Option<SocketAddr>>) -> Option<Warning> {
+fn alone(args: &TrafficArgs, to: &PerFamily<Option<SocketAddr>>) -> Option<Warning> {
     let missing = Family::BOTH.into_iter().find(|&family| to[family].is_none())?;
     let code = "single_family".to_owned();
     let message = format!("--to has no {missing} address: all traffic goes over the other family");
     args.ipv6.is_none().then_some(Warning { code, message })
 }
 
-fn of_script(args: &Args, path: &Path, live: &mut Live) -> Result<TrafficResult, Error> {
+fn of_script(args: &TrafficArgs, path: &Path, live: &mut Live) -> Result<TrafficResult, Error> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::Usage(format!("can't read '{file}': {error}")))?;

@@ -11,7 +11,7 @@ use super::super::run::positive_time;
 /// Takes a sample at each interval until Ctrl-C, SIGTERM or -d, and shows what changed. On a server, it
 /// tells `sixmark run --vitals-from` what a request of each family costs there.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct VitalsArgs {
     /// Between two samples (100ms, 1s)
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = interval)]
     pub(super) interval: Duration,
@@ -34,7 +34,7 @@ pub(in crate::cli) struct Args {
     pub(super) cgroup: Vec<String>,
 
     #[command(flatten)]
-    pub(super) inside: super::super::inside::Args,
+    pub(super) inside: super::super::inside::InsideArgs,
 
     /// Serve the last sample at /metrics for Prometheus, on loopback unless an address is given ('*':
     /// all); port 0 is a free one

@@ -3,7 +3,7 @@
 mod args;
 mod lines;
 
-pub(super) use args::Args;
+pub(super) use args::VitalsArgs;
 
 use std::time::{Duration, SystemTime};
 
@@ -29,7 +29,7 @@ const SECOND_US: u64 = 1_000_000;
 const MOST: usize = 86_400;
 
 /// Samples, shows and writes.
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
     out::check([&args.json])?;
     let standard = [&args.json, &args.jsonl, &args.csv];
     let to_standard = standard.into_iter().flatten().filter(|p| **p == Place::Standard).count();
@@ -58,7 +58,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
     signals::status(ended.why, Ok(0))
 }
 
-fn wanted(args: &Args) -> Wanted {
+fn wanted(args: &VitalsArgs) -> Wanted {
     Wanted {
         pids: args.pid.clone(),
         services: args.service.clone(),
@@ -84,7 +84,7 @@ struct Taking {
 }
 
 impl Taking {
-    fn open(args: &Args) -> Result<Taking, Error> {
+    fn open(args: &VitalsArgs) -> Result<Taking, Error> {
         let head = head(args)?;
         let mut jsonl = args.jsonl.as_ref().map(Lines::open).transpose()?;
         if let Some(lines) = &mut jsonl {
@@ -212,7 +212,7 @@ impl Taking {
     }
 }
 
-fn head(args: &Args) -> Result<Head, Error> {
+fn head(args: &VitalsArgs) -> Result<Head, Error> {
     let interfaces = vitals::offloads()
         .map_err(|error| Error::Measure(format!("can't list the interfaces: {error}")))?;
     let interval: Duration = args.interval;

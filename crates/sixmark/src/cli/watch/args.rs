@@ -16,7 +16,7 @@ use sixmark_machine::Error;
 /// and, of HTTP/1 in plain text, each exchange. Watches until Ctrl-C, unless -d says how long.
 /// docs/watch.md says what each figure is.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct WatchArgs {
     /// Watch this interface; repeatable [default: all that are up]
     #[arg(short, long, value_name = "IFACE", conflicts_with = "read", help_heading = "What")]
     interface: Vec<String>,
@@ -63,10 +63,10 @@ pub(in crate::cli) struct Args {
     idle: Duration,
 
     #[command(flatten)]
-    pub(super) inside: inside::Args,
+    pub(super) inside: inside::InsideArgs,
 
     #[command(flatten)]
-    pub(super) gates: gates::Args,
+    pub(super) gates: gates::GateArgs,
 
     /// Write a line for each connection: CSV, or JSON where the name ends with .jsonl
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -89,14 +89,14 @@ pub(in crate::cli) struct Args {
     pub(super) html: Option<Place>,
 
     #[command(flatten)]
-    pub(super) keep: keep::Args,
+    pub(super) keep: keep::KeepArgs,
 
     /// No table and no progress; warnings stay
     #[arg(short, long, help_heading = "Output")]
     pub(super) quiet: bool,
 }
 
-impl Args {
+impl WatchArgs {
     /// What fits no other: one document in each place, a lab's host where there is something live.
     pub(super) fn check(&self) -> Result<(), Error> {
         super::super::out::check([&self.json, &self.csv, &self.gates.junit, &self.html])?;

@@ -3,7 +3,7 @@
 mod args;
 mod live;
 
-pub(super) use args::Args;
+pub(super) use args::WatchArgs;
 
 use sixmark_model::document::Document;
 use sixmark_model::gate::Names;
@@ -24,7 +24,7 @@ use sixmark_machine::Error;
 
 /// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
 /// connection, else 1 where a gate failed.
-pub(super) fn main(args: &Args) -> Result<u8, Error> {
+pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
     args.check()?;
     args.inside.go()?;
     let gates = args.gates.gates(&Names::of_run(Family::BOTH))?;
@@ -44,7 +44,7 @@ pub(super) fn main(args: &Args) -> Result<u8, Error> {
 }
 
 /// Also the warnings that were told at once.
-fn look(args: &Args) -> Result<(RunResult, Vec<Warning>), Error> {
+fn look(args: &WatchArgs) -> Result<(RunResult, Vec<Warning>), Error> {
     let stop = stop_flag()?;
     let mut live = Live::new(!args.quiet && can_repaint());
     let mut told = Vec::new();
@@ -72,7 +72,7 @@ fn look(args: &Args) -> Result<(RunResult, Vec<Warning>), Error> {
 }
 
 /// The document, where it was asked for, and to the store.
-fn write(args: &Args, result: &RunResult, keeper: &mut Keeper) -> Result<(), Error> {
+fn write(args: &WatchArgs, result: &RunResult, keeper: &mut Keeper) -> Result<(), Error> {
     let document = encoded(result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
@@ -81,7 +81,7 @@ fn write(args: &Args, result: &RunResult, keeper: &mut Keeper) -> Result<(), Err
 }
 
 /// Everything else that was asked for.
-fn also(args: &Args, result: &RunResult) -> Result<(), Error> {
+fn also(args: &WatchArgs, result: &RunResult) -> Result<(), Error> {
     let lines = args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::lines(result)));
     let gates = args.gates.write(|| junit::of_run(result, &result.gates));
     let page = report::page(args.html.as_ref(), || Document::Run(Box::new(result.clone())));
