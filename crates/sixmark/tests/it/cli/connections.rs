@@ -20,8 +20,9 @@ fn connections_are_kept_unless_asked_otherwise() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let result = json(&["-n", "200", "-c", "4", "-t", "2", &v6, &v4]);
-    // Each of four places may need one connection a family.
-    assert!((2..=8).contains(&connections(&result, "opened")), "{}", result["total"]);
+    // Each of four places may need one connection a family, and again one that had to go for the other's.
+    let most = 8 + connections(&result, "displaced");
+    assert!((2..=most).contains(&connections(&result, "opened")), "{}", result["total"]);
     closed_as_opened(&result, &server);
     assert!(server.seen().iter().all(|request| !request.head.contains("Connection:")));
 }

@@ -152,7 +152,10 @@ fn connections_are_used_and_closed_as_asked() {
                 assert_normal(result, 40);
                 for figures in both(result) {
                     let opened = connections(figures, "opened");
-                    assert!((least..=most).contains(&opened), "{what}: {opened}");
+                    // One that had to go for the other family's sake is opened again when its own wants it.
+                    let displaced = connections(figures, "displaced");
+                    let bounds = least..=most + displaced;
+                    assert!(bounds.contains(&opened), "{what}: {opened}, displaced {displaced}");
                     assert_eq!(connections(figures, "closed"), opened, "{what}");
                     let reset = if close == "rst" { opened } else { 0 };
                     assert_eq!(connections(figures, "reset_sent"), reset, "{what}");
@@ -176,12 +179,15 @@ fn a_server_that_says_goaway_is_followed() {
         let result = trusting(&origin, "/bytes/100", &load);
         assert_normal(&result, 100);
         for figures in both(&result) {
-            let opened = connections(figures, "opened");
+            let [opened, drained, displaced] =
+                ["opened", "drained", "displaced"].map(|name| connections(figures, name));
             // What is under way when the server says so is answered too.
-            assert!((100 / (5 + 4)..=100 / 4).contains(&opened), "{spoken} {streams}: {opened}");
+            let bounds = 100 / (5 + 4)..=100 / 4 + displaced;
+            assert!(
+                bounds.contains(&opened),
+                "{spoken} {streams}: {opened}, displaced {displaced}"
+            );
             // The others were open at the end, or closed before for want of a place for the other family.
-            let [drained, displaced] =
-                ["drained", "displaced"].map(|name| connections(figures, name));
             assert!(
                 drained <= opened && drained + displaced + 4 >= opened,
                 "{spoken} {streams}: {drained} {displaced} {opened}"
