@@ -4,7 +4,7 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use sixmark_model::impairment::Impairment;
-use sixmark_model::link_report::{Mechanism, Report};
+use sixmark_model::link_report::{LinkReport, Mechanism};
 use sixmark_model::plan::lab::tc::{self, Port};
 use sixmark_model::plan::lab::{End, Lab, Link, Mechanism as Wanted};
 use sixmark_sys::netns::NetNs;
@@ -23,7 +23,7 @@ use sixmark_machine::program::{command, find};
 #[derive(Debug)]
 pub(super) enum Cable {
     /// By the kernel.
-    Kernel(Box<Report>),
+    Kernel(Box<LinkReport>),
     /// By the emulator, which ends with this.
     Emulated(Emulator),
 }
@@ -41,7 +41,7 @@ impl Cable {
             true => Cable::Emulated(emulate(link, hosts, seed).map_err(of(&link.name))?),
             false => {
                 join(link, hosts).map_err(of(&link.name))?;
-                Cable::Kernel(Box::new(Report::of_kernel(&link.name, mechanisms)))
+                Cable::Kernel(Box::new(LinkReport::of_kernel(&link.name, mechanisms)))
             }
         };
         for (end, host) in link.ends.iter().zip(hosts) {
@@ -56,7 +56,12 @@ impl Cable {
     }
 
     /// What happened on it so far.
-    pub(super) fn report(&self, lab: &Lab, link: &Link, nodes: &[Host]) -> Result<Report, Error> {
+    pub(super) fn report(
+        &self,
+        lab: &Lab,
+        link: &Link,
+        nodes: &[Host],
+    ) -> Result<LinkReport, Error> {
         let emulator = match self {
             Cable::Kernel(report) => return Ok(report.as_ref().clone()),
             Cable::Emulated(emulator) => emulator,

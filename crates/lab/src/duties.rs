@@ -13,7 +13,7 @@ use super::host::{Host, Hosts};
 use super::part::of;
 use super::until::until;
 use super::{TEMPORARY, converge};
-use crate::service::{Ground, Services};
+use crate::service::{ServiceGround, Services};
 use sixmark_machine::Error;
 use sixmark_machine::netlink::{Netlink, NewRoute};
 
@@ -30,7 +30,7 @@ pub(super) struct Duties {
 pub(super) fn take_up(
     lab: &Lab,
     hosts: &Hosts,
-    ground: &Ground<'_>,
+    ground: &ServiceGround<'_>,
 ) -> Result<Option<Duties>, Error> {
     filters(lab, hosts)?;
     let Some(mut programs) = Services::start(&lab.daemons(), ground)? else { return Ok(None) };
@@ -58,7 +58,7 @@ fn translate(
     lab: &Lab,
     hosts: &Hosts,
     programs: &mut Services,
-    ground: &Ground<'_>,
+    ground: &ServiceGround<'_>,
 ) -> Result<Option<()>, Error> {
     for plan in &lab.hosts {
         let Some(nat) = &plan.nat64 else { continue };

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use sixmark_emulator::Line;
 use sixmark_model::impairment::Impairment;
-use sixmark_model::link_report::{Direction, Mechanism, Report, Scheduling, Way};
+use sixmark_model::link_report::{Direction, LinkReport, Mechanism, Scheduling, Way};
 use sixmark_model::timing::Timing;
 use sixmark_sys::port::Port;
 
@@ -93,7 +93,7 @@ impl Emulator {
     ///
     /// # Errors
     /// The thread has ended, which only an error of sixmark's own makes it do.
-    pub fn report(&self) -> io::Result<Report> {
+    pub fn report(&self) -> io::Result<LinkReport> {
         let Snapshot { counts, lateness, scheduling, ended } = self.snapshot()?;
         let way = |at: usize| Way {
             mechanism: Some(Mechanism::Emulator),
@@ -102,7 +102,7 @@ impl Emulator {
             // Its devices' namespaces know.
             unread: None,
         };
-        Ok(Report {
+        Ok(LinkReport {
             name: self.name.clone(),
             scheduling: Some(scheduling),
             seed: Some(self.seed),

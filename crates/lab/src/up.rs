@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_model::link_report::Report;
+use sixmark_model::link_report::LinkReport;
 use sixmark_model::plan::lab::Lab;
 use sixmark_sys::enclosure::Rights;
 
@@ -51,7 +51,7 @@ impl Up {
         let cables = build::links(&lab, &nodes)?;
         build::routes(&lab, &nodes)?;
         let hosts = Hosts::new(&lab, nodes, ground.rights);
-        let of_services = service::Ground {
+        let of_services = service::ServiceGround {
             logs: ground.logs,
             dirs: Path::new(super::TEMPORARY),
             www: ground.www,
@@ -118,7 +118,7 @@ impl Up {
     ///
     /// # Errors
     /// An emulator has ended.
-    pub fn links(&self) -> Result<Vec<Report>, Error> {
+    pub fn links(&self) -> Result<Vec<LinkReport>, Error> {
         let of_link = |(cable, link): (&Cable, _)| cable.report(&self.lab, link, self.hosts.all());
         self.cables.iter().zip(&self.lab.links).map(of_link).collect()
     }

@@ -29,7 +29,7 @@ pub enum Scheduling {
 
 /// Who did a link's work, and what happened on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct LinkReport {
     /// The link's name.
     pub name: String,
     /// How the emulator's thread is scheduled; absent of a link without one.
@@ -60,7 +60,7 @@ pub struct Way {
     pub unread: Option<u64>,
 }
 
-impl Report {
+impl LinkReport {
     /// Frames for which the emulator had no memory.
     pub fn overflowed(&self) -> u64 {
         let ways = [&self.a_to_b, &self.b_to_a].into_iter().filter_map(|way| way.frames);
@@ -73,10 +73,10 @@ impl Report {
     }
 
     /// Of a link without an emulator, whose directions have these.
-    pub fn of_kernel(name: &str, ways: [Option<Mechanism>; 2]) -> Report {
+    pub fn of_kernel(name: &str, ways: [Option<Mechanism>; 2]) -> LinkReport {
         let [a_to_b, b_to_a] =
             ways.map(|mechanism| Way { mechanism, frames: None, lateness_us: None, unread: None });
-        Report { name: name.into(), scheduling: None, seed: None, a_to_b, b_to_a, ended: None }
+        LinkReport { name: name.into(), scheduling: None, seed: None, a_to_b, b_to_a, ended: None }
     }
 }
 

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use pair::{Pair, any};
 use sixmark_model::impairment::{Effect, Impairment, Rate};
-use sixmark_model::link_report::Report;
+use sixmark_model::link_report::LinkReport;
 use sixmark_model::timing::Timing;
 use sixmark_sys::clock;
 use sixmark_units::family::{Family, PerFamily};
@@ -145,7 +145,7 @@ fn first() {
     }
 }
 
-fn lateness(report: &Report) {
+fn lateness(report: &LinkReport) {
     let Some(scheduling) = report.scheduling else { return };
     for (name, way) in [("there", &report.a_to_b), ("back", &report.b_to_a)] {
         let Some(late) = &way.lateness_us else { continue };

@@ -1,6 +1,6 @@
 //! What others put on the wire, read with suspicion: packets by layer, capture files, the flows and
-//! exchanges that packets make up, certificates. Any bytes may come: those that are no packet, or of which
-//! not all was kept, are told apart and never trusted.
+//! exchanges that packets make up, certificates. Any bytes may come. Those that are no packet, or of which
+//! not all was captured, are reported as such and never trusted.
 //!
 //! No capture socket, no file handle, and nothing of results belongs here.
 

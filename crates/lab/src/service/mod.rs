@@ -46,7 +46,7 @@ struct Started {
 
 /// Where services are started, and what ends that early.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct ServiceGround<'a> {
     /// The folder for what they say.
     pub logs: &'a Path,
     /// The folder in which each has one of its own, for as long as it runs.
@@ -61,7 +61,10 @@ pub struct Ground<'a> {
 
 impl Services {
     /// Starts all of them, and waits until each is ready. None where the study is to stop.
-    pub fn start(services: &[Service], ground: &Ground<'_>) -> Result<Option<Services>, Error> {
+    pub fn start(
+        services: &[Service],
+        ground: &ServiceGround<'_>,
+    ) -> Result<Option<Services>, Error> {
         let mut all = Services::default();
         for service in services {
             match ground.start(service)? {
@@ -150,7 +153,7 @@ fn said(log: &Path) -> String {
     }
 }
 
-impl Ground<'_> {
+impl ServiceGround<'_> {
     fn start(&self, service: &Service) -> Result<Option<Started>, Error> {
         let log = self.logs.join(format!("{}.log", service.name));
         if service.command.is_empty() {

@@ -219,5 +219,5 @@ fn about(curves: &[Curve<'_>]) -> String {
     curves.iter().map(of).collect::<Vec<_>>().join(" ")
 }
 
-/// The shortest time that is shown in detail, in microseconds: the stamps can't tell less from nothing.
+/// The shortest time that is shown in detail, in microseconds: below it lies the error of the clocks.
 pub(super) const COMPARABLE_US: f64 = 1.0;

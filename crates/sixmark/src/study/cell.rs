@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use sixmark_http::url::Url;
 use sixmark_model::family_result::Families;
-use sixmark_model::link_report::Report as Link;
+use sixmark_model::link_report::LinkReport as Link;
 use sixmark_model::plan::secrets::redact;
 use sixmark_model::provenance::Ended;
 use sixmark_model::sameness::GivenResult;

@@ -1,6 +1,6 @@
 //! What makes a study's figures doubtful.
 
-use sixmark_model::link_report::Report as Link;
+use sixmark_model::link_report::LinkReport as Link;
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::client::{Answer, Client};

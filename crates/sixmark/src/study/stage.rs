@@ -13,7 +13,7 @@ use sixmark_sys::enclosure::Rights;
 use super::folder::Folder;
 use super::work::Work;
 use crate::browser::Browsers;
-use sixmark_lab::service::{Ground, Services};
+use sixmark_lab::service::{ServiceGround, Services};
 use sixmark_lab::{self as lab, Host, Up};
 use sixmark_machine::Error;
 
@@ -65,8 +65,14 @@ impl<'a> Stage<'a> {
         Ok(Some(stage))
     }
 
-    fn ground(&self) -> Ground<'_> {
-        Ground { logs: &self.logs, dirs: &self.dirs, www: &self.www, hosts: None, stop: self.stop }
+    fn ground(&self) -> ServiceGround<'_> {
+        ServiceGround {
+            logs: &self.logs,
+            dirs: &self.dirs,
+            www: &self.www,
+            hosts: None,
+            stop: self.stop,
+        }
     }
 
     /// Has everything as a cell wants it. False where the study is to stop.

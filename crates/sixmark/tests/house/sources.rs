@@ -22,7 +22,7 @@ pub(crate) fn crates() -> Vec<(String, PathBuf)> {
     all
 }
 
-/// The files of a crate. Modules called `tests` are left out, with what is below them.
+/// The files of a crate, without modules called `tests` and what is below these.
 pub(crate) fn files(source: &Path) -> Vec<SourceFile> {
     let (mut files, mut folders) = (Vec::new(), vec![source.to_owned()]);
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! What is there beside the cells: hooks, and the files made for them.
+//! What runs beside the cells: hooks.
 
 use crate::fields::{Field, Fields};
 use crate::plan::services::known;

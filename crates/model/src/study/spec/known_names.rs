@@ -25,7 +25,7 @@ impl Names<'_> {
         all
     }
 
-    /// True of the name of a factor; else that is told.
+    /// True if it is the name of a factor; else the field is reported as wrong.
     pub(super) fn is_factor(&self, field: &Field<'_>) -> bool {
         let known = self.all();
         let found = known.contains(&field.name.as_str());

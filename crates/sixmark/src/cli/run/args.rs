@@ -17,7 +17,7 @@ use super::super::keep;
 use super::super::out::Place;
 use super::source::Wanted;
 use super::values::{
-    Format, close, driver, linger, method, positive, positive_time, time, timestamps,
+    RequestFormat, close, driver, linger, method, positive, positive_time, time, timestamps,
 };
 use crate::resolve::Override;
 
@@ -219,7 +219,7 @@ pub(in crate::cli) struct RunArgs {
     /// What that file is [default: as its beginning says]
     #[arg(long, value_name = "toml|har|log", value_parser = super::values::format,
           requires = "requests", help_heading = "Request")]
-    pub(super) requests_format: Option<Format>,
+    pub(super) requests_format: Option<RequestFormat>,
 
     /// Host whose entries of a HAR file are taken [default: those of the targets]
     #[arg(long, value_name = "HOST", requires = "requests", help_heading = "Request")]

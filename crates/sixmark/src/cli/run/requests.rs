@@ -1,6 +1,6 @@
 //! What is sent: one request of the options, or the mix of a file.
 
-use super::values::Format;
+use super::values::RequestFormat;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
@@ -87,9 +87,9 @@ impl Reading<'_> {
         let format = self.args.requests_format.unwrap_or_else(|| format_of(beginning));
         self.fits(format)?;
         match format {
-            Format::Toml => self.toml(from).map(|requests| (requests.to_vec(), None, None)),
-            Format::Har => self.har(from).and_then(|found| self.imported(found, ENTRIES)),
-            Format::Log => self.log(from).and_then(|found| self.imported(found, LINES)),
+            RequestFormat::Toml => self.toml(from).map(|requests| (requests.to_vec(), None, None)),
+            RequestFormat::Har => self.har(from).and_then(|found| self.imported(found, ENTRIES)),
+            RequestFormat::Log => self.log(from).and_then(|found| self.imported(found, LINES)),
         }
     }
 
@@ -106,21 +106,21 @@ impl Reading<'_> {
     }
 
     /// Options that say nothing of a file of this kind.
-    fn fits(&self, format: Format) -> Result<(), Error> {
+    fn fits(&self, format: RequestFormat) -> Result<(), Error> {
         let args = self.args;
         let (option, why) = match format {
-            Format::Toml if args.replay.is_some() => (
+            RequestFormat::Toml if args.replay.is_some() => (
                 "--replay",
                 "is a request file, which has no times to replay; use a HAR file or an access log",
             ),
-            Format::Toml if args.unsafe_methods => (
+            RequestFormat::Toml if args.unsafe_methods => (
                 "--unsafe-methods",
                 "is a request file, of which all methods are sent; leave it out",
             ),
-            Format::Toml if args.har_host.is_some() => {
+            RequestFormat::Toml if args.har_host.is_some() => {
                 ("--har-host", "is a request file, which names no hosts; leave it out")
             }
-            Format::Log if args.har_host.is_some() => {
+            RequestFormat::Log if args.har_host.is_some() => {
                 ("--har-host", "is an access log, which names no hosts; leave it out")
             }
             _ => return Ok(()),
@@ -188,13 +188,13 @@ impl Reading<'_> {
 }
 
 /// What a file is by its beginning: JSON is a HAR, else its first line that is no comment tells.
-fn format_of(beginning: &[u8]) -> Format {
+fn format_of(beginning: &[u8]) -> RequestFormat {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
     let mut lines = text.split(|&byte| byte == b'\n');
     match lines.any(|line| !line.starts_with(b"#") && is_log_line(line)) {
-        _ if text.starts_with(b"{") => Format::Har,
-        true => Format::Log,
-        false => Format::Toml,
+        _ if text.starts_with(b"{") => RequestFormat::Har,
+        true => RequestFormat::Log,
+        false => RequestFormat::Toml,
     }
 }
 
@@ -207,11 +207,11 @@ mod tests {
     fn a_file_is_known_by_its_beginning() {
         let log = "odd line\n::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 1\n";
         for (text, format) in [
-            ("\u{feff} \n{\"log\": 1}", Format::Har),
-            (log, Format::Log),
-            ("# a mix\n[[request]]\n", Format::Toml),
-            (&*format!("# {}\n[[request]]", log.replace('\n', "")), Format::Toml),
-            ("", Format::Toml),
+            ("\u{feff} \n{\"log\": 1}", RequestFormat::Har),
+            (log, RequestFormat::Log),
+            ("# a mix\n[[request]]\n", RequestFormat::Toml),
+            (&*format!("# {}\n[[request]]", log.replace('\n', "")), RequestFormat::Toml),
+            ("", RequestFormat::Toml),
         ] {
             assert_eq!(format_of(text.as_bytes()), format, "{text}");
         }

@@ -44,7 +44,7 @@ pub(super) fn overload(text: &str) -> Result<Overload, String> {
 
 /// What a file of requests is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum RequestFormat {
     Toml,
     Har,
     Log,
@@ -58,11 +58,11 @@ pub(super) fn file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-pub(super) fn format(text: &str) -> Result<Format, String> {
+pub(super) fn format(text: &str) -> Result<RequestFormat, String> {
     match text {
-        "toml" => Ok(Format::Toml),
-        "har" => Ok(Format::Har),
-        "log" => Ok(Format::Log),
+        "toml" => Ok(RequestFormat::Toml),
+        "har" => Ok(RequestFormat::Har),
+        "log" => Ok(RequestFormat::Log),
         _ => Err("say toml, har or log".to_owned()),
     }
 }

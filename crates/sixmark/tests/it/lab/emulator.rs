@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use sixmark_model::impairment::{Effect, Impairment, Loss, Rate};
-use sixmark_model::link_report::{Counts, Direction, Report, Scheduling};
+use sixmark_model::link_report::{Counts, Direction, LinkReport, Scheduling};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::pair::{Pair, any};
@@ -85,7 +85,7 @@ fn exchange(near: &UdpSocket, far: &UdpSocket, to: SocketAddr, bytes: usize) -> 
 }
 
 /// The report, once it says so.
-fn report_when(pair: &Pair, what: impl Fn(&Report) -> bool) -> Report {
+fn report_when(pair: &Pair, what: impl Fn(&LinkReport) -> bool) -> LinkReport {
     let end = Instant::now() + DEADLINE;
     loop {
         let report = pair.link.report().unwrap();
@@ -98,16 +98,16 @@ fn report_when(pair: &Pair, what: impl Fn(&Report) -> bool) -> Report {
 }
 
 /// What happened from host 0 to host 1.
-fn frames(report: &Report) -> Direction {
+fn frames(report: &LinkReport) -> Direction {
     report.a_to_b.frames.unwrap()
 }
 
 /// How many frames had to wait there.
-fn waited(report: &Report) -> u64 {
+fn waited(report: &LinkReport) -> u64 {
     report.a_to_b.lateness_us.as_ref().unwrap().count
 }
 
-fn counts(report: &Report, family: Family) -> Counts {
+fn counts(report: &LinkReport, family: Family) -> Counts {
     let frames = frames(report);
     match family {
         Family::Ipv6 => frames.ipv6,
@@ -240,7 +240,7 @@ fn an_end_that_is_down_refuses_frames_and_takes_them_once_it_is_up() {
     let (near, _) = socket(&pair, 0, Family::Ipv4);
     let discard = SocketAddr::new(any(1, Family::Ipv4).ip(), 9);
     near.send_to(b"anybody?", discard).unwrap();
-    let refused = |report: &Report| frames(report).other.refused > 0;
+    let refused = |report: &LinkReport| frames(report).other.refused > 0;
     assert_eq!(report_when(&pair, refused).ended, None);
     pair.set_up(1);
     for family in Family::BOTH {

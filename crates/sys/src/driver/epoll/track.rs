@@ -1,4 +1,4 @@
-//! The kernel's stamps of one connection: which it waits for, and the latest time told.
+//! The stamps that the kernel gives one connection: the one it waits for, and the latest one.
 
 use std::os::fd::OwnedFd;
 
@@ -13,7 +13,7 @@ pub(super) struct Track {
     pub(super) awaits: bool,
     /// Nothing was received since the last send.
     pub(super) fresh: bool,
-    /// The latest time told of it.
+    /// The latest one, nanoseconds.
     pub(super) latest: u64,
 }
 
