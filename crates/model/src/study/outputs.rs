@@ -8,8 +8,8 @@ use super::average::{Average, average, entry};
 use super::findings::finding;
 use super::measure::{Bounds, Measure};
 use super::result::{
-    At, Axis, CellResult, Chart, Column, Dot, Entry, Finding, FindingResult, Published, Row,
-    Series, Statistic, StudyComparison, Table, Value,
+    At, Axis, CellResult, Chart, Column, Dot, Entry, Finding, FindingResult, MARGIN_PERCENT,
+    Published, Row, Series, Statistic, StudyComparison, Table, Value,
 };
 use super::unlike;
 use crate::study::observation::Observation;
@@ -245,11 +245,13 @@ fn chart(
     let mut series = Vec::new();
     for at in combinations(study, &spec.series) {
         let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
+        let unlike =
+            |at: &[At]| spec.y.measure.is_of_speed().then(|| unlike_at(seen, at)).flatten();
         series.push(line(study, spec, &here, &at, |at| {
             let scale = spec.y.unit.scale;
             let found = measured(seen, at, spec.y.measure, spec.statistic)?;
             let interval = found.interval.map(|(low, high)| (low / scale, high / scale));
-            Some((found.value / scale, interval))
+            Some(Found { y: found.value / scale, interval, unlike: unlike(at) })
         }));
         if let Some(beside) = &beside {
             let label = spec.published.as_ref().map_or(String::new(), PublishedOf::label);
@@ -260,7 +262,7 @@ fn chart(
                 let line = line(study, spec, &here, &families, |at| {
                     let (found, scale) = (beside.found(at, spec.y.measure)?, spec.y.unit.scale);
                     let range = found.range.map(|[low, high]| (low / scale, high / scale));
-                    Some((found.value / scale, range))
+                    Some(Found { y: found.value / scale, interval: range, unlike: None })
                 });
                 let label = format!("published: {label} {}", levels_of(&families));
                 series.push(Series { label, published: true, ..line });
@@ -275,7 +277,24 @@ fn chart(
     Chart { name: spec.name.clone(), title: spec.title.clone(), x, y, series }
 }
 
-type Found = (f64, Option<(f64, f64)>);
+/// What is known of a point of a line.
+struct Found {
+    y: f64,
+    interval: Option<(f64, f64)>,
+    unlike: Option<String>,
+}
+
+/// What keeps the speed at some levels from being read beside the other family's. A family that gives
+/// nothing but errors does not take the other one's point away.
+fn unlike_at(seen: &[Observation<'_>], at: &[At]) -> Option<String> {
+    let place: Vec<At> = at.iter().filter(|at| at.factor != FAMILY).cloned().collect();
+    let there: Vec<&Observation<'_>> = seen.iter().filter(|one| one.is_at(&place)).collect();
+    let (here, other): (Vec<_>, Vec<_>) = there.iter().copied().partition(|one| one.is_at(at));
+    match (unlike::only_errors(&here), unlike::only_errors(&other)) {
+        (None, None) => unlike::families(&there, MARGIN_PERCENT / 100.0),
+        (sick, _) => sick,
+    }
+}
 
 /// The points of a line at `here`, which is called after the levels `of`.
 fn line(
@@ -291,10 +310,10 @@ fn line(
     let point = |(number, (level, value)): (usize, (&&str, &Option<f64>))| {
         let at = At { factor: spec.x.clone(), level: (*level).to_owned() };
         let at: Vec<At> = here.iter().cloned().chain([at]).collect();
-        let (y, interval) = figure(&at)?;
+        let Found { y, interval, unlike } = figure(&at)?;
         let x = value.filter(|_| numeric).unwrap_or(number as f64);
         let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
-        Some(Dot { x, label: (*level).to_owned(), y, low, high })
+        Some(Dot { x, label: (*level).to_owned(), y, low, high, unlike })
     };
     let mut points: Vec<Dot> = levels.iter().zip(&numbers).enumerate().filter_map(point).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -10,8 +10,32 @@ use super::{Block, Part};
 
 /// All of them.
 pub(super) fn part(figures: &[Figure]) -> Option<Part> {
-    let charts: Vec<Chart> = figures.iter().map(chart).collect();
-    Part::new("Charts", charts.into_iter().map(|chart| Block::Charts(vec![chart])).collect())
+    let blocks = figures.iter().flat_map(|of| {
+        std::iter::once(Block::Charts(vec![chart(of)])).chain(not_drawn(of).map(Block::Text))
+    });
+    Part::new("Charts", blocks.collect())
+}
+
+/// The points that are in the table only, with the reasons.
+fn not_drawn(of: &Figure) -> Option<String> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for dot in of.series.iter().flat_map(|line| &line.points) {
+        let Some(why) = dot.unlike.as_deref() else { continue };
+        match all.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, at)) if at.contains(&dot.label.as_str()) => {}
+            Some((_, at)) => at.push(&dot.label),
+            None => all.push((why, vec![&dot.label])),
+        }
+    }
+    let one =
+        |(why, at): &(&str, Vec<&str>)| format!("{why} (at {} {})", of.x.label, at.join(", "));
+    let said: Vec<String> = all.iter().map(one).collect();
+    (!said.is_empty()).then(|| format!("Not drawn, not comparable: {}.", said.join("; ")))
+}
+
+/// A point that may be read beside the others.
+fn drawn(dot: &&Dot) -> bool {
+    dot.unlike.is_none()
 }
 
 fn chart(of: &Figure) -> Chart {
@@ -22,7 +46,7 @@ fn chart(of: &Figure) -> Chart {
         .zip(sides(&of.series))
         .map(|(line, side)| series(line, side, &marks))
         .collect();
-    let ys = of.series.iter().flat_map(|line| &line.points);
+    let ys = of.series.iter().flat_map(|line| &line.points).filter(drawn);
     let ys = ys.flat_map(|dot| [Some(dot.y), dot.low, dot.high]).flatten();
     Chart {
         title: of.title.clone(),
@@ -75,7 +99,7 @@ fn sides(lines: &[Line]) -> Vec<usize> {
 fn series(line: &Line, side: usize, marks: &[(f64, String)]) -> Series {
     let at = |x: f64| line.points.iter().find(|dot| dot.x == x);
     let each = |of: fn(&Dot) -> Option<f64>| -> Vec<Option<f64>> {
-        marks.iter().map(|(x, _)| at(*x).and_then(of).map(rounded)).collect()
+        marks.iter().map(|(x, _)| at(*x).filter(drawn).and_then(of).map(rounded)).collect()
     };
     let mark = if line.published { Mark::FaintPoints } else { Mark::Points };
     let name = line.label.clone();
@@ -115,7 +139,9 @@ fn axis(asked: &Asked, values: Vec<f64>) -> Axis {
 fn about(of: &Figure) -> String {
     let unit = if of.y.unit.is_empty() { String::new() } else { format!(" {}", of.y.unit) };
     let said = of.series.iter().filter_map(|line| {
-        let (first, last) = (line.points.first()?, line.points.last()?);
+        let mut dots = line.points.iter().filter(drawn);
+        let first = dots.next()?;
+        let last = dots.last().unwrap_or(first);
         let (a, b) = (figure(first.y), figure(last.y));
         Some(format!(
             "{}: {a}{unit} at {} to {b}{unit} at {}.",
@@ -129,10 +155,12 @@ fn table(of: &Figure, marks: &[(f64, String)]) -> Table {
     let columns = std::iter::once(Column::words(&of.x.label))
         .chain(of.series.iter().map(|line| Column::number(&line.label)));
     let row = |(x, label): &(f64, String)| {
-        let dot = |line: &Line| line.points.iter().find(|dot| dot.x == *x).map(|dot| dot.y);
-        let cell =
-            |y: Option<f64>| y.map_or_else(Cell::none, |y| Cell::Number(figure(y), rounded(y)));
-        let cells = of.series.iter().map(|line| cell(dot(line))).collect();
+        let cell = |line: &Line| {
+            let dot = line.points.iter().find(|dot| dot.x == *x)?;
+            let mark = if drawn(&dot) { "" } else { "≠ " };
+            Some(Cell::Number(format!("{mark}{}", figure(dot.y)), rounded(dot.y)))
+        };
+        let cells = of.series.iter().map(|line| cell(line).unwrap_or_else(Cell::none)).collect();
         Row::new(Cell::Number(label.clone(), rounded(*x)), cells)
     };
     let caption = match of.y.unit.as_str() {
@@ -140,4 +168,33 @@ fn table(of: &Figure, marks: &[(f64, String)]) -> Table {
         unit => format!("{}, {unit}", of.title),
     };
     Table::new(caption, columns.collect(), marks.iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dot(label: &str, y: f64, unlike: Option<&str>) -> Dot {
+        let x = label.parse().unwrap();
+        Dot { x, label: label.into(), y, low: None, high: None, unlike: unlike.map(str::to_owned) }
+    }
+
+    #[test]
+    fn a_point_that_must_not_be_read_beside_others_is_in_the_table_alone() {
+        let axis =
+            |label: &str| Asked { label: label.into(), unit: String::new(), logarithmic: false };
+        let why = "IPv6 gives nothing but errors: 0 of 9 accepted";
+        let points = vec![dot("1", 10.0, None), dot("2", 900.0, Some(why)), dot("3", 30.0, None)];
+        let (label, family) = ("IPv6".to_owned(), Some(Family::Ipv6));
+        let line = Line { label, family, at: Vec::new(), published: false, points };
+        let (name, title) = ("f".to_owned(), "F".to_owned());
+        let figure = Figure { name, title, x: axis("size"), y: axis("rate"), series: vec![line] };
+        let drawn = chart(&figure);
+        assert_eq!(drawn.series[0].ys, [Some(10.0), None, Some(30.0)]);
+        assert!(drawn.y.to < 100.0, "the axis is for what is drawn: {}", drawn.y.to);
+        let Cell::Number(said, _) = &drawn.table.groups[0].rows[1].cells[0] else { panic!() };
+        assert_eq!(said, "≠ 900");
+        let note = format!("Not drawn, not comparable: {why} (at size 2).");
+        assert_eq!(not_drawn(&figure), Some(note));
+    }
 }

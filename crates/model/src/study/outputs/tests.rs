@@ -310,6 +310,35 @@ fn a_family_that_is_sick_at_one_of_many_levels_is_not_compared() {
 }
 
 #[test]
+fn a_chart_of_speed_marks_what_must_not_be_read_side_by_side() {
+    let text = format!(
+        "{SIX_LEVELS}[[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n\
+         [[figures]]\nname = 'g'\nx = 'size'\ny = 'failed'\n"
+    );
+    let study = study(&text);
+    let marked = |cells: &[CellResult], chart: usize| -> Vec<(String, String)> {
+        let lines = outputs(&study, cells).1.swap_remove(chart).series.into_iter();
+        let dots =
+            lines.flat_map(|line| line.points.into_iter().map(move |dot| (dot, line.family)));
+        let said = |(dot, family): (Dot, Option<Family>)| {
+            Some((format!("{} {}", family?, dot.label), dot.unlike?))
+        };
+        dots.filter_map(said).collect()
+    };
+    let errors = "IPv6 gives nothing but errors: 0 of 150 accepted";
+    let sick = answering(&study, sick_at_two);
+    assert_eq!(marked(&sick, 0), [("IPv6 2".to_owned(), errors.to_owned())]);
+    let moved = |family: Family, at: &[At]| {
+        if family == Family::Ipv6 && size(at) == 3.0 { 301 } else { 200 }
+    };
+    let both = marked(&answering(&study, moved), 0);
+    let differ = "IPv6 answers 301 to every request; IPv4 200";
+    assert_eq!(both, ["IPv6 3", "IPv4 3"].map(|at| (at.to_owned(), differ.to_owned())));
+    assert_eq!(marked(&sick, 1), [], "counts of failures are what one wants to see");
+    assert_eq!(marked(&answering(&study, |_, _| 200), 0), []);
+}
+
+#[test]
 fn a_finding_on_cells_that_are_not_the_same_is_not_comparable() {
     let finding = |measure: &str, more: &str| {
         format!("[[findings]]\ntext = 'T'\nmeasure = '{measure}'\nclaim = 'higher'\n{more}\n")

@@ -172,4 +172,9 @@ pub struct Dot {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
+    /// Why this speed must not be read beside another family's, in a sentence without a full stop: the
+    /// families gave different responses there, or this one nothing but errors. Such a point is not
+    /// drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlike: Option<String>,
 }
