@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crate::clocks::{TimestampResult, Timestamps};
 use crate::comparison::result::{ComparisonResult, Order, Schedule, Side, Sides};
-use crate::comparison::{Compared, Comparison, Estimate, Kind, Method, Metric, Settings, Verdict};
+use crate::comparison::{Compared, Comparison, Estimate, Kind, Method, Settings, Verdict};
 use crate::family_result::{Families, FamilyResult};
+use crate::metric::Metric;
 use crate::outcome::{Failure, Outcome, Phase};
 use crate::pace::Pace;
 use crate::plan::http::Http;

@@ -28,6 +28,7 @@ pub mod import;
 pub mod interval;
 pub mod lapses;
 pub mod link_report;
+pub mod metric;
 pub mod mix;
 pub mod outcome;
 pub mod pace;

@@ -189,6 +189,34 @@ impl TimePoint {
         }
     }
 
+    /// What it is called at the head of a row.
+    pub fn title(self) -> &'static str {
+        match self {
+            TimePoint::Min => "shortest",
+            TimePoint::Mean => "mean",
+            TimePoint::Stddev => "standard deviation",
+            TimePoint::P50 => "median",
+            TimePoint::P90 => "90 %",
+            TimePoint::P99 => "99 %",
+            TimePoint::P999 => "99.9 %",
+            TimePoint::Max => "longest",
+        }
+    }
+
+    /// The same of something within a sentence: "median response", "99 % quantile of response".
+    pub fn phrase(self, noun: &str) -> String {
+        let title = self.title();
+        match self {
+            TimePoint::P90 | TimePoint::P99 | TimePoint::P999 => {
+                format!("{title} quantile of {noun}")
+            }
+            TimePoint::Stddev => format!("{title} of {noun}"),
+            TimePoint::Min | TimePoint::Mean | TimePoint::P50 | TimePoint::Max => {
+                format!("{title} {noun}")
+            }
+        }
+    }
+
     /// The point of that name.
     pub fn named(name: &str) -> Option<TimePoint> {
         TimePoint::ALL.into_iter().find(|point| point.name() == name)
@@ -228,12 +256,7 @@ impl Quantile {
 
     /// The name in documents, gates and conditions.
     pub fn name(self) -> &'static str {
-        match self {
-            Quantile::P50 => TimePoint::P50.name(),
-            Quantile::P90 => TimePoint::P90.name(),
-            Quantile::P99 => TimePoint::P99.name(),
-            Quantile::P999 => TimePoint::P999.name(),
-        }
+        TimePoint::from(self).name()
     }
 
     /// The quantile of that name.
@@ -248,6 +271,17 @@ impl Quantile {
             Quantile::P90 => 0.9,
             Quantile::P99 => 0.99,
             Quantile::P999 => 0.999,
+        }
+    }
+}
+
+impl From<Quantile> for TimePoint {
+    fn from(quantile: Quantile) -> TimePoint {
+        match quantile {
+            Quantile::P50 => TimePoint::P50,
+            Quantile::P90 => TimePoint::P90,
+            Quantile::P99 => TimePoint::P99,
+            Quantile::P999 => TimePoint::P999,
         }
     }
 }

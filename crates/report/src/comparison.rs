@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use sixmark_model::comparison::result::{ComparisonResult, Order, Schedule, Side};
-use sixmark_model::comparison::{Compared, Comparison, Estimate, Method, Metric, Verdict};
+use sixmark_model::comparison::{Compared, Comparison, Estimate, Method, Verdict};
+use sixmark_model::metric::{Metric, MetricKind};
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
@@ -198,13 +199,11 @@ fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
 }
 
+/// Within the verdict's sentence. A phase's figure has the name that options and gates have for it.
 fn spoken(metric: Metric) -> String {
     match metric {
-        Metric::RequestsPerS => "requests a second".to_owned(),
-        Metric::Goodput => "goodput".to_owned(),
-        Metric::Failures => "failures".to_owned(),
-        Metric::CpuPerRequest => "the server's processor time a request".to_owned(),
         Metric::Time(..) => metric.to_string(),
+        other => other.noun(),
     }
 }
 
@@ -250,11 +249,13 @@ fn reasons(text: &mut String, comparison: &Comparison) {
 
 /// A figure with its unit.
 fn figure(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Time(..) | Metric::CpuPerRequest => duration_us(value),
-        Metric::RequestsPerS => format!("{}/s", count(value.round() as u64)),
-        Metric::Goodput => bytes(value) + "/s",
-        Metric::Failures => format!("{:.3} %", value * 100.0),
+    match metric.kind() {
+        MetricKind::Time => duration_us(value),
+        MetricKind::Seconds => duration_us(value * 1e6),
+        MetricKind::Frequency => format!("{}/s", count(value.round() as u64)),
+        MetricKind::BytesPerS => bytes(value) + "/s",
+        MetricKind::Share => format!("{:.3} %", value * 100.0),
+        MetricKind::Count => count(value.round() as u64),
     }
 }
 

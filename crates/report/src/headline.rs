@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use sixmark_model::comparison::result::{ComparisonResult, Side};
-use sixmark_model::comparison::{Comparison, Metric, Verdict};
+use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
+use sixmark_model::metric::Metric;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
 use sixmark_model::result::RunResult;

@@ -15,6 +15,7 @@ pub mod html;
 pub mod junit;
 pub mod long;
 pub mod markdown;
+pub mod metrics;
 mod reasons;
 pub mod sheet;
 pub mod study;

@@ -1,6 +1,7 @@
 //! Why metrics have no verdict.
 
-use sixmark_model::comparison::{Comparison, Metric};
+use sixmark_model::comparison::Comparison;
+use sixmark_model::metric::Metric;
 
 /// Each reason once, with the metrics that have it, in their order.
 pub(super) fn reasons(comparison: &Comparison) -> Vec<(&str, Vec<Metric>)> {

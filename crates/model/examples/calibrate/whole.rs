@@ -3,8 +3,9 @@
 use std::ops::AddAssign;
 
 use sixmark_model::comparison::judge::compare;
-use sixmark_model::comparison::{Comparison, Metric, Pair, Settings, Stretch, Verdict};
-use sixmark_model::timed_phase::{Quantile, TimedPhase};
+use sixmark_model::comparison::{Comparison, Pair, Settings, Stretch, Verdict};
+use sixmark_model::metric::{Metric, Quantity};
+use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::random::Random;
 
 use crate::design::Design;
@@ -15,7 +16,7 @@ use crate::trials::{Outcome, repeated};
 const EXCHANGES: f64 = 1_000.0;
 
 /// The quantiles whose rules differ.
-pub(crate) const POINTS: [Quantile; 3] = [Quantile::P50, Quantile::P90, Quantile::P99];
+pub(crate) const POINTS: [TimePoint; 3] = [TimePoint::P50, TimePoint::P90, TimePoint::P99];
 
 /// What is repeated: side A's times are `effect` (a logarithm) above side B's.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +80,8 @@ impl Whole {
         let outcome = |point| response(point).map(|one| Outcome::of(one, self.effect));
         let worse = |point| response(point).is_some_and(|one| one.verdict == Verdict::Worse);
         let different = |verdict| matches!(verdict, Verdict::Better | Verdict::Worse);
-        let failures = of(Metric::Failures).filter(|one| one.p.is_some_and(|p| p <= 0.05));
+        let failures =
+            of(Metric::Quantity(Quantity::Failures)).filter(|one| one.p.is_some_and(|p| p <= 0.05));
         Outcomes {
             trials: 1,
             any: u64::from(found.metrics.iter().any(|one| different(one.verdict))),

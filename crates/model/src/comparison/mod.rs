@@ -8,18 +8,15 @@ pub mod judge;
 pub mod result;
 pub mod schedule;
 
-use crate::timed_phase::Quantile;
-use crate::timed_phase::TimedPhase;
-use std::fmt;
 use std::ops::AddAssign;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::{Metric, Quantity};
 use crate::sameness::{Answers, Sameness};
 use crate::tally::{FamilyTally, Phases};
+use crate::timed_phase::{Quantile, TimePoint, TimedPhase};
 use crate::timing::Timing;
-use sixmark_units::names::{find, named, names};
 
 /// What one side did in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,28 +134,11 @@ impl Settings {
         Settings {
             margin: 0.05,
             confidence: 0.95,
-            primary: Metric::Time(TimedPhase::Response, Quantile::P50),
+            primary: Metric::Time(TimedPhase::Response, TimePoint::P50),
             seed,
             resamples: 4_000,
         }
     }
-}
-
-/// One figure that both sides have. Its name is written `response.p99`, `requests_per_s`, `goodput`,
-/// `failures`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Metric {
-    /// A quantile of a phase's durations; less is better.
-    Time(TimedPhase, Quantile),
-    /// Complete responses a second; more is better.
-    RequestsPerS,
-    /// Their content, bytes a second; more is better.
-    Goodput,
-    /// The share of exchanges that did not end NORMAL or had a status that is not accepted, of those
-    /// that the block's end did not cut off; less is better.
-    Failures,
-    /// Processor time of the server over complete responses, microseconds; less is better.
-    CpuPerRequest,
 }
 
 /// What is said of one metric.
@@ -304,85 +284,32 @@ pub const COMPARED_PHASES: [TimedPhase; 5] = [
     TimedPhase::Response,
 ];
 
-const OTHERS: [(&str, Metric); 4] = [
-    ("requests_per_s", Metric::RequestsPerS),
-    ("goodput", Metric::Goodput),
-    ("failures", Metric::Failures),
-    ("cpu_per_request", Metric::CpuPerRequest),
-];
+/// The other figures that are compared.
+const COMPARED_QUANTITIES: [Quantity; 4] =
+    [Quantity::RequestsPerS, Quantity::Goodput, Quantity::Failures, Quantity::CpuPerRequest];
 
-impl Metric {
-    /// Every metric, times first.
-    pub fn all() -> impl Iterator<Item = Metric> {
-        let times = |phase| Quantile::ALL.map(|quantile| Metric::Time(phase, quantile));
-        let others = OTHERS.map(|(_, metric)| metric);
-        COMPARED_PHASES.into_iter().flat_map(times).chain(others)
-    }
-
-    /// True where it says how fast a side is, or what that costs, not whether it answers.
-    pub fn is_of_speed(self) -> bool {
-        self != Metric::Failures
-    }
-
-    /// True where a lower figure is the better one.
-    pub fn lower_is_better(self) -> bool {
-        !matches!(self, Metric::RequestsPerS | Metric::Goodput)
-    }
+/// Every metric that is compared, times first. Of durations these are quantiles: a block's mean and longest
+/// one are decided by a few exchanges.
+pub fn compared_metrics() -> impl Iterator<Item = Metric> {
+    let times = |phase| Quantile::ALL.map(|quantile| Metric::Time(phase, quantile.into()));
+    let others = COMPARED_QUANTITIES.map(Metric::Quantity);
+    COMPARED_PHASES.into_iter().flat_map(times).chain(others)
 }
 
-impl Metric {
-    /// True where both are figures of the same phase, or neither is of one.
-    fn is_of_the_phase_of(self, other: Metric) -> bool {
-        let phase = |metric| match metric {
-            Metric::Time(phase, _) => Some(phase),
-            _ => None,
-        };
-        phase(self) == phase(other)
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Metric::Time(phase, point) => {
-                write!(f, "{}.{}", phase.name(), point.name())
-            }
-            other => f.write_str(named(&OTHERS, other)),
-        }
-    }
-}
-
-impl FromStr for Metric {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Metric, String> {
-        let found = |(phase, point): (&str, &str)| {
-            let phase = TimedPhase::named(phase).filter(|phase| COMPARED_PHASES.contains(phase))?;
-            Some(Metric::Time(phase, Quantile::named(point)?))
-        };
-        let metric = find(&OTHERS, text).or_else(|| text.split_once('.').and_then(found));
-        metric.ok_or_else(|| {
-            format!(
-                "no metric is called '{text}': {}, or a phase with a quantile as in response.p99 \
-                 (phases: {}; quantiles: {})",
-                names(&OTHERS),
-                COMPARED_PHASES.map(TimedPhase::name).join(", "),
-                Quantile::ALL.map(Quantile::name).join(", ")
-            )
-        })
-    }
-}
-
-impl Serialize for Metric {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Metric {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Metric, D::Error> {
-        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-    }
+/// Reads the name of a metric that is compared.
+///
+/// # Errors
+/// There is no such metric; the line names those that there are.
+pub fn parse_compared_metric(text: &str) -> Result<Metric, String> {
+    compared_metrics().find(|metric| metric.to_string() == text).ok_or_else(|| {
+        format!(
+            "no metric is called '{text}': {}, or a phase with a quantile as in response.p99 (phases: \
+             {}; quantiles: {})",
+            COMPARED_QUANTITIES.map(|quantity| quantity.entry().name).join(", "),
+            COMPARED_PHASES.map(TimedPhase::name).join(", "),
+            Quantile::ALL.map(Quantile::name).join(", ")
+        )
+    })
 }
 
 #[cfg(test)]
@@ -390,12 +317,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_metric_is_read_and_written_alike() {
+    fn what_is_compared_is_read_by_its_name() {
         for text in ["response.p50", "tls.p999", "connect.p90", "goodput", "failures"] {
-            assert_eq!(text.parse::<Metric>().unwrap().to_string(), text);
+            assert_eq!(parse_compared_metric(text).unwrap().to_string(), text);
         }
-        for text in ["", "response", "response.p98", "answer.p50", "p50", "response.p50.p50"] {
-            let said = text.parse::<Metric>().unwrap_err();
+        for text in ["", "response", "response.max", "slip.p50", "sent", "RESET", "p50"] {
+            let said = parse_compared_metric(text).unwrap_err();
             assert!(said.contains("response.p99"), "{text}: {said}");
         }
     }

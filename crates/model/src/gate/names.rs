@@ -1,9 +1,10 @@
 //! What a gate may speak of.
 
 use super::lexer::{begins_word, in_word, is_operator};
-use super::tree::{End, Figure, Function, Place, What};
+use super::tree::{End, Figure, Function, Place};
 use super::wrong::{Wrong, instead};
 use crate::comparison::Verdict;
+use crate::metric::{Metric, Quantity};
 use crate::outcome::Outcome;
 use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
@@ -58,12 +59,12 @@ impl Names {
         let (name, rest) = word.split_once('.').unwrap_or((word, ""));
         let side = self.side(name).ok_or_else(|| Wrong::at(text, at, self.no_side(name, word)))?;
         let figure_at = at + name.len() + usize::from(!rest.is_empty());
-        let what = what(text, figure_at, (name, rest))?;
-        Ok(Figure { name: name.to_owned(), side, what })
+        let metric = metric(text, figure_at, (name, rest))?;
+        Ok(Figure { name: name.to_owned(), side, metric })
     }
 
     fn no_side(&self, name: &str, word: &str) -> String {
-        if TimedPhase::named(name).is_some() || SINGLE.iter().any(|(known, _)| *known == name) {
+        if TimedPhase::named(name).is_some() || quantity(name).is_some() {
             return format!("of which side? Say {}.{word}", self.example());
         }
         match ["ipv6", "ipv4", "total", "a", "b"].contains(&name) {
@@ -77,31 +78,27 @@ fn is_word(name: &str) -> bool {
     name.starts_with(begins_word) && name.chars().all(in_word) && !is_operator(name)
 }
 
-/// Figures of one word.
-const SINGLE: [(&str, What); 5] = [
-    ("requests_per_s", What::RequestsPerS),
-    ("goodput", What::Goodput),
-    ("failures", What::Failures),
-    ("sent", What::Sent),
-    ("completed", What::Completed),
-];
+/// The quantity of that name, where a family's result contains it.
+fn quantity(name: &str) -> Option<Quantity> {
+    Quantity::named(name).filter(|quantity| quantity.entry().read.is_some())
+}
 
 /// Reads what stands behind the side's name.
-fn what(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<What, Wrong> {
+fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric, Wrong> {
     let (first, rest) = figure.split_once('.').unwrap_or((figure, ""));
     let behind = at + first.len() + usize::from(!rest.is_empty());
     if let Some(phase) = TimedPhase::named(first) {
         return point(text, behind, (&format!("{side}.{first}"), rest))
-            .map(|p| What::Time(phase, p));
+            .map(|point| Metric::Time(phase, point));
     }
     if first == "outcome" {
         return outcome(text, behind, (side, rest));
     }
-    let Some(&(_, single)) = SINGLE.iter().find(|(known, _)| *known == first) else {
+    let Some(quantity) = quantity(first) else {
         return Err(Wrong::at(text, at, no_figure(side, first)));
     };
     match figure == first {
-        true => Ok(single),
+        true => Ok(Metric::Quantity(quantity)),
         false => Err(Wrong::at(text, behind, format!("{side}.{first} has nothing behind it"))),
     }
 }
@@ -110,11 +107,12 @@ fn no_figure(side: &str, word: &str) -> String {
     if word.is_empty() {
         return format!("expected a figure of {side}, as in {side}.response.p99");
     }
-    let singles = SINGLE.iter().map(|&(name, _)| name);
+    let quantities = Quantity::all().map(|quantity| quantity.entry());
+    let quantities = quantities.filter(|entry| entry.read.is_some()).map(|entry| entry.name);
     let known: Vec<&str> = TimedPhase::ALL
         .map(TimedPhase::name)
         .into_iter()
-        .chain(singles)
+        .chain(quantities)
         .chain(["outcome"])
         .collect();
     format!("{side} has no figure '{word}'{}", instead(word, &known))
@@ -136,9 +134,9 @@ fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<TimePoint, W
     })
 }
 
-fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<What, Wrong> {
+fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, Wrong> {
     let found = Outcome::ALL.into_iter().find(|outcome| outcome.name() == word);
-    found.map(What::Outcome).ok_or_else(|| {
+    found.map(Metric::Outcome).ok_or_else(|| {
         Wrong::at(
             text,
             at,

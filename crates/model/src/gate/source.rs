@@ -1,15 +1,14 @@
 //! The figures that gates look at, from the documents that hold them.
 
 use super::show;
-use super::tree::{End, Figure, Function, Place, What};
+use super::tree::{End, Figure, Function, Place};
 use super::unit::Dimension;
 use super::write::word;
 use crate::comparison::result::ComparisonResult;
-use crate::comparison::{Compared, Comparison, Estimate, Metric, Verdict};
+use crate::comparison::{Compared, Comparison, Estimate, Verdict};
 use crate::family_result::FamilyResult;
-use crate::outcome::Outcome;
+use crate::metric::{Metric, MetricKind, Quantity};
 use crate::result::RunResult;
-use crate::timed_phase::{TimePoint, TimedPhase};
 use crate::watch::describe_hidden;
 use crate::watch::{Watched, WatchedFamily};
 
@@ -66,16 +65,13 @@ impl<'a> Source<'a> {
         if let Some(hidden) = self.hidden(figure) {
             return Err(format!("{figure} was not measured: {hidden}"));
         }
-        let found = match figure.what {
-            What::Time(phase, point) => time(side, phase, point),
-            what => counted(side, what),
-        };
+        let found = figure.metric.value(side).map(|value| value / per_gate_unit(figure.metric));
         found.map_err(|why| format!("{figure} was not measured: {why}"))
     }
 
     /// Why a figure of exchanges is not known, though it reads 0: what can't be seen is not zero.
     fn hidden(&self, figure: &Figure) -> Option<String> {
-        if matches!(figure.what, What::Time(phase, _) if phase.is_of_connection()) {
+        if figure.metric.is_of_connection() {
             return None;
         }
         let families = &self.watched?.families;
@@ -103,7 +99,7 @@ impl<'a> Source<'a> {
         let found = match function {
             Function::Ratio(end) => compared.ratio.map(|ratio| end.of(&ratio)),
             Function::Difference(end) => {
-                compared.difference.map(|difference| end.of(&difference) / scale(metric))
+                compared.difference.map(|difference| end.of(&difference) / per_gate_unit(metric))
             }
             Function::P => compared.p,
             Function::PHolm => compared.p_holm,
@@ -129,8 +125,8 @@ impl<'a> Source<'a> {
 }
 
 /// How many of the metric's units make one of those that gates count in.
-fn scale(metric: Metric) -> f64 {
-    if let Metric::Time(..) = metric { US_PER_S } else { 1.0 }
+fn per_gate_unit(metric: Metric) -> f64 {
+    if metric.kind() == MetricKind::Time { US_PER_S } else { 1.0 }
 }
 
 /// What is said of a metric whose sides don't give the same.
@@ -160,36 +156,10 @@ fn estimate(compared: &Compared) -> String {
         format!("{what} {value}, {low} to {high}")
     };
     let ratio = compared.ratio.map(|ratio| shown("ratio", Dimension::Number, &ratio));
-    let of_failures = compared.difference.filter(|_| compared.metric == Metric::Failures);
+    let of_failures =
+        compared.difference.filter(|_| compared.metric == Metric::Quantity(Quantity::Failures));
     let share = of_failures.map(|found| shown("difference", Dimension::Share, &found));
     let said: Vec<String> =
         [ratio.or(share), compared.reason.clone()].into_iter().flatten().collect();
     if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
-}
-
-/// In seconds.
-fn time(side: &FamilyResult, phase: TimedPhase, point: TimePoint) -> Result<f64, &'static str> {
-    let durations = phase.durations(side).ok_or(phase.why_absent())?;
-    point.value_us(durations).map(|us| us / US_PER_S).ok_or(phase.why_empty())
-}
-
-fn counted(side: &FamilyResult, what: What) -> Result<f64, &'static str> {
-    let requests = &side.requests;
-    let count = |count: u64| count as f64;
-    match what {
-        What::Sent => Ok(count(requests.sent)),
-        What::Completed => Ok(count(requests.completed)),
-        What::Outcome(outcome) => Ok(count(ended_as(side, outcome))),
-        _ if requests.sent == 0 => Err("nothing was sent"),
-        What::RequestsPerS => Ok(side.requests_per_s),
-        What::Goodput => Ok(side.goodput_bytes_per_s),
-        What::Failures => {
-            Ok(count(requests.sent.saturating_sub(side.accepted())) / count(requests.sent))
-        }
-        What::Time(..) => Err("it is no count"),
-    }
-}
-
-fn ended_as(side: &FamilyResult, outcome: Outcome) -> u64 {
-    side.outcomes.get(outcome.name()).copied().unwrap_or(0)
 }

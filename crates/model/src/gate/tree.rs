@@ -1,9 +1,8 @@
 //! A gate as it is understood: every tree that exists can be evaluated.
 
 use super::unit::{Dimension, Unit};
-use crate::comparison::{Metric, Verdict};
-use crate::outcome::Outcome;
-use crate::timed_phase::{TimePoint, TimedPhase};
+use crate::comparison::Verdict;
+use crate::metric::{Metric, MetricKind};
 
 /// What is true or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +82,7 @@ pub(super) struct Figure {
     pub(super) name: String,
     /// Which one that is.
     pub(super) side: Place,
-    pub(super) what: What,
+    pub(super) metric: Metric,
 }
 
 /// Where a side's figures stand in a document.
@@ -94,19 +93,6 @@ pub(super) enum Place {
     Total,
     A,
     B,
-}
-
-/// Which figure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum What {
-    /// A phase, and a figure of its durations.
-    Time(TimedPhase, TimePoint),
-    RequestsPerS,
-    Goodput,
-    Failures,
-    Sent,
-    Completed,
-    Outcome(Outcome),
 }
 
 /// What is asked of a compared metric, beside its verdict.
@@ -137,26 +123,22 @@ impl Literal {
     }
 }
 
-impl What {
-    pub(super) fn dimension(self) -> Dimension {
-        match self {
-            What::Time(..) => Dimension::Time,
-            What::RequestsPerS => Dimension::Rate,
-            What::Goodput => Dimension::BytesPerS,
-            What::Failures => Dimension::Share,
-            What::Sent | What::Completed | What::Outcome(_) => Dimension::Count,
-        }
+/// What a metric's figures are of.
+pub(super) fn dimension_of(metric: Metric) -> Dimension {
+    match metric.kind() {
+        MetricKind::Time | MetricKind::Seconds => Dimension::Time,
+        MetricKind::Frequency => Dimension::Rate,
+        MetricKind::BytesPerS => Dimension::BytesPerS,
+        MetricKind::Share => Dimension::Share,
+        MetricKind::Count => Dimension::Count,
     }
 }
 
 impl Function {
     pub(super) fn dimension(self, metric: Metric) -> Dimension {
-        match (self, metric) {
-            (Function::Ratio(_) | Function::P | Function::PHolm, _) => Dimension::Number,
-            (Function::Difference(_), Metric::Time(..) | Metric::CpuPerRequest) => Dimension::Time,
-            (Function::Difference(_), Metric::RequestsPerS) => Dimension::Rate,
-            (Function::Difference(_), Metric::Goodput) => Dimension::BytesPerS,
-            (Function::Difference(_), Metric::Failures) => Dimension::Share,
+        match self {
+            Function::Ratio(_) | Function::P | Function::PHolm => Dimension::Number,
+            Function::Difference(_) => dimension_of(metric),
         }
     }
 }
@@ -166,7 +148,7 @@ impl Value {
     pub(super) fn dimension(&self) -> Option<Dimension> {
         match self {
             Value::Literal(literal) => Some(literal.dimension()),
-            Value::Figure(figure) => Some(figure.what.dimension()),
+            Value::Figure(figure) => Some(dimension_of(figure.metric)),
             Value::Compared(function, metric) => Some(function.dimension(*metric)),
             Value::Minus(value) => value.dimension(),
             Value::Sum(first, rest) => rest

@@ -2,10 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::tree::{
-    Added, End, Figure, Function, Literal, Opinion, Relation, Scaled, Truth, Value, What,
-};
+use super::tree::{Added, End, Figure, Function, Literal, Opinion, Relation, Scaled, Truth, Value};
 use crate::comparison::Verdict;
+use crate::metric::Metric;
 
 impl Display for Truth {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -101,14 +100,9 @@ impl Display for Literal {
 impl Display for Figure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}.", self.name)?;
-        match self.what {
-            What::Time(phase, point) => write!(f, "{}.{}", phase.name(), point.name()),
-            What::RequestsPerS => f.write_str("requests_per_s"),
-            What::Goodput => f.write_str("goodput"),
-            What::Failures => f.write_str("failures"),
-            What::Sent => f.write_str("sent"),
-            What::Completed => f.write_str("completed"),
-            What::Outcome(outcome) => write!(f, "outcome.{outcome}"),
+        match self.metric {
+            Metric::Outcome(outcome) => write!(f, "outcome.{outcome}"),
+            other => write!(f, "{other}"),
         }
     }
 }

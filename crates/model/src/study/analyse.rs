@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::average::entry;
-use super::measure::Measure;
 use super::result::{Analysis, At, Column, Entry, Finding, Published, PublishedTable, Share};
 use crate::comparison::Estimate;
+use crate::metric::Metric;
 use crate::study::spec::{AnalysisSpec, FAMILY, PublishedFigures, ShareOf, SharesSpec, What};
 use sixmark_units::family::Family;
 
@@ -19,7 +19,7 @@ pub struct Figure {
     /// Of which family.
     pub family: Option<Family>,
     /// What.
-    pub measure: Measure,
+    pub measure: Metric,
     /// How much, in the unit that its measure is kept in.
     pub value: f64,
     /// The ends of the range that was printed in its place.
@@ -88,7 +88,7 @@ fn analysis(spec: &AnalysisSpec, tables: &[PublishedTable]) -> Analysis {
     }
 }
 
-fn ratio_method(measure: Measure, paired_by: &[String]) -> String {
+fn ratio_method(measure: Metric, paired_by: &[String]) -> String {
     format!(
         "geometric mean of IPv6's {measure} over IPv4's, paired by {}, with Student's t interval \
          of 95 % on the logarithms",
@@ -104,7 +104,7 @@ fn shares_method(of: &SharesSpec) -> String {
 }
 
 /// One entry for each combination of the levels of `by`, and the factors that make the pairs.
-fn ratios(figures: &[Figure], measure: Measure, by: &[String]) -> (Vec<Entry>, Vec<String>) {
+fn ratios(figures: &[Figure], measure: Metric, by: &[String]) -> (Vec<Entry>, Vec<String>) {
     type Pairs<'a> = BTreeMap<Vec<&'a str>, [Option<f64>; 2]>;
     let mut groups: Vec<(Vec<&str>, Pairs<'_>)> = Vec::new();
     let mut paired_by: Vec<String> = Vec::new();
@@ -137,7 +137,7 @@ fn shares(figures: &[Figure], of: &SharesSpec) -> Vec<Share> {
 }
 
 fn share(figures: &[Figure], of: &SharesSpec, sides: [&ShareOf; 2]) -> Option<Share> {
-    let found = |side: &ShareOf, measure: Measure| {
+    let found = |side: &ShareOf, measure: Metric| {
         let is = |figure: &&Figure| {
             figure.measure == measure
                 && figure.family == Some(side.family)

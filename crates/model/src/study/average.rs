@@ -1,7 +1,7 @@
 //! Several values made one, with its interval.
 
-use super::measure::Bounds;
 use super::result::{Entry, Finding, Ratio, Statistic};
+use crate::metric::Bounds;
 use sixmark_stats::t_quantile;
 
 /// The share of intervals that hold the true value.

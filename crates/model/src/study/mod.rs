@@ -8,7 +8,6 @@ pub mod average;
 pub mod client;
 pub mod figures;
 mod findings;
-pub mod measure;
 mod observation;
 pub mod outputs;
 pub mod result;

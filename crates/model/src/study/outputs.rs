@@ -6,12 +6,12 @@ mod interaction;
 use super::analyse::{self, Figure};
 use super::average::{Average, average, entry};
 use super::findings::finding;
-use super::measure::{Bounds, Measure};
 use super::result::{
     At, Axis, CellResult, Chart, Column, Dot, Entry, Finding, FindingResult, MARGIN_PERCENT,
     Published, Row, Series, Statistic, StudyComparison, Table, Value,
 };
 use super::unlike;
+use crate::metric::{Bounds, Metric};
 use crate::study::observation::Observation;
 use crate::study::observation::observations;
 use crate::study::spec::{
@@ -89,7 +89,7 @@ fn pretty(level: &str) -> &str {
 fn measured(
     seen: &[Observation<'_>],
     at: &[At],
-    measure: Measure,
+    measure: Metric,
     statistic: Statistic,
 ) -> Option<Average> {
     let here = seen.iter().filter(|one| one.is_at(at));
@@ -112,11 +112,11 @@ impl Beside {
 
     /// The figure whose levels are all among these; factors that were not varied in the published
     /// study hold for all levels.
-    fn figure(&self, at: &[At], measure: Measure) -> Option<f64> {
+    fn figure(&self, at: &[At], measure: Metric) -> Option<f64> {
         self.found(at, measure).map(|figure| figure.value)
     }
 
-    fn found(&self, at: &[At], measure: Measure) -> Option<&Figure> {
+    fn found(&self, at: &[At], measure: Metric) -> Option<&Figure> {
         let is = |figure: &&Figure| {
             let here = |wanted: &At| at.contains(wanted) || self.fixed.contains(wanted);
             figure.measure == measure

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::measure::Measure;
 use crate::family_result::Families;
 use crate::link_report::LinkReport as Link;
+use crate::metric::Metric;
 use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::sameness::GivenResult;
 use sixmark_units::family::Family;
@@ -158,7 +158,7 @@ pub struct CellResult {
     pub took_s: f64,
     /// Why it ended.
     pub ended: Ended,
-    /// Its figures, by the names of [`Measure`]: those that the client gives.
+    /// Its figures, by the names of [`Metric`]: those that the client gives.
     pub families: Families<BTreeMap<String, f64>>,
     /// What the families gave, so that what is not the same is not compared; of sixmark's own cells.
     #[serde(default)]
@@ -198,7 +198,7 @@ impl CellResult {
     }
 
     /// One figure of one family.
-    pub fn figure(&self, family: Family, measure: Measure) -> Option<f64> {
+    pub fn figure(&self, family: Family, measure: Metric) -> Option<f64> {
         self.families.of(family)?.get(&measure.to_string()).copied()
     }
 }
@@ -211,7 +211,7 @@ pub struct StudyComparison {
     /// A line above it.
     pub title: String,
     /// What is compared.
-    pub measure: Measure,
+    pub measure: Metric,
     /// The factor whose levels are compared.
     pub factor: String,
     /// The level that is judged.

@@ -1,6 +1,7 @@
 //! What the blocks say: each metric's estimate on one scale, and each pair's effect.
 
-use sixmark_model::comparison::{Compared, Comparison, Estimate, Metric};
+use sixmark_model::comparison::{Compared, Comparison, Estimate};
+use sixmark_model::metric::{Metric, MetricKind, Quantity};
 
 use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::side::shown;
@@ -52,8 +53,10 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
     let figure = |value: Option<f64>| {
         value.map_or_else(Cell::none, |v| Cell::Number(written(of.metric, v), v))
     };
-    let change =
-        of.ratio.map(change_of).or(of.difference.filter(|_| of.metric == Metric::Failures));
+    let change = of
+        .ratio
+        .map(change_of)
+        .or(of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures)));
     let share = |v: f64| Cell::Number(write::change(v), v);
     let range = |e: Estimate| format!("{} to {}", write::change(e.low), write::change(e.high));
     let p = |p: f64| Cell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
@@ -73,11 +76,13 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
 
 /// A metric's figure with its unit.
 pub(super) fn written(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Time(..) | Metric::CpuPerRequest => write::time(value),
-        Metric::RequestsPerS => write::per_s(value),
-        Metric::Goodput => write::rate(value),
-        Metric::Failures => write::percent(value),
+    match metric.kind() {
+        MetricKind::Time => write::time(value),
+        MetricKind::Seconds => write::time(value * 1e6),
+        MetricKind::Frequency => write::per_s(value),
+        MetricKind::BytesPerS => write::rate(value),
+        MetricKind::Share => write::percent(value),
+        MetricKind::Count => write::count(value.round() as u64),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::phases::COMPARABLE_US;
 use crate::Figure;
-use sixmark_model::comparison::Metric;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::timed_phase::{Quantile, TimedPhase};
+use sixmark_model::metric::{Metric, Quantity};
+use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_model::timing::Summary;
 
 use super::side::Sides;
@@ -60,10 +60,10 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
     let failed = values(sides, failed, write::percent);
     vec![
-        tile("Median response", time(Quantile::P50), times(|s| s.p50)),
-        tile("99 % of responses within", time(Quantile::P99), times(|s| s.p99)),
-        tile("Responses a second", Some(Metric::RequestsPerS), rates),
-        tile("Failed", Some(Metric::Failures), failed),
+        tile("Median response", time(TimePoint::P50), times(|s| s.p50)),
+        tile("99 % of responses within", time(TimePoint::P99), times(|s| s.p99)),
+        tile("Responses a second", Some(Metric::Quantity(Quantity::RequestsPerS)), rates),
+        tile("Failed", Some(Metric::Quantity(Quantity::Failures)), failed),
     ]
 }
 

@@ -21,8 +21,9 @@ mod verdict;
 mod watched;
 mod write;
 
-use sixmark_model::comparison::{Metric, Verdict};
+use sixmark_model::comparison::Verdict;
 use sixmark_model::document::Document;
+use sixmark_model::metric::Metric;
 use sixmark_model::provenance::Warning;
 
 use chart::Chart;

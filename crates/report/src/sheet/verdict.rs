@@ -1,7 +1,7 @@
 //! Verdicts in plain words.
 
-use sixmark_model::comparison::{Compared, Comparison, Estimate, Metric, Settings, Verdict};
-use sixmark_model::timed_phase::Quantile;
+use sixmark_model::comparison::{Compared, Comparison, Estimate, Settings, Verdict};
+use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timing::Summary;
 
 use super::side::{Sides, shown};
@@ -90,7 +90,7 @@ fn sentence(comparison: &Comparison, of: &Compared) -> String {
 fn differs(of: &Compared, a: &str, b: &str) -> String {
     let lower = of.a < of.b;
     match (of.metric, of.ratio, of.difference) {
-        (Metric::Failures, _, Some(difference)) => {
+        (Metric::Quantity(Quantity::Failures), _, Some(difference)) => {
             let points = difference.value.abs() * 100.0;
             let often = if difference.value < 0.0 { "less" } else { "more" };
             format!("{a} fails {often} often than {b}, by {points:.2} percentage points")
@@ -105,24 +105,27 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
         (metric, None, _) => {
             format!(
                 "{a}’s {} is {} than {b}’s",
-                named(metric),
+                metric.noun(),
                 if lower { "lower" } else { "higher" }
             )
         }
     }
 }
 
+/// What a side does that has `by` less or more of a metric's figure.
 fn does(metric: Metric, lower: bool, by: &str) -> String {
-    let pace = if lower { "faster" } else { "slower" };
-    let amount = if lower { "fewer" } else { "more" };
+    let (pace, amount) = if lower { ("faster", "less") } else { ("slower", "more") };
     match metric {
         Metric::Time(phase, _) => format!("{} {by} {pace}", phase.verb()),
-        Metric::RequestsPerS => format!("answers {by} {amount} requests a second"),
-        Metric::Goodput if lower => format!("carries {by} less content a second"),
-        Metric::Goodput => format!("carries {by} more content a second"),
-        Metric::Failures => format!("fails {by} {}", if lower { "less" } else { "more" }),
-        Metric::CpuPerRequest if lower => format!("costs the server {by} less processor time"),
-        Metric::CpuPerRequest => format!("costs the server {by} more processor time"),
+        Metric::Quantity(Quantity::RequestsPerS) => {
+            format!("answers {by} {} requests a second", if lower { "fewer" } else { "more" })
+        }
+        Metric::Quantity(Quantity::Goodput) => format!("carries {by} {amount} content a second"),
+        Metric::Quantity(Quantity::Failures) => format!("fails {by} {amount}"),
+        Metric::Quantity(Quantity::CpuPerRequest) => {
+            format!("costs the server {by} {amount} processor time")
+        }
+        other => format!("has {by} {amount} {}", other.noun()),
     }
 }
 
@@ -132,7 +135,7 @@ fn basis(comparison: &Comparison, of: &Compared) -> String {
     let confidence = write::percent(confidence);
     let interval =
         interval(of).map_or(String::new(), |range| format!("; {confidence} interval {range}"));
-    format!("{}{interval}; {} pairs", named(of.metric), comparison.pairs)
+    format!("{}{interval}; {} pairs", of.metric.noun(), comparison.pairs)
 }
 
 fn interval(of: &Compared) -> Option<String> {
@@ -141,7 +144,9 @@ fn interval(of: &Compared) -> Option<String> {
     };
     match (of.ratio, of.difference) {
         (Some(ratio), _) => Some(share(change_of(ratio))),
-        (None, Some(difference)) if of.metric == Metric::Failures => Some(share(difference)),
+        (None, Some(difference)) if of.metric == Metric::Quantity(Quantity::Failures) => {
+            Some(share(difference))
+        }
         _ => None,
     }
 }
@@ -152,32 +157,13 @@ pub(super) fn change_of(ratio: Estimate) -> Estimate {
     Estimate { value: value - 1.0, low: low - 1.0, high: high - 1.0 }
 }
 
-/// A metric for people.
-pub(super) fn named(metric: Metric) -> String {
-    let point = |point| match point {
-        Quantile::P50 => "median",
-        Quantile::P90 => "90 % quantile of",
-        Quantile::P99 => "99 % quantile of",
-        Quantile::P999 => "99.9 % quantile of",
-    };
-    match metric {
-        Metric::Time(phase, at) => format!("{} {}", point(at), phase.noun()),
-        Metric::RequestsPerS => "responses a second".into(),
-        Metric::Goodput => "goodput".into(),
-        Metric::Failures => "share of failures".into(),
-        Metric::CpuPerRequest => "server's processor time a response".into(),
-    }
-}
-
-/// The same at the head of a row.
+/// A metric at the head of a row: the phase first.
 pub(super) fn short(metric: Metric) -> String {
-    let point = |point| match point {
-        Quantile::P50 => "median".to_owned(),
-        other => write::quantile(other.share()),
-    };
     match metric {
-        Metric::Time(phase, at) => format!("{} {}", phase.noun(), point(at)),
-        other => named(other),
+        Metric::Time(phase, at) => {
+            format!("{} {}", phase.noun(), at.title().replace(' ', "\u{a0}"))
+        }
+        other => other.noun(),
     }
 }
 
@@ -186,7 +172,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
     let told = |verdict: Verdict, begin: &str| {
         let first = usize::from(comparison.not_same().is_none());
         let same = comparison.metrics.iter().skip(first).filter(|other| other.verdict == verdict);
-        let names: Vec<String> = same.map(|other| named(other.metric)).collect();
+        let names: Vec<String> = same.map(|other| other.metric.noun()).collect();
         (!names.is_empty()).then(|| format!("{begin}: {}.", names.join(", ")))
     };
     let a = shown(&comparison.a);
@@ -199,6 +185,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
 mod tests {
     use super::*;
     use sixmark_model::comparison::{Kind, Method};
+    use sixmark_model::timed_phase::TimePoint;
     use sixmark_model::timed_phase::TimedPhase;
 
     fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
@@ -235,15 +222,15 @@ mod tests {
 
     #[test]
     fn verdicts_are_told_in_plain_words() {
-        let response = Metric::Time(TimedPhase::Response, Quantile::P50);
+        let response = Metric::Time(TimedPhase::Response, TimePoint::P50);
         assert_eq!(
             said(response, Verdict::Worse, [1.019, 1.034, 1.05], None),
             "IPv6 answers 3.4 % slower than IPv4 (median response; 95 % interval +1.9 % to +5.0 %; \
              12 pairs)."
         );
         assert_eq!(
-            said(Metric::RequestsPerS, Verdict::Better, [1.1, 1.2, 1.3], None),
-            "IPv6 answers 20 % more requests a second than IPv4 (responses a second; 95 % interval \
+            said(Metric::Quantity(Quantity::RequestsPerS), Verdict::Better, [1.1, 1.2, 1.3], None),
+            "IPv6 answers 20 % more requests a second than IPv4 (requests/s; 95 % interval \
              +10.0 % to +30.0 %; 12 pairs)."
         );
         let far = said(response, Verdict::Worse, [33.7, 43.69, 47.0], None);

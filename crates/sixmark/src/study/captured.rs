@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sixmark_http::url::Url;
 use sixmark_model::family_result::Families;
+use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::provenance::Warning;
-use sixmark_model::study::measure::{Measure, Plain};
 use sixmark_model::study::result::CellResult;
 use sixmark_model::timed_phase::TimePoint;
 use sixmark_units::family::Family;
@@ -57,21 +57,21 @@ fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
     let mut delays: Vec<f64> =
         transfers.iter().filter_map(|t| t.delay_ns).map(|ns| ns as f64 / 1e3).collect();
     delays.sort_by(f64::total_cmp);
-    let mut put = |measure: Measure, value: f64| figures.insert(measure.to_string(), value);
+    let mut put = |measure: Metric, value: f64| figures.insert(measure.to_string(), value);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     if let (Some(min), Some(max)) = (delays.first(), delays.last()) {
-        put(Measure::Delay(TimePoint::Min), *min);
-        put(Measure::Delay(TimePoint::Max), *max);
-        put(Measure::Delay(TimePoint::Mean), mean(&delays));
-        put(Measure::Delay(TimePoint::P50), delays[(delays.len() - 1) / 2]);
+        put(Metric::Delay(TimePoint::Min), *min);
+        put(Metric::Delay(TimePoint::Max), *max);
+        put(Metric::Delay(TimePoint::Mean), mean(&delays));
+        put(Metric::Delay(TimePoint::P50), delays[(delays.len() - 1) / 2]);
     }
     let rates: Vec<f64> =
         transfers.iter().filter_map(|t| t.throughput_bits_per_s()).map(|bits| bits / 8.0).collect();
     if !rates.is_empty() {
-        put(Measure::Plain(Plain::Throughput), mean(&rates));
+        put(Metric::Quantity(Quantity::Throughput), mean(&rates));
     }
     let again: u64 = transfers.iter().map(|t| t.repeated.from_server.segments).sum();
-    put(Measure::Plain(Plain::Retransmitted), again as f64);
+    put(Metric::Quantity(Quantity::Retransmitted), again as f64);
 }
 
 fn doubts(captured: &Captured, path: &str) -> Vec<Warning> {

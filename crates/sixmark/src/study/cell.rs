@@ -7,12 +7,12 @@ use std::time::{Instant, SystemTime};
 use sixmark_http::url::Url;
 use sixmark_model::family_result::Families;
 use sixmark_model::link_report::LinkReport as Link;
+use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::plan::secrets::redact;
 use sixmark_model::provenance::Ended;
 use sixmark_model::sameness::GivenResult;
 use sixmark_model::study::client::{Client, Job};
 use sixmark_model::study::figures::figures;
-use sixmark_model::study::measure::{Measure, Plain};
 use sixmark_model::study::result::CellResult;
 use sixmark_model::study::spec::Cell;
 use sixmark_model::study::spec::Study;
@@ -259,14 +259,15 @@ fn served(cell: &mut CellResult, used: Option<(Used, Used)>) {
     if cell.families.iter().count() == 1 {
         let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
         for figures in figures.into_iter().flatten() {
-            figures.insert(Measure::Plain(Plain::ServerCpu).to_string(), seconds);
-            let completed = figures.get(&Measure::Plain(Plain::Completed).to_string()).copied();
+            figures.insert(Metric::Quantity(Quantity::ServerCpu).to_string(), seconds);
+            let completed =
+                figures.get(&Metric::Quantity(Quantity::Completed).to_string()).copied();
             if let Some(completed) = completed.filter(|completed| *completed > 0.0) {
-                let name = Measure::Plain(Plain::ServerCpuPerRequest).to_string();
+                let name = Metric::Quantity(Quantity::ServerCpuPerRequest).to_string();
                 figures.insert(name, seconds * 1e6 / completed);
             }
             if took_s > 0.0 {
-                let share = Measure::Plain(Plain::ServerCpuShare).to_string();
+                let share = Metric::Quantity(Quantity::ServerCpuShare).to_string();
                 figures.insert(share, seconds / took_s);
             }
         }

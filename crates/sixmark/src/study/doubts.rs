@@ -1,10 +1,10 @@
 //! What makes a study's figures doubtful.
 
 use sixmark_model::link_report::LinkReport as Link;
+use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::client::{Answer, Client};
-use sixmark_model::study::measure::{Measure, Plain};
 use sixmark_model::study::result::{Order, Resumed};
 use sixmark_model::study::spec::Study;
 
@@ -56,7 +56,7 @@ pub(super) fn of_run(result: &RunResult) -> Vec<Warning> {
 /// Of another client's figures.
 pub(super) fn of_answer(client: Client, answer: &Answer) -> Vec<Warning> {
     let mut doubts = Vec::new();
-    let completed = answer.figures.get(&Measure::Plain(Plain::Completed).to_string());
+    let completed = answer.figures.get(&Metric::Quantity(Quantity::Completed).to_string());
     if completed.is_none_or(|&completed| completed == 0.0) {
         doubts.push(doubt(
             "no_response",

@@ -2,7 +2,8 @@
 
 use super::figures::{Times, effects, formed};
 use super::{Evidence, Finding, Rules, estimate, least_p};
-use crate::comparison::{Estimate, Method, Metric, Pair, Stretch};
+use crate::comparison::{Estimate, Method, Pair, Stretch};
+use crate::metric::{Metric, Quantity};
 use crate::timed_phase::Quantile;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
@@ -15,8 +16,8 @@ pub(super) fn time(times: &Times, point: Quantile, rules: &Rules<'_>) -> Option<
 /// Responses a second, and content where there is any.
 pub(super) fn rates(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
     let counted: [(Metric, Counted); 2] = [
-        (Metric::RequestsPerS, |stretch| stretch.completed),
-        (Metric::Goodput, |stretch| stretch.body_bytes),
+        (Metric::Quantity(Quantity::RequestsPerS), |stretch| stretch.completed),
+        (Metric::Quantity(Quantity::Goodput), |stretch| stretch.body_bytes),
     ];
     counted.iter().filter_map(|&(metric, count)| rate(metric, count, pairs, rules)).collect()
 }
@@ -34,7 +35,8 @@ pub(super) fn cpu(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
     };
     let overall = (all(|pair| &pair.a)?, all(|pair| &pair.b)?);
     let figures: Vec<_> = pairs.iter().map(|pair| of(&pair.a).zip(of(&pair.b))).collect();
-    (overall != (0.0, 0.0)).then(|| blocks(Metric::CpuPerRequest, overall, &figures, rules))
+    (overall != (0.0, 0.0))
+        .then(|| blocks(Metric::Quantity(Quantity::CpuPerRequest), overall, &figures, rules))
 }
 
 /// What a rate is the rate of.

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::noise::taken_back;
 use super::pairs_needed;
-use crate::comparison::{Compared, Comparison, Method, Metric};
+use crate::comparison::{Compared, Comparison, Method};
+use crate::metric::Metric;
 
 /// A doubt; its text is a line for people.
 #[derive(Clone, Debug, PartialEq)]

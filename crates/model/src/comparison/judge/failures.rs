@@ -6,7 +6,8 @@
 //! interval counts only as many exchanges as would scatter as much as the blocks do.
 
 use super::{Evidence, Finding, Rules, estimate, least_p};
-use crate::comparison::{Method, Metric, Pair, Stretch};
+use crate::comparison::{Method, Pair, Stretch};
+use crate::metric::{Metric, Quantity};
 use sixmark_stats::{
     Count, Interval, Refused, equivalence, fisher, newcombe, newcombe_beyond, normal_quantile,
     swap_test, t_quantile,
@@ -27,7 +28,7 @@ pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
     let (a, b) = sums(&used);
     let shares = (a.share()?, b.share()?);
     Some(Evidence {
-        metric: Metric::Failures,
+        metric: Metric::Quantity(Quantity::Failures),
         a: Some(shares.0),
         b: Some(shares.1),
         method: Method::Proportions,

@@ -1,6 +1,7 @@
 //! The figures of blocks and of whole sides.
 
-use crate::comparison::{Metric, Pair, Stretch, TimedPhase};
+use crate::comparison::{Pair, Stretch, TimedPhase};
+use crate::metric::Metric;
 use crate::timed_phase::Quantile;
 use crate::timing::Timing;
 use sixmark_stats::{Counted, harrell_davis, quantile};
@@ -30,7 +31,7 @@ impl Times {
     }
 
     pub(super) fn metric(&self, point: Quantile) -> Metric {
-        Metric::Time(self.phase, point)
+        Metric::Time(self.phase, point.into())
     }
 
     /// Of each side over all its blocks, in microseconds; none where a side has no duration, or both

@@ -1,9 +1,8 @@
 //! Goodput over a full link, where IPv6 has 20 bytes less of each packet.
 
 use super::{Finding, Rules, blocks};
-use crate::comparison::{
-    Compared, Comparison, Estimate, HeaderCorrected, Metric, Settings, Verdict,
-};
+use crate::comparison::{Compared, Comparison, Estimate, HeaderCorrected, Settings, Verdict};
+use crate::metric::{Metric, Quantity};
 use sixmark_stats::Refused;
 
 /// Bytes of an IPv6 header, of an IPv4 header, and of a TCP header with timestamps (RFC 8200, 791,
@@ -24,7 +23,9 @@ pub fn header_ratio(mtu: u32) -> Option<f64> {
 pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison {
     let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
     let rules = Rules { settings: &comparison.settings };
-    for compared in comparison.metrics.iter_mut().filter(|of| of.metric == Metric::Goodput) {
+    for compared in
+        comparison.metrics.iter_mut().filter(|of| of.metric == Metric::Quantity(Quantity::Goodput))
+    {
         let whole = compared.effects.len() == comparison.pairs;
         compared.header_corrected = corrected(compared, expected, &rules).ok().map(|found| {
             let verdict = verdict(&found, whole, family, rules.settings);

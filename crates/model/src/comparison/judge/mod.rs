@@ -149,7 +149,7 @@ fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
         .chain(blocks::cpu(pairs, rules))
         .collect();
     let primary = rules.settings.primary;
-    all.sort_by_key(|one| (one.metric != primary, !one.metric.is_of_the_phase_of(primary)));
+    all.sort_by_key(|one| (one.metric != primary, one.metric.phase() != primary.phase()));
     all
 }
 

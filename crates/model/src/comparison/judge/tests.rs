@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::comparison::{Stretch, Verdict};
-use crate::timed_phase::Quantile;
+use crate::metric::Quantity;
+use crate::timed_phase::TimePoint;
 use sixmark_units::random::Random;
 
-const P50: Metric = Metric::Time(TimedPhase::Response, Quantile::P50);
-const P99: Metric = Metric::Time(TimedPhase::Response, Quantile::P99);
+const P50: Metric = Metric::Time(TimedPhase::Response, TimePoint::P50);
+const P99: Metric = Metric::Time(TimedPhase::Response, TimePoint::P99);
 
 /// What a side did in a block: `requests` of some 200 us each, times `factor`.
 fn stretch(random: &mut Random, factor: f64, requests: u64) -> Stretch {
@@ -141,7 +142,7 @@ fn the_order_of_pairs_does_not_change_what_blocks_say() {
 #[test]
 fn thin_tails_and_few_pairs_are_refused_with_a_reason() {
     let found = judged(&pairs(12, 1.2, 500, 6));
-    let p999 = of(&found, Metric::Time(TimedPhase::Response, Quantile::P999));
+    let p999 = of(&found, Metric::Time(TimedPhase::Response, TimePoint::P999));
     assert_eq!((p999.verdict, p999.ratio, p999.p), (Verdict::Inconclusive, None, None));
     assert!(p999.reason.as_ref().unwrap().contains("only 6 samples"), "{p999:?}");
     assert_eq!(p999.effects.len(), 12, "they can be drawn all the same");
@@ -159,7 +160,7 @@ fn a_side_that_had_nothing_in_a_block_is_never_equivalent() {
     let mut pairs = pairs(12, 1.0, 2_000, 9);
     pairs[3].a = Stretch { elapsed_s: 1.0, sent: 32, failed: 32, ..Stretch::default() };
     let found = judged(&pairs);
-    for metric in [P50, P99, Metric::RequestsPerS] {
+    for metric in [P50, P99, Metric::Quantity(Quantity::RequestsPerS)] {
         let compared = of(&found, metric);
         assert_eq!(compared.verdict, Verdict::Inconclusive, "{compared:?}");
         assert!(compared.reason.as_ref().unwrap().contains("in 1 of the pairs"), "{compared:?}");
@@ -180,7 +181,9 @@ fn failing(share_a: &[u64], share_b: &[u64]) -> Vec<Pair> {
 
 #[test]
 fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
-    let verdict = |a: &[u64], b: &[u64]| of(&judged(&failing(a, b)), Metric::Failures).verdict;
+    let verdict = |a: &[u64], b: &[u64]| {
+        of(&judged(&failing(a, b)), Metric::Quantity(Quantity::Failures)).verdict
+    };
     assert_eq!(verdict(&[50; 12], &[10; 12]), Verdict::Worse);
     assert_eq!(verdict(&[10; 12], &[50; 12]), Verdict::Better);
     assert_eq!(verdict(&[0; 12], &[0; 12]), Verdict::Equivalent);
@@ -197,7 +200,10 @@ fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
         })
         .collect();
     // Not though side A has fewer exchanges in every block.
-    assert_eq!(of(&judged(&slow), Metric::Failures).verdict, Verdict::Inconclusive);
+    assert_eq!(
+        of(&judged(&slow), Metric::Quantity(Quantity::Failures)).verdict,
+        Verdict::Inconclusive
+    );
     assert_eq!(verdict(&[1_000; 12], &[1_000; 12]), Verdict::Equivalent);
 }
 
@@ -227,9 +233,9 @@ fn goodput_is_judged_against_the_headers_too() {
     }
     let strict = Settings { margin: 0.01, ..Settings::usual(1) };
     let found = compare(("ipv6", "ipv4"), &pairs, 0, &strict);
-    assert_eq!(of(&found, Metric::Goodput).verdict, Verdict::Worse);
+    assert_eq!(of(&found, Metric::Quantity(Quantity::Goodput)).verdict, Verdict::Worse);
     let found = header_corrected(found, 1428.0 / 1448.0);
-    let corrected = of(&found, Metric::Goodput).header_corrected.unwrap();
+    let corrected = of(&found, Metric::Quantity(Quantity::Goodput)).header_corrected.unwrap();
     assert_eq!(corrected.verdict, Verdict::Equivalent);
     assert!((corrected.ratio.value - 1.0).abs() < 1e-3, "{corrected:?}");
 }

@@ -1,7 +1,8 @@
 //! The rule: equivalent, better, worse, or nothing.
 
 use super::{Evidence, Finding, Rules, pairs_needed};
-use crate::comparison::{Metric, Verdict};
+use crate::comparison::Verdict;
+use crate::metric::Metric;
 
 /// - **Equivalent** where both one-sided tests at the margin pass and the interval that belongs to
 ///   them lies within it. That wins over a difference that is there and smaller than the margin: how
@@ -37,7 +38,7 @@ fn different(metric: Metric, found: &Finding) -> Option<Verdict> {
         return None;
     }
     let higher = interval.low > equal;
-    Some(if higher == metric.lower_is_better() { Verdict::Worse } else { Verdict::Better })
+    Some(if Some(higher) != metric.higher_is_better() { Verdict::Worse } else { Verdict::Better })
 }
 
 fn reason(evidence: &Evidence, found: &Finding, family: usize, rules: &Rules<'_>) -> String {

@@ -1,12 +1,13 @@
 //! Words: figures, verdicts, functions and their metrics.
 
 use super::{Node, Parser, Part};
-use crate::comparison::Metric;
+use crate::comparison::{compared_metrics, parse_compared_metric};
 use crate::gate::lexer::Kind;
 use crate::gate::names::{FUNCTIONS, VERDICTS};
-use crate::gate::tree::{Function, Opinion, Value};
+use crate::gate::tree::{Function, Opinion, Value, dimension_of};
 use crate::gate::write::word as verdict_word;
 use crate::gate::wrong::{Wrong, instead};
+use crate::metric::{Metric, Quantity};
 
 impl<'a> Parser<'a> {
     pub(super) fn word(&mut self, at: usize, word: &str) -> Result<Part, Wrong> {
@@ -19,11 +20,11 @@ impl<'a> Parser<'a> {
             return Ok(Part { at, node: Node::Opinion(Opinion::Word(verdict)) });
         }
         let alone = !word.contains('.') && !self.names.sides().contains(&word);
-        if alone && word.parse::<Metric>().is_err() {
+        if alone && parse_compared_metric(word).is_err() {
             return Err(self.wrong(at, self.no_word(word)));
         }
         let figure = self.names.figure(self.text, at, word)?;
-        let of = figure.what.dimension();
+        let of = dimension_of(figure.metric);
         Ok(Part { at, node: Node::Value(Value::Figure(figure), of) })
     }
 
@@ -67,11 +68,13 @@ impl<'a> Parser<'a> {
         let Kind::Word(word) = self.kind() else {
             return Err(self.unexpected("expected a metric, as in response.p50"));
         };
-        let metric = match word.parse::<Metric>() {
+        let metric = match parse_compared_metric(word) {
             Ok(metric) => metric,
             Err(_) => return Err(self.here(&no_metric(word, &self.names.sides()))),
         };
-        if metric == Metric::Failures && matches!(function, Some(Function::Ratio(_))) {
+        if metric == Metric::Quantity(Quantity::Failures)
+            && matches!(function, Some(Function::Ratio(_)))
+        {
             return Err(self.here("failures have no ratio: ask for difference(failures)"));
         }
         self.next += 1;
@@ -83,14 +86,14 @@ impl<'a> Parser<'a> {
 fn no_metric(word: &str, sides: &[&str]) -> String {
     if let Some((side, rest)) = word.split_once('.')
         && sides.contains(&side)
-        && rest.parse::<Metric>().is_ok()
+        && parse_compared_metric(rest).is_ok()
     {
         return format!("a metric is of both sides: say {rest}");
     }
-    let known: Vec<String> = Metric::all().map(|metric| metric.to_string()).collect();
+    let known: Vec<String> = compared_metrics().map(|metric| metric.to_string()).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     match instead(word, &known) {
         near if near.ends_with('?') => format!("no metric is called '{word}'{near}"),
-        _ => word.parse::<Metric>().err().unwrap_or_default(),
+        _ => parse_compared_metric(word).err().unwrap_or_default(),
     }
 }

@@ -1,7 +1,7 @@
 //! ApacheBench, which speaks HTTP/1.0, with kept connections where asked (`-k`).
 
 use super::read::{behind, maybe, number};
-use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
+use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
 
 pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -47,11 +47,11 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
     let elapsed_s = if rate > 0.0 { completed as f64 / rate } else { elapsed_s };
     let mut figures = Figures::default();
     figures.counts(completed, completed.saturating_sub(failed), elapsed_s);
-    figures.plain(Plain::RequestsPerS, rate);
-    figures.plain(Plain::TransferRate, kib * 1_024.0);
-    figures.plain(Plain::WriteErrors, written as f64);
+    figures.quantity(Quantity::RequestsPerS, rate);
+    figures.quantity(Quantity::TransferRate, kib * 1_024.0);
+    figures.quantity(Quantity::WriteErrors, written as f64);
     if elapsed_s > 0.0 {
-        figures.plain(Plain::Goodput, content / elapsed_s);
+        figures.quantity(Quantity::Goodput, content / elapsed_s);
     }
     if let Some(per_request) = maybe(text, "Time per request:") {
         figures.time_us(TimedPhase::Response, TimePoint::Mean, number::<f64>(per_request)? * 1e3);

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Client, Figures, Job, Said};
-use crate::study::client::{Plain, TimePoint, TimedPhase};
+use crate::study::client::{Quantity, TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// One load as its browser tells of it. Times in microseconds.
@@ -97,10 +97,10 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     figures.counts(sent, good.len() as u64, elapsed_s);
     if elapsed_s > 0.0 {
         let sum = |of: fn(&Load) -> u64| good.iter().map(|load| of(load)).sum::<u64>() as f64;
-        figures.plain(Plain::Goodput, sum(|load| load.content_bytes) / elapsed_s);
-        figures.plain(Plain::TransferRate, sum(|load| load.bytes) / elapsed_s);
+        figures.quantity(Quantity::Goodput, sum(|load| load.content_bytes) / elapsed_s);
+        figures.quantity(Quantity::TransferRate, sum(|load| load.bytes) / elapsed_s);
     }
-    figures.plain(Plain::Opened, good.iter().filter(|load| !load.reused).count() as f64);
+    figures.quantity(Quantity::Opened, good.iter().filter(|load| !load.reused).count() as f64);
     let mut mean = |phase, of: fn(&Load) -> Option<f64>| {
         let times: Vec<f64> = good.iter().filter_map(|load| of(load)).collect();
         if !times.is_empty() {

@@ -1,7 +1,7 @@
 //! curl: transfers one after the other, each with a line of its own (`--write-out`).
 
 use super::{Answer, Figures, Job, MOST_LISTED, Said};
-use crate::study::client::{Plain, TimePoint, TimedPhase};
+use crate::study::client::{Quantity, TimePoint, TimedPhase};
 
 /// What curl is to say of each transfer.
 const LINE: &str = "%{exitcode} %{http_code} %{size_download} %{size_header} %{time_connect} \
@@ -70,10 +70,10 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     figures.counts(sent, good.len() as u64, elapsed_s);
     let sum = |of: fn(&Transfer) -> f64| good.iter().map(|t| of(t)).sum::<f64>();
     if elapsed_s > 0.0 {
-        figures.plain(Plain::Goodput, sum(|t| t.body) / elapsed_s);
-        figures.plain(Plain::TransferRate, sum(|t| t.body + t.head) / elapsed_s);
+        figures.quantity(Quantity::Goodput, sum(|t| t.body) / elapsed_s);
+        figures.quantity(Quantity::TransferRate, sum(|t| t.body + t.head) / elapsed_s);
     }
-    figures.plain(Plain::Opened, transfers.iter().map(|transfer| transfer.connects).sum());
+    figures.quantity(Quantity::Opened, transfers.iter().map(|transfer| transfer.connects).sum());
     let opened: Vec<&Transfer> = good.iter().copied().filter(|t| t.connects > 0.0).collect();
     mean(&mut figures, TimedPhase::Connect, opened.iter().map(|t| t.connect));
     mean(

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
+use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
 use crate::plan::storage::{Protocol, Storage};
 use sixmark_http::url::Host;
 
@@ -256,9 +256,9 @@ fn figures(side: &Side) -> Result<Figures, String> {
     let mut figures = Figures::default();
     let bad = side.short_ios.saturating_add(side.drop_ios);
     figures.counts(side.total_ios, side.total_ios.saturating_sub(bad), side.runtime / 1e3);
-    figures.plain(Plain::Iops, side.iops);
-    figures.plain(Plain::Goodput, side.bw_bytes);
-    figures.plain(Plain::ContentRate, side.bw_bytes);
+    figures.quantity(Quantity::Iops, side.iops);
+    figures.quantity(Quantity::Goodput, side.bw_bytes);
+    figures.quantity(Quantity::ContentRate, side.bw_bytes);
     let latency = &side.lat_ns;
     for (point, ns) in [
         (TimePoint::Min, latency.min),

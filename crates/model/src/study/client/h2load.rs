@@ -1,7 +1,7 @@
 //! h2load: a closed loop over HTTP/2, or HTTP/1.1 (`--h1`).
 
 use super::read::{TIMES, behind, number, scaled};
-use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
+use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
 
 pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -42,10 +42,10 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
     // What h2load calls failed has a complete response too, with a status of an error.
     let completed = good? + counted(codes, " 4xx")? + counted(codes, " 5xx")?;
     figures.counts(begun?, completed, elapsed_s);
-    figures.plain(Plain::RequestsPerS, rate);
+    figures.quantity(Quantity::RequestsPerS, rate);
     if elapsed_s > 0.0 {
-        figures.plain(Plain::TransferRate, total? / elapsed_s);
-        figures.plain(Plain::Goodput, content? / elapsed_s);
+        figures.quantity(Quantity::TransferRate, total? / elapsed_s);
+        figures.quantity(Quantity::Goodput, content? / elapsed_s);
     }
     for (label, phase) in
         [("time for request:", TimedPhase::Response), ("time for connect:", TimedPhase::Connect)]

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 pub use browser::Load;
 
-use super::measure::{Measure, Plain};
+use crate::metric::{Metric, Quantity};
 use crate::outcome::Outcome;
 use crate::study::setting::is_of_lab;
 use crate::study::setting::{Given, Setting};
@@ -92,7 +92,7 @@ pub struct Said<'a> {
     pub cpu_s: f64,
 }
 
-/// A cell's figures by the names of [`Measure`], and what is odd about them.
+/// A cell's figures by the names of [`Metric`], and what is odd about them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// The figures, in the units that their measures are kept in.
@@ -354,32 +354,32 @@ fn time(text: &str) -> Result<Duration, String> {
 struct Figures(BTreeMap<String, f64>);
 
 impl Figures {
-    fn plain(&mut self, plain: Plain, value: f64) {
-        self.0.insert(Measure::Plain(plain).to_string(), value);
+    fn quantity(&mut self, quantity: Quantity, value: f64) {
+        self.0.insert(Metric::Quantity(quantity).to_string(), value);
     }
 
     fn time_us(&mut self, phase: TimedPhase, point: TimePoint, us: f64) {
-        self.0.insert(Measure::Time(phase, point).to_string(), us);
+        self.0.insert(Metric::Time(phase, point).to_string(), us);
     }
 
     /// What all have: how many, how long, and what follows from these.
     fn counts(&mut self, sent: u64, completed: u64, elapsed_s: f64) {
         let failed = sent.saturating_sub(completed);
-        self.plain(Plain::Sent, sent as f64);
-        self.plain(Plain::Completed, completed as f64);
-        self.plain(Plain::Failed, failed as f64);
-        self.plain(Plain::Failures, if sent > 0 { failed as f64 / sent as f64 } else { 0.0 });
-        self.plain(Plain::Elapsed, elapsed_s);
+        self.quantity(Quantity::Sent, sent as f64);
+        self.quantity(Quantity::Completed, completed as f64);
+        self.quantity(Quantity::Failed, failed as f64);
+        self.quantity(Quantity::Failures, if sent > 0 { failed as f64 / sent as f64 } else { 0.0 });
+        self.quantity(Quantity::Elapsed, elapsed_s);
         let per_s = if elapsed_s > 0.0 { completed as f64 / elapsed_s } else { 0.0 };
-        self.plain(Plain::RequestsPerS, per_s);
-        self.0.insert(Measure::Outcome(Outcome::Normal).to_string(), completed as f64);
+        self.quantity(Quantity::RequestsPerS, per_s);
+        self.0.insert(Metric::Outcome(Outcome::Normal).to_string(), completed as f64);
     }
 
     fn answer(mut self, said: &Said<'_>, refused: u64) -> Answer {
-        self.plain(Plain::Wall, said.wall_s);
-        self.plain(Plain::Cpu, said.cpu_s);
+        self.quantity(Quantity::Wall, said.wall_s);
+        self.quantity(Quantity::Cpu, said.cpu_s);
         if said.wall_s > 0.0 {
-            self.plain(Plain::CpuShare, said.cpu_s / said.wall_s);
+            self.quantity(Quantity::CpuShare, said.cpu_s / said.wall_s);
         }
         Answer { figures: self.0, refused }
     }

@@ -33,7 +33,7 @@ fn read(client: Client, out: &str, err: &str) -> Answer {
     let job = job(client.name());
     let answer = client.read(&job, &said(out, err)).unwrap();
     for (name, value) in &answer.figures {
-        name.parse::<Measure>().unwrap();
+        name.parse::<Metric>().unwrap();
         assert!(value.is_finite() && *value >= 0.0, "{name} {value}");
     }
     assert_eq!(figure(&answer, "cpu"), 0.25);

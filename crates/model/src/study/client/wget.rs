@@ -1,7 +1,7 @@
 //! GNU Wget: transfers one after the other, each with a line that says how fast it was.
 
 use super::read::scaled;
-use super::{Answer, Figures, Job, MOST_LISTED, Plain, Said};
+use super::{Answer, Figures, Job, MOST_LISTED, Quantity, Said};
 use sixmark_units::family::Family;
 
 /// Its units are powers of 1,024, to three digits.
@@ -44,7 +44,7 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     // What it takes to start is part of its life, but not of the rate that it tells.
     figures.counts(sent, saved.len() as u64, said.wall_s);
     if seconds > 0.0 {
-        figures.plain(Plain::Goodput, bytes / seconds);
+        figures.quantity(Quantity::Goodput, bytes / seconds);
     }
     let refused = said.err.lines().filter(|line| line.contains(" ERROR ")).count();
     Ok(figures.answer(said, refused as u64))

@@ -1,7 +1,7 @@
 //! wrk: a closed loop for a time, over HTTP/1.1.
 
 use super::read::{TIMES, behind, maybe, number, scaled};
-use super::{Answer, Figures, Job, Plain, Said, TimePoint, TimedPhase};
+use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
 
 const SIZES: [(&str, f64); 5] = [
     ("B", 1.0),
@@ -52,9 +52,9 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
     // The rate is printed with more digits than the time that it is worked out from.
     let elapsed_s = if rate > 0.0 { completed as f64 / rate } else { elapsed_s };
     figures.counts(completed + errors.iter().sum::<u64>(), completed, elapsed_s);
-    figures.plain(Plain::RequestsPerS, rate);
-    figures.plain(Plain::TransferRate, received);
-    figures.plain(Plain::WriteErrors, errors[2] as f64);
+    figures.quantity(Quantity::RequestsPerS, rate);
+    figures.quantity(Quantity::TransferRate, received);
+    figures.quantity(Quantity::WriteErrors, errors[2] as f64);
     let latency = behind(text, "Latency")?;
     let mean = latency.split_whitespace().next().unwrap_or_default();
     figures.time_us(TimedPhase::Response, TimePoint::Mean, scaled(mean, &TIMES)?);

@@ -1,7 +1,7 @@
 //! By how much one level of a factor is better than another, in a table's means.
 
 use super::{Beside, combinations};
-use crate::study::measure::Measure;
+use crate::metric::Metric;
 use crate::study::observation::Observation;
 use crate::study::result::{At, Column, Improvement, MARGIN_PERCENT, Row, Value};
 use crate::study::spec::{Levels, Study, TableSpec};
@@ -47,7 +47,7 @@ fn said(
     seen: &[Observation<'_>],
     here: &[At],
     [of, over]: [&At; 2],
-    measure: Measure,
+    measure: Metric,
 ) -> Option<String> {
     let others = || here.iter().filter(|at| at.factor != of.factor);
     let there = seen.iter().filter(|one| others().all(|at| one.at.contains(at)));
@@ -60,7 +60,7 @@ fn value(
     seen: &[Observation<'_>],
     here: &[At],
     [of, over]: [&At; 2],
-    measure: Measure,
+    measure: Metric,
     beside: Option<&Beside>,
 ) -> Value {
     let instead = |at: &At| if at == of { over.clone() } else { at.clone() };
@@ -86,7 +86,7 @@ fn value(
 }
 
 /// Figures of the same repetition, which is a block of its own.
-fn pairs(seen: &[Observation<'_>], here: &[At], there: &[At], measure: Measure) -> Vec<(f64, f64)> {
+fn pairs(seen: &[Observation<'_>], here: &[At], there: &[At], measure: Metric) -> Vec<(f64, f64)> {
     let pair = |one: &Observation<'_>| {
         let other =
             seen.iter().find(|other| other.repetition == one.repetition && other.is_at(there))?;

@@ -2,8 +2,8 @@
 //! over that at the other.
 
 use super::{combinations, pretty, side};
+use crate::metric::Bounds;
 use crate::study::average::{average, finding, geometric};
-use crate::study::measure::Bounds;
 use crate::study::observation::Observation;
 use crate::study::result::{At, Entry, Finding, Interaction, Statistic};
 use crate::study::spec::published::at_family;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Ratio;
-use crate::study::measure::Measure;
+use crate::metric::Metric;
 
 /// A claim, tested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub struct FindingResult {
     /// What was claimed.
     pub text: String,
     /// In what.
-    pub measure: Measure,
+    pub measure: Metric,
     /// What is said of A against B.
     pub claim: Claim,
     /// Repetitions that have figures of both.

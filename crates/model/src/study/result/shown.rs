@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::At;
-use crate::study::measure::Measure;
+use crate::metric::Metric;
 use sixmark_units::family::Family;
 
 /// How repetitions become one figure.
@@ -66,7 +66,7 @@ pub struct Column {
     /// What is above it.
     pub label: String,
     /// What is in it.
-    pub measure: Measure,
+    pub measure: Metric,
     /// The unit of its values; empty of counts.
     pub unit: String,
     /// The family that its figures are of, where the column decides that.

@@ -1,8 +1,8 @@
 //! A measure as a column of a table, and where figures stand.
 
 use crate::fields::Fields;
+use crate::metric::{Metric, MetricUnit};
 use crate::plan::braces::is_name;
-use crate::study::measure::{Measure, Unit};
 use crate::study::result::At;
 
 /// Levels of some factors.
@@ -12,9 +12,9 @@ pub type Where = Vec<At>;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnSpec {
     /// What is shown.
-    pub measure: Measure,
+    pub measure: Metric,
     /// In which unit.
-    pub unit: Unit,
+    pub unit: MetricUnit,
     /// What it is called.
     pub label: String,
 }
@@ -29,7 +29,7 @@ pub(super) fn name(text: &str) -> Result<String, String> {
 
 /// The same of a table that has other keys too.
 pub(super) fn column_of(fields: &mut Fields<'_>) -> Option<ColumnSpec> {
-    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let (unit, label) = (fields.take("unit"), fields.text("label"));
     let measure = measure?;
     let unit = match unit {

@@ -11,7 +11,7 @@
 
 use super::FAMILY;
 use crate::fields::{Field, Fields};
-use crate::study::measure::Measure;
+use crate::metric::Metric;
 use crate::study::result::{Claim, MARGIN_PERCENT};
 use crate::study::spec::column::Where;
 use crate::study::spec::known_names::Names;
@@ -22,7 +22,7 @@ pub struct FindingSpec {
     /// What was claimed.
     pub text: String,
     /// In what.
-    pub measure: Measure,
+    pub measure: Metric,
     /// What is said of A against B.
     pub claim: Claim,
     /// The cells on the one side: of each factor named, any of the levels.
@@ -42,7 +42,7 @@ pub(super) fn findings(tables: Vec<Fields<'_>>, names: &Names<'_>) -> Vec<Findin
 
 fn finding(mut fields: Fields<'_>, names: &Names<'_>) -> Option<FindingSpec> {
     let text = fields.need("text").and_then(|field| field.text());
-    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let claim = fields.need("claim").and_then(|field| field.one_of(&CLAIMS));
     let margin = margin(&mut fields);
     let claim = claim.map(|claim| match claim {

@@ -9,7 +9,7 @@ use crate::study::spec::known_names::Levels;
 use crate::study::spec::published::PublishedOf;
 pub(super) use read::outputs;
 
-use crate::study::measure::Measure;
+use crate::metric::Metric;
 use crate::study::result::Statistic;
 
 /// Everything that is made of the cells.
@@ -107,7 +107,7 @@ pub struct ComparisonSpec {
     /// The level that it is judged against.
     pub b: String,
     /// In what.
-    pub measure: Measure,
+    pub measure: Metric,
     /// Factors, each combination of whose levels is judged apart.
     pub by: Vec<String>,
     /// Levels of another factor: whether what is compared differs between them.

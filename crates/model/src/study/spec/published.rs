@@ -1,7 +1,7 @@
 //! The published figures: a TOML file of their own in the study's folder.
 
 use crate::fields::{Book, Field, Fields, Scalar, Wrong};
-use crate::study::measure::{Kind, Measure};
+use crate::metric::{Metric, MetricKind};
 use crate::study::result::{At, Column, PublishedRow, PublishedTable};
 use crate::study::spec::column::{Where, column_of, name};
 use sixmark_units::family::Family;
@@ -47,7 +47,7 @@ pub enum What {
     /// by.
     Ratio {
         /// The figure.
-        measure: Measure,
+        measure: Metric,
         /// Factors, each combination of whose levels is judged apart.
         by: Vec<String>,
     },
@@ -59,9 +59,9 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharesSpec {
     /// The part.
-    pub part: Measure,
+    pub part: Metric,
     /// The whole.
-    pub whole: Measure,
+    pub whole: Metric,
     /// What is compared.
     pub pairs: Vec<(ShareOf, ShareOf)>,
 }
@@ -251,8 +251,8 @@ fn ratio(fields: &mut Fields<'_>) -> Option<What> {
 fn shares(fields: &mut Fields<'_>) -> Option<SharesSpec> {
     let mut count = |name| {
         let field = fields.need(name)?;
-        field.parsed(|text| match text.parse::<Measure>()? {
-            measure if measure.kind() == Kind::Count => Ok(measure),
+        field.parsed(|text| match text.parse::<Metric>()? {
+            measure if measure.kind() == MetricKind::Count => Ok(measure),
             measure => Err(format!("{measure} is no count")),
         })
     };

@@ -3,8 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use sixmark_model::comparison::Metric;
+use sixmark_model::comparison::parse_compared_metric;
 use sixmark_model::comparison::result::Order;
+use sixmark_model::metric::Metric;
 
 use super::super::run;
 
@@ -62,6 +63,7 @@ pub(in crate::cli) struct CompareArgs {
         long,
         value_name = "METRIC",
         default_value = "response.p50",
+        value_parser = parse_compared_metric,
         help_heading = "Comparison"
     )]
     pub(super) metric: Metric,

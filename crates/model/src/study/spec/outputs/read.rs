@@ -2,7 +2,7 @@
 
 use super::{ChartSpec, ComparisonSpec, Levels, Outputs, TableSpec};
 use crate::fields::{Field, Fields};
-use crate::study::measure::Measure;
+use crate::metric::Metric;
 use crate::study::result::Statistic;
 use crate::study::spec::FAMILY;
 use crate::study::spec::column::column_of;
@@ -98,7 +98,7 @@ fn improvement(
 /// A measure, or a table with its unit and label.
 pub(in crate::study::spec) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
     if !field.is_table() {
-        let measure: Measure = field.parsed(str::parse)?;
+        let measure: Metric = field.parsed(str::parse)?;
         return Some(ColumnSpec { measure, unit: measure.base_unit(), label: measure.to_string() });
     }
     let mut fields = field.fields()?;
@@ -136,7 +136,7 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
         Some(field) => names.factor(&field)?,
         None => FAMILY.to_owned(),
     };
-    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Measure>));
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let sides = [fields.take("a"), fields.take("b")];
     let by = names.several(fields.take("by"));
     let only = names.only(fields.table("where"));

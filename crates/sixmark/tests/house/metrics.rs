@@ -1,0 +1,20 @@
+//! docs/metrics.md says what the table of metrics says.
+
+use std::fs;
+
+/// Writes the page anew where it is set, instead of comparing.
+const UPDATE: &str = "SIXMARK_UPDATE_DOCS";
+
+#[test]
+fn the_page_of_metrics_is_what_the_table_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+    let page = sixmark_report::metrics::page();
+    if std::env::var_os(UPDATE).is_some() {
+        fs::write(path, &page).unwrap();
+    }
+    let kept = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        kept == page,
+        "docs/metrics.md differs from the table of metrics: {UPDATE}=1 cargo test -p sixmark --test house"
+    );
+}
