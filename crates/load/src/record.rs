@@ -201,6 +201,7 @@ impl Record {
         let phases = &mut self.tally[family].phases;
         let wait = first.saturating_sub(exchange.sent);
         phases.wait.record(wait);
+        phases.ttfb.record(first.saturating_sub(exchange.start));
         phases.transfer.record(end.saturating_sub(first));
         let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
         phases.response.record(response);

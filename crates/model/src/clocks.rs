@@ -37,7 +37,10 @@ pub struct PhaseClocks {
     pub tls: PhaseClock,
     /// From a request's last byte to its response's first.
     pub wait: PhaseClock,
-    /// From that to its last.
+    /// From an exchange's start to its response's first byte.
+    #[serde(default = "clock_of_older_documents")]
+    pub ttfb: PhaseClock,
+    /// From the response's first byte to its last.
     pub transfer: PhaseClock,
     /// From due to start.
     pub slip: PhaseClock,
@@ -47,6 +50,11 @@ pub struct PhaseClocks {
     pub response: PhaseClock,
     /// From established to closed.
     pub lifetime: PhaseClock,
+}
+
+/// Documents without the phase have no times of it either.
+fn clock_of_older_documents() -> PhaseClock {
+    PhaseClock::User
 }
 
 impl PhaseClocks {
@@ -60,6 +68,7 @@ impl PhaseClocks {
             connect: whole,
             tls: PhaseClock::User,
             wait: whole,
+            ttfb: part,
             transfer: whole,
             slip: part,
             service: part,
@@ -69,12 +78,14 @@ impl PhaseClocks {
     }
 
     /// Each with its phase's name, in the order in which a table shows them.
-    pub fn named(&self) -> [(&'static str, PhaseClock); 8] {
-        let &PhaseClocks { connect, tls, wait, transfer, slip, service, response, lifetime } = self;
+    pub fn named(&self) -> [(&'static str, PhaseClock); 9] {
+        let &PhaseClocks { connect, tls, wait, ttfb, transfer, slip, service, response, lifetime } =
+            self;
         [
             ("connect", connect),
             ("tls", tls),
             ("wait", wait),
+            ("ttfb", ttfb),
             ("transfer", transfer),
             ("slip", slip),
             ("service", service),

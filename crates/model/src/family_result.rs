@@ -47,6 +47,10 @@ pub struct FamilyResult {
     pub connect_us: Summary,
     /// From the request's last byte handed to the kernel to the response's first.
     pub wait_us: Summary,
+    /// From the exchange's start, connecting included where it began with that, to the response's
+    /// first byte; none in documents that are older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttfb_us: Option<Summary>,
     /// From the response's first byte to its last.
     pub transfer_us: Summary,
     /// From when the exchange was due, in a closed loop its start, to the response's last byte.

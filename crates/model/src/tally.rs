@@ -227,6 +227,8 @@ pub struct Phases {
     pub connect: Timing,
     /// From the request's last byte handed to the kernel to the response's first byte.
     pub wait: Timing,
+    /// From the exchange's start to the response's first byte.
+    pub ttfb: Timing,
     /// From the response's first byte to its last.
     pub transfer: Timing,
     /// From when the exchange was due to the response's last byte; in a closed loop it is due when
@@ -244,6 +246,7 @@ impl AddAssign<&Phases> for Phases {
     fn add_assign(&mut self, other: &Phases) {
         self.connect += &other.connect;
         self.wait += &other.wait;
+        self.ttfb += &other.ttfb;
         self.transfer += &other.transfer;
         self.response += &other.response;
         self.service += &other.service;

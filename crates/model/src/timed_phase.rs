@@ -13,6 +13,8 @@ pub enum TimedPhase {
     Tls,
     /// From the request's last byte handed to the kernel to the response's first.
     Wait,
+    /// From the exchange's start to the response's first byte.
+    Ttfb,
     /// From the response's first byte to its last.
     Transfer,
     /// From when the exchange was due to its start, in an open loop.
@@ -27,10 +29,11 @@ pub enum TimedPhase {
 
 impl TimedPhase {
     /// All of them, in the order of an exchange; a connection's lifetime last.
-    pub const ALL: [TimedPhase; 8] = [
+    pub const ALL: [TimedPhase; 9] = [
         TimedPhase::Connect,
         TimedPhase::Tls,
         TimedPhase::Wait,
+        TimedPhase::Ttfb,
         TimedPhase::Transfer,
         TimedPhase::Slip,
         TimedPhase::Service,
@@ -44,6 +47,7 @@ impl TimedPhase {
             TimedPhase::Connect => "connect",
             TimedPhase::Tls => "tls",
             TimedPhase::Wait => "wait",
+            TimedPhase::Ttfb => "ttfb",
             TimedPhase::Transfer => "transfer",
             TimedPhase::Slip => "slip",
             TimedPhase::Service => "service",
@@ -62,6 +66,7 @@ impl TimedPhase {
         match self {
             TimedPhase::Tls => "TLS handshake",
             TimedPhase::Lifetime => "connection lifetime",
+            TimedPhase::Ttfb => "time to first byte",
             other => other.name(),
         }
     }
@@ -72,6 +77,7 @@ impl TimedPhase {
             TimedPhase::Connect => "connects",
             TimedPhase::Tls => "finishes handshakes",
             TimedPhase::Wait => "begins to answer",
+            TimedPhase::Ttfb => "delivers the first byte",
             TimedPhase::Transfer => "transfers content",
             TimedPhase::Slip => "begins exchanges",
             TimedPhase::Service | TimedPhase::Response => "answers",
@@ -89,6 +95,10 @@ impl TimedPhase {
             TimedPhase::Wait => {
                 "From the request’s last byte handed to the kernel to the response’s first byte."
             }
+            TimedPhase::Ttfb => {
+                "From an exchange’s start, connecting included where it began with that, to the \
+                 response’s first byte."
+            }
             TimedPhase::Transfer => "From the response’s first byte to its last.",
             TimedPhase::Slip => "From when an exchange was due to its start.",
             TimedPhase::Service => "From an exchange’s start to the response’s last byte.",
@@ -105,6 +115,7 @@ impl TimedPhase {
             TimedPhase::Connect => Some(&of.connect_us),
             TimedPhase::Tls => of.tls.as_ref().map(|tls| &tls.tls_us),
             TimedPhase::Wait => Some(&of.wait_us),
+            TimedPhase::Ttfb => of.ttfb_us.as_ref(),
             TimedPhase::Transfer => Some(&of.transfer_us),
             TimedPhase::Slip => of.slip_us.as_ref(),
             TimedPhase::Service => of.service_us.as_ref(),
@@ -117,6 +128,7 @@ impl TimedPhase {
     pub fn why_absent(self) -> &'static str {
         match self {
             TimedPhase::Tls => "there was no TLS",
+            TimedPhase::Ttfb => "the document is older than this figure",
             _ => "a closed loop has none",
         }
     }
@@ -129,6 +141,7 @@ impl TimedPhase {
             TimedPhase::Slip => "nothing was sent",
             TimedPhase::Lifetime => "no connection was closed",
             TimedPhase::Wait
+            | TimedPhase::Ttfb
             | TimedPhase::Transfer
             | TimedPhase::Service
             | TimedPhase::Response => "there was no complete response",

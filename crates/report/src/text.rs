@@ -77,6 +77,9 @@ const SHOWN_TARGETS: usize = 4;
 /// At most so many addresses that failed are named: the document has them all.
 const MOST_ADDRESSES: usize = 8;
 
+/// On a kept connection it is what `wait` is and little more: the page and the documents have it.
+const NOT_ON_SCREEN: TimedPhase = TimedPhase::Ttfb;
+
 /// What is shown of each phase.
 const QUANTILES: [Figure<Summary>; 4] =
     [("mean", |s| s.mean), ("p50", |s| s.p50), ("p99", |s| s.p99), ("max", |s| s.max)];
@@ -343,7 +346,7 @@ impl Columns<'_> {
     }
 
     fn phases(&self, text: &mut String) {
-        for phase in TimedPhase::ALL {
+        for phase in TimedPhase::ALL.into_iter().filter(|phase| *phase != NOT_ON_SCREEN) {
             let mut counts =
                 self.sides.iter().flatten().map(|f| phase.durations(f).map_or(0, |s| s.count));
             if counts.all(|count| count == 0) {
@@ -374,7 +377,7 @@ impl Columns<'_> {
 
     /// Whether there are rows of a phase.
     fn shows(&self, phase: &str) -> bool {
-        let phase = TimedPhase::named(phase);
+        let phase = TimedPhase::named(phase).filter(|phase| *phase != NOT_ON_SCREEN);
         let counted = |f: &&FamilyResult| {
             phase.and_then(|phase| phase.durations(f)).is_some_and(|s| s.count > 0)
         };

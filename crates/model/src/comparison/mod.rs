@@ -70,6 +70,7 @@ impl Stretch {
             TimedPhase::Connect => &self.phases.connect,
             TimedPhase::Tls => &self.tls,
             TimedPhase::Wait => &self.phases.wait,
+            TimedPhase::Ttfb => &self.phases.ttfb,
             TimedPhase::Transfer => &self.phases.transfer,
             TimedPhase::Slip => &self.phases.slip,
             TimedPhase::Service => &self.phases.service,

@@ -42,6 +42,7 @@ pub fn family_result(
         goodput_bytes_per_s: per_s(tally.bytes.body),
         connect_us: tally.phases.connect.summary(),
         wait_us: tally.phases.wait.summary(),
+        ttfb_us: Some(tally.phases.ttfb.summary()),
         transfer_us: tally.phases.transfer.summary(),
         response_us: tally.phases.response.summary(),
         service_us: open.then(|| tally.phases.service.summary()),

@@ -24,8 +24,9 @@ const SHARES: [f64; 15] = [
 const LEAST_US: f64 = 0.1;
 
 /// The order in which people want them.
-const ORDER: [TimedPhase; 8] = [
+const ORDER: [TimedPhase; 9] = [
     TimedPhase::Response,
+    TimedPhase::Ttfb,
     TimedPhase::Wait,
     TimedPhase::Connect,
     TimedPhase::Tls,

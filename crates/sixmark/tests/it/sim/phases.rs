@@ -61,6 +61,7 @@ fn without_keep_alive_a_response_time_holds_the_connect() {
         let Times { connect, wait, transfer } = times(family);
         all(&tally.phases.connect, 5, connect, "connect");
         all(&tally.phases.wait, 5, wait, "wait");
+        all(&tally.phases.ttfb, 5, connect + wait, "ttfb");
         all(&tally.phases.transfer, 5, transfer, "transfer");
         all(&tally.phases.response, 5, connect + wait + transfer, "response");
         all(&tally.phases.lifetime, 5, wait + transfer, "lifetime");
