@@ -10,7 +10,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::outlet::Outlet;
 use super::prepare::Prepared;
-use super::talk::Talk;
+use super::protocol::Protocol;
 
 /// A connection. Times are the driver's nanoseconds.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Connection {
     pub(super) family: Family,
     pub(super) endpoint: usize,
     /// What is spoken on it.
-    pub(super) talk: Talk,
+    pub(super) protocol: Protocol,
     /// How bytes leave that are made anew each time; absent where requests are sent as they are.
     pub(super) outlet: Option<Box<Outlet>>,
     /// When the connect call began, and when the kernel said established.
@@ -183,8 +183,14 @@ impl Connections {
     }
 
     /// Takes a slot for a new connection, without an exchange yet.
-    pub(super) fn open(&mut self, endpoint: usize, family: Family, talk: Talk, now: u64) -> Slot {
-        let connection = Connection::new(endpoint, family, talk, now);
+    pub(super) fn open(
+        &mut self,
+        endpoint: usize,
+        family: Family,
+        protocol: Protocol,
+        now: u64,
+    ) -> Slot {
+        let connection = Connection::new(endpoint, family, protocol, now);
         self.at[endpoint] += 1;
         self.of_family[family] += 1;
         match self.vacant.pop() {
@@ -282,7 +288,7 @@ impl Connections {
         debug_assert_eq!(connection.in_flight, 0);
         connection.state = State::Vacant;
         let endpoint = connection.endpoint;
-        (connection.talk, connection.outlet) = (Talk::default(), None);
+        (connection.protocol, connection.outlet) = (Protocol::default(), None);
         self.at[endpoint] -= 1;
         self.of_family[self.families[endpoint]] -= 1;
         self.list(slot);
@@ -291,12 +297,12 @@ impl Connections {
 }
 
 impl Connection {
-    fn new(endpoint: usize, family: Family, talk: Talk, now: u64) -> Connection {
+    fn new(endpoint: usize, family: Family, protocol: Protocol, now: u64) -> Connection {
         Connection {
             state: State::Opening(Phase::Connect),
             family,
             endpoint,
-            talk,
+            protocol,
             outlet: None,
             opened: now,
             connected: 0,

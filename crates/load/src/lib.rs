@@ -17,12 +17,12 @@ mod notes;
 mod outlet;
 mod places;
 mod prepare;
+mod protocol;
 mod quic;
 mod record;
 mod sampling;
 mod schedule;
 mod source;
-mod talk;
 pub mod tls;
 mod worker;
 

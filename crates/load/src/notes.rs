@@ -2,16 +2,18 @@
 //! show, where they lead, and the cookies of the user whom a place stands for.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use sixmark_http::cookies::Jar;
 use sixmark_http::http1::Sight;
+use sixmark_http::http2::Parts;
 use sixmark_http::redirect::{MOST_HOPS, Next, is_redirect, resolve};
 use sixmark_model::check::{Inspection, KeptContent, Rejection};
 use sixmark_model::plan::{Filled, Request};
 use sixmark_model::template::{Template, Values};
 
 use super::places::Place;
-use super::prepare::{Prepared, Sees};
+use super::prepare::{Prepared, Requests, Sees};
 
 /// The notes of a worker, by place. A plan that needs none has none.
 #[derive(Debug)]
@@ -74,6 +76,35 @@ impl<'a> Which<'a> {
     fn constant_path(&self) -> &'a str {
         let own = self.request().path.as_ref().and_then(Template::as_constant);
         own.unwrap_or(&self.prepared.plan.targets[self.target()].path)
+    }
+}
+
+/// A request that is about to be sent on a stream.
+#[derive(Debug)]
+pub(super) struct Outgoing<'a> {
+    pub(super) which: Which<'a>,
+    pub(super) notes: Option<&'a mut Notes>,
+    pub(super) values: &'a mut Values,
+}
+
+impl<'a> Outgoing<'a> {
+    /// What is the same each time, in each protocol.
+    pub(super) fn forms(&self) -> &'a Requests {
+        let endpoint = &self.which.prepared.endpoints[self.which.endpoint];
+        &endpoint.requests[self.which.request as usize]
+    }
+
+    /// What the exchange sends where that is made for it alone, and not the same for all.
+    pub(super) fn make<T>(
+        self,
+        make: impl FnOnce(&Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
+    ) -> Option<T> {
+        let (which, notes) = (self.which, self.notes?);
+        notes.listen(which.place);
+        let filled = notes.fill(&which, self.values)?;
+        let parts = filled.parts(which.scheme(), which.authority());
+        // The names of its fields have been found fit before the load began.
+        make(&parts, filled.body().cloned(), which.sees().anything()).ok()
     }
 }
 

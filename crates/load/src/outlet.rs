@@ -3,7 +3,10 @@
 use sixmark_sys::driver::Message;
 
 use super::places::Place;
-use crate::tls::Session;
+use crate::tls::{Failure, Room, Session};
+
+/// The most of a long request that is encrypted at once: more would only fill memory.
+const PIECE: usize = 256 * 1024;
 
 /// The way of bytes out of a connection, and of what comes in through TLS.
 #[derive(Debug, Default)]
@@ -29,5 +32,33 @@ impl Outlet {
     /// No longer wants to know when an exchange's request has left.
     pub(super) fn forget(&mut self, place: Place) {
         self.leaving.retain(|&leaving| leaving != place);
+    }
+
+    /// Encrypts a piece of the request: true where it was the last.
+    pub(super) fn encrypt_message(&mut self, room: &mut Room) -> Result<bool, Failure> {
+        let Some(((message, from), tls)) = self.message.take().zip(self.tls.as_mut()) else {
+            return Ok(false);
+        };
+        let [head, tail] = message.rest(from);
+        let tail = &tail[..tail.len().min(PIECE)];
+        tls.write([head, tail], room, &mut self.bytes)?;
+        let until = from + head.len() + tail.len();
+        let over = until >= message.length();
+        self.message = (!over).then_some((message, until));
+        Ok(over)
+    }
+
+    /// Takes what a machine has to send, and leaves it an empty buffer.
+    pub(super) fn gather(&mut self, output: &mut Vec<u8>, room: &mut Room) -> Result<(), Failure> {
+        match &mut self.tls {
+            _ if output.is_empty() => {}
+            Some(tls) => {
+                tls.write([output, &[]], room, &mut self.bytes)?;
+                output.clear();
+            }
+            None if self.bytes.is_empty() => std::mem::swap(&mut self.bytes, output),
+            None => self.bytes.append(output),
+        }
+        Ok(())
     }
 }

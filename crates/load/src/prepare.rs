@@ -63,9 +63,9 @@ pub(super) struct Requests {
     /// What has to be seen of its responses.
     pub(super) sees: Sees,
     /// What an exchange sends on a connection of HTTP/1.1 that may be used again.
-    usual: Http1,
+    usual: MessageForm,
     /// What the last one on a connection sends, with `Connection: close`.
-    last: Http1,
+    last: MessageForm,
     /// The same for HTTP/2, where that is spoken. One that changes is made anew for each exchange:
     /// this is then one of those that it may be.
     pub(super) http2: Option<Arc<http2::Request>>,
@@ -73,9 +73,9 @@ pub(super) struct Requests {
     pub(super) http3: Option<Arc<http3::Request>>,
 }
 
-/// What an exchange of HTTP/1.1 sends.
+/// What an exchange sends as a message of its own.
 #[derive(Clone, Debug)]
-pub(super) enum Http1 {
+pub(super) enum MessageForm {
     /// The same each time.
     Constant(Message),
     /// To be filled in.
@@ -192,27 +192,29 @@ impl Requests {
     }
 
     /// What an exchange sends over HTTP/1.1, perhaps as the last one on its connection.
-    pub(super) fn http1(&self, last: bool) -> &Http1 {
+    pub(super) fn message(&self, last: bool) -> &MessageForm {
         if last { &self.last } else { &self.usual }
     }
 
     /// Longer than [`LONG`], or of a length that is not known before.
     fn may_be_long(&self) -> bool {
         match &self.usual {
-            Http1::Constant(message) => message.length() > LONG,
-            Http1::Changing(_) => true,
+            MessageForm::Constant(message) => message.length() > LONG,
+            MessageForm::Changing(_) => true,
         }
     }
 }
 
-fn http1(plan: &Plan, target: &Target, request: &Request, close: bool) -> Http1 {
+fn http1(plan: &Plan, target: &Target, request: &Request, close: bool) -> MessageForm {
     if !plan.http.version.is_http1() {
-        return Http1::Constant(Message::new([]));
+        return MessageForm::Constant(Message::new([]));
     }
     let manner = Manner { old: plan.http.version == Version::Http10, last: close };
     match Form::new(request, &target.path, &target.authority, manner) {
-        Form::Constant { head, body } => Http1::Constant(Message::with_body(head, body.as_ref())),
-        Form::Changing(changing) => Http1::Changing(Arc::new(changing)),
+        Form::Constant { head, body } => {
+            MessageForm::Constant(Message::with_body(head, body.as_ref()))
+        }
+        Form::Changing(changing) => MessageForm::Changing(Arc::new(changing)),
     }
 }
 

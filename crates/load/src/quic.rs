@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
-    EndpointEvent, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
+    EndpointEvent, Event, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
 };
 use sixmark_model::quic::Ending;
 use sixmark_sys::driver::Slot;
@@ -49,6 +49,24 @@ pub(super) struct Quic {
     pub(super) out: Vec<u8>,
 }
 
+/// One connection of QUIC, below the protocol that it carries.
+pub(super) struct QuicLink {
+    pub(super) connection: Connection,
+    handle: ConnectionHandle,
+    /// A session was offered to be resumed.
+    pub(super) offered: bool,
+    /// When it wants to be looked at.
+    timer: Option<u64>,
+    /// The code of the protocol to close it with.
+    pub(super) close_by: u64,
+}
+
+impl std::fmt::Debug for QuicLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QuicLink").field("handle", &self.handle).finish_non_exhaustive()
+    }
+}
+
 impl std::fmt::Debug for Quic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Quic").field("endpoint", &self.endpoint).finish_non_exhaustive()
@@ -81,71 +99,80 @@ impl Quic {
         family: Family,
         to: SocketAddr,
         now: u64,
-    ) -> Result<(ConnectionHandle, Connection), ConnectError> {
+    ) -> Result<QuicLink, ConnectError> {
         let mut config = ClientConfig::new(start.crypto.clone());
         config.version(VERSION);
         config.transport_config(self.transport[family].clone());
         // A server that remembers an address would treat a later visit otherwise than a first.
         config.token_store(Arc::new(NoneTokenStore));
         // The name is in `start`; this one is for the token store alone.
-        self.endpoint.connect(self.instant(now), config, reachable(to), "")
+        let begun = self.endpoint.connect(self.instant(now), config, reachable(to), "");
+        let (handle, connection) = begun?;
+        Ok(QuicLink { connection, handle, offered: start.offered(), timer: None, close_by: 0 })
     }
 
     /// Takes a datagram that came for a connection.
     pub(super) fn take(
         &mut self,
-        handle: ConnectionHandle,
-        connection: &mut Connection,
+        link: &mut QuicLink,
         datagram: bytes::BytesMut,
         (at, ecn): (u64, u8),
     ) {
         use quinn_proto::{DatagramEvent, EcnCodepoint};
-        let (now, from) = (self.instant(at), connection.remote_address());
+        let (now, from) = (self.instant(at), link.connection.remote_address());
         let ecn = EcnCodepoint::from_bits(ecn);
         self.out.clear();
         let event = self.endpoint.handle(now, from, None, ecn, datagram, &mut self.out);
         match event {
-            Some(DatagramEvent::ConnectionEvent(of, event)) if of == handle => {
-                connection.handle_event(event);
+            Some(DatagramEvent::ConnectionEvent(of, event)) if of == link.handle => {
+                link.connection.handle_event(event);
             }
             // No answer is owed to what is for nobody here.
             _ => {}
         }
     }
 
-    /// Carries what a connection and its endpoint have to tell each other.
-    pub(super) fn confer(&mut self, handle: ConnectionHandle, connection: &mut Connection) {
-        while let Some(event) = connection.poll_endpoint_events() {
+    /// What a connection tells next, having carried what it and its endpoint have to tell each other.
+    pub(super) fn next_event(&mut self, link: &mut QuicLink) -> Option<Event> {
+        while let Some(event) = link.connection.poll_endpoint_events() {
             // It goes when its slot does, once.
             if !event.is_drained()
-                && let Some(event) = self.endpoint.handle_event(handle, event)
+                && let Some(event) = self.endpoint.handle_event(link.handle, event)
             {
-                connection.handle_event(event);
+                link.connection.handle_event(event);
             }
         }
+        link.connection.poll()
     }
 
     /// A connection is gone.
-    pub(super) fn forget(&mut self, handle: ConnectionHandle) {
-        self.endpoint.handle_event(handle, EndpointEvent::drained());
+    pub(super) fn forget(&mut self, slot: Slot, link: &mut QuicLink) {
+        self.change_timer(slot, link, None);
+        self.endpoint.handle_event(link.handle, EndpointEvent::drained());
     }
 
-    /// Notes when a connection wants to be looked at, which it had asked for `before`.
-    pub(super) fn set_timer(
-        &mut self,
-        slot: Slot,
-        before: Option<u64>,
-        at: Option<Instant>,
-    ) -> Option<u64> {
+    /// Lets a connection that wanted to be looked at do what is due at `now`.
+    pub(super) fn wake(&mut self, slot: Slot, link: &mut QuicLink, now: u64) {
+        self.change_timer(slot, link, None);
+        link.connection.handle_timeout(self.instant(now));
+    }
+
+    /// Notes when a connection now wants to be looked at.
+    pub(super) fn set_timer(&mut self, slot: Slot, link: &mut QuicLink) {
         let (instant, origin) = self.origin;
+        let at = link.connection.poll_timeout();
         let at = at.map(|at| origin + at.saturating_duration_since(instant).as_nanos() as u64);
-        if before != at {
-            if let Some(before) = before {
+        self.change_timer(slot, link, at);
+    }
+
+    fn change_timer(&mut self, slot: Slot, link: &mut QuicLink, at: Option<u64>) {
+        if link.timer != at {
+            if let Some(before) = link.timer {
                 self.timers.remove(&(before, slot));
             }
             self.timers.extend(at.map(|at| (at, slot)));
         }
-        at
+        link.timer = at;
     }
 
     /// When the first connection wants to be looked at, and which.

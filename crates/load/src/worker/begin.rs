@@ -1,17 +1,16 @@
 //! How an exchange begins: on a connection that has room for it, or on a new one.
 
-use sixmark_http::Version;
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::outcome::Phase;
 use sixmark_sys::driver::{Driver, Slot, Way};
 use sixmark_units::family::Family;
 
-use super::http1::is_last;
+use super::serial::is_last;
 use super::{BURST, Worker};
 use crate::arrivals::Turn;
 use crate::connection::State;
 use crate::places::{Exchange, Place};
-use crate::talk::{Http2, Talk};
+use crate::protocol::Protocol;
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn begin_some(&mut self) {
@@ -102,18 +101,9 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
         let target = &self.prepared.endpoints[endpoint];
         let plan = &self.prepared.plan;
-        let datagrams = plan.http.version == Version::Http3;
-        let talk = match plan.http.version {
-            Version::Http1 => Talk::default(),
-            Version::Http10 => Talk::http10(),
-            Version::Http2 => Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
-            Version::Http3 => match self.begin_quic(endpoint, now) {
-                Some(http3) => Talk::Http3(Box::new(http3)),
-                // It keeps those that wait, until it fails when it would begin its handshake.
-                None => Talk::Http2(Box::new(Http2::new(plan.http.streams.get()))),
-            },
-        };
-        let slot = self.connections.open(endpoint, target.family, talk, now);
+        let datagrams = self.quic.is_some();
+        let protocol = Protocol::new(&plan.http, self.begin_quic(endpoint, now));
+        let slot = self.connections.open(endpoint, target.family, protocol, now);
         let from = self.sources.next(target.family);
         let lasting = plan.connection.lasting();
         let (to, no_delay) = (target.address, target.no_delay);
@@ -135,7 +125,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn join(&mut self, slot: Slot, place: Place) {
         self.places.get(place).slot = slot;
         let connection = self.connections.get(slot);
-        if !matches!(connection.talk, Talk::Http1(_)) {
+        if connection.protocol.is_multiplexed() {
             connection.retiring |= is_last(&self.prepared.plan.connection, connection.requests + 1);
         }
         self.connections.join(slot);
@@ -143,19 +133,15 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Sets an exchange aside until its connection is established.
     pub(super) fn wait_for(&mut self, slot: Slot, place: Place) {
-        match &mut self.connections.get(slot).talk {
-            Talk::Http1(talk) => talk.place = place,
-            Talk::Http2(talk) => talk.waiting.push_back(place),
-            Talk::Http3(talk) => talk.waiting.push_back(place),
-        }
+        self.connections.get(slot).protocol.enqueue(place);
     }
 
     /// Sends an exchange's request. On a connection that was idle, the exchange starts with this.
     pub(super) fn start(&mut self, slot: Slot, place: Place, starts: bool) {
         self.wait_for(slot, place);
-        match self.connections.get(slot).talk {
-            Talk::Http1(_) => self.send(slot, starts),
-            Talk::Http2(_) | Talk::Http3(_) => {
+        match self.connections.get(slot).protocol {
+            Protocol::Serial(_) => self.send(slot, starts),
+            Protocol::Multiplexed(_) => {
                 if starts {
                     self.places.get(place).start = self.driver.now();
                 }

@@ -4,12 +4,11 @@ use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
 use sixmark_model::plan;
 use sixmark_sys::driver::{Close, Driver, Slot};
 
-use super::http2::all;
 use super::{REST, Worker};
 use crate::connection::State;
 use crate::errno;
 use crate::places::Place;
-use crate::talk::Talk;
+use crate::protocol::{Breach, Protocol};
 
 impl<D: Driver> Worker<'_, D> {
     /// Ends what has lasted too long.
@@ -41,12 +40,12 @@ impl<D: Driver> Worker<'_, D> {
         let slot = self.places.get(place).slot;
         let connection = self.connections.get(slot);
         let others = outcome == Outcome::Timeout && connection.in_flight > 1;
-        match (connection.state, &connection.talk) {
-            (_, Talk::Http1(_)) => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
+        match (connection.state, &connection.protocol) {
+            (_, Protocol::Serial(_)) => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
             (State::Open, _) => self.cut_off_stream(slot, place, outcome),
             // Those that joined it later have their time still before them.
             (State::Opening(phase), _) if others => {
-                connection.talk.cancel(place);
+                connection.protocol.cancel(place);
                 connection.retiring = true;
                 self.lose(place, Failure::new(outcome, phase));
             }
@@ -57,11 +56,11 @@ impl<D: Driver> Worker<'_, D> {
     /// The kernel says that a connection is broken.
     pub(super) fn broken(&mut self, slot: Slot, errno: i32) {
         let connection = self.connections.get(slot);
-        let phase = match (connection.state, &connection.talk) {
+        let phase = match (connection.state, &connection.protocol) {
             (State::Opening(phase), _) => phase,
-            (_, Talk::Http1(talk)) => self.places.get(talk.place).phase,
+            (_, Protocol::Serial(machine)) => self.places.get(machine.place()).phase,
             // Any but the connect's: each exchange is counted in its own.
-            (_, Talk::Http2(_) | Talk::Http3(_)) => Phase::Transfer,
+            (_, Protocol::Multiplexed(_)) => Phase::Transfer,
         };
         let outcome = errno::outcome(errno, phase);
         self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
@@ -86,6 +85,15 @@ impl<D: Driver> Worker<'_, D> {
             self.record.tally[connection.family].tls.failed(None);
         }
         self.give_up(slot, failure);
+    }
+
+    /// What came on a connection breaks the rules of its protocol.
+    pub(super) fn break_for_breach(&mut self, slot: Slot, breach: Breach) {
+        // The exchanges' own phases count, or the connection's where it is not open.
+        let failure = Failure::violation(breach.own_limit, Phase::Transfer);
+        self.record.breach = Some(breach.text);
+        self.break_off(slot, Failure { code: breach.code, ..failure });
+        self.record.breach = None;
     }
 
     /// The same where the handshake, if there is one, has been counted.
@@ -149,11 +157,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn on(&mut self, slot: Slot) -> Vec<Place> {
         let mut places = std::mem::take(&mut self.scratch);
         let connection = self.connections.get(slot);
-        match &connection.talk {
-            Talk::Http1(talk) => places.extend((connection.in_flight > 0).then_some(talk.place)),
-            Talk::Http2(talk) => places.extend(all(talk)),
-            Talk::Http3(talk) => places.extend(talk.places().chain(talk.waiting.iter().copied())),
-        }
+        connection.protocol.list_exchanges(connection.in_flight, &mut places);
         places
     }
 
@@ -186,8 +190,8 @@ impl<D: Driver> Worker<'_, D> {
         if connection.state != State::Open || !heard {
             return;
         }
-        if let Talk::Http2(talk) = &mut connection.talk {
-            talk.machine.goodbye(0);
+        if let Some(streams) = connection.protocol.streams() {
+            streams.say_goodbye(None);
         }
         self.gather_all(slot);
         if let Some(outlet) = &mut self.connections.get(slot).outlet

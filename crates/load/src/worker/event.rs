@@ -8,7 +8,7 @@ use sixmark_units::family::Family;
 
 use super::Worker;
 use crate::connection::State;
-use crate::talk::Talk;
+use crate::protocol::Protocol;
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
@@ -113,13 +113,13 @@ impl<D: Driver> Worker<'_, D> {
         self.established += 1;
         let connection = self.connections.get(slot);
         connection.state = State::Open;
-        if !matches!(connection.talk, Talk::Http1(_)) {
+        if connection.protocol.is_multiplexed() {
             connection.outlet.get_or_insert_default();
         }
-        match (&self.opening, &connection.talk) {
+        match (&self.opening, &connection.protocol) {
             (Some(_), _) => self.opened(slot),
-            (None, Talk::Http1(_)) => self.send(slot, false),
-            (None, Talk::Http2(_) | Talk::Http3(_)) => self.begin_streams(slot),
+            (None, Protocol::Serial(_)) => self.send(slot, false),
+            (None, Protocol::Multiplexed(_)) => self.begin_streams(slot),
         }
     }
 }

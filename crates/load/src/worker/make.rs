@@ -1,4 +1,4 @@
-//! Which request an exchange sends, and those of HTTP/1.1 that are made for it alone.
+//! Which request an exchange sends, and the messages that are made for it alone.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use sixmark_sys::driver::{Driver, Handed, Message, Slot};
 use super::Worker;
 use crate::arrivals::Turn;
 use crate::places::Place;
-use crate::prepare::{Http1, Prepared};
+use crate::prepare::{MessageForm, Prepared};
 
 /// Content up to this length is copied behind the head.
 const SHORT: usize = 64 * 1024;
@@ -65,7 +65,7 @@ impl<D: Driver> Worker<'_, D> {
         &mut self,
         slot: Slot,
         place: Place,
-        form: &Http1,
+        form: &MessageForm,
         last: bool,
         starts: bool,
     ) {
@@ -79,8 +79,8 @@ impl<D: Driver> Worker<'_, D> {
             }
         }
         match form {
-            Http1::Constant(message) => self.hand_over(slot, place, message, starts),
-            Http1::Changing(changing) => {
+            MessageForm::Constant(message) => self.hand_over(slot, place, message, starts),
+            MessageForm::Changing(changing) => {
                 let mut out = std::mem::take(&mut self.maker.out);
                 changing.render(&mut self.maker.values, &mut out, &mut self.maker.scratch);
                 self.send_made(slot, place, out, changing.body(), starts);

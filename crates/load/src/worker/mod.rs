@@ -6,25 +6,22 @@
 
 mod begin;
 mod blocked;
+mod datagrams;
 mod end;
 mod event;
 mod follow;
-mod http1;
-mod http2;
-mod http3;
 mod make;
 mod opening;
 mod outlet;
 mod secure;
+mod serial;
 mod silence;
 mod stall;
+mod streams;
 mod tell;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_http::Version;
-use sixmark_http::http1::Known;
-use sixmark_http::http3::Heads;
 use sixmark_model::clocks::Clocks;
 use sixmark_model::lapses::Lapses;
 use sixmark_model::mix::share;
@@ -40,16 +37,17 @@ use super::gather::Gather;
 use super::notes::Notes;
 use super::places::{Place, Places};
 use super::prepare::Prepared;
+use super::protocol::{Memory, is_over_quic};
 use super::quic::Quic;
 use super::record::Record;
 use super::source::Sources;
 use crate::tls;
 use blocked::Blocked;
 use follow::Following;
-use http2::Over;
 use make::Maker;
 use opening::FirstConnections;
 use silence::Silence;
+use streams::Over;
 use tell::Teller;
 
 /// Exchanges begun before the driver is asked what happened: many at once would make the first
@@ -80,12 +78,11 @@ pub struct Worker<'a, D> {
     arrivals: Arrivals,
     sources: Sources,
     record: Record,
-    known: Known,
+    memory: Memory,
     places: Places,
     tls: Option<tls::Client>,
     room: tls::Room,
     quic: Option<Box<Quic>>,
-    heads: Heads,
     /// Connections that may have something to send.
     touched: Vec<Slot>,
     /// What a machine told was over; what came through TLS; exchanges that something is done with
@@ -151,14 +148,13 @@ impl<'a, D: Driver> Worker<'a, D> {
             arrivals: Arrivals::new(prepared, number, [begin, measure_from, end]),
             sources: Sources::new(&plan.sources, number, load.threads.get()),
             record: Record::new(measure_from, number, plan.accept_status),
-            known: Known::default(),
+            memory: Memory::default(),
             places: Places::new(places as usize, gather(plan, places as usize)),
             number,
             opening: None,
             tls: prepared.tls.as_ref().map(|setup| tls::Client::new(setup, plan)),
             room: tls::Room::default(),
-            quic: (plan.http.version == Version::Http3).then(|| Box::new(Quic::new(begin))),
-            heads: Heads::default(),
+            quic: is_over_quic(plan.http.version).then(|| Box::new(Quic::new(begin))),
             touched: Vec::new(),
             over: Vec::new(),
             plain: Vec::new(),

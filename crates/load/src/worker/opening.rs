@@ -1,6 +1,5 @@
 //! Connections opened before the load begins (`--preopen`), so that it finds them there.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_sys::driver::{Close, Driver, Slot};
@@ -8,6 +7,7 @@ use sixmark_sys::driver::{Close, Driver, Slot};
 use super::{PATIENCE, Worker};
 use crate::LONGEST_SILENCE;
 use crate::arrivals::Turn;
+use crate::protocol::Streams;
 use crate::schedule::Schedule;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
@@ -141,7 +141,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn opened(&mut self, slot: Slot) {
         self.end_opening(slot, Some(self.driver.woke()));
         self.release(slot);
-        // Peers of HTTP/2 greet one another at once.
+        // Peers may greet one another at once.
         self.touch(slot);
     }
 
@@ -151,7 +151,7 @@ impl<D: Driver> Worker<'_, D> {
         // Nothing was asked on it: it has all its requests before it.
         let connection = self.connections.get(slot);
         (connection.requests, connection.retiring) = (0, false);
-        connection.talk.waiting().map(VecDeque::clear);
+        drop(connection.protocol.streams().map(Streams::take_waiting));
         for &place in &places {
             self.places.leave(place);
             self.connections.part(slot);

@@ -5,12 +5,7 @@ use sixmark_sys::driver::{Driver, Handed, Slot};
 
 use super::Worker;
 use crate::connection::{Connection, State};
-use crate::outlet::Outlet;
-use crate::talk::Talk;
 use crate::tls::{Failure, Room};
-
-/// The most of a long request that is encrypted at once: more would only fill memory.
-const PIECE: usize = 256 * 1024;
 
 impl<D: Driver> Worker<'_, D> {
     /// Notes that a connection may have something to send.
@@ -85,50 +80,5 @@ impl<D: Driver> Worker<'_, D> {
 fn fill(connection: &mut Connection, room: &mut Room) -> Result<(), Failure> {
     let ready = connection.state == State::Open;
     let Some(outlet) = &mut connection.outlet else { return Ok(()) };
-    match &mut connection.talk {
-        Talk::Http1(talk) => {
-            if encrypt_message(outlet, room)? {
-                outlet.leaving.push(talk.place);
-            }
-        }
-        Talk::Http2(talk) => {
-            if ready {
-                gather(outlet, talk.machine.output(), room)?;
-            }
-            while let Some(place) = talk.machine.next_written() {
-                outlet.leaving.push(place);
-            }
-        }
-        // QUIC has a way of its own.
-        Talk::Http3(_) => {}
-    }
-    Ok(())
-}
-
-/// Encrypts a piece of the request: true where it was the last.
-fn encrypt_message(outlet: &mut Outlet, room: &mut Room) -> Result<bool, Failure> {
-    let Some(((message, from), tls)) = outlet.message.take().zip(outlet.tls.as_mut()) else {
-        return Ok(false);
-    };
-    let [head, tail] = message.rest(from);
-    let tail = &tail[..tail.len().min(PIECE)];
-    tls.write([head, tail], room, &mut outlet.bytes)?;
-    let until = from + head.len() + tail.len();
-    let over = until >= message.length();
-    outlet.message = (!over).then_some((message, until));
-    Ok(over)
-}
-
-/// Takes what a machine has to send.
-fn gather(outlet: &mut Outlet, output: &mut Vec<u8>, room: &mut Room) -> Result<(), Failure> {
-    match &mut outlet.tls {
-        _ if output.is_empty() => {}
-        Some(tls) => {
-            tls.write([output, &[]], room, &mut outlet.bytes)?;
-            output.clear();
-        }
-        None if outlet.bytes.is_empty() => std::mem::swap(&mut outlet.bytes, output),
-        None => outlet.bytes.append(output),
-    }
-    Ok(())
+    connection.protocol.fill(outlet, ready, room)
 }

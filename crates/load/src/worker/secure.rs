@@ -6,7 +6,7 @@ use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
 use crate::connection::State;
-use crate::talk::Talk;
+use crate::protocol::Protocol;
 use crate::tls;
 
 impl<D: Driver> Worker<'_, D> {
@@ -70,11 +70,9 @@ impl<D: Driver> Worker<'_, D> {
 
     /// What came is for the protocol: the bytes given, or those that the driver told of.
     fn read(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
-        match self.connections.get(slot).talk {
-            Talk::Http1(_) => self.read_http1(slot, at, bytes),
-            Talk::Http2(_) => self.read_http2(slot, at, bytes),
-            // Its bytes come in datagrams.
-            Talk::Http3(_) => {}
+        match self.connections.get(slot).protocol {
+            Protocol::Serial(_) => self.read_serial(slot, at, bytes),
+            Protocol::Multiplexed(_) => self.read_streams(slot, at, bytes),
         }
     }
 

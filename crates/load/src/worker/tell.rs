@@ -7,7 +7,6 @@ use sixmark_wire::flow::Ends;
 
 use super::Worker;
 use crate::places::Place;
-use crate::talk::Talk;
 
 /// What has been told.
 #[derive(Debug, Default)]
@@ -45,13 +44,13 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// An exchange of the measurement had its complete response. Only those of HTTP/1.1 in plain text can
-    /// be told in packets.
+    /// An exchange of the measurement had its complete response. Only those that follow one another in plain
+    /// text can be told in packets.
     pub(super) fn tell_of_exchange(&mut self, slot: Slot, place: Place, end: u64) {
         let Some(teller) = &mut self.teller else { return };
         let connection = self.connections.get(slot);
         let secure = self.prepared.endpoints[connection.endpoint].secure;
-        if secure || !matches!(connection.talk, Talk::Http1(_)) {
+        if secure || connection.protocol.is_multiplexed() {
             return;
         }
         let exchange = self.places.get(place);

@@ -1,22 +1,17 @@
-//! Exchanges of HTTP/2: several at once on a connection.
+//! Exchanges that share their connection with others.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
+use quinn_proto::StreamEvent;
 use sixmark_http::http1::{Complete, Sight as _};
-use sixmark_http::http2::{Parts, Violation};
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
-use sixmark_http::{http2, http3};
 use sixmark_model::outcome::{Failure, Outcome, Phase};
-use sixmark_model::template::Values;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
 use crate::connection::{Connection, State};
-use crate::notes::{Look, Notes, Which};
+use crate::notes::{Look, Notes, Outgoing, Which};
 use crate::places::{Place, Places};
 use crate::prepare::Prepared;
-use crate::talk::{Http2, Talk};
+use crate::protocol::{Breach, Protocol, Streams};
 
 /// How often an exchange is sent again that peers said they did nothing with.
 const TRIES: u8 = 3;
@@ -76,59 +71,62 @@ impl<D: Driver> Worker<'_, D> {
         if self.connections.get(slot).state != State::Open {
             return;
         }
-        while let Some(place) = self.first_waiting(slot)
-            && self.begin_stream(slot, place)
-        {
-            self.connections.get(slot).talk.waiting().map(VecDeque::pop_front);
-        }
+        while self.begin_stream(slot) {}
         self.touch(slot);
     }
 
-    fn first_waiting(&mut self, slot: Slot) -> Option<Place> {
-        self.connections.get(slot).talk.waiting()?.front().copied()
-    }
-
-    /// Begins an exchange, if there is room for it.
-    fn begin_stream(&mut self, slot: Slot, place: Place) -> bool {
+    /// Begins the exchange that waits for longest, if there is one and room for it.
+    fn begin_stream(&mut self, slot: Slot) -> bool {
         let connection = self.connections.get(slot);
-        let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let Some(streams) = connection.protocol.streams() else { return false };
+        let Some(place) = streams.first_waiting() else { return false };
         let request = self.places.get(place).request;
-        let forms = &prepared.endpoints[endpoint].requests[request as usize];
-        let which = Which { prepared, endpoint, place, request };
+        let which =
+            Which { prepared: self.prepared, endpoint: connection.endpoint, place, request };
         let (notes, values) = (self.notes.as_deref_mut(), &mut self.maker.values);
-        match (&mut connection.talk, &forms.http2, &forms.http3) {
-            (Talk::Http2(talk), Some(form), _) if talk.machine.room() > 0 => {
-                let own = made(notes, &which, values, http2::Request::new);
-                talk.machine.begin(place, own.as_ref().unwrap_or(form))
-            }
-            (Talk::Http3(talk), _, Some(form)) => talk.begin(place, || {
-                let own = made(notes, &which, values, http3::Request::new);
-                own.map_or_else(|| Arc::clone(form), Arc::new)
-            }),
-            _ => false,
-        }
+        streams.begin_waiting(place, Outgoing { which, notes, values })
     }
 
     /// Reads the bytes given, or those that the driver told of.
-    pub(super) fn read_http2(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
+    pub(super) fn read_streams(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
         let connection = self.connections.get(slot);
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
-        let Talk::Http2(talk) = &mut connection.talk else { return };
+        let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.over);
         let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
         let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
         let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
-        let fed = talk.machine.feed(bytes, &mut hearing);
+        let read = streams.read(bytes, &mut hearing);
+        self.settle(slot, at, over);
+        match read {
+            Ok(()) => self.go_on(slot),
+            Err(breach) => self.violated(slot, breach),
+        }
+    }
+
+    /// Deals with what a stream of QUIC has to tell.
+    pub(super) fn attend_stream(&mut self, slot: Slot, at: u64, event: StreamEvent) {
+        let connection = self.connections.get(slot);
+        let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
+        let mut over = std::mem::take(&mut self.over);
+        let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
+        let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
+        let read = streams.attend(event, &mut self.memory, &mut hearing);
+        self.settle(slot, at, over);
+        if let Err(breach) = read {
+            self.violated(slot, breach);
+        }
+    }
+
+    /// Does what is to be done about the exchanges that are over, in a list that is given back.
+    fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(Place, Over)>) {
         // First, so that nothing that leaves this connection comes back to it.
         self.note_draining(slot);
         for (place, how) in over.drain(..) {
             self.stream_over(slot, place, at, how);
         }
         self.over = over;
-        match fed {
-            Ok(()) => self.go_on(slot),
-            Err(violation) => self.violated(slot, violation),
-        }
     }
 
     /// What is to be done on a connection after something came.
@@ -150,11 +148,12 @@ impl<D: Driver> Worker<'_, D> {
     /// True where the peer lets no more exchanges begin, so that none is put there any more.
     pub(super) fn note_draining(&mut self, slot: Slot) -> bool {
         let connection = self.connections.get(slot);
-        if !connection.talk.is_draining() {
+        let Some(streams) = connection.protocol.streams().filter(|all| all.is_draining()) else {
             return false;
-        }
+        };
+        let said = streams.said_goaway();
         if !std::mem::replace(&mut connection.retiring, true) {
-            if connection.counted && connection.talk.said_goaway() {
+            if connection.counted && said {
                 self.record.tally[connection.family].connections.drained += 1;
             }
             self.connections.list(slot);
@@ -164,7 +163,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Exchanges that wait on a connection where they can't begin go elsewhere.
     fn clear_out(&mut self, slot: Slot) {
-        let waiting = self.connections.get(slot).talk.waiting().map(std::mem::take);
+        let waiting = self.connections.get(slot).protocol.streams().map(Streams::take_waiting);
         for place in waiting.into_iter().flatten() {
             self.send_elsewhere(place);
         }
@@ -202,7 +201,8 @@ impl<D: Driver> Worker<'_, D> {
         exchange.tries += 1;
         let (slot, tries) = (exchange.slot, exchange.tries);
         if tries >= TRIES {
-            let code = self.connections.get(slot).talk.goaway_code();
+            let streams = self.connections.get(slot).protocol.streams();
+            let code = streams.map_or(0, |streams| streams.goaway_code());
             return self.lose_by(place, Outcome::Reset, code);
         }
         // What was heard of it is no part of what comes now.
@@ -228,25 +228,24 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// What came breaks the rules of the connection: the peer is told, and all exchanges on it end.
-    fn violated(&mut self, slot: Slot, violation: Violation) {
-        let code = violation.code();
-        if let Talk::Http2(talk) = &mut self.connections.get(slot).talk {
-            talk.machine.goodbye(code);
+    fn violated(&mut self, slot: Slot, breach: Breach) {
+        if let Some(streams) = self.connections.get(slot).protocol.streams() {
+            streams.say_goodbye(breach.code);
         }
-        self.flush(slot);
-        // TLS may have failed at that.
-        if self.connections.get(slot).state == State::Vacant {
-            return;
+        // QUIC says it when it is closed.
+        if self.quic.is_none() {
+            self.flush(slot);
+            // TLS may have failed at that.
+            if self.connections.get(slot).state == State::Vacant {
+                return;
+            }
         }
-        let failure = Failure::violation(violation.is_own_limit(), Phase::Transfer);
-        self.record.breach = Some(violation.text());
-        self.break_off(slot, Failure { code: Some(code.into()), ..failure });
-        self.record.breach = None;
+        self.break_for_breach(slot, breach);
     }
 
     /// Ends one exchange of several on a connection from this side.
     pub(super) fn cut_off_stream(&mut self, slot: Slot, place: Place, outcome: Outcome) {
-        self.connections.get(slot).talk.cancel(place);
+        self.connections.get(slot).protocol.cancel(place);
         self.forget(slot, place);
         let (phase, start) = (self.places.get(place).phase, self.places.get(place).start);
         self.lose(place, Failure::new(outcome, phase));
@@ -270,24 +269,4 @@ impl<D: Driver> Worker<'_, D> {
             outlet.forget(place);
         }
     }
-}
-
-/// What an exchange sends where it is made for it alone, and not the same for all.
-fn made<T>(
-    notes: Option<&mut Notes>,
-    which: &Which<'_>,
-    values: &mut Values,
-    make: impl FnOnce(&Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
-) -> Option<T> {
-    let notes = notes?;
-    notes.listen(which.place);
-    let filled = notes.fill(which, values)?;
-    let parts = filled.parts(which.scheme(), which.authority());
-    // The names of its fields have been found fit before the load began.
-    make(&parts, filled.body().cloned(), which.sees().anything()).ok()
-}
-
-/// The exchanges that a machine has not begun or not ended.
-pub(super) fn all(talk: &Http2) -> impl Iterator<Item = Place> {
-    talk.machine.tokens().chain(talk.waiting.iter().copied())
 }

@@ -1,19 +1,15 @@
-//! Exchanges of HTTP/3: several at once on a connection of QUIC.
+//! Connections of QUIC: their datagrams, handshakes, timers and ends.
 
 use bytes::{Bytes, BytesMut};
-use quinn_proto::{ConnectionError, Dir, Event, StreamEvent, StreamId, TransportErrorCode, VarInt};
-use sixmark_http::Version;
-use sixmark_http::http3::Violation;
+use quinn_proto::{ConnectionError, Event, TransportErrorCode, VarInt};
 use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_model::tls::{Cause, Facts, Reason};
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
 use super::Worker;
-use super::http2::Hearing;
 use super::secure::agrees;
 use crate::connection::State;
-use crate::quic::{TOGETHER, ending};
-use crate::talk::{Http3, Talk};
+use crate::quic::{QuicLink, TOGETHER, ending};
 use crate::tls::Agreed;
 
 /// The error codes of QUIC that hold a TLS alert (RFC 9000, 20.1).
@@ -21,20 +17,18 @@ const CRYPTO: std::ops::RangeInclusive<u64> = 0x100..=0x1ff;
 
 impl<D: Driver> Worker<'_, D> {
     /// A connection of QUIC to an endpoint, which has sent nothing yet.
-    pub(super) fn begin_quic(&mut self, endpoint: usize, now: u64) -> Option<Http3> {
+    pub(super) fn begin_quic(&mut self, endpoint: usize, now: u64) -> Option<QuicLink> {
+        let quic = self.quic.as_mut()?;
         let target = &self.prepared.endpoints[endpoint];
         let start = self.tls.as_mut()?.quic(endpoint)?;
-        let quic = self.quic.as_mut()?;
-        let begun = quic.connect(&start, target.family, target.address, now).ok()?;
-        let offered = start.offered();
-        Some(Http3::new(begun.0, begun.1, offered))
+        quic.connect(&start, target.family, target.address, now).ok()
     }
 
     /// Its socket is there.
     pub(super) fn shake_hands_quic(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         connection.state = State::Opening(Phase::Tls);
-        if !matches!(connection.talk, Talk::Http3(_)) {
+        if connection.protocol.link().is_none() {
             return self.break_off(slot, Failure::new(Outcome::Local, Phase::Tls));
         }
         connection.outlet.get_or_insert_default();
@@ -51,12 +45,12 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(outlet) = &mut connection.outlet {
             outlet.heard = at;
         }
-        let (Talk::Http3(talk), Some(quic)) = (&mut connection.talk, &mut self.quic) else {
+        let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
             return self.unsolicited(slot);
         };
         while !came.is_empty() {
             let one = came.split_to(segment.min(came.len()));
-            quic.take(talk.handle, &mut talk.quic, one, (at, ecn));
+            quic.take(link, one, (at, ecn));
         }
         self.attend(slot, at);
     }
@@ -68,9 +62,8 @@ impl<D: Driver> Worker<'_, D> {
         };
         while let Some(slot) = due(self) {
             let Some(quic) = &mut self.quic else { return };
-            let Talk::Http3(talk) = &mut self.connections.get(slot).talk else { return };
-            talk.timer = quic.set_timer(slot, talk.timer, None);
-            talk.quic.handle_timeout(quic.instant(now));
+            let Some(link) = self.connections.get(slot).protocol.link() else { return };
+            quic.wake(slot, link, now);
             self.attend(slot, now);
         }
         self.follow_on();
@@ -83,7 +76,7 @@ impl<D: Driver> Worker<'_, D> {
             match event {
                 Event::Connected => self.shook_hands_quic(slot, at),
                 Event::ConnectionLost { reason } => return self.lost_quic(slot, &reason),
-                Event::Stream(event) => self.stream_event(slot, at, event),
+                Event::Stream(event) => self.attend_stream(slot, at, event),
                 _ => {}
             }
         }
@@ -95,13 +88,8 @@ impl<D: Driver> Worker<'_, D> {
 
     /// What a connection tells next; nothing once it is closed.
     fn next_of_quic(&mut self, slot: Slot) -> Option<Event> {
-        let (Talk::Http3(talk), Some(quic)) =
-            (&mut self.connections.get(slot).talk, &mut self.quic)
-        else {
-            return None;
-        };
-        quic.confer(talk.handle, &mut talk.quic);
-        talk.quic.poll()
+        let link = self.connections.get(slot).protocol.link()?;
+        self.quic.as_mut()?.next_event(link)
     }
 
     /// The handshake is over.
@@ -110,84 +98,26 @@ impl<D: Driver> Worker<'_, D> {
         let over = self.driver.now();
         let connection = self.connections.get(slot);
         connection.counted = counted;
-        let Talk::Http3(talk) = &mut connection.talk else { return };
-        talk.open_control();
-        let agreed = Agreed::of(&talk.quic);
-        let facts = agreed.and_then(|agreed| agreed.facts(talk.offered, &mut self.room));
+        let Some(streams) = connection.protocol.streams() else { return };
+        streams.open();
+        let Some(link) = streams.link() else { return };
+        let agreed = Agreed::of(&link.connection);
+        let facts = agreed.and_then(|agreed| agreed.facts(link.offered, &mut self.room));
         if counted {
             let (family, since) = (connection.family, connection.connected);
             self.record.tally[family].connections.opened += 1;
             facts.iter().for_each(|facts| self.record.shook_hands(family, facts, [since, over]));
         }
-        match facts.is_some_and(|facts| self.agreed_on_http3(&facts)) {
+        match facts.is_some_and(|facts| self.agreed_on_version(&facts)) {
             true => self.established(slot),
             false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
         }
     }
 
-    fn agreed_on_http3(&self, facts: &Facts) -> bool {
+    fn agreed_on_version(&self, facts: &Facts) -> bool {
         let mut offered = self.prepared.plan.tls.iter().flat_map(|tls| &tls.alpn);
         let chosen = facts.alpn.and_then(|number| offered.nth(number.into()));
-        agrees(Version::Http3, chosen.map(String::as_bytes))
-    }
-
-    fn stream_event(&mut self, slot: Slot, at: u64, event: StreamEvent) {
-        match event {
-            StreamEvent::Readable { id } => self.read_stream(slot, at, id),
-            StreamEvent::Opened { dir: Dir::Uni } => self.accept_streams(slot, at),
-            StreamEvent::Writable { id } => self.with_http3(slot, |talk| talk.write(id)),
-            StreamEvent::Stopped { id, .. } => self.with_http3(slot, |talk| talk.stopped(id)),
-            // Those that wait are begun after all events.
-            StreamEvent::Available { .. }
-            | StreamEvent::Finished { .. }
-            | StreamEvent::Opened { dir: Dir::Bi } => {}
-        }
-    }
-
-    fn with_http3(&mut self, slot: Slot, act: impl FnOnce(&mut Http3)) {
-        if let Talk::Http3(talk) = &mut self.connections.get(slot).talk {
-            act(talk);
-        }
-    }
-
-    fn accept_streams(&mut self, slot: Slot, at: u64) {
-        let next = |worker: &mut Self| match &mut worker.connections.get(slot).talk {
-            Talk::Http3(talk) => talk.quic.streams().accept(Dir::Uni),
-            _ => None,
-        };
-        while let Some(id) = next(self) {
-            self.read_stream(slot, at, id);
-        }
-    }
-
-    fn read_stream(&mut self, slot: Slot, at: u64, id: StreamId) {
-        let connection = self.connections.get(slot);
-        let (prepared, endpoint) = (self.prepared, connection.endpoint);
-        let Talk::Http3(talk) = &mut connection.talk else { return };
-        let mut over = std::mem::take(&mut self.over);
-        let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
-        let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
-        let read = talk.read(id, &mut self.heads, &mut hearing);
-        talk.disown(&mut hearing);
-        // First, so that nothing that leaves this connection comes back to it.
-        self.note_draining(slot);
-        for (place, how) in over.drain(..) {
-            self.stream_over(slot, place, at, how);
-        }
-        self.over = over;
-        if let Err(violation) = read {
-            self.violated_http3(slot, violation);
-        }
-    }
-
-    /// What came breaks the rules of HTTP/3: the peer is told, and all exchanges end.
-    fn violated_http3(&mut self, slot: Slot, violation: Violation) {
-        let code = violation.code();
-        self.with_http3(slot, |talk| talk.close_by = code);
-        let failure = Failure::violation(violation.is_own_limit(), Phase::Transfer);
-        self.record.breach = Some(violation.text());
-        self.break_off(slot, Failure { code: Some(code), ..failure });
-        self.record.breach = None;
+        agrees(self.prepared.plan.http.version, chosen.map(String::as_bytes))
     }
 
     /// The connection is no more, by whomever.
@@ -203,8 +133,8 @@ impl<D: Driver> Worker<'_, D> {
         }
         let (outcome, code) = outcome(reason);
         if outcome == Outcome::Tls && counted {
-            let Talk::Http3(talk) = &connection.talk else { return };
-            let failed = Agreed::of(&talk.quic).and_then(|agreed| agreed.failed);
+            let Some(link) = connection.protocol.link() else { return };
+            let failed = Agreed::of(&link.connection).and_then(|agreed| agreed.failed);
             let alert = code.and_then(|code| u8::try_from(code).ok());
             let cause = failed.unwrap_or(Cause { reason: Reason::Alert, alert });
             let tally = &mut self.record.tally[connection.family].tls;
@@ -223,7 +153,7 @@ impl<D: Driver> Worker<'_, D> {
     /// Sends what a connection has to send, as far as the driver takes it.
     pub(super) fn flush_quic(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
-        let (Talk::Http3(talk), Some(quic)) = (&mut connection.talk, &mut self.quic) else {
+        let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
             return;
         };
         let Some(outlet) = &mut connection.outlet else { return };
@@ -232,7 +162,9 @@ impl<D: Driver> Worker<'_, D> {
         let mut last = None;
         while !outlet.busy {
             quic.out.clear();
-            let Some(cast) = talk.quic.poll_transmit(now, TOGETHER, &mut quic.out) else { break };
+            let Some(cast) = link.connection.poll_transmit(now, TOGETHER, &mut quic.out) else {
+                break;
+            };
             if self.driver.woke() >= self.measure_from {
                 self.record.tally[connection.family].bytes.sent += cast.size as u64;
             }
@@ -242,9 +174,10 @@ impl<D: Driver> Worker<'_, D> {
                 Handed::Later => outlet.busy = true,
             }
         }
-        outlet.leaving.append(&mut talk.written);
-        talk.timer = quic.set_timer(slot, talk.timer, talk.quic.poll_timeout());
-        if let Some(at) = last.filter(|_| !outlet.busy) {
+        quic.set_timer(slot, link);
+        let busy = outlet.busy;
+        self.gather_all(slot);
+        if let Some(at) = last.filter(|_| !busy) {
             self.passed(slot, at);
         }
     }
@@ -253,24 +186,23 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn close_quic(&mut self, slot: Slot) {
         let dropped = self.driver.drops(slot);
         let connection = self.connections.get(slot);
-        let (Talk::Http3(talk), Some(quic)) = (&mut connection.talk, &mut self.quic) else {
+        let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
             return;
         };
         if connection.counted {
-            self.record.tally[connection.family].quic.record(&ending(&talk.quic, dropped));
+            self.record.tally[connection.family].quic.record(&ending(&link.connection, dropped));
         }
-        let (now, code) = (quic.instant(self.driver.now()), VarInt::from_u64(talk.close_by));
-        talk.quic.close(now, code.unwrap_or_default(), Bytes::new());
+        let (now, code) = (quic.instant(self.driver.now()), VarInt::from_u64(link.close_by));
+        link.connection.close(now, code.unwrap_or_default(), Bytes::new());
         let busy = connection.outlet.as_ref().is_none_or(|outlet| outlet.busy);
         quic.out.clear();
-        if !busy && let Some(cast) = talk.quic.poll_transmit(now, 1, &mut quic.out) {
+        if !busy && let Some(cast) = link.connection.poll_transmit(now, 1, &mut quic.out) {
             self.driver.cast(slot, &quic.out[..cast.size], None, 0);
             if self.driver.woke() >= self.measure_from {
                 self.record.tally[connection.family].bytes.sent += cast.size as u64;
             }
         }
-        quic.set_timer(slot, talk.timer, None);
-        quic.forget(talk.handle);
+        quic.forget(slot, link);
     }
 }
 

@@ -1,29 +1,26 @@
 //! HTTP/3 on one connection: its streams over the QUIC library's.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use quinn_proto::{Connection, ConnectionHandle, Dir, StreamId, VarInt, WriteError};
+use quinn_proto::{Dir, StreamEvent, StreamId, VarInt, WriteError};
 use sixmark_http::http3::{Control, Heads, Reader, Request, Violation, code};
 use sixmark_http::observer::Observer;
 
+use super::multiplexer::Multiplexer;
+use super::{Breach, Memory};
+use crate::notes::Outgoing;
+use crate::outlet::Outlet;
 use crate::places::Place;
+use crate::quic::QuicLink;
+use crate::tls::{Failure, Room};
 
 /// The state of a connection of HTTP/3.
-pub(crate) struct Http3 {
-    pub(crate) quic: Connection,
-    pub(crate) handle: ConnectionHandle,
-    pub(crate) control: Control,
-    /// A session was offered to be resumed.
-    pub(crate) offered: bool,
-    /// When the connection wants to be looked at.
-    pub(crate) timer: Option<u64>,
-    /// Exchanges that wait for the connection or for a stream.
-    pub(crate) waiting: VecDeque<Place>,
+pub(super) struct Http3 {
+    link: QuicLink,
+    control: Control,
     /// Exchanges whose request was written as a whole since this was last looked at.
-    pub(crate) written: Vec<Place>,
-    /// The code to close the connection with.
-    pub(crate) close_by: u64,
+    written: Vec<Place>,
     streams: HashMap<StreamId, Stream>,
     /// The streams in one direction that the peer opened.
     theirs: Vec<StreamId>,
@@ -44,50 +41,118 @@ impl std::fmt::Debug for Http3 {
     }
 }
 
-impl Http3 {
-    pub(crate) fn new(handle: ConnectionHandle, quic: Connection, offered: bool) -> Http3 {
-        Http3 {
-            quic,
-            handle,
-            control: Control::new(),
-            offered,
-            timer: None,
-            waiting: VecDeque::new(),
-            written: Vec::new(),
-            close_by: code::NO_ERROR,
-            streams: HashMap::new(),
-            theirs: Vec::new(),
-        }
-    }
-
-    /// The exchanges that have a stream.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
-        self.streams.values().map(|stream| stream.place)
-    }
-
-    /// Opens the stream on which this side says what it is.
-    pub(crate) fn open_control(&mut self) {
-        if let Some(id) = self.quic.streams().open(Dir::Uni) {
-            // The first bytes of a connection always find room.
-            let _ = self.quic.send_stream(id).write(&Control::opening());
-        }
-    }
-
-    /// Begins an exchange: false where the peer has no room for another stream.
-    pub(crate) fn begin(&mut self, place: Place, request: impl FnOnce() -> Arc<Request>) -> bool {
-        let Some(id) = self.quic.streams().open(Dir::Bi) else { return false };
-        let request = request();
+impl Multiplexer for Http3 {
+    fn begin(&mut self, place: Place, outgoing: Outgoing<'_>) -> bool {
+        let Some(form) = &outgoing.forms().http3 else { return false };
+        let Some(id) = self.link.connection.streams().open(Dir::Bi) else { return false };
+        let request = outgoing.make(Request::new).map_or_else(|| Arc::clone(form), Arc::new);
         let reader = Reader::new(place, &request);
         self.streams.insert(id, Stream { place, reader, request: Some((request, 0)) });
         self.write(id);
         true
     }
 
+    fn list_exchanges(&self, list: &mut Vec<Place>) {
+        list.extend(self.streams.values().map(|stream| stream.place));
+    }
+
+    fn cancel(&mut self, place: Place) {
+        let found = self.streams.iter().find(|(_, stream)| stream.place == place);
+        let Some(id) = found.map(|(&id, _)| id) else { return };
+        self.streams.remove(&id);
+        let _ = self.link.connection.recv_stream(id).stop(VarInt::from(CANCELLED));
+        let _ = self.link.connection.send_stream(id).reset(VarInt::from(CANCELLED));
+    }
+
+    fn attend(
+        &mut self,
+        event: StreamEvent,
+        memory: &mut Memory,
+        observer: &mut impl Observer,
+    ) -> Result<(), Breach> {
+        match event {
+            StreamEvent::Readable { id } => self.take(id, memory, observer)?,
+            StreamEvent::Opened { dir: Dir::Uni } => {
+                while let Some(id) = self.link.connection.streams().accept(Dir::Uni) {
+                    self.take(id, memory, observer)?;
+                }
+            }
+            StreamEvent::Writable { id } => self.write(id),
+            StreamEvent::Stopped { id, .. } => self.stopped(id),
+            // Those that wait are begun after all events.
+            StreamEvent::Available { .. }
+            | StreamEvent::Finished { .. }
+            | StreamEvent::Opened { dir: Dir::Bi } => {}
+        }
+        Ok(())
+    }
+
+    /// The library has a way of its own for the bytes.
+    fn fill(&mut self, outlet: &mut Outlet, _: bool, _: &mut Room) -> Result<(), Failure> {
+        outlet.leaving.append(&mut self.written);
+        Ok(())
+    }
+
+    fn is_draining(&self) -> bool {
+        self.said_goaway()
+    }
+
+    fn said_goaway(&self) -> bool {
+        self.control.goaway().is_some()
+    }
+
+    /// HTTP/3 has no word for it.
+    fn goaway_code(&self) -> u64 {
+        0
+    }
+
+    fn say_goodbye(&mut self, code: Option<u64>) {
+        self.link.close_by = code.unwrap_or(code::NO_ERROR);
+    }
+
+    /// Opens the stream on which this side says what it is.
+    fn open(&mut self) {
+        if let Some(id) = self.link.connection.streams().open(Dir::Uni) {
+            // The first bytes of a connection always find room.
+            let _ = self.link.connection.send_stream(id).write(&Control::opening());
+        }
+    }
+
+    fn link(&mut self) -> Option<&mut QuicLink> {
+        Some(&mut self.link)
+    }
+}
+
+impl Http3 {
+    /// Nothing has been said yet over `link`.
+    pub(super) fn new(mut link: QuicLink) -> Http3 {
+        link.close_by = code::NO_ERROR;
+        Http3 {
+            link,
+            control: Control::new(),
+            written: Vec::new(),
+            streams: HashMap::new(),
+            theirs: Vec::new(),
+        }
+    }
+
+    /// Reads what came on a stream, and what it says of others.
+    fn take(
+        &mut self,
+        id: StreamId,
+        memory: &mut Memory,
+        observer: &mut impl Observer,
+    ) -> Result<(), Violation> {
+        let read = self.read(id, &mut memory.heads, observer);
+        self.disown(observer);
+        read
+    }
+
     /// Writes what there is room for.
-    pub(crate) fn write(&mut self, id: StreamId) {
+    fn write(&mut self, id: StreamId) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let Some((request, mut written)) = stream.request.take() else { return };
-        let mut to = self.quic.send_stream(id);
+        let mut to = self.link.connection.send_stream(id);
         loop {
             match to.write(left(&request, written)) {
                 _ if left(&request, written).is_empty() => {
@@ -107,16 +172,16 @@ impl Http3 {
     }
 
     /// The peer wants no more of a request.
-    pub(crate) fn stopped(&mut self, id: StreamId) {
+    fn stopped(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.request = None;
             // Closed already where all of it had been sent.
-            let _ = self.quic.send_stream(id).reset(VarInt::from(NO_ERROR));
+            let _ = self.link.connection.send_stream(id).reset(VarInt::from(NO_ERROR));
         }
     }
 
     /// Reads what came on a stream of either kind.
-    pub(crate) fn read(
+    fn read(
         &mut self,
         id: StreamId,
         heads: &mut Heads,
@@ -133,7 +198,7 @@ impl Http3 {
         if !self.theirs.contains(&id) {
             self.theirs.push(id);
         }
-        let mut from = self.quic.recv_stream(id);
+        let mut from = self.link.connection.recv_stream(id);
         let Ok(mut chunks) = from.read(true) else { return Ok(()) };
         let (mut unknown, mut ended) = (false, false);
         let done = loop {
@@ -156,7 +221,7 @@ impl Http3 {
         let _ = chunks.finalize();
         if unknown {
             // Nobody here will ever want it (RFC 9114, 6.2.3).
-            let _ = self.quic.recv_stream(id).stop(VarInt::from(UNKNOWN));
+            let _ = self.link.connection.recv_stream(id).stop(VarInt::from(UNKNOWN));
         }
         if unknown || ended {
             self.theirs.retain(|&other| other != id);
@@ -171,7 +236,7 @@ impl Http3 {
         observer: &mut impl Observer,
     ) -> Result<(), Violation> {
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
-        let mut from = self.quic.recv_stream(id);
+        let mut from = self.link.connection.recv_stream(id);
         let Ok(mut chunks) = from.read(true) else { return Ok(()) };
         let reader = &mut stream.reader;
         let mut reset = None;
@@ -225,23 +290,14 @@ impl Http3 {
     fn leave(&mut self, id: StreamId) {
         let unsent = self.streams.remove(&id).is_some_and(|stream| stream.request.is_some());
         // Both are refused where the stream has ended by itself, as it usually has.
-        let _ = self.quic.recv_stream(id).stop(VarInt::from(NO_ERROR));
+        let _ = self.link.connection.recv_stream(id).stop(VarInt::from(NO_ERROR));
         if unsent {
-            let _ = self.quic.send_stream(id).reset(VarInt::from(CANCELLED));
+            let _ = self.link.connection.send_stream(id).reset(VarInt::from(CANCELLED));
         }
     }
 
-    /// Gives up an exchange.
-    pub(crate) fn cancel(&mut self, place: Place) {
-        let found = self.streams.iter().find(|(_, stream)| stream.place == place);
-        let Some(id) = found.map(|(&id, _)| id) else { return };
-        self.streams.remove(&id);
-        let _ = self.quic.recv_stream(id).stop(VarInt::from(CANCELLED));
-        let _ = self.quic.send_stream(id).reset(VarInt::from(CANCELLED));
-    }
-
     /// Tells of the exchanges that the peer's GOAWAY says it did nothing with.
-    pub(crate) fn disown(&mut self, observer: &mut impl Observer) {
+    fn disown(&mut self, observer: &mut impl Observer) {
         if self.control.goaway().is_none() {
             return;
         }
@@ -252,6 +308,13 @@ impl Http3 {
                 self.leave(id);
             }
         }
+    }
+}
+
+impl From<Violation> for Breach {
+    fn from(violation: Violation) -> Breach {
+        let (own_limit, code) = (violation.is_own_limit(), Some(violation.code()));
+        Breach { own_limit, code, text: violation.text() }
     }
 }
 

@@ -1,6 +1,6 @@
-//! Exchanges of HTTP/1.1: one after the other on a connection.
+//! Exchanges that follow one another on a connection.
 
-use sixmark_http::http1::{Complete, Fed, Known, Reader, Violation};
+use sixmark_http::http1::{Complete, Sight};
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_model::plan;
@@ -10,8 +10,8 @@ use super::Worker;
 use crate::connection::State;
 use crate::notes::{Look, Which};
 use crate::places::Place;
-use crate::prepare::Http1 as Form;
-use crate::talk::{Http1, Talk};
+use crate::prepare::MessageForm;
+use crate::protocol::Protocol;
 
 impl<D: Driver> Worker<'_, D> {
     /// Sends the request of the exchange on a connection.
@@ -19,12 +19,12 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.connections.get(slot);
         let last = is_last(&self.prepared.plan.connection, connection.requests);
         let endpoint = &self.prepared.endpoints[connection.endpoint];
-        let Talk::Http1(talk) = &mut connection.talk else { return };
-        let place = talk.place;
+        let Protocol::Serial(machine) = &mut connection.protocol else { return };
+        let place = machine.place();
         let requests = &endpoint.requests[self.places.get(place).request as usize];
-        talk.reader.begin(requests.kind);
-        match requests.http1(last) {
-            Form::Constant(message) if self.notes.is_none() => {
+        machine.begin(requests.kind);
+        match requests.message(last) {
+            MessageForm::Constant(message) if self.notes.is_none() => {
                 self.hand_over(slot, place, message, starts);
             }
             form => self.make_and_send(slot, place, form, last, starts),
@@ -53,8 +53,8 @@ impl<D: Driver> Worker<'_, D> {
     /// The request's last byte was handed over.
     pub(super) fn sent(&mut self, slot: Slot, at: u64) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(talk) = &connection.talk else { return };
-        let exchange = self.places.get(talk.place);
+        let Protocol::Serial(machine) = &connection.protocol else { return };
+        let exchange = self.places.get(machine.place());
         exchange.note_sent(at);
         if exchange.counted {
             self.record.tally[connection.family].bytes.sent += exchange.length;
@@ -64,11 +64,11 @@ impl<D: Driver> Worker<'_, D> {
     /// When the request really left, told before anything of its response.
     pub(super) fn left(&mut self, slot: Slot, at: u64) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(talk) = &connection.talk else { return };
+        let Protocol::Serial(machine) = &connection.protocol else { return };
         if connection.in_flight == 0 {
             return;
         }
-        let exchange = self.places.get(talk.place);
+        let exchange = self.places.get(machine.place());
         if exchange.phase == Phase::Wait {
             exchange.sent = at;
         }
@@ -76,31 +76,33 @@ impl<D: Driver> Worker<'_, D> {
 
     pub(super) fn received(&mut self, slot: Slot, at: u64, count: usize) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(talk) = &connection.talk else { return };
-        if self.places.get(talk.place).counted {
+        let Protocol::Serial(machine) = &connection.protocol else { return };
+        if self.places.get(machine.place()).counted {
             self.record.tally[connection.family].bytes.received += count as u64;
         }
-        self.read_http1(slot, at, None);
+        self.read_serial(slot, at, None);
     }
 
     /// Reads the bytes given, or those that the driver told of.
-    pub(super) fn read_http1(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
+    pub(super) fn read_serial(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
         let connection = self.connections.get(slot);
         if connection.in_flight == 0 {
             return self.unsolicited(slot);
         }
         let direct = connection.outlet.is_none();
-        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk else { return };
-        let place = *place;
+        let Protocol::Serial(machine) = &mut connection.protocol else { return };
+        let place = machine.place();
         let exchange = self.places.get(place);
         exchange.note_first(at);
         let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
         let (fed, kept) = match &mut self.notes {
-            None => (reader.feed_knowing(bytes, &mut self.known), false),
+            None => (machine.read(bytes, &mut self.memory, None), false),
             Some(notes) => {
                 let (prepared, endpoint) = (self.prepared, connection.endpoint);
                 let which = Which { prepared, endpoint, place, request: exchange.request };
-                (look(reader, bytes, &mut self.known, Look { notes, which }), which.sees().content)
+                let (sees, mut look) = (which.sees(), Look { notes, which });
+                let sight = sees.anything().then_some(&mut look as &mut dyn Sight);
+                (machine.read(bytes, &mut self.memory, sight), sees.content)
             }
         };
         match fed {
@@ -109,25 +111,21 @@ impl<D: Driver> Worker<'_, D> {
                     let more = fed.consumed < bytes.len();
                     self.complete(slot, place, at, complete, more);
                 }
-                None if direct && !kept => self.driver.drop_next(slot, reader.discardable()),
+                None if direct && !kept => self.driver.drop_next(slot, machine.discardable()),
                 None => {}
             },
-            Err(violation) => {
-                self.record.breach = Some(violation.text());
-                self.break_off(slot, Failure::violation(violation.is_own_limit(), Phase::Connect));
-                self.record.breach = None;
-            }
+            Err(breach) => self.break_for_breach(slot, breach),
         }
     }
 
     pub(super) fn dropped(&mut self, slot: Slot, at: u64, count: u64) {
         let connection = self.connections.get(slot);
-        let Talk::Http1(Http1 { reader, place }) = &mut connection.talk else { return };
-        let place = *place;
+        let Protocol::Serial(machine) = &mut connection.protocol else { return };
+        let place = machine.place();
         if self.places.get(place).counted {
             self.record.tally[connection.family].bytes.received += count;
         }
-        if let Some(complete) = reader.discarded(count) {
+        if let Some(complete) = machine.discarded(count) {
             self.complete(slot, place, at, complete, false);
         }
     }
@@ -157,15 +155,15 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn ended(&mut self, slot: Slot, at: u64, announced: bool) {
         let connection = self.connections.get(slot);
         let secure = connection.outlet.as_ref().is_some_and(|outlet| outlet.tls.is_some());
-        match (connection.state, &mut connection.talk) {
+        match (connection.state, &mut connection.protocol) {
             _ if connection.in_flight == 0 => self.close(slot, Close::Orderly),
             (State::Opening(Phase::Tls), _) => self.fail(slot, Outcome::Tls),
-            (_, Talk::Http2(_) | Talk::Http3(_)) => self.fail(slot, Outcome::Truncated),
+            (_, Protocol::Multiplexed(_)) => self.fail(slot, Outcome::Truncated),
             // Only what TLS says of the end can be believed (RFC 9112, 9.8).
-            (_, Talk::Http1(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
-            (_, Talk::Http1(Http1 { reader, place })) => {
-                let place = *place;
-                match reader.finish() {
+            (_, Protocol::Serial(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
+            (_, Protocol::Serial(machine)) => {
+                let place = machine.place();
+                match machine.finish() {
                     Ok(complete) => {
                         // No end has a stamp of the kernel's.
                         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
@@ -186,17 +184,4 @@ impl<D: Driver> Worker<'_, D> {
 /// True where request number `number` of a connection is its last.
 pub(super) fn is_last(connection: &plan::Connection, number: u32) -> bool {
     !connection.keep_alive || connection.requests.is_some_and(|most| number >= most.get())
-}
-
-/// Feeds a response, showing what has to be seen of it.
-fn look(
-    reader: &mut Reader,
-    bytes: &[u8],
-    known: &mut Known,
-    mut look: Look<'_>,
-) -> Result<Fed, Violation> {
-    match look.which.sees().anything() {
-        true => reader.feed_seeing(bytes, known, &mut look),
-        false => reader.feed_knowing(bytes, known),
-    }
 }

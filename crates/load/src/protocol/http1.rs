@@ -1,0 +1,78 @@
+//! HTTP/1.1 and HTTP/1.0 on one connection: one exchange after the other.
+
+use sixmark_http::http1::{Complete, Early, Fed, Reader, RequestKind, Sight, Violation};
+
+use super::{Breach, Memory};
+use crate::outlet::Outlet;
+use crate::places::Place;
+use crate::tls::{Failure, Room};
+
+/// The state of a connection of HTTP/1.
+#[derive(Debug, Default)]
+pub(crate) struct Http1 {
+    reader: Reader,
+    place: Place,
+}
+
+impl Http1 {
+    /// Where requests are of HTTP/1.0: the connection is kept only where the peer agrees to that.
+    pub(super) fn old() -> Http1 {
+        Http1 { reader: Reader::of_http10(), ..Http1::default() }
+    }
+
+    /// The exchange on it, where there is one.
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(super) fn enqueue(&mut self, place: Place) {
+        self.place = place;
+    }
+
+    /// A request of this kind is about to be sent.
+    pub(crate) fn begin(&mut self, kind: RequestKind) {
+        self.reader.begin(kind);
+    }
+
+    /// Reads what came, and tells `sight` of it where there is one.
+    pub(crate) fn read(
+        &mut self,
+        bytes: &[u8],
+        memory: &mut Memory,
+        sight: Option<&mut dyn Sight>,
+    ) -> Result<Fed, Breach> {
+        let fed = match sight {
+            None => self.reader.feed_knowing(bytes, &mut memory.known),
+            Some(sight) => self.reader.feed_seeing(bytes, &mut memory.known, sight),
+        };
+        fed.map_err(Breach::from)
+    }
+
+    /// How many of the bytes to come may be dropped unseen.
+    pub(crate) fn discardable(&self) -> u64 {
+        self.reader.discardable()
+    }
+
+    /// So many of them were: the response, if they ended it.
+    pub(crate) fn discarded(&mut self, count: u64) -> Option<Complete> {
+        self.reader.discarded(count)
+    }
+
+    /// The peer closed its side: the response, if that ends it.
+    pub(crate) fn finish(&mut self) -> Result<Complete, Early> {
+        self.reader.finish()
+    }
+
+    pub(super) fn fill(&mut self, outlet: &mut Outlet, room: &mut Room) -> Result<(), Failure> {
+        if outlet.encrypt_message(room)? {
+            outlet.leaving.push(self.place);
+        }
+        Ok(())
+    }
+}
+
+impl From<Violation> for Breach {
+    fn from(violation: Violation) -> Breach {
+        Breach { own_limit: violation.is_own_limit(), code: None, text: violation.text() }
+    }
+}

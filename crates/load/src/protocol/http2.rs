@@ -1,0 +1,82 @@
+//! HTTP/2 on one connection.
+
+use sixmark_http::http2::{Connection, Options, Request, Violation};
+use sixmark_http::observer::Observer;
+
+use super::Breach;
+use super::multiplexer::Multiplexer;
+use crate::notes::Outgoing;
+use crate::outlet::Outlet;
+use crate::places::Place;
+use crate::tls::{Failure, Room};
+
+/// The state of a connection of HTTP/2.
+#[derive(Debug)]
+pub(super) struct Http2 {
+    machine: Connection,
+}
+
+impl Http2 {
+    /// With at most so many streams at once.
+    pub(super) fn new(streams: u32) -> Http2 {
+        Http2 { machine: Connection::new(&Options { streams, ..Options::default() }) }
+    }
+}
+
+impl Multiplexer for Http2 {
+    fn begin(&mut self, place: Place, request: Outgoing<'_>) -> bool {
+        match &request.forms().http2 {
+            Some(form) if self.machine.room() > 0 => {
+                let own = request.make(Request::new);
+                self.machine.begin(place, own.as_ref().unwrap_or(form))
+            }
+            _ => false,
+        }
+    }
+
+    fn list_exchanges(&self, list: &mut Vec<Place>) {
+        list.extend(self.machine.tokens());
+    }
+
+    fn cancel(&mut self, place: Place) {
+        self.machine.cancel(place);
+    }
+
+    fn read(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), Breach> {
+        self.machine.feed(bytes, observer).map_err(Breach::from)
+    }
+
+    fn fill(&mut self, outlet: &mut Outlet, ready: bool, room: &mut Room) -> Result<(), Failure> {
+        if ready {
+            outlet.gather(self.machine.output(), room)?;
+        }
+        while let Some(place) = self.machine.next_written() {
+            outlet.leaving.push(place);
+        }
+        Ok(())
+    }
+
+    fn is_draining(&self) -> bool {
+        self.machine.is_draining()
+    }
+
+    fn said_goaway(&self) -> bool {
+        self.machine.goaway().is_some()
+    }
+
+    fn goaway_code(&self) -> u64 {
+        self.machine.goaway().map_or(0, u64::from)
+    }
+
+    fn say_goodbye(&mut self, code: Option<u64>) {
+        // All codes of HTTP/2 are of 32 bits.
+        self.machine.goodbye(code.map_or(0, |code| code as u32));
+    }
+}
+
+impl From<Violation> for Breach {
+    fn from(violation: Violation) -> Breach {
+        let (own_limit, code) = (violation.is_own_limit(), Some(violation.code().into()));
+        Breach { own_limit, code, text: violation.text() }
+    }
+}

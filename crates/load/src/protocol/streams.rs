@@ -1,0 +1,142 @@
+//! A protocol that carries several exchanges at once on a connection, whichever it is.
+
+use std::collections::VecDeque;
+
+use quinn_proto::StreamEvent;
+use sixmark_http::observer::Observer;
+
+use super::http2::Http2;
+use super::http3::Http3;
+use super::multiplexer::Multiplexer;
+use super::{Breach, Memory};
+use crate::notes::Outgoing;
+use crate::outlet::Outlet;
+use crate::places::Place;
+use crate::quic::QuicLink;
+use crate::tls::{Failure, Room};
+
+/// The exchanges on such a connection.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    /// Those that wait for the connection, or for the peer to have room for them.
+    waiting: VecDeque<Place>,
+    machine: Machine,
+}
+
+#[derive(Debug)]
+enum Machine {
+    Http2(Box<Http2>),
+    Http3(Box<Http3>),
+}
+
+/// Has whichever machine it is do something.
+macro_rules! with {
+    ($machine:expr, $of:ident => $done:expr) => {
+        match $machine {
+            Machine::Http2($of) => $done,
+            Machine::Http3($of) => $done,
+        }
+    };
+}
+
+impl Streams {
+    /// With at most so many at once, over `link` where it is spoken over QUIC.
+    pub(super) fn new(streams: u32, link: Option<QuicLink>) -> Streams {
+        let machine = match link {
+            None => Machine::Http2(Box::new(Http2::new(streams))),
+            Some(link) => Machine::Http3(Box::new(Http3::new(link))),
+        };
+        Streams { waiting: VecDeque::new(), machine }
+    }
+
+    /// Sets an exchange aside until there is room for it.
+    pub(super) fn enqueue(&mut self, place: Place) {
+        self.waiting.push_back(place);
+    }
+
+    /// The exchange that waits for longest.
+    pub(crate) fn first_waiting(&self) -> Option<Place> {
+        self.waiting.front().copied()
+    }
+
+    /// Begins the exchange that waits for longest: false where the peer has no room for another.
+    pub(crate) fn begin_waiting(&mut self, place: Place, request: Outgoing<'_>) -> bool {
+        let begun = with!(&mut self.machine, machine => machine.begin(place, request));
+        if begun {
+            self.waiting.pop_front();
+        }
+        begun
+    }
+
+    /// Takes all that wait.
+    pub(crate) fn take_waiting(&mut self) -> VecDeque<Place> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    pub(super) fn list_exchanges(&self, list: &mut Vec<Place>) {
+        with!(&self.machine, machine => machine.list_exchanges(list));
+        list.extend(&self.waiting);
+    }
+
+    pub(super) fn cancel(&mut self, place: Place) {
+        match self.waiting.iter().position(|&waiting| waiting == place) {
+            Some(at) => drop(self.waiting.remove(at)),
+            None => with!(&mut self.machine, machine => machine.cancel(place)),
+        }
+    }
+
+    /// Reads what came on the connection.
+    pub(crate) fn read(&mut self, bytes: &[u8], by: &mut impl Observer) -> Result<(), Breach> {
+        with!(&mut self.machine, machine => machine.read(bytes, by))
+    }
+
+    /// Deals with what a stream of QUIC has to tell.
+    pub(crate) fn attend(
+        &mut self,
+        event: StreamEvent,
+        memory: &mut Memory,
+        observer: &mut impl Observer,
+    ) -> Result<(), Breach> {
+        with!(&mut self.machine, machine => machine.attend(event, memory, observer))
+    }
+
+    /// Puts what there is to send into the outlet, and the exchanges whose request ends in it.
+    pub(crate) fn fill(
+        &mut self,
+        outlet: &mut Outlet,
+        ready: bool,
+        room: &mut Room,
+    ) -> Result<(), Failure> {
+        with!(&mut self.machine, machine => machine.fill(outlet, ready, room))
+    }
+
+    /// True where no more exchanges may begin, though those in flight go on.
+    pub(crate) fn is_draining(&self) -> bool {
+        with!(&self.machine, machine => machine.is_draining())
+    }
+
+    /// True where the peer said so.
+    pub(crate) fn said_goaway(&self) -> bool {
+        with!(&self.machine, machine => machine.said_goaway())
+    }
+
+    /// Why the peer takes no more exchanges, as far as it has said; 0 where it has not.
+    pub(crate) fn goaway_code(&self) -> u64 {
+        with!(&self.machine, machine => machine.goaway_code())
+    }
+
+    /// Has the peer told that this side ends the connection, and by which code if that is for a fault.
+    pub(crate) fn say_goodbye(&mut self, code: Option<u64>) {
+        with!(&mut self.machine, machine => machine.say_goodbye(code));
+    }
+
+    /// The connection is established.
+    pub(crate) fn open(&mut self) {
+        with!(&mut self.machine, machine => machine.open());
+    }
+
+    /// The connection of QUIC that carries them, where one does.
+    pub(crate) fn link(&mut self) -> Option<&mut QuicLink> {
+        with!(&mut self.machine, machine => machine.link())
+    }
+}
