@@ -8,6 +8,7 @@ use sixmark_model::plan::ratio::Ratio;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 
+use super::exchange::Place;
 use super::outlet::Outlet;
 use super::prepare::Prepared;
 use super::protocol::Protocol;
@@ -238,6 +239,28 @@ impl Connections {
     pub(super) fn part(&mut self, slot: Slot) {
         self.get(slot).in_flight -= 1;
         self.list(slot);
+    }
+
+    /// A connection on which nothing came since an exchange on it began, which has lasted too long, gets
+    /// no more: the peer may be gone.
+    pub(super) fn doubt(&mut self, slot: Slot, since: u64) {
+        let connection = self.get(slot);
+        if connection.outlet.as_ref().is_some_and(|outlet| outlet.heard <= since) {
+            connection.retiring = true;
+            self.list(slot);
+        }
+    }
+
+    /// An exchange is over, so that nobody wants to know any more when its request has left.
+    pub(super) fn forget(&mut self, slot: Slot, place: Place) {
+        if let Some(outlet) = &mut self.get(slot).outlet {
+            outlet.forget(place);
+        }
+    }
+
+    /// How many are to be used at once.
+    pub(super) fn usual(&self) -> usize {
+        self.usual
     }
 
     /// Lists a connection that changed where it now belongs.

@@ -5,24 +5,21 @@
 //!
 //! No name is resolved, no option is read and no result is judged here.
 
-mod arrivals;
+mod builder;
 mod connection;
 mod crew;
-mod debts;
 mod errno;
-mod gather;
+mod exchange;
 mod hope;
 mod joined;
+mod network;
 mod notes;
 mod outlet;
-mod places;
 mod prepare;
 mod protocol;
 mod quic;
-mod record;
-mod sampling;
-mod schedule;
-mod source;
+mod recorder;
+mod scheduler;
 pub mod tls;
 mod worker;
 

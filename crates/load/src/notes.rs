@@ -12,7 +12,7 @@ use sixmark_model::check::{Inspection, KeptContent, Rejection};
 use sixmark_model::plan::{Filled, Request};
 use sixmark_model::template::{Template, Values};
 
-use super::places::Place;
+use super::exchange::Place;
 use super::prepare::{Prepared, Requests, Sees};
 
 /// The notes of a worker, by place. A plan that needs none has none.

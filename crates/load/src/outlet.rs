@@ -2,7 +2,7 @@
 
 use sixmark_sys::driver::Message;
 
-use super::places::Place;
+use super::exchange::Place;
 use crate::tls::{Failure, Room, Session};
 
 /// The most of a long request that is encrypted at once: more would only fill memory.

@@ -3,8 +3,8 @@
 use sixmark_http::http1::{Complete, Early, Fed, Reader, RequestKind, Sight, Violation};
 
 use super::{Breach, Memory};
+use crate::exchange::Place;
 use crate::outlet::Outlet;
-use crate::places::Place;
 use crate::tls::{Failure, Room};
 
 /// The state of a connection of HTTP/1.

@@ -5,9 +5,9 @@ use sixmark_http::observer::Observer;
 
 use super::Breach;
 use super::multiplexer::Multiplexer;
+use crate::exchange::Place;
 use crate::notes::Outgoing;
 use crate::outlet::Outlet;
-use crate::places::Place;
 use crate::tls::{Failure, Room};
 
 /// The state of a connection of HTTP/2.

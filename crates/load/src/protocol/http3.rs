@@ -9,9 +9,9 @@ use sixmark_http::observer::Observer;
 
 use super::multiplexer::Multiplexer;
 use super::{Breach, Memory};
+use crate::exchange::Place;
 use crate::notes::Outgoing;
 use crate::outlet::Outlet;
-use crate::places::Place;
 use crate::quic::QuicLink;
 use crate::tls::{Failure, Room};
 

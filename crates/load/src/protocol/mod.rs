@@ -12,11 +12,13 @@ mod streams;
 
 use sixmark_http::Version;
 use sixmark_http::http1::Known;
+// What a response came to and who sees it, in whichever protocol.
+pub(super) use sixmark_http::http1::{Complete, Sight};
 use sixmark_http::http3::Heads;
 use sixmark_model::plan::http::Http;
 
+use super::exchange::Place;
 use super::outlet::Outlet;
-use super::places::Place;
 use super::quic::QuicLink;
 use crate::tls::{Failure, Room};
 pub(super) use http1::Http1;

@@ -9,9 +9,9 @@ use super::http2::Http2;
 use super::http3::Http3;
 use super::multiplexer::Multiplexer;
 use super::{Breach, Memory};
+use crate::exchange::Place;
 use crate::notes::Outgoing;
 use crate::outlet::Outlet;
-use crate::places::Place;
 use crate::quic::QuicLink;
 use crate::tls::{Failure, Room};
 

@@ -1,16 +1,13 @@
 //! How an exchange begins: on a connection that has room for it, or on a new one.
 
-use sixmark_model::clocks::Timestamps;
-use sixmark_model::outcome::Phase;
-use sixmark_sys::driver::{Driver, Slot, Way};
-use sixmark_units::family::Family;
+use sixmark_sys::driver::{Driver, Slot};
 
 use super::serial::is_last;
 use super::{BURST, Worker};
-use crate::arrivals::Turn;
-use crate::connection::State;
-use crate::places::{Exchange, Place};
+use crate::connection::{Carrier, State};
+use crate::exchange::Place;
 use crate::protocol::Protocol;
+use crate::scheduler::{NextStep, Turn};
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn begin_some(&mut self) {
@@ -24,22 +21,26 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Begins an exchange if a place is free for one and one may begin; true where it did.
     pub(super) fn begin(&mut self) -> bool {
-        if self.places.free() == 0 {
+        if self.scheduler.places.free() == 0 {
             return false;
         }
         // What falls due while a batch is dealt with does not wait for its end.
-        let timed = self.arrivals.are_timed();
-        let now = if timed { self.driver.now() } else { self.driver.woke() };
-        if !self.arrivals.may_begin(now) {
-            self.no_longer_blocked(now);
+        let timed = self.scheduler.is_timed();
+        let driver = &self.network.driver;
+        let now = if timed { driver.now() } else { driver.woke() };
+        if !self.scheduler.may_begin(now) {
+            self.scheduler.unblock(now, &mut self.recorder);
             self.let_go(now);
             return false;
         }
         let Some((mut turn, way)) = self.take_turn(now) else { return false };
-        if self.leaves_out(&turn) {
+        let family = self.prepared.endpoints[turn.endpoint].family;
+        if self.scheduler.leaves_out(&turn, family, &mut self.recorder) {
             return true;
         }
-        self.maker.choose(&mut turn);
+        if let Some(request) = self.requests.choose(turn.counted, turn.endpoint) {
+            turn.request = request;
+        }
         match way {
             Some(slot) => self.put(&turn, slot, now),
             None => self.open(&turn),
@@ -50,135 +51,116 @@ impl<D: Driver> Worker<'_, D> {
         true
     }
 
+    /// The exchange that begins at `now`, and its way; none where there is no way.
+    fn take_turn(&mut self, now: u64) -> Option<(Turn, Carrier)> {
+        loop {
+            let (prepared, connections) = (self.prepared, &self.network.connections);
+            match self.scheduler.next_step(prepared, connections, &mut self.recorder, now) {
+                NextStep::Begin(turn, way) => return Some((turn, way)),
+                NextStep::Wait => return None,
+                NextStep::Displace(idle) => self.displace(idle),
+            }
+            if !self.scheduler.may_begin(now) {
+                self.scheduler.unblock(now, &mut self.recorder);
+                return None;
+            }
+        }
+    }
+
     /// Begins an exchange on a connection that is there, or about to be.
     fn put(&mut self, turn: &Turn, slot: Slot, now: u64) {
         if turn.counted {
-            let family = self.connections.get(slot).family;
-            self.record.sent(family);
+            let family = self.network.connections.get(slot).family;
+            self.recorder.sent(family);
         }
-        let place = self.take_place(turn, slot, now);
-        self.join(slot, place);
-        match self.connections.get(slot).state {
-            State::Open => self.start(slot, place, true),
-            _ => self.wait_for(slot, place),
-        }
+        let place = self.scheduler.begin_exchange(turn, slot, now);
+        self.requests.begin(place);
+        self.put_on(slot, place, true);
     }
 
     /// Begins an exchange on a connection of its own, which others may join.
     pub(super) fn open(&mut self, turn: &Turn) {
-        let endpoint = turn.endpoint;
-        let target = &self.prepared.endpoints[endpoint];
-        let family = target.family;
         if turn.counted {
-            self.record.sent(family);
+            self.recorder.sent(self.prepared.endpoints[turn.endpoint].family);
         }
         self.make_room();
-        let now = self.driver.now();
-        let slot = self.connect(endpoint, now);
-        let place = self.take_place(turn, slot, now);
+        let now = self.network.driver.now();
+        let slot = self.connect(turn.endpoint, now);
+        let place = self.scheduler.begin_exchange(turn, slot, now);
+        self.requests.begin(place);
         self.join(slot, place);
-        self.wait_for(slot, place);
-    }
-
-    fn take_place(&mut self, turn: &Turn, slot: Slot, now: u64) -> Place {
-        let place = self.places.take(exchange(turn, slot, now));
-        if let Some(notes) = &mut self.notes {
-            notes.begin(place);
-        }
-        place
+        self.network.connections.get(slot).protocol.enqueue(place);
     }
 
     /// Idle connections to where nothing goes just now make room for another.
     pub(super) fn make_room(&mut self) {
-        while self.connections.are_most()
-            && let Some(idle) = self.connections.longest_idle()
+        while self.network.connections.are_most()
+            && let Some(idle) = self.network.connections.longest_idle()
         {
             self.displace(idle);
         }
     }
 
-    /// Begins a connection, which is still without an exchange.
-    pub(super) fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
-        let target = &self.prepared.endpoints[endpoint];
-        let plan = &self.prepared.plan;
-        let datagrams = self.quic.is_some();
-        let protocol = Protocol::new(&plan.http, self.begin_quic(endpoint, now));
-        let slot = self.connections.open(endpoint, target.family, protocol, now);
-        let from = self.sources.next(target.family);
-        let lasting = plan.connection.lasting();
-        let (to, no_delay) = (target.address, target.no_delay);
-        let ask_handshake = !datagrams && self.asks_handshake(target.family);
-        let way = Way { to, from, no_delay, lasting, ask_handshake, datagrams };
-        self.connections.get(slot).opened = self.driver.connect(slot, &way);
-        slot
+    /// Closes an idle connection for another.
+    fn displace(&mut self, idle: Slot) {
+        if self.recorder.measures(self.network.driver.woke()) {
+            let family = self.network.connections.get(idle).family;
+            self.recorder.tally[family].connections.displaced += 1;
+        }
+        self.close(idle, self.network.usual_close());
     }
 
-    /// Whether the kernel is to be asked how long the handshake of the next connection took: of all
-    /// where connect is timed by its clock, else of some to be put beside this client's.
-    fn asks_handshake(&mut self, family: Family) -> bool {
-        let counts = self.opening.is_some() || self.driver.woke() >= self.measure_from;
-        let timed = self.prepared.plan.load.timestamps == Timestamps::Kernel;
-        timed || (counts && self.record.handshakes.takes(family))
+    /// Begins a connection, which is still without an exchange.
+    pub(super) fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
+        self.network.open(endpoint, now, self.opening.is_some(), &mut self.recorder)
+    }
+
+    /// Idle connections that nothing will be sent on are closed, where all that is to begin has begun:
+    /// what is in flight may wait for their slots on the server.
+    fn let_go(&mut self, now: u64) {
+        if !self.scheduler.is_drawn(now) {
+            return;
+        }
+        while let Some(idle) = self.network.connections.longest_idle() {
+            self.close(idle, self.network.usual_close());
+        }
     }
 
     /// Puts an exchange on a connection, which may be its last.
-    pub(super) fn join(&mut self, slot: Slot, place: Place) {
-        self.places.get(place).slot = slot;
-        let connection = self.connections.get(slot);
+    fn join(&mut self, slot: Slot, place: Place) {
+        self.scheduler.places.get(place).slot = slot;
+        let connection = self.network.connections.get(slot);
         if connection.protocol.is_multiplexed() {
             connection.retiring |= is_last(&self.prepared.plan.connection, connection.requests + 1);
         }
-        self.connections.join(slot);
+        self.network.connections.join(slot);
     }
 
-    /// Sets an exchange aside until its connection is established.
-    pub(super) fn wait_for(&mut self, slot: Slot, place: Place) {
-        self.connections.get(slot).protocol.enqueue(place);
-    }
-
-    /// Sends an exchange's request. On a connection that was idle, the exchange starts with this.
-    pub(super) fn start(&mut self, slot: Slot, place: Place, starts: bool) {
-        self.wait_for(slot, place);
-        match self.connections.get(slot).protocol {
-            Protocol::Serial(_) => self.send(slot, starts),
-            Protocol::Multiplexed(_) => {
+    /// Puts an exchange on a connection, and sends its request where that is established. With `starts`
+    /// the exchange starts with this.
+    pub(super) fn put_on(&mut self, slot: Slot, place: Place, starts: bool) {
+        self.join(slot, place);
+        let connection = self.network.connections.get(slot);
+        connection.protocol.enqueue(place);
+        match (connection.state, &connection.protocol) {
+            (State::Open, Protocol::Serial(_)) => self.send(slot, starts),
+            (State::Open, Protocol::Multiplexed(_)) => {
                 if starts {
-                    self.places.get(place).start = self.driver.now();
+                    self.scheduler.places.get(place).start = self.network.driver.now();
                 }
                 self.begin_streams(slot);
             }
+            _ => {}
         }
     }
 
     /// Puts an exchange that its connection could not serve on another one.
     pub(super) fn move_to_other(&mut self, place: Place, endpoint: usize) {
-        let slot = self.connections.room(endpoint).unwrap_or_else(|| {
+        let slot = self.network.connections.room(endpoint).unwrap_or_else(|| {
             self.make_room();
-            let now = self.driver.now();
+            let now = self.network.driver.now();
             self.connect(endpoint, now)
         });
-        self.join(slot, place);
-        match self.connections.get(slot).state {
-            State::Open => self.start(slot, place, false),
-            _ => self.wait_for(slot, place),
-        }
-    }
-}
-
-pub(super) fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
-    let Turn { counted, due, waited, request, .. } = *turn;
-    Exchange {
-        slot,
-        phase: Phase::Send,
-        counted,
-        due,
-        waited,
-        start: now,
-        sent: 0,
-        first: None,
-        tries: 0,
-        followed: false,
-        request,
-        length: 0,
+        self.put_on(slot, place, false);
     }
 }

@@ -6,9 +6,8 @@ use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::{PATIENCE, Worker};
 use crate::LONGEST_SILENCE;
-use crate::arrivals::Turn;
 use crate::protocol::Streams;
-use crate::schedule::Schedule;
+use crate::scheduler::Turn;
 
 /// Connections that a worker opens at a time: more would only overflow the server's queue.
 const AT_ONCE: usize = 64;
@@ -69,33 +68,33 @@ impl<D: Driver> Worker<'_, D> {
     /// others to it aren't tried at all: the server takes no more. `tell` hears now and then how many
     /// there are.
     pub fn open_first(&mut self, stop: &AtomicBool, mut tell: impl FnMut(u64)) {
-        let mut schedule = Schedule::warm_up(self.prepared, self.number);
-        let mut left = self.usual_connections;
+        let mut order = self.scheduler.opening_order(self.prepared);
+        let mut left = self.network.connections.usual();
         self.opening = Some(FirstConnections::new(self.prepared.endpoints.len()));
-        self.driver.wait(self.begin);
-        let mut told = self.driver.woke();
+        self.network.driver.wait(self.scheduler.begin());
+        let mut told = self.network.driver.woke();
         while !stop.load(Ordering::Relaxed) && !self.is_hopeless() {
             while left > 0 && self.under_way() < AT_ONCE {
                 left -= 1;
-                self.open_one(schedule.draw(self.prepared));
+                self.open_one(order.draw(self.prepared));
             }
             if self.under_way() == 0 {
                 break;
             }
             let until = self.soonest_timer();
             self.wait(until);
-            while let Some(event) = self.driver.next() {
+            while let Some(event) = self.network.driver.next() {
                 self.handle(event);
                 self.flush_touched();
             }
-            let now = self.driver.woke();
+            let now = self.network.driver.woke();
             self.wake_quic(now);
             // Before those end that took too long: they say the most about their endpoint.
             self.give_up_silent(now);
             self.time_out();
             if now >= told + PROGRESS {
                 told = now;
-                tell(self.established);
+                tell(self.scheduler.silence.established());
             }
         }
         self.give_up_opening();
@@ -108,9 +107,9 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Gives the endpoints up that have taken no connection for long.
     fn give_up_silent(&mut self, now: u64) {
-        let since = now.saturating_sub(self.timeout.min(LONGEST_SILENCE));
+        let since = now.saturating_sub(self.scheduler.timeout().min(LONGEST_SILENCE));
         while let Some(endpoint) = self.opening.as_mut().and_then(|all| all.give_up_silent(since)) {
-            for slot in self.connections.opening_to(endpoint) {
+            for slot in self.network.connections.opening_to(endpoint) {
                 self.unopened(slot);
             }
         }
@@ -118,11 +117,11 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Begins a connection, or counts it where its endpoint takes no more.
     fn open_one(&mut self, endpoint: usize) {
-        let now = self.driver.woke();
+        let now = self.network.driver.woke();
         let Some(opening) = &mut self.opening else { return };
         if opening.to[endpoint].given_up {
             let family = self.prepared.endpoints[endpoint].family;
-            self.record.tally[family].connections.unopened += 1;
+            self.recorder.tally[family].connections.unopened += 1;
             return;
         }
         opening.begin(endpoint, now);
@@ -131,7 +130,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// One of those under way is over.
     fn end_opening(&mut self, slot: Slot, established: Option<u64>) {
-        let endpoint = self.connections.get(slot).endpoint;
+        let endpoint = self.network.connections.get(slot).endpoint;
         if let Some(opening) = &mut self.opening {
             opening.end(endpoint, established);
         }
@@ -139,22 +138,22 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A connection is there, without anything to do yet.
     pub(super) fn opened(&mut self, slot: Slot) {
-        self.end_opening(slot, Some(self.driver.woke()));
+        self.end_opening(slot, Some(self.network.driver.woke()));
         self.release(slot);
         // Peers may greet one another at once.
-        self.touch(slot);
+        self.network.touch(slot);
     }
 
     /// Takes the exchanges off a connection that was only to be opened.
     fn release(&mut self, slot: Slot) {
         let places = self.on(slot);
         // Nothing was asked on it: it has all its requests before it.
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         (connection.requests, connection.retiring) = (0, false);
         drop(connection.protocol.streams().map(Streams::take_waiting));
         for &place in &places {
-            self.places.leave(place);
-            self.connections.part(slot);
+            self.scheduler.places.leave(place);
+            self.network.connections.part(slot);
         }
         self.done_with(places);
     }
@@ -162,23 +161,22 @@ impl<D: Driver> Worker<'_, D> {
     /// A connection could not be opened.
     pub(super) fn unopened(&mut self, slot: Slot) {
         self.end_opening(slot, None);
-        self.unestablished += 1;
-        let family = self.connections.get(slot).family;
-        self.record.tally[family].connections.unopened += 1;
+        self.scheduler.silence.note_unestablished();
+        let family = self.network.connections.get(slot).family;
+        self.recorder.tally[family].connections.unopened += 1;
         self.release(slot);
         self.close(slot, Close::Reset);
     }
 
     fn soonest_timer(&mut self) -> u64 {
-        let latest = self.driver.woke() + PATIENCE;
-        let oldest = self.places.longest_in_flight().map(|place| self.deadline(place));
-        let timer = self.quic.as_ref().and_then(|quic| quic.next_timer()).map(|(at, _)| at);
-        oldest.into_iter().chain(timer).fold(latest, u64::min)
+        let latest = self.network.driver.woke() + PATIENCE;
+        let oldest = self.scheduler.next_timeout(&self.recorder);
+        oldest.into_iter().chain(self.network.next_timer()).fold(latest, u64::min)
     }
 
     fn give_up_opening(&mut self) {
-        while let Some(place) = self.places.longest_in_flight() {
-            let slot = self.places.get(place).slot;
+        while let Some(place) = self.scheduler.places.longest_in_flight() {
+            let slot = self.scheduler.places.get(place).slot;
             self.unopened(slot);
         }
     }

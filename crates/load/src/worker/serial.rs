@@ -1,50 +1,90 @@
 //! Exchanges that follow one another on a connection.
 
-use sixmark_http::http1::{Complete, Sight};
+use std::sync::Arc;
+
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_model::plan;
 use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 
 use super::Worker;
+use crate::builder::BuiltRequest;
 use crate::connection::State;
+use crate::exchange::Place;
 use crate::notes::{Look, Which};
-use crate::places::Place;
 use crate::prepare::MessageForm;
-use crate::protocol::Protocol;
+use crate::protocol::{Complete, Protocol, Sight};
+
+/// Content up to this length is copied behind the head.
+const SHORT: usize = 64 * 1024;
 
 impl<D: Driver> Worker<'_, D> {
     /// Sends the request of the exchange on a connection.
     pub(super) fn send(&mut self, slot: Slot, starts: bool) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let last = is_last(&self.prepared.plan.connection, connection.requests);
         let endpoint = &self.prepared.endpoints[connection.endpoint];
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let place = machine.place();
-        let requests = &endpoint.requests[self.places.get(place).request as usize];
+        let request = self.scheduler.places.get(place).request;
+        let requests = &endpoint.requests[request as usize];
         machine.begin(requests.kind);
         match requests.message(last) {
-            MessageForm::Constant(message) if self.notes.is_none() => {
+            MessageForm::Constant(message) if self.requests.notes.is_none() => {
                 self.hand_over(slot, place, message, starts);
             }
-            form => self.make_and_send(slot, place, form, last, starts),
+            form => {
+                let which = self.which(slot, place);
+                match self.requests.build(&which, form, last) {
+                    BuiltRequest::Same(message) => self.hand_over(slot, place, message, starts),
+                    BuiltRequest::Own(head, body) => {
+                        self.send_own(slot, place, head, body.as_ref(), starts);
+                    }
+                }
+            }
         }
     }
 
+    /// Sends these bytes and the content behind them.
+    fn send_own(
+        &mut self,
+        slot: Slot,
+        place: Place,
+        mut bytes: Vec<u8>,
+        body: Option<&Arc<Vec<u8>>>,
+        starts: bool,
+    ) {
+        let long = body.is_some_and(|body| body.len() > SHORT);
+        if long || self.network.connections.get(slot).outlet.is_some() {
+            return self.hand_over(slot, place, &Message::with_body(bytes, body), starts);
+        }
+        bytes.extend_from_slice(body.map_or(&[], |body| body.as_slice()));
+        self.scheduler.places.get(place).length = bytes.len() as u64;
+        // The exchange before is over, so that its request was answered.
+        let handed = self.network.driver.pass(slot, &mut bytes);
+        self.requests.reuse(bytes);
+        self.handed(slot, place, handed, starts);
+    }
+
     /// Sends a message, which is the request of the exchange in `place`.
-    pub(super) fn hand_over(&mut self, slot: Slot, place: Place, message: &Message, starts: bool) {
-        let exchange = self.places.get(place);
+    fn hand_over(&mut self, slot: Slot, place: Place, message: &Message, starts: bool) {
+        let exchange = self.scheduler.places.get(place);
         exchange.length = message.length() as u64;
-        if let Some(outlet) = &mut self.connections.get(slot).outlet {
+        if let Some(outlet) = &mut self.network.connections.get(slot).outlet {
             outlet.message = Some((message.clone(), 0));
             if starts {
-                exchange.start = self.driver.now();
+                exchange.start = self.network.driver.now();
             }
-            return self.touch(slot);
+            return self.network.touch(slot);
         }
-        if let Handed::Whole(at) = self.driver.send(slot, message) {
+        let handed = self.network.driver.send(slot, message);
+        self.handed(slot, place, handed, starts);
+    }
+
+    fn handed(&mut self, slot: Slot, place: Place, handed: Handed, starts: bool) {
+        if let Handed::Whole(at) = handed {
             if starts {
-                exchange.start = at;
+                self.scheduler.places.get(place).start = at;
             }
             self.sent(slot, at);
         }
@@ -52,50 +92,50 @@ impl<D: Driver> Worker<'_, D> {
 
     /// The request's last byte was handed over.
     pub(super) fn sent(&mut self, slot: Slot, at: u64) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
-        let exchange = self.places.get(machine.place());
+        let exchange = self.scheduler.places.get(machine.place());
         exchange.note_sent(at);
         if exchange.counted {
-            self.record.tally[connection.family].bytes.sent += exchange.length;
+            self.recorder.tally[connection.family].bytes.sent += exchange.length;
         }
     }
 
     /// When the request really left, told before anything of its response.
     pub(super) fn left(&mut self, slot: Slot, at: u64) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
         if connection.in_flight == 0 {
             return;
         }
-        let exchange = self.places.get(machine.place());
+        let exchange = self.scheduler.places.get(machine.place());
         if exchange.phase == Phase::Wait {
             exchange.sent = at;
         }
     }
 
     pub(super) fn received(&mut self, slot: Slot, at: u64, count: usize) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
-        if self.places.get(machine.place()).counted {
-            self.record.tally[connection.family].bytes.received += count as u64;
+        if self.scheduler.places.get(machine.place()).counted {
+            self.recorder.tally[connection.family].bytes.received += count as u64;
         }
         self.read_serial(slot, at, None);
     }
 
     /// Reads the bytes given, or those that the driver told of.
     pub(super) fn read_serial(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         if connection.in_flight == 0 {
             return self.unsolicited(slot);
         }
         let direct = connection.outlet.is_none();
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let place = machine.place();
-        let exchange = self.places.get(place);
+        let exchange = self.scheduler.places.get(place);
         exchange.note_first(at);
-        let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
-        let (fed, kept) = match &mut self.notes {
+        let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
+        let (fed, kept) = match &mut self.requests.notes {
             None => (machine.read(bytes, &mut self.memory, None), false),
             Some(notes) => {
                 let (prepared, endpoint) = (self.prepared, connection.endpoint);
@@ -111,7 +151,9 @@ impl<D: Driver> Worker<'_, D> {
                     let more = fed.consumed < bytes.len();
                     self.complete(slot, place, at, complete, more);
                 }
-                None if direct && !kept => self.driver.drop_next(slot, machine.discardable()),
+                None if direct && !kept => {
+                    self.network.driver.drop_next(slot, machine.discardable());
+                }
                 None => {}
             },
             Err(breach) => self.break_for_breach(slot, breach),
@@ -119,11 +161,11 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     pub(super) fn dropped(&mut self, slot: Slot, at: u64, count: u64) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let place = machine.place();
-        if self.places.get(place).counted {
-            self.record.tally[connection.family].bytes.received += count;
+        if self.scheduler.places.get(place).counted {
+            self.recorder.tally[connection.family].bytes.received += count;
         }
         if let Some(complete) = machine.discarded(count) {
             self.complete(slot, place, at, complete, false);
@@ -133,19 +175,19 @@ impl<D: Driver> Worker<'_, D> {
     /// A complete response is here; `more` says that bytes came after it.
     fn complete(&mut self, slot: Slot, place: Place, at: u64, complete: Complete, more: bool) {
         // A request that was not sent whole leaves the connection in the middle of it.
-        let whole = self.places.get(place).phase != Phase::Send;
+        let whole = self.scheduler.places.get(place).phase != Phase::Send;
         self.conclude(slot, place, at, complete);
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let last = is_last(&self.prepared.plan.connection, connection.requests);
-        if more && connection.counted {
-            self.record.tally[connection.family].connections.unsolicited += 1;
+        if more {
+            self.recorder.unsolicited(connection);
         }
         connection.retiring = !complete.keep_alive || last || !whole || more;
         let retiring = connection.retiring;
-        self.connections.part(slot);
+        self.network.connections.part(slot);
         match retiring {
             false => {}
-            true if whole => self.close(slot, self.usual_close()),
+            true if whole => self.close(slot, self.network.usual_close()),
             true => self.close(slot, Close::Reset),
         }
     }
@@ -153,7 +195,7 @@ impl<D: Driver> Worker<'_, D> {
     /// The peer sent its FIN in the middle of an exchange, or `announced` that no more comes as TLS
     /// has it.
     pub(super) fn ended(&mut self, slot: Slot, at: u64, announced: bool) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let secure = connection.outlet.as_ref().is_some_and(|outlet| outlet.tls.is_some());
         match (connection.state, &mut connection.protocol) {
             _ if connection.in_flight == 0 => self.close(slot, Close::Orderly),
@@ -167,7 +209,7 @@ impl<D: Driver> Worker<'_, D> {
                     Ok(complete) => {
                         // No end has a stamp of the kernel's.
                         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
-                        self.record.clocks.missing += u64::from(kernel);
+                        self.recorder.clocks.missing += u64::from(kernel);
                         self.complete(slot, place, at, complete, false);
                     }
                     Err(_) => self.fail(slot, Outcome::Truncated),

@@ -1,102 +1,52 @@
 //! Exchanges that share their connection with others.
 
 use quinn_proto::StreamEvent;
-use sixmark_http::http1::{Complete, Sight as _};
-use sixmark_http::observer::{Answer, Loss, Observer, Token};
+use sixmark_http::observer::{Answer, Loss};
 use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
+use super::observer::{StreamEnd, StreamObserver};
 use crate::connection::{Connection, State};
-use crate::notes::{Look, Notes, Outgoing, Which};
-use crate::places::{Place, Places};
-use crate::prepare::Prepared;
-use crate::protocol::{Breach, Protocol, Streams};
+use crate::exchange::Place;
+use crate::notes::Which;
+use crate::protocol::{Breach, Complete, Protocol, Streams};
 
 /// How often an exchange is sent again that peers said they did nothing with.
 const TRIES: u8 = 3;
 
-/// How an exchange ended that shares its connection.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Over {
-    Answered(Answer),
-    Lost(Loss),
-}
-
-/// Notes what a machine tells.
-pub(super) struct Hearing<'a> {
-    pub(super) places: &'a mut Places,
-    pub(super) over: &'a mut Vec<(Place, Over)>,
-    pub(super) at: u64,
-    /// For what is seen of responses, where anything is.
-    pub(super) notes: Option<&'a mut Notes>,
-    pub(super) prepared: &'a Prepared,
-    pub(super) endpoint: usize,
-}
-
-impl Hearing<'_> {
-    fn look(&mut self, place: Place) -> Option<Look<'_>> {
-        let (prepared, endpoint) = (self.prepared, self.endpoint);
-        let request = self.places.get(place).request;
-        let which = Which { prepared, endpoint, place, request };
-        self.notes.as_deref_mut().map(|notes| Look { notes, which })
-    }
-}
-
-impl Observer for Hearing<'_> {
-    fn begun(&mut self, token: Token) {
-        self.places.get(token).note_first(self.at);
-    }
-
-    fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {
-        self.look(token).into_iter().for_each(|mut look| look.field(name, value));
-    }
-
-    fn content(&mut self, token: Token, bytes: &[u8]) {
-        self.look(token).into_iter().for_each(|mut look| look.content(bytes));
-    }
-
-    fn complete(&mut self, token: Token, answer: Answer) {
-        self.over.push((token, Over::Answered(answer)));
-    }
-
-    fn lost(&mut self, token: Token, loss: Loss) {
-        self.over.push((token, Over::Lost(loss)));
-    }
-}
-
 impl<D: Driver> Worker<'_, D> {
     /// Begins the exchanges that wait, as far as there is room for them.
     pub(super) fn begin_streams(&mut self, slot: Slot) {
-        if self.connections.get(slot).state != State::Open {
+        if self.network.connections.get(slot).state != State::Open {
             return;
         }
         while self.begin_stream(slot) {}
-        self.touch(slot);
+        self.network.touch(slot);
     }
 
     /// Begins the exchange that waits for longest, if there is one and room for it.
     fn begin_stream(&mut self, slot: Slot) -> bool {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let Some(streams) = connection.protocol.streams() else { return false };
         let Some(place) = streams.first_waiting() else { return false };
-        let request = self.places.get(place).request;
+        let request = self.scheduler.places.get(place).request;
         let which =
             Which { prepared: self.prepared, endpoint: connection.endpoint, place, request };
-        let (notes, values) = (self.notes.as_deref_mut(), &mut self.maker.values);
-        streams.begin_waiting(place, Outgoing { which, notes, values })
+        streams.begin_waiting(place, self.requests.outgoing(which))
     }
 
     /// Reads the bytes given, or those that the driver told of.
     pub(super) fn read_streams(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
-        let mut over = std::mem::take(&mut self.over);
-        let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
-        let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
-        let bytes = bytes.unwrap_or_else(|| self.driver.bytes());
-        let read = streams.read(bytes, &mut hearing);
+        let mut over = std::mem::take(&mut self.buffers.over);
+        let (places, notes) = (&mut self.scheduler.places, self.requests.notes.as_deref_mut());
+        let mut observer =
+            StreamObserver { places, over: &mut over, at, notes, prepared, endpoint };
+        let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
+        let read = streams.read(bytes, &mut observer);
         self.settle(slot, at, over);
         match read {
             Ok(()) => self.go_on(slot),
@@ -106,13 +56,14 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Deals with what a stream of QUIC has to tell.
     pub(super) fn attend_stream(&mut self, slot: Slot, at: u64, event: StreamEvent) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
-        let mut over = std::mem::take(&mut self.over);
-        let (places, notes) = (&mut self.places, self.notes.as_deref_mut());
-        let mut hearing = Hearing { places, over: &mut over, at, notes, prepared, endpoint };
-        let read = streams.attend(event, &mut self.memory, &mut hearing);
+        let mut over = std::mem::take(&mut self.buffers.over);
+        let (places, notes) = (&mut self.scheduler.places, self.requests.notes.as_deref_mut());
+        let mut observer =
+            StreamObserver { places, over: &mut over, at, notes, prepared, endpoint };
+        let read = streams.attend(event, &mut self.memory, &mut observer);
         self.settle(slot, at, over);
         if let Err(breach) = read {
             self.violated(slot, breach);
@@ -120,13 +71,13 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Does what is to be done about the exchanges that are over, in a list that is given back.
-    fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(Place, Over)>) {
+    fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(Place, StreamEnd)>) {
         // First, so that nothing that leaves this connection comes back to it.
         self.note_draining(slot);
         for (place, how) in over.drain(..) {
             self.stream_over(slot, place, at, how);
         }
-        self.over = over;
+        self.buffers.over = over;
     }
 
     /// What is to be done on a connection after something came.
@@ -139,46 +90,47 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn close_retired(&mut self, slot: Slot) {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         if connection.retiring && connection.in_flight == 0 && connection.state == State::Open {
-            self.close(slot, self.usual_close());
+            self.close(slot, self.network.usual_close());
         }
     }
 
     /// True where the peer lets no more exchanges begin, so that none is put there any more.
     pub(super) fn note_draining(&mut self, slot: Slot) -> bool {
-        let connection = self.connections.get(slot);
+        let connection = self.network.connections.get(slot);
         let Some(streams) = connection.protocol.streams().filter(|all| all.is_draining()) else {
             return false;
         };
         let said = streams.said_goaway();
         if !std::mem::replace(&mut connection.retiring, true) {
             if connection.counted && said {
-                self.record.tally[connection.family].connections.drained += 1;
+                self.recorder.tally[connection.family].connections.drained += 1;
             }
-            self.connections.list(slot);
+            self.network.connections.list(slot);
         }
         true
     }
 
     /// Exchanges that wait on a connection where they can't begin go elsewhere.
     fn clear_out(&mut self, slot: Slot) {
-        let waiting = self.connections.get(slot).protocol.streams().map(Streams::take_waiting);
+        let waiting =
+            self.network.connections.get(slot).protocol.streams().map(Streams::take_waiting);
         for place in waiting.into_iter().flatten() {
             self.send_elsewhere(place);
         }
     }
 
-    pub(super) fn stream_over(&mut self, slot: Slot, place: Place, at: u64, how: Over) {
-        self.forget(slot, place);
+    pub(super) fn stream_over(&mut self, slot: Slot, place: Place, at: u64, how: StreamEnd) {
+        self.network.connections.forget(slot, place);
         match how {
-            Over::Answered(answer) => self.answered(slot, place, at, answer),
-            Over::Lost(Loss::Unprocessed) => self.unprocessed(place),
-            Over::Lost(Loss::Reset(code)) => self.lose_by(place, Outcome::Reset, code),
-            Over::Lost(Loss::Malformed { code, why }) => {
-                self.record.breach = Some(why);
+            StreamEnd::Answered(answer) => self.answered(slot, place, at, answer),
+            StreamEnd::Lost(Loss::Unprocessed) => self.unprocessed(place),
+            StreamEnd::Lost(Loss::Reset(code)) => self.lose_by(place, Outcome::Reset, code),
+            StreamEnd::Lost(Loss::Malformed { code, why }) => {
+                self.recorder.breach = Some(why);
                 self.lose_by(place, Outcome::Protocol, code);
-                self.record.breach = None;
+                self.recorder.breach = None;
             }
         }
     }
@@ -186,57 +138,57 @@ impl<D: Driver> Worker<'_, D> {
     fn answered(&mut self, slot: Slot, place: Place, at: u64, answer: Answer) {
         let Answer { status, body } = answer;
         self.conclude(slot, place, at, Complete { status, body, keep_alive: true });
-        self.connections.part(slot);
+        self.network.connections.part(slot);
     }
 
     fn lose_by(&mut self, place: Place, outcome: Outcome, code: u64) {
-        let phase = self.places.get(place).phase;
+        let phase = self.scheduler.places.get(place).phase;
         self.lose(place, Failure { code: Some(code), ..Failure::new(outcome, phase) });
     }
 
     /// The peer did nothing with a request, so that it may be sent again (RFC 9113, 8.7), but not
     /// for ever.
     fn unprocessed(&mut self, place: Place) {
-        let exchange = self.places.get(place);
+        let exchange = self.scheduler.places.get(place);
         exchange.tries += 1;
         let (slot, tries) = (exchange.slot, exchange.tries);
         if tries >= TRIES {
-            let streams = self.connections.get(slot).protocol.streams();
+            let streams = self.network.connections.get(slot).protocol.streams();
             let code = streams.map_or(0, |streams| streams.goaway_code());
             return self.lose_by(place, Outcome::Reset, code);
         }
         // What was heard of it is no part of what comes now.
         (exchange.phase, exchange.first) = (Phase::Send, None);
         if exchange.counted {
-            let family = self.connections.get(slot).family;
-            self.record.tally[family].resent += 1;
+            let family = self.network.connections.get(slot).family;
+            self.recorder.tally[family].resent += 1;
         }
         self.send_elsewhere(place);
     }
 
     /// Puts an exchange on another connection; it goes on as the same one.
     fn send_elsewhere(&mut self, place: Place) {
-        let from = self.places.get(place).slot;
-        let Connection { endpoint, family, .. } = *self.connections.get(from);
-        self.connections.part(from);
+        let from = self.scheduler.places.get(place).slot;
+        let Connection { endpoint, family, .. } = *self.network.connections.get(from);
+        self.network.connections.part(from);
         self.move_to_other(place, endpoint);
         // The one before may have turned out to be of the other family than its endpoint.
-        let exchange = self.places.get(place);
-        if exchange.counted && self.connections.get(exchange.slot).family != family {
-            self.record.moved(family, exchange);
+        let exchange = self.scheduler.places.get(place);
+        if exchange.counted && self.network.connections.get(exchange.slot).family != family {
+            self.recorder.moved(family, exchange);
         }
     }
 
     /// What came breaks the rules of the connection: the peer is told, and all exchanges on it end.
     fn violated(&mut self, slot: Slot, breach: Breach) {
-        if let Some(streams) = self.connections.get(slot).protocol.streams() {
+        if let Some(streams) = self.network.connections.get(slot).protocol.streams() {
             streams.say_goodbye(breach.code);
         }
         // QUIC says it when it is closed.
-        if self.quic.is_none() {
+        if !self.network.is_over_quic() {
             self.flush(slot);
             // TLS may have failed at that.
-            if self.connections.get(slot).state == State::Vacant {
+            if self.network.connections.get(slot).state == State::Vacant {
                 return;
             }
         }
@@ -245,28 +197,13 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Ends one exchange of several on a connection from this side.
     pub(super) fn cut_off_stream(&mut self, slot: Slot, place: Place, outcome: Outcome) {
-        self.connections.get(slot).protocol.cancel(place);
-        self.forget(slot, place);
-        let (phase, start) = (self.places.get(place).phase, self.places.get(place).start);
+        self.network.connections.get(slot).protocol.cancel(place);
+        self.network.connections.forget(slot, place);
+        let (phase, start) =
+            (self.scheduler.places.get(place).phase, self.scheduler.places.get(place).start);
         self.lose(place, Failure::new(outcome, phase));
-        self.doubt(slot, start);
-        self.touch(slot);
+        self.network.connections.doubt(slot, start);
+        self.network.touch(slot);
         self.close_retired(slot);
-    }
-
-    /// A connection on which nothing came for as long as an exchange lasted gets no more: the peer
-    /// may be gone.
-    fn doubt(&mut self, slot: Slot, since: u64) {
-        let connection = self.connections.get(slot);
-        if connection.outlet.as_ref().is_some_and(|outlet| outlet.heard <= since) {
-            connection.retiring = true;
-            self.connections.list(slot);
-        }
-    }
-
-    fn forget(&mut self, slot: Slot, place: Place) {
-        if let Some(outlet) = &mut self.connections.get(slot).outlet {
-            outlet.forget(place);
-        }
     }
 }

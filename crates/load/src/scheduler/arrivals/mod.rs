@@ -6,38 +6,38 @@ mod open;
 use sixmark_model::pace::Pace;
 use sixmark_units::family::Family;
 
-use super::prepare::Prepared;
+use crate::prepare::Prepared;
 use closed::Closed;
 use open::Open;
 
 /// Says what may begin now and when to look again.
 #[derive(Debug)]
-pub(super) enum Arrivals {
+pub(crate) enum Arrivals {
     Closed(Box<Closed>),
     Open(Box<Open>),
 }
 
 /// One exchange whose turn it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
-    pub(super) endpoint: usize,
+pub(crate) struct Turn {
+    pub(crate) endpoint: usize,
     /// It belongs to the measurement, not to the warm-up.
-    pub(super) counted: bool,
+    pub(crate) counted: bool,
     /// When it was to begin; in a closed loop it begins when it can.
-    pub(super) due: Option<u64>,
+    pub(crate) due: Option<u64>,
     /// It had to wait for a place.
-    pub(super) waited: bool,
+    pub(crate) waited: bool,
     /// The number of the request that it sends: a timetable's, else the first one's, until a mix says
     /// otherwise.
-    pub(super) request: u32,
+    pub(crate) request: u32,
 }
 
 /// The exchange that begins and its way, or the endpoint to which there is none just now.
-pub(super) type TakenTurn<W> = Result<(Turn, W), usize>;
+pub(crate) type TakenTurn<W> = Result<(Turn, W), usize>;
 
 impl Arrivals {
     /// Those of worker number `worker`, whose load begins, is measured and ends at these times.
-    pub(super) fn new(prepared: &Prepared, worker: u32, times: [u64; 3]) -> Arrivals {
+    pub(crate) fn new(prepared: &Prepared, worker: u32, times: [u64; 3]) -> Arrivals {
         let [_, measure_from, end] = times;
         match &prepared.plan.load.pace {
             Pace::Closed => {
@@ -48,12 +48,12 @@ impl Arrivals {
     }
 
     /// True where the clock says when to begin: then it matters what time it is exactly.
-    pub(super) fn are_timed(&self) -> bool {
+    pub(crate) fn are_timed(&self) -> bool {
         matches!(self, Arrivals::Open(_))
     }
 
     /// True where an exchange may begin at `now`, a place being free.
-    pub(super) fn may_begin(&self, now: u64) -> bool {
+    pub(crate) fn may_begin(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.may_begin(now),
             Arrivals::Open(open) => open.may_begin(now),
@@ -62,7 +62,7 @@ impl Arrivals {
 
     /// The exchange that begins at `now`, on one of the ways to its endpoint that `way` knows; to be
     /// called only where one may.
-    pub(super) fn take<W>(
+    pub(crate) fn take<W>(
         &mut self,
         prepared: &Prepared,
         now: u64,
@@ -75,7 +75,7 @@ impl Arrivals {
     }
 
     /// True where, at `now`, an idle connection is of no more use.
-    pub(super) fn is_drawn(&self, now: u64) -> bool {
+    pub(crate) fn is_drawn(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.is_drawn(now),
             Arrivals::Open(open) => open.is_drawn(),
@@ -83,7 +83,7 @@ impl Arrivals {
     }
 
     /// True where what a response leads to may still begin at `now`.
-    pub(super) fn may_follow(&self, now: u64) -> bool {
+    pub(crate) fn may_follow(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => now < closed.end(),
             // What is in flight is waited for, and so is what becomes of it.
@@ -93,7 +93,7 @@ impl Arrivals {
 
     /// When to ask again whether an exchange may begin, a place being free; none where not before
     /// something else happens.
-    pub(super) fn look(&self, now: u64) -> Option<u64> {
+    pub(crate) fn look(&self, now: u64) -> Option<u64> {
         match self {
             Arrivals::Closed(closed) => closed.may_begin(now).then_some(now),
             Arrivals::Open(open) => open.look(now),
@@ -101,7 +101,7 @@ impl Arrivals {
     }
 
     /// When the time for beginning anything ends.
-    pub(super) fn closing(&self, now: u64) -> Option<u64> {
+    pub(crate) fn closing(&self, now: u64) -> Option<u64> {
         match self {
             Arrivals::Closed(closed) => Some(closed.end()),
             Arrivals::Open(open) => open.closing(now),
@@ -110,7 +110,7 @@ impl Arrivals {
 
     /// No place is free at `now`, before it is dealt with what has happened by then. Tells of each
     /// measured arrival that is dropped.
-    pub(super) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family)) {
+    pub(crate) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family)) {
         if let Arrivals::Open(open) = self {
             open.all_taken(now, dropped);
         }
@@ -118,7 +118,7 @@ impl Arrivals {
 
     /// True where at `now` an idle connection may make room for another one to where there are some. In
     /// an open loop only what is due and has waited for long says so.
-    pub(super) fn may_shift(&mut self, now: u64) -> bool {
+    pub(crate) fn may_shift(&mut self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.may_shift(now),
             Arrivals::Open(_) => false,
@@ -126,14 +126,14 @@ impl Arrivals {
     }
 
     /// The one that is due and has no way has to wait for one.
-    pub(super) fn wait(&mut self) {
+    pub(crate) fn wait(&mut self) {
         if let Arrivals::Open(open) = self {
             open.wait();
         }
     }
 
     /// Leaves out the one that is due and has no way, where such ones are left out: true where it was.
-    pub(super) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
+    pub(crate) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
         match self {
             Arrivals::Closed(_) => false,
             Arrivals::Open(open) => open.drop_held(dropped),
@@ -141,21 +141,21 @@ impl Arrivals {
     }
 
     /// Does what is to be done by the clock.
-    pub(super) fn keep_time(&mut self, now: u64) {
+    pub(crate) fn keep_time(&mut self, now: u64) {
         if let Arrivals::Open(open) = self {
             open.keep_time(now);
         }
     }
 
     /// Tells of each measured arrival that fell due before `until` and did not begin: the last call.
-    pub(super) fn leave_rest(&mut self, until: u64, unsent: impl FnMut(Family)) {
+    pub(crate) fn leave_rest(&mut self, until: u64, unsent: impl FnMut(Family)) {
         if let Arrivals::Open(open) = self {
             open.leave_rest(until, unsent);
         }
     }
 
     /// True where the worker has done what it was to do.
-    pub(super) fn is_over(&self, now: u64, in_flight: bool) -> bool {
+    pub(crate) fn is_over(&self, now: u64, in_flight: bool) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.is_over(now, in_flight),
             Arrivals::Open(open) => open.is_over(now, in_flight),
@@ -163,7 +163,7 @@ impl Arrivals {
     }
 
     /// When a load that was over at `now`, its last exchange having ended at `last_end`, was over.
-    pub(super) fn ended_at(&self, now: u64, last_end: u64) -> u64 {
+    pub(crate) fn ended_at(&self, now: u64, last_end: u64) -> u64 {
         match self {
             Arrivals::Closed(closed) if now >= closed.end() => now,
             Arrivals::Open(open) if !open.is_exhausted() => last_end.max(open.end()),

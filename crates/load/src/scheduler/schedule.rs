@@ -7,7 +7,7 @@ use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
 use super::debts::Debts;
-use super::prepare::Prepared;
+use crate::prepare::Prepared;
 
 /// Tell the schedules apart that come of one seed: those of the warm-up, and of workers that share no
 /// numbers.
@@ -21,14 +21,14 @@ const LONE: u64 = 0x6c6f_6e65_0000_0000;
 /// than half of all has less of the least, too, so that a rare one's turn is not put off for ever.
 const ONE_IN: u64 = 64;
 const LEAST_OWED: u64 = 16;
-pub(super) const MOST_OWED: u64 = 1_024;
+pub(crate) const MOST_OWED: u64 = 1_024;
 /// Exchanges that begin before another connection is given to the other family, in what may be owed:
 /// equal families fall behind by turns, and their connections should not go to and fro for it.
 const SHIFT_AFTER: u64 = 4;
 
 /// One worker's part of the run's schedule.
 #[derive(Debug)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     mix: Mix,
     deals: PerFamily<Deal>,
     /// Exchanges still to be drawn; no end where absent.
@@ -47,11 +47,11 @@ pub(super) struct Schedule {
 
 /// What may be done about the exchange whose turn it is: it begins, at this endpoint, in this way; or
 /// there is no way, first of all to this endpoint.
-pub(super) type NextExchange<W> = Result<(usize, W), usize>;
+pub(crate) type NextExchange<W> = Result<(usize, W), usize>;
 
 impl Schedule {
     /// The measured part of worker number `worker`.
-    pub(super) fn measured(prepared: &Prepared, worker: u32) -> Schedule {
+    pub(crate) fn measured(prepared: &Prepared, worker: u32) -> Schedule {
         let load = &prepared.plan.load;
         let Some(total) = load.requests.map(NonZeroU64::get) else {
             // Nobody knows how far each worker will come: each has a schedule of its own.
@@ -63,7 +63,7 @@ impl Schedule {
     }
 
     /// The warm-up's, which never ends by itself.
-    pub(super) fn warm_up(prepared: &Prepared, worker: u32) -> Schedule {
+    pub(crate) fn warm_up(prepared: &Prepared, worker: u32) -> Schedule {
         Schedule::alone(prepared, worker, WARM_UP)
     }
 
@@ -94,7 +94,7 @@ impl Schedule {
     }
 
     /// True where nothing is left to begin.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.left == Some(0) && self.debts.total() == 0
     }
 
@@ -105,7 +105,7 @@ impl Schedule {
     /// So a connection that gets free goes on with what its own endpoint is sent, instead of standing
     /// idle until the order wants it, and those of a server that answers one family later than the
     /// other do too. Not to be called when the schedule is over.
-    pub(super) fn next<W>(
+    pub(crate) fn next<W>(
         &mut self,
         prepared: &Prepared,
         mut way: impl FnMut(usize) -> Option<W>,
@@ -134,20 +134,20 @@ impl Schedule {
     }
 
     /// Nothing is drawn any more, and a connection that has no exchange and is owed none gets none.
-    pub(super) fn is_drawn(&self) -> bool {
+    pub(crate) fn is_drawn(&self) -> bool {
         self.left == Some(0)
     }
 
     /// From now on no family is owed more than this. Those who have more are paid before more is drawn,
     /// with none at all in the drawn order.
-    pub(super) fn owe_at_most(&mut self, ceiling: u64) {
+    pub(crate) fn owe_at_most(&mut self, ceiling: u64) {
         self.ceiling = ceiling;
     }
 
     /// True where a connection may be given to those that are behind though they have one: not before
     /// it is known what the last time changed. Responses come in batches, and giving all that are idle
     /// at once would put the others behind.
-    pub(super) fn may_shift(&mut self) -> bool {
+    pub(crate) fn may_shift(&mut self) -> bool {
         let begun = self.drawn.ipv6 + self.drawn.ipv4 - self.debts.total() as u64;
         let enough = Family::BOTH.map(|family| self.most_owed(family)).into_iter().max();
         let may = begun >= self.shifted_at + SHIFT_AFTER * enough.unwrap_or(0);
@@ -165,18 +165,18 @@ impl Schedule {
     }
 
     /// The number of the endpoint of the next exchange; not to be called when the schedule is over.
-    pub(super) fn draw(&mut self, prepared: &Prepared) -> usize {
+    pub(crate) fn draw(&mut self, prepared: &Prepared) -> usize {
         let family = self.leave_out();
         self.endpoint(prepared, family)
     }
 
     /// The number of the next endpoint of a family that was not drawn here.
-    pub(super) fn endpoint(&mut self, prepared: &Prepared, family: Family) -> usize {
+    pub(crate) fn endpoint(&mut self, prepared: &Prepared, family: Family) -> usize {
         prepared.of_family[family][self.deals[family].draw()].0
     }
 
     /// The family of the next exchange, which is not to be.
-    pub(super) fn leave_out(&mut self) -> Family {
+    pub(crate) fn leave_out(&mut self) -> Family {
         self.left = self.left.map(|left| left.saturating_sub(1));
         let family = self.mix.draw();
         self.drawn[family] += 1;

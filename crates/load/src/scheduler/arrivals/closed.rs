@@ -2,7 +2,7 @@
 
 use super::{TakenTurn, Turn};
 use crate::prepare::Prepared;
-use crate::schedule::{MOST_OWED, Schedule};
+use crate::scheduler::schedule::{MOST_OWED, Schedule};
 
 /// The last part of the time of a load, one in so many, but in nanoseconds never more than the one
 /// nor less than the other, in which less and less may be owed to a family; in the last part of that,

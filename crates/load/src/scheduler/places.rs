@@ -2,71 +2,14 @@
 
 use std::collections::VecDeque;
 
-use sixmark_http::observer::Token;
 use sixmark_model::chain::{Chain, Links};
-use sixmark_model::outcome::Phase;
-use sixmark_sys::driver::Slot;
 
 use super::gather::Gather;
-
-/// A place's number; with several exchanges on a connection it is the exchange's token there.
-pub(super) type Place = Token;
-
-/// One request and its response. Times are the driver's nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange {
-    /// The connection that it is on, or that is being opened for it.
-    pub(super) slot: Slot,
-    /// Where it has come to, once its connection is established.
-    pub(super) phase: Phase,
-    /// Begun during the measurement, so that it counts.
-    pub(super) counted: bool,
-    /// When it was to start, in an open loop.
-    pub(super) due: Option<u64>,
-    /// It was due while no place was free.
-    pub(super) waited: bool,
-    pub(super) start: u64,
-    /// When the request's last byte was handed to the kernel.
-    pub(super) sent: u64,
-    /// When the response's first byte came.
-    pub(super) first: Option<u64>,
-    /// How often a peer did nothing with it.
-    pub(super) tries: u8,
-    /// A redirect led to it.
-    pub(super) followed: bool,
-    /// The number of the plan's request that it sends, and how long that is, in bytes, where it is
-    /// sent without TLS over HTTP/1.1.
-    pub(super) request: u32,
-    pub(super) length: u64,
-}
-
-impl Exchange {
-    /// The response's first byte ends the wait.
-    pub(super) fn note_first(&mut self, at: u64) {
-        if self.first.is_some() {
-            return;
-        }
-        self.first = Some(at);
-        match self.phase {
-            // A response before the request's end: there was no wait.
-            Phase::Send => self.sent = at,
-            _ => self.phase = Phase::Transfer,
-        }
-    }
-
-    /// The request's last byte was handed over.
-    pub(super) fn note_sent(&mut self, at: u64) {
-        // A response that has begun already was not waited for.
-        self.phase = if self.first.is_some() { Phase::Transfer } else { Phase::Wait };
-        if self.first.is_none() {
-            self.sent = at;
-        }
-    }
-}
+use crate::exchange::{Exchange, Place};
 
 /// The places of a worker.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     /// As many as were ever taken at once.
     exchanges: Vec<Exchange>,
     vacant: Vec<Place>,
@@ -93,17 +36,17 @@ impl Places {
     }
 
     /// How many exchanges may begin now.
-    pub(super) fn free(&self) -> usize {
+    pub(crate) fn free(&self) -> usize {
         self.free
     }
 
-    pub(super) fn get(&mut self, place: Place) -> &mut Exchange {
+    pub(crate) fn get(&mut self, place: Place) -> &mut Exchange {
         &mut self.exchanges[place as usize]
     }
 
     /// Takes a place for an exchange that is in flight from now on; to be called only where one is
     /// free.
-    pub(super) fn take(&mut self, exchange: Exchange) -> Place {
+    pub(crate) fn take(&mut self, exchange: Exchange) -> Place {
         self.free -= 1;
         let place = match self.vacant.pop() {
             Some(place) => {
@@ -121,7 +64,7 @@ impl Places {
     }
 
     /// Puts an exchange into a place that another has just left, without freeing it in between.
-    pub(super) fn renew(&mut self, place: Place, exchange: Exchange) {
+    pub(crate) fn renew(&mut self, place: Place, exchange: Exchange) {
         self.exchanges[place as usize] = exchange;
         // By their starts.
         self.in_flight.remove(&mut self.links, place);
@@ -129,13 +72,13 @@ impl Places {
     }
 
     /// Gives a place back, free for the next exchange.
-    pub(super) fn leave(&mut self, place: Place) {
+    pub(crate) fn leave(&mut self, place: Place) {
         self.vacate(place);
         self.free += 1;
     }
 
     /// Gives a place back at `now`, for the next exchange in its turn.
-    pub(super) fn leave_in_turn(&mut self, place: Place, now: u64) {
+    pub(crate) fn leave_in_turn(&mut self, place: Place, now: u64) {
         self.vacate(place);
         self.free += self.gather.add(now);
         if self.in_flight.oldest().is_none() {
@@ -144,7 +87,7 @@ impl Places {
     }
 
     /// Gives a place back that must not be taken before `until`.
-    pub(super) fn leave_to_rest(&mut self, place: Place, until: u64) {
+    pub(crate) fn leave_to_rest(&mut self, place: Place, until: u64) {
         self.vacate(place);
         self.resting.push_back(until);
     }
@@ -155,7 +98,7 @@ impl Places {
     }
 
     /// Frees the places that have rested or waited for others by `now`.
-    pub(super) fn wake(&mut self, now: u64) {
+    pub(crate) fn wake(&mut self, now: u64) {
         self.free += self.gather.wake(now);
         while self.resting.front().is_some_and(|&until| until <= now) {
             self.resting.pop_front();
@@ -164,13 +107,13 @@ impl Places {
     }
 
     /// When the next place has rested, or waited long enough.
-    pub(super) fn next_waking(&self) -> Option<u64> {
+    pub(crate) fn next_waking(&self) -> Option<u64> {
         let rested = self.resting.front().copied();
         rested.into_iter().chain(self.gather.next()).min()
     }
 
     /// The exchange in flight that began first.
-    pub(super) fn longest_in_flight(&self) -> Option<Place> {
+    pub(crate) fn longest_in_flight(&self) -> Option<Place> {
         self.in_flight.oldest()
     }
 }

@@ -12,7 +12,7 @@ use sixmark_units::family::Family;
 use super::{TakenTurn, Turn};
 use crate::LATE;
 use crate::prepare::Prepared;
-use crate::schedule::Schedule;
+use crate::scheduler::schedule::Schedule;
 
 /// No arrival.
 const NEVER: u64 = u64::MAX;

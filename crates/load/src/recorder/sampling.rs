@@ -13,13 +13,13 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Chooses by the connection's number alone, so that what became of it has no say.
 #[derive(Debug, Default)]
-pub(super) struct Sampling {
+pub(crate) struct Sampling {
     seen: PerFamily<u64>,
 }
 
 impl Sampling {
     /// Whether the family's next connection is asked.
-    pub(super) fn takes(&mut self, family: Family) -> bool {
+    pub(crate) fn takes(&mut self, family: Family) -> bool {
         let number = self.seen[family];
         self.seen[family] += 1;
         number < ALL || number.wrapping_mul(GOLDEN) < u64::MAX / ONE_IN

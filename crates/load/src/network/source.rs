@@ -9,7 +9,7 @@ use sixmark_units::family::{Family, PerFamily};
 /// Deals out the local addresses of each family, round robin: in an order that is fixed, since a
 /// family's connections begin in the drawn order of the families and so keep step with nothing.
 #[derive(Debug)]
-pub(super) struct Sources {
+pub(crate) struct Sources {
     pools: PerFamily<Vec<Source>>,
     turn: PerFamily<u64>,
     step: u64,
@@ -17,13 +17,13 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Worker number `worker` of `workers` takes every `workers`-th address.
-    pub(super) fn new(pools: &PerFamily<Vec<Source>>, worker: u32, workers: u32) -> Sources {
+    pub(crate) fn new(pools: &PerFamily<Vec<Source>>, worker: u32, workers: u32) -> Sources {
         let turn = PerFamily { ipv6: worker.into(), ipv4: worker.into() };
         Sources { pools: pools.clone(), turn, step: workers.into() }
     }
 
     /// The next local address; none where the kernel is to choose.
-    pub(super) fn next(&mut self, family: Family) -> Option<From> {
+    pub(crate) fn next(&mut self, family: Family) -> Option<From> {
         let pool = &self.pools[family];
         let count = pool.len() as u64;
         let turn = self.turn[family];

@@ -1,0 +1,60 @@
+//! How connections are closed.
+
+use sixmark_model::plan;
+use sixmark_sys::driver::{Close, Driver, Slot};
+
+use super::Network;
+use crate::connection::State;
+use crate::recorder::Recorder;
+
+impl<D: Driver> Network<'_, D> {
+    /// How the plan wants connections closed that came to a good end.
+    pub(crate) fn usual_close(&self) -> Close {
+        match self.prepared.plan.connection.close {
+            plan::Close::Fin => Close::Orderly,
+            plan::Close::Rst => Close::Reset,
+        }
+    }
+
+    /// Closes a connection that no exchange is on any more.
+    pub(crate) fn close(&mut self, slot: Slot, close: Close, recorder: &mut Recorder) {
+        match (&self.quic, close) {
+            (Some(_), _) => self.close_quic(slot, recorder),
+            (None, Close::Orderly) => self.take_leave(slot, recorder),
+            (None, Close::Reset) => {}
+        }
+        let (connection, now) = (self.connections.get(slot), self.driver.woke());
+        recorder.held(connection, now);
+        if connection.counted {
+            recorder.closed(connection, now, close);
+            let family = connection.family;
+            if self.quic.is_none()
+                && recorder.asks_path(family)
+                && let Some(path) = self.driver.path(slot)
+            {
+                recorder.path(family, &path);
+            }
+        }
+        self.driver.close(slot, close);
+        self.connections.vacate(slot);
+    }
+
+    /// Tells the peer that nothing more comes, in all the layers that have a word for it.
+    fn take_leave(&mut self, slot: Slot, recorder: &mut Recorder) {
+        let connection = self.connections.get(slot);
+        let heard = connection.outlet.as_ref().is_some_and(|outlet| !outlet.ended);
+        if connection.state != State::Open || !heard {
+            return;
+        }
+        if let Some(streams) = connection.protocol.streams() {
+            streams.say_goodbye(None);
+        }
+        self.gather_all(slot);
+        if let Some(outlet) = &mut self.connections.get(slot).outlet
+            && let Some(tls) = &mut outlet.tls
+        {
+            tls.close(&mut outlet.bytes);
+        }
+        self.last_words(slot, recorder);
+    }
+}

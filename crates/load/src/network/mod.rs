@@ -1,0 +1,83 @@
+//! One worker's connections to the servers, and the way of bytes over them: how they are opened, secured,
+//! written to and closed. What is asked on them, and when, others know.
+
+mod close;
+mod open;
+mod quic;
+mod secure;
+mod send;
+mod source;
+
+use sixmark_model::mix::share;
+use sixmark_sys::driver::{Driver, Slot};
+
+use super::connection::Connections;
+use super::prepare::Prepared;
+use super::protocol::is_over_quic;
+use super::quic::Quic;
+use crate::tls;
+use source::Sources;
+
+/// One worker's connections, over a driver.
+#[derive(Debug)]
+pub(super) struct Network<'a, D> {
+    pub(super) driver: D,
+    prepared: &'a Prepared,
+    pub(super) connections: Connections,
+    sources: Sources,
+    tls: Option<tls::Client>,
+    room: tls::Room,
+    quic: Option<Box<Quic>>,
+    /// Connections that may have something to send.
+    touched: Vec<Slot>,
+}
+
+impl<'a, D: Driver> Network<'a, D> {
+    /// That of worker number `number`, without connections, of which `usual` are to be used at once;
+    /// `now` is a time of the driver's.
+    pub(super) fn new(
+        driver: D,
+        prepared: &'a Prepared,
+        number: u32,
+        usual: u64,
+        now: u64,
+    ) -> Network<'a, D> {
+        let (plan, workers) = (&prepared.plan, prepared.plan.load.threads.get());
+        let most = plan.connection.most_open.get();
+        let most = share(most.into(), workers.into(), number.into()).1;
+        Network {
+            driver,
+            prepared,
+            connections: Connections::new(prepared, [usual as usize, most as usize]),
+            sources: Sources::new(&plan.sources, number, workers),
+            tls: prepared.tls.as_ref().map(|setup| tls::Client::new(setup, plan)),
+            room: tls::Room::default(),
+            quic: is_over_quic(plan.http.version).then(|| Box::new(Quic::new(now))),
+            touched: Vec::new(),
+        }
+    }
+
+    /// True where connections are of QUIC.
+    pub(super) fn is_over_quic(&self) -> bool {
+        self.quic.is_some()
+    }
+
+    /// Notes that a connection may have something to send.
+    pub(super) fn touch(&mut self, slot: Slot) {
+        if let Some(outlet) = &mut self.connections.get(slot).outlet
+            && !std::mem::replace(&mut outlet.touched, true)
+        {
+            self.touched.push(slot);
+        }
+    }
+
+    /// A connection that may have something to send, and is about to.
+    pub(super) fn next_touched(&mut self) -> Option<Slot> {
+        self.touched.pop()
+    }
+
+    /// The connections that may have something to send.
+    pub(super) fn touched(&self) -> &[Slot] {
+        &self.touched
+    }
+}

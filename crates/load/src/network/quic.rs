@@ -1,0 +1,155 @@
+//! Connections of QUIC: their datagrams, timers and ends.
+
+use bytes::{Bytes, BytesMut};
+use quinn_proto::{Event, VarInt};
+use sixmark_model::outcome::Phase;
+use sixmark_model::tls::{Cause, Facts};
+use sixmark_sys::driver::{Driver, Handed, Slot};
+
+use super::Network;
+use super::secure::agrees;
+use crate::connection::State;
+use crate::quic::{QuicLink, TOGETHER, ending};
+use crate::recorder::Recorder;
+use crate::scheduler::Places;
+use crate::tls::Agreed;
+
+impl<D: Driver> Network<'_, D> {
+    /// A connection of QUIC to an endpoint, which has sent nothing yet; none where others are spoken, or
+    /// none can be made.
+    pub(super) fn begin_quic(&mut self, endpoint: usize, now: u64) -> Option<QuicLink> {
+        let quic = self.quic.as_mut()?;
+        let target = &self.prepared.endpoints[endpoint];
+        let start = self.tls.as_mut()?.quic(endpoint)?;
+        quic.connect(&start, target.family, target.address, now).ok()
+    }
+
+    /// The socket of a connection is there: false where QUIC could not begin.
+    pub(crate) fn begin_quic_handshake(&mut self, slot: Slot) -> bool {
+        let connection = self.connections.get(slot);
+        connection.state = State::Opening(Phase::Tls);
+        if connection.protocol.link().is_none() {
+            return false;
+        }
+        connection.outlet.get_or_insert_default();
+        self.touch(slot);
+        true
+    }
+
+    /// Takes the datagrams that the driver told of, cut by `segment`: false where nobody waits for them.
+    pub(crate) fn take_datagrams(
+        &mut self,
+        slot: Slot,
+        (at, ecn): (u64, u8),
+        segment: usize,
+        recorder: &mut Recorder,
+    ) -> bool {
+        let connection = self.connections.get(slot);
+        let mut came = BytesMut::from(self.driver.bytes());
+        recorder.bytes_received(connection.family, came.len(), at);
+        if let Some(outlet) = &mut connection.outlet {
+            outlet.heard = at;
+        }
+        let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
+            return false;
+        };
+        while !came.is_empty() {
+            let one = came.split_to(segment.min(came.len()));
+            quic.take(link, one, (at, ecn));
+        }
+        true
+    }
+
+    /// When the first connection wants to be looked at.
+    pub(crate) fn next_timer(&self) -> Option<u64> {
+        Some(self.quic.as_ref()?.next_timer()?.0)
+    }
+
+    /// Lets a connection do what is due by `now`, if there is one.
+    pub(crate) fn wake_quic(&mut self, now: u64) -> Option<Slot> {
+        let quic = self.quic.as_mut()?;
+        let (_, slot) = quic.next_timer().filter(|&(at, _)| at <= now)?;
+        quic.wake(slot, self.connections.get(slot).protocol.link()?, now);
+        Some(slot)
+    }
+
+    /// What a connection tells next; nothing once it is closed.
+    pub(crate) fn next_event(&mut self, slot: Slot) -> Option<Event> {
+        let link = self.connections.get(slot).protocol.link()?;
+        self.quic.as_mut()?.next_event(link)
+    }
+
+    /// The handshake of a connection is over, so that its streams begin: what it came to, where that is
+    /// known.
+    pub(crate) fn open_quic(&mut self, slot: Slot) -> Option<Facts> {
+        let streams = self.connections.get(slot).protocol.streams()?;
+        streams.open();
+        let link = streams.link()?;
+        Agreed::of(&link.connection)?.facts(link.offered, &mut self.room)
+    }
+
+    /// Whether a handshake of QUIC agreed on the version of HTTP that is to be spoken.
+    pub(crate) fn fits_quic(&self, facts: &Facts) -> bool {
+        let plan = &self.prepared.plan;
+        let mut offered = plan.tls.iter().flat_map(|tls| &tls.alpn);
+        let chosen = facts.alpn.and_then(|number| offered.nth(number.into()));
+        agrees(plan.http.version, chosen.map(String::as_bytes))
+    }
+
+    /// What the handshake of a connection failed by, where this side found it wrong.
+    pub(crate) fn quic_cause(&mut self, slot: Slot) -> Option<Cause> {
+        let link = self.connections.get(slot).protocol.link()?;
+        Agreed::of(&link.connection)?.failed
+    }
+
+    /// Sends what a connection has to send, as far as the driver takes it.
+    pub(super) fn flush_quic(&mut self, slot: Slot, places: &mut Places, recorder: &mut Recorder) {
+        let connection = self.connections.get(slot);
+        let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
+            return;
+        };
+        let Some(outlet) = &mut connection.outlet else { return };
+        outlet.touched = false;
+        let now = quic.instant(self.driver.now());
+        let mut last = None;
+        while !outlet.busy {
+            quic.out.clear();
+            let Some(cast) = link.connection.poll_transmit(now, TOGETHER, &mut quic.out) else {
+                break;
+            };
+            recorder.bytes_sent(connection.family, cast.size, self.driver.woke());
+            let ecn = cast.ecn.map_or(0, |ecn| ecn as u8);
+            match self.driver.cast(slot, &quic.out[..cast.size], cast.segment_size, ecn) {
+                Handed::Whole(at) => last = Some(at),
+                Handed::Later => outlet.busy = true,
+            }
+        }
+        quic.set_timer(slot, link);
+        let busy = outlet.busy;
+        self.gather_all(slot);
+        if let Some(at) = last.filter(|_| !busy) {
+            self.passed(slot, at, places);
+        }
+    }
+
+    /// Ends a connection of QUIC: the peer is told, which needs no answer.
+    pub(super) fn close_quic(&mut self, slot: Slot, recorder: &mut Recorder) {
+        let dropped = self.driver.drops(slot);
+        let connection = self.connections.get(slot);
+        let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
+            return;
+        };
+        if connection.counted {
+            recorder.tally[connection.family].quic.record(&ending(&link.connection, dropped));
+        }
+        let (now, code) = (quic.instant(self.driver.now()), VarInt::from_u64(link.close_by));
+        link.connection.close(now, code.unwrap_or_default(), Bytes::new());
+        let busy = connection.outlet.as_ref().is_none_or(|outlet| outlet.busy);
+        quic.out.clear();
+        if !busy && let Some(cast) = link.connection.poll_transmit(now, 1, &mut quic.out) {
+            self.driver.cast(slot, &quic.out[..cast.size], None, 0);
+            recorder.bytes_sent(connection.family, cast.size, self.driver.woke());
+        }
+        quic.forget(slot, link);
+    }
+}

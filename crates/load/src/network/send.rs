@@ -1,0 +1,88 @@
+//! How bytes leave that are made anew each time: gathered while events are dealt with, so that what
+//! belongs together is encrypted and sent together.
+
+use sixmark_sys::driver::{Driver, Handed, Slot};
+
+use super::Network;
+use crate::connection::{Connection, State};
+use crate::recorder::Recorder;
+use crate::scheduler::Places;
+use crate::tls::{Failure, Room};
+
+impl<D: Driver> Network<'_, D> {
+    /// Sends what has gathered on one connection, as far as the driver takes it. Fails where TLS does.
+    pub(crate) fn flush(
+        &mut self,
+        slot: Slot,
+        places: &mut Places,
+        recorder: &mut Recorder,
+    ) -> Result<(), Failure> {
+        if self.is_over_quic() {
+            self.flush_quic(slot, places, recorder);
+            return Ok(());
+        }
+        while let Some(at) = self.pass(slot, recorder)? {
+            self.passed(slot, at, places);
+        }
+        Ok(())
+    }
+
+    /// Hands over what there is: when that was, where it could be done at once.
+    fn pass(&mut self, slot: Slot, recorder: &mut Recorder) -> Result<Option<u64>, Failure> {
+        let connection = self.connections.get(slot);
+        let family = connection.family;
+        let Some(outlet) = &mut connection.outlet else { return Ok(None) };
+        outlet.touched = false;
+        if outlet.busy {
+            return Ok(None);
+        }
+        fill(connection, &mut self.room)?;
+        let Some(outlet) = connection.outlet.as_mut().filter(|outlet| !outlet.bytes.is_empty())
+        else {
+            return Ok(None);
+        };
+        recorder.bytes_sent(family, outlet.bytes.len(), self.driver.woke());
+        match self.driver.pass(slot, &mut outlet.bytes) {
+            Handed::Whole(at) => Ok(Some(at)),
+            Handed::Later => {
+                outlet.busy = true;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Makes all that there is ready to be sent.
+    pub(super) fn gather_all(&mut self, slot: Slot) {
+        // A connection that is closed anyway is not worth a failure.
+        let _ = fill(self.connections.get(slot), &mut self.room);
+    }
+
+    /// The driver has the last of the bytes handed over, since `at`.
+    pub(crate) fn passed(&mut self, slot: Slot, at: u64, places: &mut Places) {
+        let Some(outlet) = &mut self.connections.get(slot).outlet else { return };
+        outlet.busy = false;
+        for place in outlet.leaving.drain(..) {
+            places.get(place).note_sent(at);
+        }
+    }
+
+    /// Sends what has gathered on a connection that is about to be closed, if that is possible at
+    /// once.
+    pub(crate) fn last_words(&mut self, slot: Slot, recorder: &mut Recorder) {
+        let connection = self.connections.get(slot);
+        if let Some(outlet) = &mut connection.outlet
+            && !outlet.busy
+            && !outlet.bytes.is_empty()
+        {
+            recorder.bytes_sent(connection.family, outlet.bytes.len(), self.driver.woke());
+            self.driver.pass(slot, &mut outlet.bytes);
+        }
+    }
+}
+
+/// Makes the bytes that are to be handed over.
+fn fill(connection: &mut Connection, room: &mut Room) -> Result<(), Failure> {
+    let ready = connection.state == State::Open;
+    let Some(outlet) = &mut connection.outlet else { return Ok(()) };
+    connection.protocol.fill(outlet, ready, room)
+}

@@ -1,0 +1,147 @@
+//! What is counted of exchanges that are over.
+
+use sixmark_http::http1::Complete;
+use sixmark_model::check::Mismatch;
+use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_sys::driver::Slot;
+use sixmark_units::family::Family;
+
+use super::Recorder;
+use crate::LATE;
+use crate::connection::Connection;
+use crate::exchange::Exchange;
+
+impl Recorder {
+    /// A complete response came, which was `wanted` as it is whatever its status.
+    pub(crate) fn completed(
+        &mut self,
+        (family, endpoint): (Family, usize),
+        exchange: &Exchange,
+        end: u64,
+        with: Complete,
+        wanted: bool,
+    ) {
+        let unaccepted = u64::from(!wanted && !self.accepted.accepts(with.status));
+        let tally = &mut self.tally[family];
+        let first = exchange.first.unwrap_or(end);
+        // The differences below are 0 then.
+        self.clocks.inverted += u64::from(first < exchange.sent || end < first);
+        tally.status.add(with.status, 1);
+        tally.unaccepted += unaccepted;
+        let there = tally.endpoint(endpoint);
+        there.status.add(with.status, 1);
+        match unaccepted {
+            0 => there.sizes.add(with.body),
+            _ => there.unaccepted += 1,
+        }
+        tally.bytes.body += with.body;
+        let slice = &mut self.slice.families[family];
+        slice.completed += 1;
+        slice.unaccepted += unaccepted;
+        slice.body += with.body;
+        if self.is_stalled(family, exchange) {
+            self.tally[family].untimed += 1;
+        } else {
+            self.time(family, exchange, [first, end]);
+        }
+        self.slipped(family, exchange);
+    }
+
+    /// How long the exchange took whose response began and ended at these times.
+    fn time(&mut self, family: Family, exchange: &Exchange, [first, end]: [u64; 2]) {
+        let phases = &mut self.tally[family].phases;
+        let wait = first.saturating_sub(exchange.sent);
+        phases.wait.record(wait);
+        phases.ttfb.record(first.saturating_sub(exchange.start));
+        phases.transfer.record(end.saturating_sub(first));
+        let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
+        phases.response.record(response);
+        if exchange.due.is_some() {
+            phases.service.record(end.saturating_sub(exchange.start));
+        }
+        let slice = &mut self.slice.families[family];
+        slice.wait.record(wait);
+        slice.response.record(response);
+    }
+
+    /// The generator stood still while the exchange, which is over, was due or in flight. Counts it.
+    fn is_stalled(&mut self, family: Family, exchange: &Exchange) -> bool {
+        let stalled = !self.is_timed(exchange.due.unwrap_or(exchange.start));
+        self.tally[family].stalled += u64::from(stalled);
+        stalled
+    }
+
+    /// A complete response came, to the request of this name and with this status, and was not what it
+    /// was to be.
+    pub(crate) fn mismatched(
+        &mut self,
+        at: (Family, usize),
+        exchange: &Exchange,
+        end: u64,
+        (name, status): (&str, u16),
+        mismatch: Mismatch,
+    ) {
+        let since = end.saturating_sub(self.begin);
+        self.tally[at.0].content.add(since, name, status, mismatch);
+        self.failed(at, exchange, Failure::new(Outcome::Content, Phase::Transfer));
+    }
+
+    /// A complete response came, and there was no room to keep what a check had to look at.
+    pub(crate) fn unchecked(&mut self, at: (Family, usize), exchange: &Exchange) {
+        let cause = Some(LocalCause::ContentLimit);
+        let failure = Failure { cause, ..Failure::new(Outcome::Local, Phase::Transfer) };
+        self.failed(at, exchange, failure);
+    }
+
+    /// An exchange ended otherwise.
+    pub(crate) fn failed(
+        &mut self,
+        (family, endpoint): (Family, usize),
+        exchange: &Exchange,
+        failure: Failure,
+    ) {
+        let stalled = self.is_stalled(family, exchange);
+        let failure = if stalled { of_this_host(failure) } else { failure };
+        self.tally[family].failures.add(failure, 1);
+        self.tally[family].endpoint(endpoint).failures.add(failure, 1);
+        let broken = self.breach.filter(|_| failure.outcome == Outcome::Protocol);
+        broken.into_iter().for_each(|what| self.tally[family].breaches.add(what, 1));
+        self.slice.families[family].failed += 1;
+        self.slipped(family, exchange);
+    }
+
+    /// How much later than due an exchange of an open loop began, and by whose fault. Counted when
+    /// it ends, since its family may not be known before.
+    fn slipped(&mut self, family: Family, exchange: &Exchange) {
+        let Some(due) = exchange.due else { return };
+        let slip = exchange.start.saturating_sub(due);
+        let tally = &mut self.tally[family];
+        tally.phases.slip.record(slip);
+        tally.waited += u64::from(exchange.waited);
+        tally.late += u64::from(!exchange.waited && slip > LATE);
+    }
+
+    /// Tells of a measured exchange that had its complete response, where anybody asked.
+    pub(crate) fn trace_exchange(
+        &mut self,
+        slot: Slot,
+        connection: &Connection,
+        exchange: &Exchange,
+        end: u64,
+    ) {
+        if let Some(trace) = &mut self.trace {
+            trace.tell(slot, connection, exchange, end);
+        }
+    }
+}
+
+/// What a server or the network can't be blamed for where the generator stood still: that it waited no
+/// longer for a client that did not go on.
+fn of_this_host(failure: Failure) -> Failure {
+    match failure.outcome {
+        Outcome::Timeout | Outcome::Reset | Outcome::Truncated => {
+            Failure { outcome: Outcome::Local, cause: Some(LocalCause::Stalled), ..failure }
+        }
+        _ => failure,
+    }
+}

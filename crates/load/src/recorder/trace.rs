@@ -1,0 +1,55 @@
+//! What is told of each connection and exchange one by one, for those who hold it against what packets
+//! say (`run --truth`).
+
+use sixmark_model::truth::{Book, Opened, Told};
+use sixmark_sys::driver::Slot;
+use sixmark_wire::flow::Ends;
+
+use crate::connection::Connection;
+use crate::exchange::Exchange;
+
+/// What has been told.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    book: Book,
+    /// By slot: the number of its connection in the book, where it has one.
+    numbers: Vec<Option<u32>>,
+}
+
+impl Trace {
+    /// A connection was established, whose family is known; without `ends` nobody knows which one.
+    pub(super) fn open(&mut self, slot: Slot, connection: &Connection, ends: Option<Ends>) {
+        let index = slot as usize;
+        if self.numbers.len() <= index {
+            self.numbers.resize(index + 1, None);
+        }
+        let (called, connected) = (connection.opened, connection.connected);
+        let (took, counted) = (connection.connect_took, connection.counted);
+        self.numbers[index] =
+            ends.and_then(|ends| self.book.open(Opened { ends, called, connected, took, counted }));
+    }
+
+    /// An exchange had its complete response at `end`.
+    pub(super) fn tell(
+        &mut self,
+        slot: Slot,
+        connection: &Connection,
+        exchange: &Exchange,
+        end: u64,
+    ) {
+        let first = exchange.first.unwrap_or(end);
+        let (number, start, sent) = (connection.requests, exchange.start, exchange.sent);
+        match self.numbers.get(slot as usize).copied().flatten() {
+            Some(connection) => {
+                self.book.tell(Told { connection, number, start, sent, first, end });
+            }
+            None => self.book.miss(connection.family),
+        }
+    }
+
+    /// All of it, with when the measurement began and ended.
+    pub(super) fn end(mut self, begun: u64, last: u64) -> Book {
+        self.book.measured = begun..last.max(begun);
+        self.book
+    }
+}

@@ -1,0 +1,65 @@
+//! How long places wait for a connection where no more may be open.
+//!
+//! Never more connections are open than the plan allows: a server with few slots gives them to those
+//! that are there, idle ones too, and the others would look as if their family failed.
+
+use sixmark_units::family::Family;
+
+use crate::recorder::Recorder;
+
+/// Idle connections are taken from a family one at a time, and never its last, but for where exchanges
+/// of the other family wait and nothing at all begins for so many of the shortest responses, in a row:
+/// then a slot on the server may be what they wait for, which an idle connection has.
+const RESPONSES: u64 = 4;
+/// Never less than this, in nanoseconds, and where there was no response yet, or for the last
+/// connection, the other.
+const SHORT_STALL: u64 = 5_000_000;
+const LONG_STALL: u64 = 1_000_000_000;
+
+/// Places that wait for a connection of a family.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocked {
+    family: Family,
+    places: usize,
+    /// From when on their waiting has not been counted yet.
+    since: u64,
+    /// When the last exchange had begun.
+    stalled_since: u64,
+}
+
+impl Blocked {
+    /// So many wait from `now` on, perhaps after others.
+    pub(super) fn new(family: Family, places: usize, now: u64, before: Option<Blocked>) -> Blocked {
+        let stalled_since = before.map_or(now, |blocked| blocked.stalled_since);
+        Blocked { family, places, since: now, stalled_since }
+    }
+
+    /// Counts what they have waited until `now`.
+    pub(super) fn count(&self, now: u64, recorder: &mut Recorder) {
+        recorder.awaited(self.family, self.places, [self.since, now]);
+    }
+
+    /// How long nothing has begun, in nanoseconds.
+    pub(super) fn stalled_for(&self, now: u64) -> u64 {
+        now.saturating_sub(self.stalled_since)
+    }
+
+    /// When to try once more, after `now`, though nothing has happened.
+    pub(super) fn stalled_until(&self, now: u64, recorder: &Recorder) -> Option<u64> {
+        let stalls = [patience(recorder), LONG_STALL];
+        let stalls = stalls.map(|stall| self.stalled_since.saturating_add(stall));
+        stalls.into_iter().find(|&until| until > now)
+    }
+}
+
+/// How long nothing may begin before idle connections are taken from a family at once, in nanoseconds.
+pub(super) fn patience(recorder: &Recorder) -> u64 {
+    let shortest = recorder.tally.iter().filter_map(|(_, of)| of.phases.response.min()).max();
+    let several = shortest.map_or(LONG_STALL, |shortest| shortest.saturating_mul(RESPONSES));
+    several.clamp(SHORT_STALL, LONG_STALL)
+}
+
+/// True where nothing has begun for so many nanoseconds that even a family's last connection goes.
+pub(super) fn is_long(stalled: u64) -> bool {
+    stalled >= LONG_STALL
+}

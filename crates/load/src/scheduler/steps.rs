@@ -1,0 +1,111 @@
+//! Which exchange begins next and where it goes, or what has to be done before.
+
+use sixmark_sys::driver::Slot;
+use sixmark_units::family::Family;
+
+use super::Scheduler;
+use super::arrivals::{TakenTurn, Turn};
+use super::blocked::{self, Blocked};
+use crate::connection::{Carrier, Connections};
+use crate::prepare::Prepared;
+use crate::recorder::Recorder;
+
+/// What is to be done so that the next exchange can begin.
+pub(crate) enum NextStep {
+    /// It begins, in this way.
+    Begin(Turn, Carrier),
+    /// This idle connection is closed first, to make room for one to where the exchange goes.
+    Displace(Slot),
+    /// Nothing: no exchange may begin, or there is no way for it.
+    Wait,
+}
+
+impl Scheduler {
+    /// What is to be done for the exchange whose turn it is at `now`; to be called only where one may
+    /// begin.
+    pub(crate) fn next_step(
+        &mut self,
+        prepared: &Prepared,
+        connections: &Connections,
+        recorder: &mut Recorder,
+        now: u64,
+    ) -> NextStep {
+        loop {
+            match self.take(prepared, connections, now) {
+                Ok((turn, way)) => {
+                    self.unblock(now, recorder);
+                    return NextStep::Begin(turn, way);
+                }
+                Err(endpoint) => {
+                    let family = prepared.endpoints[endpoint].family;
+                    let idle = self.displaceable(endpoint, family, connections, recorder, now);
+                    if let Some(idle) = idle {
+                        return NextStep::Displace(idle);
+                    }
+                    if !self.arrivals.drop_held(|family| recorder.dropped(family)) {
+                        self.block(family, recorder, now);
+                        return NextStep::Wait;
+                    }
+                    if !self.arrivals.may_begin(now) {
+                        self.unblock(now, recorder);
+                        return NextStep::Wait;
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        prepared: &Prepared,
+        connections: &Connections,
+        now: u64,
+    ) -> TakenTurn<Carrier> {
+        let silence = &self.silence;
+        // Those that are left out go at once.
+        self.arrivals.take(prepared, now, |endpoint| {
+            match silence.is_given_up(prepared.endpoints[endpoint].family) {
+                true => Some(None),
+                false => connections.way(endpoint),
+            }
+        })
+    }
+
+    /// An idle connection that may be closed to make room for one to this endpoint.
+    fn displaceable(
+        &mut self,
+        endpoint: usize,
+        family: Family,
+        connections: &Connections,
+        recorder: &Recorder,
+        now: u64,
+    ) -> Option<Slot> {
+        let drawn = self.arrivals.is_drawn(now);
+        let stalled = self.blocked.map_or(0, |blocked| blocked.stalled_for(now));
+        let keep_last = !drawn && !blocked::is_long(stalled);
+        let idle = connections.spare(family, keep_last)?;
+        // In an open loop what is due should not wait; but that the others' connections go to and fro
+        // does not help them either.
+        let lacking = self.arrivals.are_timed() && !connections.has_share(family);
+        let at_once = drawn || lacking || !connections.has_any(endpoint);
+        let patient = !at_once && stalled < blocked::patience(recorder);
+        (!patient || self.arrivals.may_shift(now)).then_some(idle)
+    }
+
+    /// Places wait for a connection of `family`: in an open loop that of the exchange that is due, in a
+    /// closed one each that is free.
+    fn block(&mut self, family: Family, recorder: &mut Recorder, now: u64) {
+        self.arrivals.wait();
+        let places = if self.arrivals.are_timed() { 1 } else { self.places.free() };
+        let before = self.blocked.take();
+        before.iter().for_each(|blocked| blocked.count(now, recorder));
+        self.blocked = Some(Blocked::new(family, places, now, before));
+    }
+
+    /// An exchange begins at `now`, or none may any more.
+    pub(crate) fn unblock(&mut self, now: u64, recorder: &mut Recorder) {
+        if let Some(blocked) = self.blocked.take() {
+            blocked.count(now, recorder);
+        }
+    }
+}

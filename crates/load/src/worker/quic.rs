@@ -1,0 +1,122 @@
+//! Connections of QUIC: when their handshake is over, what comes on them, and when they fail.
+
+use quinn_proto::{ConnectionError, Event, TransportErrorCode};
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::tls::{Cause, Reason};
+use sixmark_sys::driver::{Driver, Slot};
+
+use super::Worker;
+use crate::connection::State;
+
+/// The error codes of QUIC that hold a TLS alert (RFC 9000, 20.1).
+const CRYPTO: std::ops::RangeInclusive<u64> = 0x100..=0x1ff;
+
+impl<D: Driver> Worker<'_, D> {
+    /// The socket of a connection is there.
+    pub(super) fn shake_hands_quic(&mut self, slot: Slot) {
+        if !self.network.begin_quic_handshake(slot) {
+            self.break_off(slot, Failure::new(Outcome::Local, Phase::Tls));
+        }
+    }
+
+    /// Datagrams came, cut by `segment`.
+    pub(super) fn datagrams(&mut self, slot: Slot, at: u64, segment: usize, ecn: u8) {
+        match self.network.take_datagrams(slot, (at, ecn), segment, &mut self.recorder) {
+            true => self.attend(slot, at),
+            false => self.unsolicited(slot),
+        }
+    }
+
+    /// Does what connections of QUIC want done by the clock.
+    pub(super) fn wake_quic(&mut self, now: u64) {
+        while let Some(slot) = self.network.wake_quic(now) {
+            self.attend(slot, now);
+        }
+        self.follow_on();
+        self.flush_touched();
+    }
+
+    /// Deals with what a connection has to tell.
+    fn attend(&mut self, slot: Slot, at: u64) {
+        while let Some(event) = self.network.next_event(slot) {
+            match event {
+                Event::Connected => self.shook_hands_quic(slot, at),
+                Event::ConnectionLost { reason } => return self.lost_quic(slot, &reason),
+                Event::Stream(event) => self.attend_stream(slot, at, event),
+                _ => {}
+            }
+        }
+        if self.state(slot) == State::Open {
+            self.go_on(slot);
+        }
+        self.network.touch(slot);
+    }
+
+    /// The handshake is over.
+    fn shook_hands_quic(&mut self, slot: Slot, at: u64) {
+        let over = self.network.driver.now();
+        let counted = self.recorder.measures(at) || self.opening.is_some();
+        let connection = self.network.connections.get(slot);
+        connection.counted = counted;
+        let (family, since) = (connection.family, connection.connected);
+        let facts = self.network.open_quic(slot);
+        if counted {
+            self.recorder.tally[family].connections.opened += 1;
+            facts.iter().for_each(|facts| self.recorder.shook_hands(family, facts, [since, over]));
+        }
+        match facts.is_some_and(|facts| self.network.fits_quic(&facts)) {
+            true => self.established(slot),
+            false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
+        }
+    }
+
+    /// The connection is no more, by whomever.
+    fn lost_quic(&mut self, slot: Slot, reason: &ConnectionError) {
+        let connection = self.network.connections.get(slot);
+        if connection.in_flight == 0 {
+            // The server let an idle connection go: that's its right.
+            return self.close(slot, self.network.usual_close());
+        }
+        let counted = self.recorder.measures(self.network.driver.woke());
+        if counted && matches!(reason, ConnectionError::VersionMismatch) {
+            self.recorder.tally[connection.family].quic.mismatched += 1;
+        }
+        let (outcome, code) = outcome(reason);
+        if outcome == Outcome::Tls && counted {
+            let alert = code.and_then(|code| u8::try_from(code).ok());
+            let failed = self.network.quic_cause(slot);
+            let cause = failed.unwrap_or(Cause { reason: Reason::Alert, alert });
+            self.recorder.tls_failed(self.network.connections.get(slot), cause);
+        }
+        let failure = Failure { code, ..Failure::new(outcome, Phase::Tls) };
+        match outcome {
+            Outcome::Tls => self.give_up(slot, failure),
+            _ => self.break_off(slot, failure),
+        }
+    }
+}
+
+/// What the end of a connection means for exchanges on it, and the peer's number for it or, of a
+/// TLS failure, the alert.
+fn outcome(reason: &ConnectionError) -> (Outcome, Option<u64>) {
+    let by_code = |code: TransportErrorCode, otherwise| match u64::from(code) {
+        code if CRYPTO.contains(&code) => (Outcome::Tls, Some(code & 0xff)),
+        code => (otherwise, Some(code)),
+    };
+    match reason {
+        ConnectionError::VersionMismatch => (Outcome::Protocol, None),
+        ConnectionError::TransportError(error) => by_code(error.code, Outcome::Protocol),
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
+        {
+            (Outcome::Refused, Some(close.error_code.into()))
+        }
+        ConnectionError::ConnectionClosed(close) => by_code(close.error_code, Outcome::Reset),
+        ConnectionError::ApplicationClosed(close) => {
+            (Outcome::Reset, Some(close.error_code.into_inner()))
+        }
+        ConnectionError::Reset => (Outcome::Reset, None),
+        ConnectionError::TimedOut => (Outcome::Timeout, None),
+        ConnectionError::LocallyClosed | ConnectionError::CidsExhausted => (Outcome::Local, None),
+    }
+}
