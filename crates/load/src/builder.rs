@@ -10,8 +10,8 @@ use sixmark_model::pace::Pace;
 use sixmark_model::template::Values;
 use sixmark_sys::driver::Message;
 
-use super::exchange::Place;
-use super::notes::{Notes, Outgoing, Which};
+use super::exchange::Permit;
+use super::notes::{ExchangeKey, Notes, Outgoing};
 use super::prepare::{MessageForm, Prepared};
 
 /// What decides what a worker sends.
@@ -59,17 +59,17 @@ impl RequestBuilder {
         Some(choices[usize::from(counted)].draw(endpoint) as u32)
     }
 
-    /// A new exchange is in the place.
-    pub(super) fn begin(&mut self, place: Place) {
+    /// A new exchange is under the permit.
+    pub(super) fn begin(&mut self, permit: Permit) {
         if let Some(notes) = &mut self.notes {
-            notes.begin(place);
+            notes.begin(permit);
         }
     }
 
-    /// The exchange in a place is over: its content is of no more use.
-    pub(super) fn let_go(&mut self, place: Place) {
+    /// The exchange under a permit is over: its content is of no more use.
+    pub(super) fn let_go(&mut self, permit: Permit) {
         if let Some(notes) = &mut self.notes {
-            notes.let_go(place);
+            notes.let_go(permit);
         }
     }
 
@@ -77,12 +77,12 @@ impl RequestBuilder {
     /// the last one on its connection.
     pub(super) fn build<'f>(
         &mut self,
-        which: &Which<'_>,
+        which: &ExchangeKey<'_>,
         form: &'f MessageForm,
         last: bool,
     ) -> BuiltRequest<'f> {
         if let Some(notes) = &mut self.notes {
-            notes.listen(which.place);
+            notes.listen(which.permit);
             if let Some(filled) = notes.fill(which, &mut self.values) {
                 let head = filled.http1(which.authority(), Manner { old: self.old, last });
                 return BuiltRequest::Own(head, filled.body().cloned());
@@ -104,24 +104,28 @@ impl RequestBuilder {
     }
 
     /// What an exchange sends on a stream.
-    pub(super) fn outgoing<'a>(&'a mut self, which: Which<'a>) -> Outgoing<'a> {
+    pub(super) fn outgoing<'a>(&'a mut self, which: ExchangeKey<'a>) -> Outgoing<'a> {
         Outgoing { which, notes: self.notes.as_deref_mut(), values: &mut self.values }
     }
 
     /// Turns the exchange into the one that its response leads to, if that `may` be: true where there is
     /// one that is to follow.
-    pub(super) fn follow(&mut self, which: &Which<'_>, status: u16, may: bool) -> bool {
+    pub(super) fn follow(&mut self, which: &ExchangeKey<'_>, status: u16, may: bool) -> bool {
         let Some(notes) = self.notes.as_deref_mut().filter(|_| may) else { return false };
         notes.follow(which, status, &mut self.values)
     }
 
     /// True where the response would lead on, and no more redirects are followed.
-    pub(super) fn is_cut(&mut self, which: &Which<'_>, status: u16) -> bool {
+    pub(super) fn is_cut(&mut self, which: &ExchangeKey<'_>, status: u16) -> bool {
         self.notes.as_mut().is_some_and(|notes| notes.is_cut(which, status))
     }
 
     /// Whether a response with this status, which is here as a whole, is what it was to be.
-    pub(super) fn verdict(&mut self, which: &Which<'_>, status: u16) -> Result<(), Rejection> {
+    pub(super) fn verdict(
+        &mut self,
+        which: &ExchangeKey<'_>,
+        status: u16,
+    ) -> Result<(), Rejection> {
         self.notes.as_mut().map_or(Ok(()), |notes| notes.verdict(which, status))
     }
 }

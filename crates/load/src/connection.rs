@@ -8,10 +8,10 @@ use sixmark_model::plan::ratio::Ratio;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 
-use super::exchange::Place;
-use super::outlet::Outlet;
+use super::exchange::Permit;
 use super::prepare::Prepared;
 use super::protocol::Protocol;
+use super::send_buffer::SendBuffer;
 
 /// A connection. Times are the driver's nanoseconds.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Connection {
     /// What is spoken on it.
     pub(super) protocol: Protocol,
     /// How bytes leave that are made anew each time; absent where requests are sent as they are.
-    pub(super) outlet: Option<Box<Outlet>>,
+    pub(super) send_buffer: Option<Box<SendBuffer>>,
     /// When the connect call began, and when the kernel said established.
     pub(super) opened: u64,
     pub(super) connected: u64,
@@ -86,7 +86,7 @@ pub(super) struct Connections {
 
 impl Connection {
     /// Where what comes of it is counted: its family, and its endpoint's number.
-    pub(super) fn place(&self) -> (Family, usize) {
+    pub(super) fn counted_at(&self) -> (Family, usize) {
         (self.family, self.endpoint)
     }
 }
@@ -245,16 +245,16 @@ impl Connections {
     /// no more: the peer may be gone.
     pub(super) fn doubt(&mut self, slot: Slot, since: u64) {
         let connection = self.get(slot);
-        if connection.outlet.as_ref().is_some_and(|outlet| outlet.heard <= since) {
+        if connection.send_buffer.as_ref().is_some_and(|buffer| buffer.heard <= since) {
             connection.retiring = true;
             self.list(slot);
         }
     }
 
     /// An exchange is over, so that nobody wants to know any more when its request has left.
-    pub(super) fn forget(&mut self, slot: Slot, place: Place) {
-        if let Some(outlet) = &mut self.get(slot).outlet {
-            outlet.forget(place);
+    pub(super) fn forget(&mut self, slot: Slot, permit: Permit) {
+        if let Some(buffer) = &mut self.get(slot).send_buffer {
+            buffer.forget(permit);
         }
     }
 
@@ -311,7 +311,7 @@ impl Connections {
         debug_assert_eq!(connection.in_flight, 0);
         connection.state = State::Vacant;
         let endpoint = connection.endpoint;
-        (connection.protocol, connection.outlet) = (Protocol::default(), None);
+        (connection.protocol, connection.send_buffer) = (Protocol::default(), None);
         self.at[endpoint] -= 1;
         self.of_family[self.families[endpoint]] -= 1;
         self.list(slot);
@@ -326,7 +326,7 @@ impl Connection {
             family,
             endpoint,
             protocol,
-            outlet: None,
+            send_buffer: None,
             opened: now,
             connected: 0,
             connect_took: 0,

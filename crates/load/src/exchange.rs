@@ -4,8 +4,8 @@ use sixmark_http::observer::Token;
 use sixmark_model::outcome::Phase;
 use sixmark_sys::driver::Slot;
 
-/// A place's number; with several exchanges on a connection it is the exchange's token there.
-pub(super) type Place = Token;
+/// The number of a permit, the right to have one exchange in flight; with several exchanges on a connection it is the exchange's token there.
+pub(super) type Permit = Token;
 
 /// One request and its response. Times are the driver's nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Exchange {
     pub(super) counted: bool,
     /// When it was to start, in an open loop.
     pub(super) due: Option<u64>,
-    /// It was due while no place was free.
+    /// It was due while no permit was free.
     pub(super) waited: bool,
     pub(super) start: u64,
     /// When the request's last byte was handed to the kernel.

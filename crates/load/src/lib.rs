@@ -7,19 +7,19 @@
 
 mod builder;
 mod connection;
-mod crew;
 mod errno;
 mod exchange;
-mod hope;
 mod joined;
 mod network;
 mod notes;
-mod outlet;
 mod prepare;
 mod protocol;
 mod quic;
+mod reachability;
 mod recorder;
 mod scheduler;
+mod send_buffer;
+mod threads;
 pub mod tls;
 mod worker;
 
@@ -42,7 +42,7 @@ use sixmark_model::tally::{Slice, Tally};
 use sixmark_model::truth::Book;
 use sixmark_sys::usage::{Usage, usage};
 
-/// An exchange that starts later after it was due, in nanoseconds, though a place was free, tells of
+/// An exchange that starts later after it was due, in nanoseconds, though a permit was free, tells of
 /// a generator that can't keep up.
 const LATE: u64 = 1_000_000;
 
@@ -107,7 +107,7 @@ fn carry_out(
     let prepared = Arc::new(prepared);
     let plan = &prepared.plan;
     let (sender, receiver) = channel();
-    let workers = crew::start(plan, &prepared, stop, sender)?;
+    let workers = threads::start(plan, &prepared, stop, sender)?;
     let (mut seconds, mut busiest) = (Seconds::new(plan.load.threads.get()), 0.0);
     // Until every worker has dropped its sender.
     for slice in receiver {
@@ -130,7 +130,7 @@ fn busy(plan: &Plan, slice: &Slice) -> f64 {
     if silent { 0.0 } else { slice.busy_ns as f64 / slice.length_ns as f64 }
 }
 
-fn join(workers: Vec<crew::Handle>) -> io::Result<Vec<Report>> {
+fn join(workers: Vec<threads::Handle>) -> io::Result<Vec<Report>> {
     let died = |_| io::Error::other("a worker thread died; this is a defect of sixmark");
     workers.into_iter().map(|worker| worker.join().map_err(died)).collect()
 }

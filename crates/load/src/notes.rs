@@ -1,5 +1,5 @@
 //! What is kept of exchanges beside their times, where the plan asks for it: what their responses
-//! show, where they lead, and the cookies of the user whom a place stands for.
+//! show, where they lead, and the cookies of the user whom a permit stands for.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use sixmark_model::check::{Inspection, KeptContent, Rejection};
 use sixmark_model::plan::{Filled, Request};
 use sixmark_model::template::{Template, Values};
 
-use super::exchange::Place;
+use super::exchange::Permit;
 use super::prepare::{Prepared, Requests, Sees};
 
-/// The notes of a worker, by place. A plan that needs none has none.
+/// The notes of a worker, by permit. A plan that needs none has none.
 #[derive(Debug)]
 pub(super) struct Notes {
     list: Vec<Note>,
     kept: KeptContent,
 }
 
-/// What is known of the exchange in a place.
+/// What is known of the exchange under a permit.
 #[derive(Debug, Default)]
 struct Note {
     /// What it sends, without cookies, where that was made for it alone.
@@ -36,16 +36,16 @@ struct Note {
     jars: Vec<Jar>,
 }
 
-/// Which exchange is spoken of.
+/// Which exchange is spoken of: what notes are looked up by.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Which<'a> {
+pub(super) struct ExchangeKey<'a> {
     pub(super) prepared: &'a Prepared,
     pub(super) endpoint: usize,
-    pub(super) place: Place,
+    pub(super) permit: Permit,
     pub(super) request: u32,
 }
 
-impl<'a> Which<'a> {
+impl<'a> ExchangeKey<'a> {
     fn target(&self) -> usize {
         self.prepared.endpoints[self.endpoint].target
     }
@@ -82,7 +82,7 @@ impl<'a> Which<'a> {
 /// A request that is about to be sent on a stream.
 #[derive(Debug)]
 pub(super) struct Outgoing<'a> {
-    pub(super) which: Which<'a>,
+    pub(super) which: ExchangeKey<'a>,
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) values: &'a mut Values,
 }
@@ -100,7 +100,7 @@ impl<'a> Outgoing<'a> {
         make: impl FnOnce(&Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
     ) -> Option<T> {
         let (which, notes) = (self.which, self.notes?);
-        notes.listen(which.place);
+        notes.listen(which.permit);
         let filled = notes.fill(&which, self.values)?;
         let parts = filled.parts(which.scheme(), which.authority());
         // The names of its fields have been found fit before the load began.
@@ -114,44 +114,44 @@ impl Notes {
         Notes { list: Vec::new(), kept: KeptContent::of_worker(workers) }
     }
 
-    fn note(&mut self, place: Place) -> &mut Note {
-        self.note_and_room(place).0
+    fn note(&mut self, permit: Permit) -> &mut Note {
+        self.note_and_room(permit).0
     }
 
-    fn note_and_room(&mut self, place: Place) -> (&mut Note, &mut KeptContent) {
-        let place = place as usize;
-        if self.list.len() <= place {
-            self.list.resize_with(place + 1, Note::default);
+    fn note_and_room(&mut self, permit: Permit) -> (&mut Note, &mut KeptContent) {
+        let permit = permit as usize;
+        if self.list.len() <= permit {
+            self.list.resize_with(permit + 1, Note::default);
         }
-        (&mut self.list[place], &mut self.kept)
+        (&mut self.list[permit], &mut self.kept)
     }
 
     /// The exchange is over: its content is of no more use.
-    pub(super) fn let_go(&mut self, place: Place) {
-        let (note, kept) = self.note_and_room(place);
+    pub(super) fn let_go(&mut self, permit: Permit) {
+        let (note, kept) = self.note_and_room(permit);
         note.inspection.let_go(kept);
     }
 
-    /// A new exchange is in the place.
-    pub(super) fn begin(&mut self, place: Place) {
-        let note = self.note(place);
+    /// A new exchange is under the permit.
+    pub(super) fn begin(&mut self, permit: Permit) {
+        let note = self.note(permit);
         (note.made, note.location, note.hops) = (None, None, 0);
     }
 
     /// Its request is about to be sent, perhaps once more.
-    pub(super) fn listen(&mut self, place: Place) {
-        let (note, kept) = self.note_and_room(place);
+    pub(super) fn listen(&mut self, permit: Permit) {
+        let (note, kept) = self.note_and_room(permit);
         note.inspection.begin(kept);
         note.location = None;
     }
 
     /// What the exchange sends; none where that is what every such exchange sends, or is to be made
     /// from the plan's form of it.
-    pub(super) fn fill(&mut self, which: &Which<'_>, values: &mut Values) -> Option<Filled> {
+    pub(super) fn fill(&mut self, which: &ExchangeKey<'_>, values: &mut Values) -> Option<Filled> {
         let prepared = which.prepared;
         let endpoint = &prepared.endpoints[which.endpoint];
         let changes = !endpoint.requests[which.request as usize].constant;
-        let note = self.note(which.place);
+        let note = self.note(which.permit);
         if note.made.is_none() && changes && prepared.fills() {
             note.made = Some(which.filled(values));
         }
@@ -162,17 +162,26 @@ impl Notes {
     }
 
     /// Whether the response with this status, which is here as a whole, is what it was to be.
-    pub(super) fn verdict(&mut self, which: &Which<'_>, status: u16) -> Result<(), Rejection> {
-        self.note(which.place).inspection.finish(&which.request().checks, status)
+    pub(super) fn verdict(
+        &mut self,
+        which: &ExchangeKey<'_>,
+        status: u16,
+    ) -> Result<(), Rejection> {
+        self.note(which.permit).inspection.finish(&which.request().checks, status)
     }
 
     /// Turns the exchange into the one that a response with this status leads to: true where there is
     /// one that is to follow.
-    pub(super) fn follow(&mut self, which: &Which<'_>, status: u16, values: &mut Values) -> bool {
+    pub(super) fn follow(
+        &mut self,
+        which: &ExchangeKey<'_>,
+        status: u16,
+        values: &mut Values,
+    ) -> bool {
         if !which.prepared.plan.location || !is_redirect(status) {
             return false;
         }
-        let note = self.note(which.place);
+        let note = self.note(which.permit);
         let Some(location) = note.location.take().filter(|_| note.hops < MOST_HOPS) else {
             return false;
         };
@@ -184,16 +193,16 @@ impl Notes {
     }
 
     /// True where the response with this status would lead on, and no more redirects are followed.
-    pub(super) fn is_cut(&mut self, which: &Which<'_>, status: u16) -> bool {
+    pub(super) fn is_cut(&mut self, which: &ExchangeKey<'_>, status: u16) -> bool {
         let may = which.prepared.plan.location && is_redirect(status);
-        may && self.note(which.place).hops >= MOST_HOPS
+        may && self.note(which.permit).hops >= MOST_HOPS
     }
 }
 
 impl Note {
     fn with_cookies(
         &mut self,
-        which: &Which<'_>,
+        which: &ExchangeKey<'_>,
         secure: bool,
         values: &mut Values,
     ) -> Option<Filled> {
@@ -207,7 +216,7 @@ impl Note {
         Some(filled.with_cookies(&String::from_utf8_lossy(&cookies)))
     }
 
-    fn path(&self, which: &Which<'_>) -> Cow<'_, str> {
+    fn path(&self, which: &ExchangeKey<'_>) -> Cow<'_, str> {
         match &self.made {
             Some(made) => Cow::Borrowed(made.path()),
             None => Cow::Owned(which.constant_path().to_owned()),
@@ -221,7 +230,7 @@ impl Note {
         &mut self.jars[target]
     }
 
-    fn keep_cookie(&mut self, which: &Which<'_>, value: &[u8]) {
+    fn keep_cookie(&mut self, which: &ExchangeKey<'_>, value: &[u8]) {
         let path = self.path(which).into_owned();
         let host = which.prepared.urls[which.target()].server_name();
         self.jar(which.target()).set(value, &host, &path);
@@ -230,7 +239,7 @@ impl Note {
 
 /// The path that a Location of the response to `from` leads to, if that is at the same target: at
 /// the URL's host, or at the one that was asked for with a Host of the user's own.
-fn leads_to(which: &Which<'_>, from: &Filled, location: &[u8]) -> Option<String> {
+fn leads_to(which: &ExchangeKey<'_>, from: &Filled, location: &[u8]) -> Option<String> {
     let mut base = which.prepared.urls[which.target()].clone();
     from.path().clone_into(&mut base.path);
     match resolve(&base, location) {
@@ -244,15 +253,15 @@ fn leads_to(which: &Which<'_>, from: &Filled, location: &[u8]) -> Option<String>
 }
 
 /// Sees the response of one exchange.
-pub(super) struct Look<'a> {
+pub(super) struct NoteTaker<'a> {
     pub(super) notes: &'a mut Notes,
-    pub(super) which: Which<'a>,
+    pub(super) which: ExchangeKey<'a>,
 }
 
-impl Sight for Look<'_> {
+impl Sight for NoteTaker<'_> {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         let (which, plan) = (self.which, &self.which.prepared.plan);
-        let note = self.notes.note(which.place);
+        let note = self.notes.note(which.permit);
         note.inspection.field(&which.request().checks, name, value);
         if plan.location && note.location.is_none() && name.eq_ignore_ascii_case(b"location") {
             note.location = Some(value.to_vec());
@@ -265,7 +274,7 @@ impl Sight for Look<'_> {
     fn content(&mut self, bytes: &[u8]) {
         let which = self.which;
         if which.sees().content {
-            let (note, kept) = self.notes.note_and_room(which.place);
+            let (note, kept) = self.notes.note_and_room(which.permit);
             note.inspection.content(&which.request().checks, bytes, kept);
         }
     }

@@ -14,7 +14,7 @@ use sixmark_model::template::{Template, Values};
 use sixmark_sys::driver::Message;
 use sixmark_units::family::{Family, PerFamily};
 
-use super::hope::Hope;
+use super::reachability::Reachability;
 use crate::tls;
 use sixmark_machine::Error;
 
@@ -36,7 +36,7 @@ pub struct Prepared {
     /// Every connection and exchange is reported one by one.
     pub(super) told: bool,
     pub(super) tls: Option<tls::Setup>,
-    pub(super) hope: Hope,
+    pub(super) reachability: Reachability,
 }
 
 /// One address of one target, and what to send there.
@@ -115,7 +115,7 @@ impl Prepared {
             urls: urls(plan)?,
             notes: takes_notes(plan),
             told: false,
-            hope: Hope::new(plan.load.threads.get()),
+            reachability: Reachability::new(plan.load.threads.get()),
         };
         let requests = plan.targets.iter().map(|target| all(plan, target));
         let requests = requests.collect::<Result<Vec<_>, _>>()?;

@@ -42,7 +42,7 @@ impl<D: Driver> Network<'_, D> {
     /// Tells the peer that nothing more comes, in all the layers that have a word for it.
     fn take_leave(&mut self, slot: Slot, recorder: &mut Recorder) {
         let connection = self.connections.get(slot);
-        let heard = connection.outlet.as_ref().is_some_and(|outlet| !outlet.ended);
+        let heard = connection.send_buffer.as_ref().is_some_and(|buffer| !buffer.ended);
         if connection.state != State::Open || !heard {
             return;
         }
@@ -50,10 +50,10 @@ impl<D: Driver> Network<'_, D> {
             streams.say_goodbye(None);
         }
         self.gather_all(slot);
-        if let Some(outlet) = &mut self.connections.get(slot).outlet
-            && let Some(tls) = &mut outlet.tls
+        if let Some(buffer) = &mut self.connections.get(slot).send_buffer
+            && let Some(tls) = &mut buffer.tls
         {
-            tls.close(&mut outlet.bytes);
+            tls.close(&mut buffer.bytes);
         }
         self.last_words(slot, recorder);
     }

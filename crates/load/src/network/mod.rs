@@ -64,8 +64,8 @@ impl<'a, D: Driver> Network<'a, D> {
 
     /// Notes that a connection may have something to send.
     pub(super) fn touch(&mut self, slot: Slot) {
-        if let Some(outlet) = &mut self.connections.get(slot).outlet
-            && !std::mem::replace(&mut outlet.touched, true)
+        if let Some(buffer) = &mut self.connections.get(slot).send_buffer
+            && !std::mem::replace(&mut buffer.touched, true)
         {
             self.touched.push(slot);
         }

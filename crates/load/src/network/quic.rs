@@ -11,7 +11,7 @@ use super::secure::agrees;
 use crate::connection::State;
 use crate::quic::{QuicLink, TOGETHER, ending};
 use crate::recorder::Recorder;
-use crate::scheduler::Places;
+use crate::scheduler::Permits;
 use crate::tls::Agreed;
 
 impl<D: Driver> Network<'_, D> {
@@ -31,7 +31,7 @@ impl<D: Driver> Network<'_, D> {
         if connection.protocol.link().is_none() {
             return false;
         }
-        connection.outlet.get_or_insert_default();
+        connection.send_buffer.get_or_insert_default();
         self.touch(slot);
         true
     }
@@ -47,8 +47,8 @@ impl<D: Driver> Network<'_, D> {
         let connection = self.connections.get(slot);
         let mut came = BytesMut::from(self.driver.bytes());
         recorder.bytes_received(connection.family, came.len(), at);
-        if let Some(outlet) = &mut connection.outlet {
-            outlet.heard = at;
+        if let Some(buffer) = &mut connection.send_buffer {
+            buffer.heard = at;
         }
         let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
             return false;
@@ -103,16 +103,21 @@ impl<D: Driver> Network<'_, D> {
     }
 
     /// Sends what a connection has to send, as far as the driver takes it.
-    pub(super) fn flush_quic(&mut self, slot: Slot, places: &mut Places, recorder: &mut Recorder) {
+    pub(super) fn flush_quic(
+        &mut self,
+        slot: Slot,
+        permits: &mut Permits,
+        recorder: &mut Recorder,
+    ) {
         let connection = self.connections.get(slot);
         let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
             return;
         };
-        let Some(outlet) = &mut connection.outlet else { return };
-        outlet.touched = false;
+        let Some(buffer) = &mut connection.send_buffer else { return };
+        buffer.touched = false;
         let now = quic.instant(self.driver.now());
         let mut last = None;
-        while !outlet.busy {
+        while !buffer.busy {
             quic.out.clear();
             let Some(cast) = link.connection.poll_transmit(now, TOGETHER, &mut quic.out) else {
                 break;
@@ -121,14 +126,14 @@ impl<D: Driver> Network<'_, D> {
             let ecn = cast.ecn.map_or(0, |ecn| ecn as u8);
             match self.driver.cast(slot, &quic.out[..cast.size], cast.segment_size, ecn) {
                 Handed::Whole(at) => last = Some(at),
-                Handed::Later => outlet.busy = true,
+                Handed::Later => buffer.busy = true,
             }
         }
         quic.set_timer(slot, link);
-        let busy = outlet.busy;
+        let busy = buffer.busy;
         self.gather_all(slot);
         if let Some(at) = last.filter(|_| !busy) {
-            self.passed(slot, at, places);
+            self.passed(slot, at, permits);
         }
     }
 
@@ -144,7 +149,7 @@ impl<D: Driver> Network<'_, D> {
         }
         let (now, code) = (quic.instant(self.driver.now()), VarInt::from_u64(link.close_by));
         link.connection.close(now, code.unwrap_or_default(), Bytes::new());
-        let busy = connection.outlet.as_ref().is_none_or(|outlet| outlet.busy);
+        let busy = connection.send_buffer.as_ref().is_none_or(|buffer| buffer.busy);
         quic.out.clear();
         if !busy && let Some(cast) = link.connection.poll_transmit(now, 1, &mut quic.out) {
             self.driver.cast(slot, &quic.out[..cast.size], None, 0);

@@ -18,10 +18,10 @@ impl<D: Driver> Network<'_, D> {
         else {
             return Ok(false);
         };
-        let outlet = connection.outlet.get_or_insert_default();
+        let buffer = connection.send_buffer.get_or_insert_default();
         let mut session = session?;
-        session.start(&mut self.room, &mut outlet.bytes)?;
-        outlet.tls = Some(session);
+        session.start(&mut self.room, &mut buffer.bytes)?;
+        buffer.tls = Some(session);
         self.touch(slot);
         Ok(true)
     }
@@ -33,22 +33,22 @@ impl<D: Driver> Network<'_, D> {
         slot: Slot,
         plain: &mut Vec<u8>,
     ) -> Option<Result<Progress, Failure>> {
-        let outlet = self.connections.get(slot).outlet.as_mut()?;
-        let tls = outlet.tls.as_mut()?;
-        Some(tls.feed(self.driver.bytes(), &mut self.room, plain, &mut outlet.bytes))
+        let buffer = self.connections.get(slot).send_buffer.as_mut()?;
+        let tls = buffer.tls.as_mut()?;
+        Some(tls.feed(self.driver.bytes(), &mut self.room, plain, &mut buffer.bytes))
     }
 
     /// What the handshake of a connection, which is over, came to.
     pub(crate) fn tls_facts(&mut self, slot: Slot) -> Option<Facts> {
-        let outlet = self.connections.get(slot).outlet.as_ref()?;
-        outlet.tls.as_ref()?.facts(&mut self.room)
+        let buffer = self.connections.get(slot).send_buffer.as_ref()?;
+        buffer.tls.as_ref()?.facts(&mut self.room)
     }
 
     /// Whether TLS agreed on the version of HTTP that is to be spoken on a connection.
     pub(crate) fn fits(&mut self, slot: Slot) -> bool {
         let http = &self.prepared.plan.http;
-        let outlet = self.connections.get(slot).outlet.as_ref();
-        let chosen = outlet.and_then(|outlet| outlet.tls.as_ref()?.alpn());
+        let buffer = self.connections.get(slot).send_buffer.as_ref();
+        let chosen = buffer.and_then(|buffer| buffer.tls.as_ref()?.alpn());
         http.prior_knowledge || agrees(http.version, chosen)
     }
 }

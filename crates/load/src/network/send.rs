@@ -6,7 +6,7 @@ use sixmark_sys::driver::{Driver, Handed, Slot};
 use super::Network;
 use crate::connection::{Connection, State};
 use crate::recorder::Recorder;
-use crate::scheduler::Places;
+use crate::scheduler::Permits;
 use crate::tls::{Failure, Room};
 
 impl<D: Driver> Network<'_, D> {
@@ -14,15 +14,15 @@ impl<D: Driver> Network<'_, D> {
     pub(crate) fn flush(
         &mut self,
         slot: Slot,
-        places: &mut Places,
+        permits: &mut Permits,
         recorder: &mut Recorder,
     ) -> Result<(), Failure> {
         if self.is_over_quic() {
-            self.flush_quic(slot, places, recorder);
+            self.flush_quic(slot, permits, recorder);
             return Ok(());
         }
         while let Some(at) = self.pass(slot, recorder)? {
-            self.passed(slot, at, places);
+            self.passed(slot, at, permits);
         }
         Ok(())
     }
@@ -31,21 +31,22 @@ impl<D: Driver> Network<'_, D> {
     fn pass(&mut self, slot: Slot, recorder: &mut Recorder) -> Result<Option<u64>, Failure> {
         let connection = self.connections.get(slot);
         let family = connection.family;
-        let Some(outlet) = &mut connection.outlet else { return Ok(None) };
-        outlet.touched = false;
-        if outlet.busy {
+        let Some(buffer) = &mut connection.send_buffer else { return Ok(None) };
+        buffer.touched = false;
+        if buffer.busy {
             return Ok(None);
         }
         fill(connection, &mut self.room)?;
-        let Some(outlet) = connection.outlet.as_mut().filter(|outlet| !outlet.bytes.is_empty())
+        let Some(buffer) =
+            connection.send_buffer.as_mut().filter(|buffer| !buffer.bytes.is_empty())
         else {
             return Ok(None);
         };
-        recorder.bytes_sent(family, outlet.bytes.len(), self.driver.woke());
-        match self.driver.pass(slot, &mut outlet.bytes) {
+        recorder.bytes_sent(family, buffer.bytes.len(), self.driver.woke());
+        match self.driver.pass(slot, &mut buffer.bytes) {
             Handed::Whole(at) => Ok(Some(at)),
             Handed::Later => {
-                outlet.busy = true;
+                buffer.busy = true;
                 Ok(None)
             }
         }
@@ -58,11 +59,11 @@ impl<D: Driver> Network<'_, D> {
     }
 
     /// The driver has the last of the bytes handed over, since `at`.
-    pub(crate) fn passed(&mut self, slot: Slot, at: u64, places: &mut Places) {
-        let Some(outlet) = &mut self.connections.get(slot).outlet else { return };
-        outlet.busy = false;
-        for place in outlet.leaving.drain(..) {
-            places.get(place).note_sent(at);
+    pub(crate) fn passed(&mut self, slot: Slot, at: u64, permits: &mut Permits) {
+        let Some(buffer) = &mut self.connections.get(slot).send_buffer else { return };
+        buffer.busy = false;
+        for permit in buffer.leaving.drain(..) {
+            permits.get(permit).note_sent(at);
         }
     }
 
@@ -70,12 +71,12 @@ impl<D: Driver> Network<'_, D> {
     /// once.
     pub(crate) fn last_words(&mut self, slot: Slot, recorder: &mut Recorder) {
         let connection = self.connections.get(slot);
-        if let Some(outlet) = &mut connection.outlet
-            && !outlet.busy
-            && !outlet.bytes.is_empty()
+        if let Some(buffer) = &mut connection.send_buffer
+            && !buffer.busy
+            && !buffer.bytes.is_empty()
         {
-            recorder.bytes_sent(connection.family, outlet.bytes.len(), self.driver.woke());
-            self.driver.pass(slot, &mut outlet.bytes);
+            recorder.bytes_sent(connection.family, buffer.bytes.len(), self.driver.woke());
+            self.driver.pass(slot, &mut buffer.bytes);
         }
     }
 }
@@ -83,6 +84,6 @@ impl<D: Driver> Network<'_, D> {
 /// Makes the bytes that are to be handed over.
 fn fill(connection: &mut Connection, room: &mut Room) -> Result<(), Failure> {
     let ready = connection.state == State::Open;
-    let Some(outlet) = &mut connection.outlet else { return Ok(()) };
-    connection.protocol.fill(outlet, ready, room)
+    let Some(buffer) = &mut connection.send_buffer else { return Ok(()) };
+    connection.protocol.fill(buffer, ready, room)
 }

@@ -3,15 +3,15 @@
 use sixmark_http::http1::{Complete, Early, Fed, Reader, RequestKind, Sight, Violation};
 
 use super::{Breach, Memory};
-use crate::exchange::Place;
-use crate::outlet::Outlet;
+use crate::exchange::Permit;
+use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
 /// The state of a connection of HTTP/1.
 #[derive(Debug, Default)]
 pub(crate) struct Http1 {
     reader: Reader,
-    place: Place,
+    permit: Permit,
 }
 
 impl Http1 {
@@ -21,12 +21,12 @@ impl Http1 {
     }
 
     /// The exchange on it, where there is one.
-    pub(crate) fn place(&self) -> Place {
-        self.place
+    pub(crate) fn permit(&self) -> Permit {
+        self.permit
     }
 
-    pub(super) fn enqueue(&mut self, place: Place) {
-        self.place = place;
+    pub(super) fn enqueue(&mut self, permit: Permit) {
+        self.permit = permit;
     }
 
     /// A request of this kind is about to be sent.
@@ -63,9 +63,9 @@ impl Http1 {
         self.reader.finish()
     }
 
-    pub(super) fn fill(&mut self, outlet: &mut Outlet, room: &mut Room) -> Result<(), Failure> {
-        if outlet.encrypt_message(room)? {
-            outlet.leaving.push(self.place);
+    pub(super) fn fill(&mut self, buffer: &mut SendBuffer, room: &mut Room) -> Result<(), Failure> {
+        if buffer.encrypt_message(room)? {
+            buffer.leaving.push(self.permit);
         }
         Ok(())
     }

@@ -5,9 +5,9 @@ use sixmark_http::observer::Observer;
 
 use super::Breach;
 use super::multiplexer::Multiplexer;
-use crate::exchange::Place;
+use crate::exchange::Permit;
 use crate::notes::Outgoing;
-use crate::outlet::Outlet;
+use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
 /// The state of a connection of HTTP/2.
@@ -24,34 +24,39 @@ impl Http2 {
 }
 
 impl Multiplexer for Http2 {
-    fn begin(&mut self, place: Place, request: Outgoing<'_>) -> bool {
+    fn begin(&mut self, permit: Permit, request: Outgoing<'_>) -> bool {
         match &request.forms().http2 {
             Some(form) if self.machine.room() > 0 => {
                 let own = request.make(Request::new);
-                self.machine.begin(place, own.as_ref().unwrap_or(form))
+                self.machine.begin(permit, own.as_ref().unwrap_or(form))
             }
             _ => false,
         }
     }
 
-    fn list_exchanges(&self, list: &mut Vec<Place>) {
+    fn list_exchanges(&self, list: &mut Vec<Permit>) {
         list.extend(self.machine.tokens());
     }
 
-    fn cancel(&mut self, place: Place) {
-        self.machine.cancel(place);
+    fn cancel(&mut self, permit: Permit) {
+        self.machine.cancel(permit);
     }
 
     fn read(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), Breach> {
         self.machine.feed(bytes, observer).map_err(Breach::from)
     }
 
-    fn fill(&mut self, outlet: &mut Outlet, ready: bool, room: &mut Room) -> Result<(), Failure> {
+    fn fill(
+        &mut self,
+        buffer: &mut SendBuffer,
+        ready: bool,
+        room: &mut Room,
+    ) -> Result<(), Failure> {
         if ready {
-            outlet.gather(self.machine.output(), room)?;
+            buffer.gather(self.machine.output(), room)?;
         }
-        while let Some(place) = self.machine.next_written() {
-            outlet.leaving.push(place);
+        while let Some(permit) = self.machine.next_written() {
+            buffer.leaving.push(permit);
         }
         Ok(())
     }

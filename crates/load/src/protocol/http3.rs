@@ -9,10 +9,10 @@ use sixmark_http::observer::Observer;
 
 use super::multiplexer::Multiplexer;
 use super::{Breach, Memory};
-use crate::exchange::Place;
+use crate::exchange::Permit;
 use crate::notes::Outgoing;
-use crate::outlet::Outlet;
 use crate::quic::QuicLink;
+use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
 /// The state of a connection of HTTP/3.
@@ -20,7 +20,7 @@ pub(super) struct Http3 {
     link: QuicLink,
     control: Control,
     /// Exchanges whose request was written as a whole since this was last looked at.
-    written: Vec<Place>,
+    written: Vec<Permit>,
     streams: HashMap<StreamId, Stream>,
     /// The streams in one direction that the peer opened.
     theirs: Vec<StreamId>,
@@ -29,7 +29,7 @@ pub(super) struct Http3 {
 /// An exchange's stream.
 #[derive(Debug)]
 struct Stream {
-    place: Place,
+    permit: Permit,
     reader: Reader,
     /// What is left to be written: the request, and how many of its bytes are.
     request: Option<(Arc<Request>, usize)>,
@@ -42,22 +42,22 @@ impl std::fmt::Debug for Http3 {
 }
 
 impl Multiplexer for Http3 {
-    fn begin(&mut self, place: Place, outgoing: Outgoing<'_>) -> bool {
+    fn begin(&mut self, permit: Permit, outgoing: Outgoing<'_>) -> bool {
         let Some(form) = &outgoing.forms().http3 else { return false };
         let Some(id) = self.link.connection.streams().open(Dir::Bi) else { return false };
         let request = outgoing.make(Request::new).map_or_else(|| Arc::clone(form), Arc::new);
-        let reader = Reader::new(place, &request);
-        self.streams.insert(id, Stream { place, reader, request: Some((request, 0)) });
+        let reader = Reader::new(permit, &request);
+        self.streams.insert(id, Stream { permit, reader, request: Some((request, 0)) });
         self.write(id);
         true
     }
 
-    fn list_exchanges(&self, list: &mut Vec<Place>) {
-        list.extend(self.streams.values().map(|stream| stream.place));
+    fn list_exchanges(&self, list: &mut Vec<Permit>) {
+        list.extend(self.streams.values().map(|stream| stream.permit));
     }
 
-    fn cancel(&mut self, place: Place) {
-        let found = self.streams.iter().find(|(_, stream)| stream.place == place);
+    fn cancel(&mut self, permit: Permit) {
+        let found = self.streams.iter().find(|(_, stream)| stream.permit == permit);
         let Some(id) = found.map(|(&id, _)| id) else { return };
         self.streams.remove(&id);
         let _ = self.link.connection.recv_stream(id).stop(VarInt::from(CANCELLED));
@@ -88,8 +88,8 @@ impl Multiplexer for Http3 {
     }
 
     /// The library has a way of its own for the bytes.
-    fn fill(&mut self, outlet: &mut Outlet, _: bool, _: &mut Room) -> Result<(), Failure> {
-        outlet.leaving.append(&mut self.written);
+    fn fill(&mut self, buffer: &mut SendBuffer, _: bool, _: &mut Room) -> Result<(), Failure> {
+        buffer.leaving.append(&mut self.written);
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl Http3 {
                 _ if left(&request, written).is_empty() => {
                     // Fails only where the peer stopped it: its answer tells.
                     let _ = to.finish();
-                    return self.written.push(stream.place);
+                    return self.written.push(stream.permit);
                 }
                 Ok(count) => written += count,
                 Err(WriteError::Blocked) => {

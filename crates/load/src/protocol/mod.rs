@@ -17,9 +17,9 @@ pub(super) use sixmark_http::http1::{Complete, Sight};
 use sixmark_http::http3::Heads;
 use sixmark_model::plan::http::Http;
 
-use super::exchange::Place;
-use super::outlet::Outlet;
+use super::exchange::Permit;
 use super::quic::QuicLink;
+use super::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 pub(super) use http1::Http1;
 pub(super) use streams::Streams;
@@ -75,39 +75,39 @@ impl Protocol {
     }
 
     /// Sets an exchange aside until its connection is established, and has room for it.
-    pub(super) fn enqueue(&mut self, place: Place) {
+    pub(super) fn enqueue(&mut self, permit: Permit) {
         match self {
-            Protocol::Serial(machine) => machine.enqueue(place),
-            Protocol::Multiplexed(streams) => streams.enqueue(place),
+            Protocol::Serial(machine) => machine.enqueue(permit),
+            Protocol::Multiplexed(streams) => streams.enqueue(permit),
         }
     }
 
     /// Adds the exchanges on a connection, of which there are `in_flight`.
-    pub(super) fn list_exchanges(&self, in_flight: u32, list: &mut Vec<Place>) {
+    pub(super) fn list_exchanges(&self, in_flight: u32, list: &mut Vec<Permit>) {
         match self {
-            Protocol::Serial(machine) => list.extend((in_flight > 0).then_some(machine.place())),
+            Protocol::Serial(machine) => list.extend((in_flight > 0).then_some(machine.permit())),
             Protocol::Multiplexed(streams) => streams.list_exchanges(list),
         }
     }
 
     /// Gives up one exchange of several.
-    pub(super) fn cancel(&mut self, place: Place) {
+    pub(super) fn cancel(&mut self, permit: Permit) {
         if let Protocol::Multiplexed(streams) = self {
-            streams.cancel(place);
+            streams.cancel(permit);
         }
     }
 
-    /// Puts what there is to send into the outlet; of a connection that is not `ready` only what belongs
+    /// Puts what there is to send into the buffer; of a connection that is not `ready` only what belongs
     /// to its opening.
     pub(super) fn fill(
         &mut self,
-        outlet: &mut Outlet,
+        buffer: &mut SendBuffer,
         ready: bool,
         room: &mut Room,
     ) -> Result<(), Failure> {
         match self {
-            Protocol::Serial(machine) => machine.fill(outlet, room),
-            Protocol::Multiplexed(streams) => streams.fill(outlet, ready, room),
+            Protocol::Serial(machine) => machine.fill(buffer, room),
+            Protocol::Multiplexed(streams) => streams.fill(buffer, ready, room),
         }
     }
 

@@ -4,22 +4,22 @@ use quinn_proto::StreamEvent;
 use sixmark_http::observer::Observer;
 
 use super::{Breach, Memory};
-use crate::exchange::Place;
+use crate::exchange::Permit;
 use crate::notes::Outgoing;
-use crate::outlet::Outlet;
 use crate::quic::QuicLink;
+use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
 /// The machine of such a protocol on one connection.
 pub(super) trait Multiplexer {
     /// Begins an exchange: false where the peer has no room for another.
-    fn begin(&mut self, place: Place, request: Outgoing<'_>) -> bool;
+    fn begin(&mut self, permit: Permit, request: Outgoing<'_>) -> bool;
 
     /// Adds the exchanges that were begun and have not ended.
-    fn list_exchanges(&self, list: &mut Vec<Place>);
+    fn list_exchanges(&self, list: &mut Vec<Permit>);
 
     /// Gives up an exchange that was begun.
-    fn cancel(&mut self, place: Place);
+    fn cancel(&mut self, permit: Permit);
 
     /// Reads what came on the connection, where that is one of bytes.
     fn read(&mut self, _bytes: &[u8], _observer: &mut impl Observer) -> Result<(), Breach> {
@@ -36,9 +36,14 @@ pub(super) trait Multiplexer {
         Ok(())
     }
 
-    /// Puts what there is to send into the outlet, where that is how it leaves, and the exchanges whose
+    /// Puts what there is to send into the buffer, where that is how it leaves, and the exchanges whose
     /// request ends in it; of a connection that is not `ready` no bytes.
-    fn fill(&mut self, outlet: &mut Outlet, ready: bool, room: &mut Room) -> Result<(), Failure>;
+    fn fill(
+        &mut self,
+        buffer: &mut SendBuffer,
+        ready: bool,
+        room: &mut Room,
+    ) -> Result<(), Failure>;
 
     /// True where no more exchanges may begin, though those in flight go on.
     fn is_draining(&self) -> bool;

@@ -9,17 +9,17 @@ use super::http2::Http2;
 use super::http3::Http3;
 use super::multiplexer::Multiplexer;
 use super::{Breach, Memory};
-use crate::exchange::Place;
+use crate::exchange::Permit;
 use crate::notes::Outgoing;
-use crate::outlet::Outlet;
 use crate::quic::QuicLink;
+use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
 /// The exchanges on such a connection.
 #[derive(Debug)]
 pub(crate) struct Streams {
     /// Those that wait for the connection, or for the peer to have room for them.
-    waiting: VecDeque<Place>,
+    waiting: VecDeque<Permit>,
     machine: Machine,
 }
 
@@ -50,18 +50,18 @@ impl Streams {
     }
 
     /// Sets an exchange aside until there is room for it.
-    pub(super) fn enqueue(&mut self, place: Place) {
-        self.waiting.push_back(place);
+    pub(super) fn enqueue(&mut self, permit: Permit) {
+        self.waiting.push_back(permit);
     }
 
     /// The exchange that waits for longest.
-    pub(crate) fn first_waiting(&self) -> Option<Place> {
+    pub(crate) fn first_waiting(&self) -> Option<Permit> {
         self.waiting.front().copied()
     }
 
     /// Begins the exchange that waits for longest: false where the peer has no room for another.
-    pub(crate) fn begin_waiting(&mut self, place: Place, request: Outgoing<'_>) -> bool {
-        let begun = with!(&mut self.machine, machine => machine.begin(place, request));
+    pub(crate) fn begin_waiting(&mut self, permit: Permit, request: Outgoing<'_>) -> bool {
+        let begun = with!(&mut self.machine, machine => machine.begin(permit, request));
         if begun {
             self.waiting.pop_front();
         }
@@ -69,19 +69,19 @@ impl Streams {
     }
 
     /// Takes all that wait.
-    pub(crate) fn take_waiting(&mut self) -> VecDeque<Place> {
+    pub(crate) fn take_waiting(&mut self) -> VecDeque<Permit> {
         std::mem::take(&mut self.waiting)
     }
 
-    pub(super) fn list_exchanges(&self, list: &mut Vec<Place>) {
+    pub(super) fn list_exchanges(&self, list: &mut Vec<Permit>) {
         with!(&self.machine, machine => machine.list_exchanges(list));
         list.extend(&self.waiting);
     }
 
-    pub(super) fn cancel(&mut self, place: Place) {
-        match self.waiting.iter().position(|&waiting| waiting == place) {
+    pub(super) fn cancel(&mut self, permit: Permit) {
+        match self.waiting.iter().position(|&waiting| waiting == permit) {
             Some(at) => drop(self.waiting.remove(at)),
-            None => with!(&mut self.machine, machine => machine.cancel(place)),
+            None => with!(&mut self.machine, machine => machine.cancel(permit)),
         }
     }
 
@@ -100,14 +100,14 @@ impl Streams {
         with!(&mut self.machine, machine => machine.attend(event, memory, observer))
     }
 
-    /// Puts what there is to send into the outlet, and the exchanges whose request ends in it.
+    /// Puts what there is to send into the buffer, and the exchanges whose request ends in it.
     pub(crate) fn fill(
         &mut self,
-        outlet: &mut Outlet,
+        buffer: &mut SendBuffer,
         ready: bool,
         room: &mut Room,
     ) -> Result<(), Failure> {
-        with!(&mut self.machine, machine => machine.fill(outlet, ready, room))
+        with!(&mut self.machine, machine => machine.fill(buffer, ready, room))
     }
 
     /// True where no more exchanges may begin, though those in flight go on.

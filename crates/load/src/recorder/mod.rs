@@ -121,10 +121,10 @@ impl Recorder {
         }
     }
 
-    /// So many places waited between these times for a connection of a family.
-    pub(crate) fn awaited(&mut self, family: Family, places: usize, [since, now]: [u64; 2]) {
+    /// So many permits waited between these times for a connection of a family.
+    pub(crate) fn awaited(&mut self, family: Family, permits: usize, [since, now]: [u64; 2]) {
         let waited = now.saturating_sub(since.max(self.begin));
-        self.tally[family].connections.awaited_ns += waited * places as u64;
+        self.tally[family].connections.awaited_ns += waited * permits as u64;
     }
 
     /// An exchange began.

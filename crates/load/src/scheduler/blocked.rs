@@ -1,4 +1,4 @@
-//! How long places wait for a connection where no more may be open.
+//! How long permits wait for a connection where no more may be open.
 //!
 //! Never more connections are open than the plan allows: a server with few slots gives them to those
 //! that are there, idle ones too, and the others would look as if their family failed.
@@ -16,11 +16,11 @@ const RESPONSES: u64 = 4;
 const SHORT_STALL: u64 = 5_000_000;
 const LONG_STALL: u64 = 1_000_000_000;
 
-/// Places that wait for a connection of a family.
+/// Permits that wait for a connection of a family.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocked {
     family: Family,
-    places: usize,
+    permits: usize,
     /// From when on their waiting has not been counted yet.
     since: u64,
     /// When the last exchange had begun.
@@ -29,14 +29,19 @@ pub(super) struct Blocked {
 
 impl Blocked {
     /// So many wait from `now` on, perhaps after others.
-    pub(super) fn new(family: Family, places: usize, now: u64, before: Option<Blocked>) -> Blocked {
+    pub(super) fn new(
+        family: Family,
+        permits: usize,
+        now: u64,
+        before: Option<Blocked>,
+    ) -> Blocked {
         let stalled_since = before.map_or(now, |blocked| blocked.stalled_since);
-        Blocked { family, places, since: now, stalled_since }
+        Blocked { family, permits, since: now, stalled_since }
     }
 
     /// Counts what they have waited until `now`.
     pub(super) fn count(&self, now: u64, recorder: &mut Recorder) {
-        recorder.awaited(self.family, self.places, [self.since, now]);
+        recorder.awaited(self.family, self.permits, [self.since, now]);
     }
 
     /// How long nothing has begun, in nanoseconds.

@@ -46,22 +46,22 @@ impl Debts {
         &mut self,
         way: &mut impl FnMut(usize) -> Option<W>,
     ) -> Option<(usize, W)> {
-        for place in 0..self.owing.len().min(LOOKED_AT) {
-            let endpoint = self.owing[place];
+        for position in 0..self.owing.len().min(LOOKED_AT) {
+            let endpoint = self.owing[position];
             if let Some(way) = way(endpoint) {
-                self.settle(endpoint, place);
+                self.settle(endpoint, position);
                 return Some((endpoint, way));
             }
         }
         None
     }
 
-    fn settle(&mut self, endpoint: usize, place: usize) {
+    fn settle(&mut self, endpoint: usize, position: usize) {
         self.total -= 1;
         self.owed[endpoint] -= 1;
         if self.owed[endpoint] == 0 {
-            self.owing.remove(place);
-        } else if place == 0 {
+            self.owing.remove(position);
+        } else if position == 0 {
             // The others' turn.
             self.owing.rotate_left(1);
         }

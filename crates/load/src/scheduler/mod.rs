@@ -1,14 +1,14 @@
 //! When a worker's exchanges begin, where each goes, and how many may be in flight.
 //!
-//! A *place* is the right to have one exchange in flight. A worker has a fixed number of them. A place
+//! A *permit* is the right to have one exchange in flight. A worker has a fixed number of them. A permit
 //! that is free takes the next exchange that may begin, at once in a closed loop, when it is due in an
 //! open one. Nothing is sent or closed here.
 
 mod arrivals;
+mod batcher;
 mod blocked;
 mod debts;
-mod gather;
-mod places;
+mod permits;
 mod schedule;
 mod silence;
 mod steps;
@@ -18,35 +18,35 @@ use sixmark_model::plan::{Load, Plan};
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 
-use super::exchange::{Exchange, Place};
+use super::exchange::{Exchange, Permit};
 use super::prepare::Prepared;
 use super::recorder::Recorder;
 use arrivals::Arrivals;
 pub(super) use arrivals::Turn;
+use batcher::Batcher;
 use blocked::Blocked;
-use gather::Gather;
-pub(super) use places::Places;
+pub(super) use permits::Permits;
 pub(super) use schedule::Schedule;
 use silence::Silence;
 pub(super) use steps::NextStep;
 
-/// How long a place rests after a connection could not be established, in nanoseconds: a peer that
+/// How long a permit rests after a connection could not be established, in nanoseconds: a peer that
 /// refuses must not turn the closed loop into a busy one.
 const REST: u64 = 50_000_000;
 /// A worker that never got a connection gives up after at least this many attempts.
 const HOPELESS: u64 = 16;
 
-/// One worker's schedule and places. Times are the driver's nanoseconds.
+/// One worker's schedule and permits. Times are the driver's nanoseconds.
 #[derive(Debug)]
 pub(super) struct Scheduler {
     arrivals: Arrivals,
-    pub(super) places: Places,
-    /// Places are free and exchanges may begin, but there is no connection for them.
+    pub(super) permits: Permits,
+    /// Permits are free and exchanges may begin, but there is no connection for them.
     blocked: Option<Blocked>,
     /// Who has given nothing but silence.
     pub(super) silence: Silence,
     /// Exchanges that redirects lead to and that have not begun.
-    following: Vec<(Place, Turn)>,
+    following: Vec<(Permit, Turn)>,
     /// The worker's number.
     number: u32,
     /// When the load begins, warm-up included.
@@ -59,10 +59,10 @@ impl Scheduler {
     /// measured and ends at these times.
     pub(super) fn new(prepared: &Prepared, number: u32, usual: u64, times: [u64; 3]) -> Scheduler {
         let (plan, load) = (&prepared.plan, &prepared.plan.load);
-        let places = (usual * u64::from(plan.http.streams.get())) as usize;
+        let permits = (usual * u64::from(plan.http.streams.get())) as usize;
         Scheduler {
             arrivals: Arrivals::new(prepared, number, times),
-            places: Places::new(places, gather(plan, places)),
+            permits: Permits::new(permits, batcher(plan, permits)),
             blocked: None,
             silence: Silence::new(load, usual.max(HOPELESS)),
             following: Vec::new(),
@@ -95,7 +95,7 @@ impl Scheduler {
 
     /// True where the worker has done what it was to do.
     pub(super) fn is_over(&self, now: u64) -> bool {
-        self.arrivals.is_over(now, self.places.longest_in_flight().is_some())
+        self.arrivals.is_over(now, self.permits.longest_in_flight().is_some())
     }
 
     /// When a load that was over at `now`, its last exchange having ended at `last_end`, was over.
@@ -105,35 +105,35 @@ impl Scheduler {
 
     /// When to look at the clock again for any of this, at the latest.
     pub(super) fn next_due(&mut self, now: u64, recorder: &Recorder) -> Option<u64> {
-        let may = self.places.free() > 0 && self.blocked.is_none();
+        let may = self.permits.free() > 0 && self.blocked.is_none();
         let look = if may { self.arrivals.look(now) } else { None };
         if look.is_some_and(|look| look <= now) {
             return Some(now);
         }
         let stalled =
             self.blocked.as_ref().and_then(|blocked| blocked.stalled_until(now, recorder));
-        let (timeout, rested) = (self.next_timeout(recorder), self.places.next_waking());
+        let (timeout, rested) = (self.next_timeout(recorder), self.permits.next_waking());
         let all = [look, stalled, timeout, rested, self.arrivals.closing(now)];
         all.into_iter().flatten().min()
     }
 
     /// When the exchange in flight that began first has lasted too long.
     pub(super) fn next_timeout(&mut self, recorder: &Recorder) -> Option<u64> {
-        let place = self.places.longest_in_flight()?;
-        Some(self.deadline(place, recorder))
+        let permit = self.permits.longest_in_flight()?;
+        Some(self.deadline(permit, recorder))
     }
 
     /// When an exchange has lasted too long. Whoever stood still has not waited: then the time begins
     /// anew.
-    pub(super) fn deadline(&mut self, place: Place, recorder: &Recorder) -> u64 {
-        let start = self.places.get(place).start.max(recorder.back_at());
+    pub(super) fn deadline(&mut self, permit: Permit, recorder: &Recorder) -> u64 {
+        let start = self.permits.get(permit).start.max(recorder.back_at());
         start.saturating_add(self.timeout)
     }
 
     /// An exchange that has lasted too long by `now`.
-    pub(super) fn next_overdue(&mut self, now: u64, recorder: &Recorder) -> Option<Place> {
-        let place = self.places.longest_in_flight()?;
-        (self.deadline(place, recorder) <= now).then_some(place)
+    pub(super) fn next_overdue(&mut self, now: u64, recorder: &Recorder) -> Option<Permit> {
+        let permit = self.permits.longest_in_flight()?;
+        (self.deadline(permit, recorder) <= now).then_some(permit)
     }
 
     /// Does what is due by the clock at `now`, before exchanges are cut off that have lasted too long.
@@ -141,9 +141,9 @@ impl Scheduler {
         self.arrivals.keep_time(now);
     }
 
-    /// Where all places were taken until now, or all connections, what fell due had to wait for one.
+    /// Where all permits were taken until now, or all connections, what fell due had to wait for one.
     pub(super) fn note_full(&mut self, now: u64, recorder: &mut Recorder) {
-        if self.places.free() == 0 || self.blocked.is_some() {
+        if self.permits.free() == 0 || self.blocked.is_some() {
             self.arrivals.all_taken(now, |family| recorder.dropped(family));
         }
     }
@@ -167,22 +167,22 @@ impl Scheduler {
         given_up
     }
 
-    /// Takes a place for an exchange whose turn it is, on a connection that is there or about to be.
-    pub(super) fn begin_exchange(&mut self, turn: &Turn, slot: Slot, now: u64) -> Place {
-        self.places.take(exchange(turn, slot, now))
+    /// Takes a permit for an exchange whose turn it is, on a connection that is there or about to be.
+    pub(super) fn begin_exchange(&mut self, turn: &Turn, slot: Slot, now: u64) -> Permit {
+        self.permits.take(exchange(turn, slot, now))
     }
 
-    /// An exchange has left its place at `now`, which is for the next one in its turn.
-    pub(super) fn give_back(&mut self, place: Place, now: u64) {
-        self.places.leave_in_turn(place, now);
+    /// An exchange gives its permit back at `now`, which is for the next one in its turn.
+    pub(super) fn give_back(&mut self, permit: Permit, now: u64) {
+        self.permits.leave_in_turn(permit, now);
     }
 
-    /// Sets a place aside whose connection could not be established. In an open loop the clock keeps
+    /// Sets a permit aside whose connection could not be established. In an open loop the clock keeps
     /// a peer that refuses from being flooded.
-    pub(super) fn rest(&mut self, place: Place, now: u64) {
+    pub(super) fn rest(&mut self, permit: Permit, now: u64) {
         match self.arrivals.are_timed() {
-            true => self.places.leave(place),
-            false => self.places.leave_to_rest(place, now + REST),
+            true => self.permits.leave(permit),
+            false => self.permits.leave_to_rest(permit, now + REST),
         }
     }
 
@@ -191,17 +191,17 @@ impl Scheduler {
         self.arrivals.may_follow(at)
     }
 
-    /// The exchange in a place is over at `at`, and leads to another. In an open loop that is due then.
+    /// The exchange under a permit is over at `at`, and leads to another. In an open loop that is due then.
     pub(super) fn follow(
         &mut self,
-        place: Place,
+        permit: Permit,
         endpoint: usize,
         request: u32,
         at: u64,
         counted: bool,
     ) {
         let due = self.arrivals.are_timed().then_some(at);
-        self.following.push((place, Turn { endpoint, counted, due, waited: false, request }));
+        self.following.push((permit, Turn { endpoint, counted, due, waited: false, request }));
     }
 
     /// True where something is to be followed.
@@ -209,14 +209,14 @@ impl Scheduler {
         !self.following.is_empty()
     }
 
-    /// An exchange that a redirect leads to, and its place, which it has not left.
-    pub(super) fn next_following(&mut self) -> Option<(Place, Turn)> {
+    /// An exchange that a redirect leads to, and its permit, which it has not given back.
+    pub(super) fn next_following(&mut self) -> Option<(Permit, Turn)> {
         self.following.pop()
     }
 
-    /// Puts what a redirect leads to into the place of the exchange before.
-    pub(super) fn go_on_with(&mut self, place: Place, turn: &Turn, slot: Slot, now: u64) {
-        self.places.renew(place, Exchange { followed: true, ..exchange(turn, slot, now) });
+    /// Puts what a redirect leads to under the permit of the exchange before.
+    pub(super) fn go_on_with(&mut self, permit: Permit, turn: &Turn, slot: Slot, now: u64) {
+        self.permits.renew(permit, Exchange { followed: true, ..exchange(turn, slot, now) });
     }
 
     /// The load is over at `now`, whatever had fallen due.
@@ -232,10 +232,10 @@ impl Scheduler {
 }
 
 /// In an open loop the clock says when exchanges begin, and only those that share a connection gain.
-fn gather(plan: &Plan, places: usize) -> Gather {
+fn batcher(plan: &Plan, permits: usize) -> Batcher {
     match plan.http.streams.get() > 1 && plan.load.pace.open().is_none() {
-        true => Gather::of(places),
-        false => Gather::none(),
+        true => Batcher::of(permits),
+        false => Batcher::none(),
     }
 }
 

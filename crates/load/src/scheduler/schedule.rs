@@ -16,7 +16,7 @@ const LONE: u64 = 0x6c6f_6e65_0000_0000;
 
 /// Exchanges that may be owed to a family on a worker: one in so many of those drawn for it, so that
 /// short and slow runs too have their ratio to within a hundredth or two; but at least one for each
-/// place, all of which may end at once, at least so many (servers answer several requests of one
+/// permit, all of which may end at once, at least so many (servers answer several requests of one
 /// connection before they turn to the next), and at most so many. A family that has less
 /// than half of all has less of the least, too, so that a rare one's turn is not put off for ever.
 const ONE_IN: u64 = 64;
@@ -81,12 +81,12 @@ impl Schedule {
         };
         let deals = PerFamily::from_fn(deal);
         let debts = Debts::new(prepared.endpoints.len());
-        let places = plan.in_flight() / u64::from(plan.load.threads.get());
+        let permits = plan.in_flight() / u64::from(plan.load.threads.get());
         let (v6, all) = plan.ratio.lowest();
         let part = |family| if family == Family::Ipv6 { v6 } else { all - v6 };
         let least = |family| {
             let of_all = (2 * part(family)).min(all);
-            (LEAST_OWED.max(places) * of_all).div_ceil(all)
+            (LEAST_OWED.max(permits) * of_all).div_ceil(all)
         };
         let (drawn, owed, ceiling) = (PerFamily::default(), PerFamily::default(), u64::MAX);
         let least = PerFamily::from_fn(least);

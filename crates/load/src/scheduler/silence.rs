@@ -7,7 +7,7 @@ use sixmark_model::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
 use crate::LONGEST_SILENCE;
-use crate::hope::Hope;
+use crate::reachability::Reachability;
 
 /// Fewer exchanges prove nothing.
 const LEAST: u64 = 2;
@@ -44,9 +44,9 @@ impl Silence {
     }
 
     /// A connection was established.
-    pub(crate) fn note_established(&mut self, hope: &Hope) {
+    pub(crate) fn note_established(&mut self, reachability: &Reachability) {
         if self.established == 0 {
-            hope.reach();
+            reachability.note_reached();
         }
         self.established += 1;
     }
@@ -63,11 +63,11 @@ impl Silence {
 
     /// True where no worker ever got a connection and all have tried often or long enough, which this
     /// one has for `lasted` nanoseconds.
-    pub(crate) fn is_hopeless(&mut self, lasted: u64, hope: &Hope) -> bool {
+    pub(crate) fn is_hopeless(&mut self, lasted: u64, reachability: &Reachability) -> bool {
         if self.established == 0 && self.loses_hope(lasted) {
-            hope.lose();
+            reachability.note_given_up();
         }
-        self.hopeless && hope.is_lost()
+        self.hopeless && reachability.is_unreachable()
     }
 
     /// True the first time that there were enough attempts in `lasted` nanoseconds.

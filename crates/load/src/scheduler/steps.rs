@@ -92,14 +92,14 @@ impl Scheduler {
         (!patient || self.arrivals.may_shift(now)).then_some(idle)
     }
 
-    /// Places wait for a connection of `family`: in an open loop that of the exchange that is due, in a
+    /// Permits wait for a connection of `family`: in an open loop that of the exchange that is due, in a
     /// closed one each that is free.
     fn block(&mut self, family: Family, recorder: &mut Recorder, now: u64) {
         self.arrivals.wait();
-        let places = if self.arrivals.are_timed() { 1 } else { self.places.free() };
+        let permits = if self.arrivals.are_timed() { 1 } else { self.permits.free() };
         let before = self.blocked.take();
         before.iter().for_each(|blocked| blocked.count(now, recorder));
-        self.blocked = Some(Blocked::new(family, places, now, before));
+        self.blocked = Some(Blocked::new(family, permits, now, before));
     }
 
     /// An exchange begins at `now`, or none may any more.

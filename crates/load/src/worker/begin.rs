@@ -5,7 +5,7 @@ use sixmark_sys::driver::{Driver, Slot};
 use super::serial::is_last;
 use super::{BURST, Worker};
 use crate::connection::{Carrier, State};
-use crate::exchange::Place;
+use crate::exchange::Permit;
 use crate::protocol::Protocol;
 use crate::scheduler::{NextStep, Turn};
 
@@ -19,9 +19,9 @@ impl<D: Driver> Worker<'_, D> {
         self.flush_touched();
     }
 
-    /// Begins an exchange if a place is free for one and one may begin; true where it did.
+    /// Begins an exchange if a permit is free for one and one may begin; true where it did.
     pub(super) fn begin(&mut self) -> bool {
-        if self.scheduler.places.free() == 0 {
+        if self.scheduler.permits.free() == 0 {
             return false;
         }
         // What falls due while a batch is dealt with does not wait for its end.
@@ -73,9 +73,9 @@ impl<D: Driver> Worker<'_, D> {
             let family = self.network.connections.get(slot).family;
             self.recorder.sent(family);
         }
-        let place = self.scheduler.begin_exchange(turn, slot, now);
-        self.requests.begin(place);
-        self.put_on(slot, place, true);
+        let permit = self.scheduler.begin_exchange(turn, slot, now);
+        self.requests.begin(permit);
+        self.put_on(slot, permit, true);
     }
 
     /// Begins an exchange on a connection of its own, which others may join.
@@ -86,10 +86,10 @@ impl<D: Driver> Worker<'_, D> {
         self.make_room();
         let now = self.network.driver.now();
         let slot = self.connect(turn.endpoint, now);
-        let place = self.scheduler.begin_exchange(turn, slot, now);
-        self.requests.begin(place);
-        self.join(slot, place);
-        self.network.connections.get(slot).protocol.enqueue(place);
+        let permit = self.scheduler.begin_exchange(turn, slot, now);
+        self.requests.begin(permit);
+        self.join(slot, permit);
+        self.network.connections.get(slot).protocol.enqueue(permit);
     }
 
     /// Idle connections to where nothing goes just now make room for another.
@@ -127,8 +127,8 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Puts an exchange on a connection, which may be its last.
-    fn join(&mut self, slot: Slot, place: Place) {
-        self.scheduler.places.get(place).slot = slot;
+    fn join(&mut self, slot: Slot, permit: Permit) {
+        self.scheduler.permits.get(permit).slot = slot;
         let connection = self.network.connections.get(slot);
         if connection.protocol.is_multiplexed() {
             connection.retiring |= is_last(&self.prepared.plan.connection, connection.requests + 1);
@@ -138,15 +138,15 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Puts an exchange on a connection, and sends its request where that is established. With `starts`
     /// the exchange starts with this.
-    pub(super) fn put_on(&mut self, slot: Slot, place: Place, starts: bool) {
-        self.join(slot, place);
+    pub(super) fn put_on(&mut self, slot: Slot, permit: Permit, starts: bool) {
+        self.join(slot, permit);
         let connection = self.network.connections.get(slot);
-        connection.protocol.enqueue(place);
+        connection.protocol.enqueue(permit);
         match (connection.state, &connection.protocol) {
             (State::Open, Protocol::Serial(_)) => self.send(slot, starts),
             (State::Open, Protocol::Multiplexed(_)) => {
                 if starts {
-                    self.scheduler.places.get(place).start = self.network.driver.now();
+                    self.scheduler.permits.get(permit).start = self.network.driver.now();
                 }
                 self.begin_streams(slot);
             }
@@ -155,12 +155,12 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Puts an exchange that its connection could not serve on another one.
-    pub(super) fn move_to_other(&mut self, place: Place, endpoint: usize) {
+    pub(super) fn move_to_other(&mut self, permit: Permit, endpoint: usize) {
         let slot = self.network.connections.room(endpoint).unwrap_or_else(|| {
             self.make_room();
             let now = self.network.driver.now();
             self.connect(endpoint, now)
         });
-        self.put_on(slot, place, false);
+        self.put_on(slot, permit, false);
     }
 }

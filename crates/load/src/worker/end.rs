@@ -6,15 +6,15 @@ use sixmark_sys::driver::{Close, Driver, Slot};
 use super::Worker;
 use crate::connection::State;
 use crate::errno;
-use crate::exchange::Place;
+use crate::exchange::Permit;
 use crate::protocol::{Breach, Protocol};
 
 impl<D: Driver> Worker<'_, D> {
     /// Ends what has lasted too long.
     pub(super) fn time_out(&mut self) {
         let now = self.network.driver.woke();
-        while let Some(place) = self.scheduler.next_overdue(now, &self.recorder) {
-            self.cut_off(place, Outcome::Timeout);
+        while let Some(permit) = self.scheduler.next_overdue(now, &self.recorder) {
+            self.cut_off(permit, Outcome::Timeout);
         }
         // The room of those cut off is for others, which are all still in time.
         for index in 0..self.network.touched().len() {
@@ -24,8 +24,8 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Cuts off all that is in flight and closes all connections.
     pub(super) fn abandon(&mut self) {
-        while let Some(place) = self.scheduler.places.longest_in_flight() {
-            self.cut_off(place, Outcome::Abandoned);
+        while let Some(permit) = self.scheduler.permits.longest_in_flight() {
+            self.cut_off(permit, Outcome::Abandoned);
         }
         while let Some(slot) = self.network.connections.longest_idle() {
             self.close(slot, self.network.usual_close());
@@ -33,18 +33,18 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// This side ends an exchange.
-    fn cut_off(&mut self, place: Place, outcome: Outcome) {
-        let slot = self.scheduler.places.get(place).slot;
+    fn cut_off(&mut self, permit: Permit, outcome: Outcome) {
+        let slot = self.scheduler.permits.get(permit).slot;
         let connection = self.network.connections.get(slot);
         let others = outcome == Outcome::Timeout && connection.in_flight > 1;
         match (connection.state, &connection.protocol) {
             (_, Protocol::Serial(_)) => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
-            (State::Open, _) => self.cut_off_stream(slot, place, outcome),
+            (State::Open, _) => self.cut_off_stream(slot, permit, outcome),
             // Those that joined it later have their time still before them.
             (State::Opening(phase), _) if others => {
-                connection.protocol.cancel(place);
+                connection.protocol.cancel(permit);
                 connection.retiring = true;
-                self.lose(place, Failure::new(outcome, phase));
+                self.lose(permit, Failure::new(outcome, phase));
             }
             _ => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
         }
@@ -55,7 +55,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.network.connections.get(slot);
         let phase = match (connection.state, &connection.protocol) {
             (State::Opening(phase), _) => phase,
-            (_, Protocol::Serial(machine)) => self.scheduler.places.get(machine.place()).phase,
+            (_, Protocol::Serial(machine)) => self.scheduler.permits.get(machine.permit()).phase,
             // Any but the connect's: each exchange is counted in its own.
             (_, Protocol::Multiplexed(_)) => Phase::Transfer,
         };
@@ -103,53 +103,55 @@ impl<D: Driver> Worker<'_, D> {
         if matches!(state, State::Opening(_)) {
             self.scheduler.silence.note_unestablished();
         }
-        let places = self.on(slot);
-        for &place in &places {
+        let permits = self.on(slot);
+        for &permit in &permits {
             let phase = match state {
                 State::Opening(phase) => phase,
-                _ => self.scheduler.places.get(place).phase,
+                _ => self.scheduler.permits.get(permit).phase,
             };
-            self.lose(place, Failure { phase, ..failure });
+            self.lose(permit, Failure { phase, ..failure });
         }
-        self.done_with(places);
+        self.done_with(permits);
         // Where the peer ended the connection there is nothing left to reset.
         let by_peer = matches!(failure.outcome, Outcome::Reset | Outcome::Truncated);
         self.close(slot, if by_peer { Close::Orderly } else { Close::Reset });
     }
 
     /// An exchange came to no good end. What becomes of its connection is for others to say.
-    pub(super) fn lose(&mut self, place: Place, failure: Failure) {
+    pub(super) fn lose(&mut self, permit: Permit, failure: Failure) {
         let now = self.network.driver.woke();
-        let exchange = self.scheduler.places.get(place);
+        let exchange = self.scheduler.permits.get(permit);
         let (slot, start) = (exchange.slot, exchange.start);
         if exchange.counted {
-            let from = self.network.connections.get(slot).place();
+            let from = self.network.connections.get(slot).counted_at();
             self.recorder.failed(from, exchange, failure);
             self.recorder.note_end(now);
             let tally = &self.recorder.tally[from.0];
             self.scheduler.silence.note_failure(from.0, failure.outcome, tally, [start, now]);
         }
-        self.requests.let_go(place);
+        self.requests.let_go(permit);
         // With TLS 1.3 a server may refuse a client's certificate only after the handshake.
         match (failure.phase, failure.outcome) {
-            (Phase::Connect | Phase::Tls, _) | (_, Outcome::Tls) => self.scheduler.rest(place, now),
-            _ => self.scheduler.give_back(place, now),
+            (Phase::Connect | Phase::Tls, _) | (_, Outcome::Tls) => {
+                self.scheduler.rest(permit, now)
+            }
+            _ => self.scheduler.give_back(permit, now),
         }
         self.network.connections.part(slot);
     }
 
     /// The exchanges on a connection, in a list that is to be given back.
-    pub(super) fn on(&mut self, slot: Slot) -> Vec<Place> {
-        let mut places = std::mem::take(&mut self.buffers.places);
+    pub(super) fn on(&mut self, slot: Slot) -> Vec<Permit> {
+        let mut permits = std::mem::take(&mut self.buffers.permits);
         let connection = self.network.connections.get(slot);
-        connection.protocol.list_exchanges(connection.in_flight, &mut places);
-        places
+        connection.protocol.list_exchanges(connection.in_flight, &mut permits);
+        permits
     }
 
     /// Gives the list back.
-    pub(super) fn done_with(&mut self, mut places: Vec<Place>) {
-        places.clear();
-        self.buffers.places = places;
+    pub(super) fn done_with(&mut self, mut permits: Vec<Permit>) {
+        permits.clear();
+        self.buffers.permits = permits;
     }
 
     /// Bytes that no request asked for: whatever follows on this connection would be doubtful.

@@ -14,16 +14,16 @@ impl<D: Driver> Worker<'_, D> {
         // Where the kernel is asked meanwhile, what it tells may come long after the last wait.
         self.recorder.note_late_news(self.network.driver.woke(), at);
         let connection = self.network.connections.get(slot);
-        let (busy, direct) = (connection.in_flight > 0, connection.outlet.is_none());
+        let (busy, direct) = (connection.in_flight > 0, connection.send_buffer.is_none());
         let over = matches!(kind, Kind::Ended | Kind::Failed(_) | Kind::NoSource(_));
-        if let (true, Some(outlet)) = (over, &mut connection.outlet) {
-            outlet.ended = true;
+        if let (true, Some(buffer)) = (over, &mut connection.send_buffer) {
+            buffer.ended = true;
         }
         match kind {
             Kind::Connected(peer) => self.connected(slot, at, peer),
             Kind::Sent if direct => self.sent(slot, at),
             Kind::Sent => {
-                self.network.passed(slot, at, &mut self.scheduler.places);
+                self.network.passed(slot, at, &mut self.scheduler.permits);
                 self.network.touch(slot);
             }
             Kind::Left => self.left(slot, at),
@@ -60,23 +60,23 @@ impl<D: Driver> Worker<'_, D> {
 
     /// The peer turned out to be of the other family than the endpoint.
     fn moved(&mut self, slot: Slot, from: Family) {
-        let places = self.on(slot);
-        for &place in &places {
-            let exchange = self.scheduler.places.get(place);
+        let permits = self.on(slot);
+        for &permit in &permits {
+            let exchange = self.scheduler.permits.get(permit);
             if exchange.counted {
                 self.recorder.moved(from, exchange);
             }
         }
-        self.done_with(places);
+        self.done_with(permits);
     }
 
     /// Requests can be sent on the connection.
     pub(super) fn established(&mut self, slot: Slot) {
-        self.scheduler.silence.note_established(&self.prepared.hope);
+        self.scheduler.silence.note_established(&self.prepared.reachability);
         let connection = self.network.connections.get(slot);
         connection.state = State::Open;
         if connection.protocol.is_multiplexed() {
-            connection.outlet.get_or_insert_default();
+            connection.send_buffer.get_or_insert_default();
         }
         match (&self.opening, &connection.protocol) {
             (Some(_), _) => self.opened(slot),

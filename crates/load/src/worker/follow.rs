@@ -1,4 +1,4 @@
-//! What becomes of an exchange with a complete response: it is counted, and its place is free or goes on
+//! What becomes of an exchange with a complete response: it is counted, and its permit is free or goes on
 //! to where the response leads.
 
 use sixmark_model::check::Rejection;
@@ -6,36 +6,36 @@ use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
-use crate::exchange::Place;
-use crate::notes::Which;
+use crate::exchange::Permit;
+use crate::notes::ExchangeKey;
 use crate::protocol::Complete;
 use crate::scheduler::Turn;
 
 impl<'a, D: Driver> Worker<'a, D> {
-    /// Counts an exchange whose complete response is here. It leaves its place; its connection is for
+    /// Counts an exchange whose complete response is here. It gives its permit back; its connection is for
     /// others to deal with.
-    pub(super) fn conclude(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
-        if at > self.scheduler.deadline(place, &self.recorder) {
-            return self.conclude_late(slot, place, at);
+    pub(super) fn conclude(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete) {
+        if at > self.scheduler.deadline(permit, &self.recorder) {
+            return self.conclude_late(slot, permit, at);
         }
         if self.requests.notes.is_some() {
-            return self.look_back(slot, place, at, complete);
+            return self.look_back(slot, permit, at, complete);
         }
-        let exchange = self.scheduler.places.get(place);
+        let exchange = self.scheduler.permits.get(permit);
         if exchange.counted {
-            let from = self.network.connections.get(slot).place();
+            let from = self.network.connections.get(slot).counted_at();
             self.recorder.completed(from, exchange, at, complete, false);
             self.recorder.note_end(at);
-            self.trace(slot, place, at);
+            self.trace(slot, permit, at);
         }
-        self.scheduler.give_back(place, self.network.driver.woke());
+        self.scheduler.give_back(permit, self.network.driver.woke());
     }
 
     /// As [`conclude`](Worker::conclude), where the end of the response came after the deadline and before
     /// anybody had looked at the clock. Its connection is as good as before.
-    fn conclude_late(&mut self, slot: Slot, place: Place, at: u64) {
-        let deadline = self.scheduler.deadline(place, &self.recorder);
-        let exchange = self.scheduler.places.get(place);
+    fn conclude_late(&mut self, slot: Slot, permit: Permit, at: u64) {
+        let deadline = self.scheduler.deadline(permit, &self.recorder);
+        let exchange = self.scheduler.permits.get(permit);
         if exchange.counted {
             let waited = exchange.first.is_none_or(|first| first > deadline);
             let phase = match () {
@@ -43,25 +43,25 @@ impl<'a, D: Driver> Worker<'a, D> {
                 () if waited => Phase::Wait,
                 () => Phase::Transfer,
             };
-            let from = self.network.connections.get(slot).place();
+            let from = self.network.connections.get(slot).counted_at();
             self.recorder.failed(from, exchange, Failure::new(Outcome::Timeout, phase));
             self.recorder.note_end(at);
         }
-        self.requests.let_go(place);
-        self.scheduler.give_back(place, self.network.driver.woke());
+        self.requests.let_go(permit);
+        self.scheduler.give_back(permit, self.network.driver.woke());
     }
 
     /// As [`conclude`](Worker::conclude), where something was noted of the exchange. What is followed
     /// is not checked: what it leads to is.
-    fn look_back(&mut self, slot: Slot, place: Place, at: u64, complete: Complete) {
-        let (which, status) = (self.which(slot, place), complete.status);
+    fn look_back(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete) {
+        let (which, status) = (self.which(slot, permit), complete.status);
         let goes_on = self.requests.follow(&which, status, self.scheduler.may_follow(at));
         let is_cut = !goes_on && self.requests.is_cut(&which, status);
         let verdict = if goes_on { Ok(()) } else { self.judge(&which, status) };
-        self.requests.let_go(place);
-        let exchange = self.scheduler.places.get(place);
+        self.requests.let_go(permit);
+        let exchange = self.scheduler.permits.get(permit);
         if exchange.counted {
-            let from = self.network.connections.get(slot).place();
+            let from = self.network.connections.get(slot).counted_at();
             self.recorder.tally[from.0].cut_chains += u64::from(is_cut);
             let wanted = goes_on || which.request().checks.look_at_status();
             let normal = verdict.is_ok();
@@ -75,20 +75,20 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             self.recorder.note_end(at);
             if normal {
-                self.trace(slot, place, at);
+                self.trace(slot, permit, at);
             }
         }
         match goes_on {
             true => {
                 let counted = self.recorder.measures(at);
-                self.scheduler.follow(place, which.endpoint, which.request, at, counted);
+                self.scheduler.follow(permit, which.endpoint, which.request, at, counted);
             }
-            false => self.scheduler.give_back(place, self.network.driver.woke()),
+            false => self.scheduler.give_back(permit, self.network.driver.woke()),
         }
     }
 
     /// Whether a complete response is what it was to be. All others wait meanwhile.
-    fn judge(&mut self, which: &Which<'_>, status: u16) -> Result<(), Rejection> {
+    fn judge(&mut self, which: &ExchangeKey<'_>, status: u16) -> Result<(), Rejection> {
         if !which.request().checks.keep_content() {
             return self.requests.verdict(which, status);
         }
@@ -103,47 +103,47 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     /// Tells of a measured exchange that had its complete response, where anybody asked. Only those that
     /// follow one another in plain text can be told in packets.
-    fn trace(&mut self, slot: Slot, place: Place, end: u64) {
+    fn trace(&mut self, slot: Slot, permit: Permit, end: u64) {
         if !self.recorder.is_traced() {
             return;
         }
         let connection = self.network.connections.get(slot);
         let secure = self.prepared.endpoints[connection.endpoint].secure;
         if !secure && !connection.protocol.is_multiplexed() {
-            let exchange = self.scheduler.places.get(place);
+            let exchange = self.scheduler.permits.get(permit);
             self.recorder.trace_exchange(slot, connection, exchange, end);
         }
     }
 
-    /// The exchange in a place, for those who look it up.
-    pub(super) fn which(&mut self, slot: Slot, place: Place) -> Which<'a> {
+    /// The exchange under a permit, for those who look it up.
+    pub(super) fn which(&mut self, slot: Slot, permit: Permit) -> ExchangeKey<'a> {
         let endpoint = self.network.connections.get(slot).endpoint;
-        let request = self.scheduler.places.get(place).request;
-        Which { prepared: self.prepared, endpoint, place, request }
+        let request = self.scheduler.permits.get(permit).request;
+        ExchangeKey { prepared: self.prepared, endpoint, permit, request }
     }
 
     /// Begins what the redirects just read lead to. Not while they are read: what is done with their
     /// connections comes first.
     pub(super) fn follow_on(&mut self) {
-        while let Some((place, turn)) = self.scheduler.next_following() {
+        while let Some((permit, turn)) = self.scheduler.next_following() {
             let there = self.network.connections.room(turn.endpoint);
             if there.is_none() {
                 self.make_room();
             }
             let now = self.network.driver.now();
             let slot = there.unwrap_or_else(|| self.connect(turn.endpoint, now));
-            self.go_on_with(place, &turn, slot, now);
+            self.go_on_with(permit, &turn, slot, now);
         }
     }
 
     /// Puts what a redirect leads to on a connection that is there, or about to be.
-    fn go_on_with(&mut self, place: Place, turn: &Turn, slot: Slot, now: u64) {
+    fn go_on_with(&mut self, permit: Permit, turn: &Turn, slot: Slot, now: u64) {
         if turn.counted {
             let family = self.network.connections.get(slot).family;
             self.recorder.sent(family);
             self.recorder.tally[family].followed += 1;
         }
-        self.scheduler.go_on_with(place, turn, slot, now);
-        self.put_on(slot, place, true);
+        self.scheduler.go_on_with(permit, turn, slot, now);
+        self.put_on(slot, permit, true);
     }
 }

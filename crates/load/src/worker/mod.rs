@@ -24,7 +24,7 @@ use sixmark_model::truth::Book;
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::builder::RequestBuilder;
-use super::exchange::Place;
+use super::exchange::Permit;
 use super::network::Network;
 use super::prepare::Prepared;
 use super::protocol::Memory;
@@ -65,11 +65,11 @@ pub struct Worker<'a, D> {
 #[derive(Debug, Default)]
 struct Buffers {
     /// What a machine told was over.
-    over: Vec<(Place, StreamEnd)>,
+    over: Vec<(Permit, StreamEnd)>,
     /// What came through TLS.
     plain: Vec<u8>,
     /// Exchanges that something is done with one after the other.
-    places: Vec<Place>,
+    permits: Vec<Permit>,
 }
 
 /// What one worker counted.
@@ -148,7 +148,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.finish(ended, slices)
     }
 
-    /// Deals with all that happened, beginning an exchange whenever a place may be free. Not without
+    /// Deals with all that happened, beginning an exchange whenever a permit may be free. Not without
     /// end: a connection that fails at once is news as well, and the clock must be looked at.
     fn deal(&mut self) {
         let mut begun = 0;
@@ -177,7 +177,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// True where no worker ever got a connection and all have tried often or long enough.
     fn is_hopeless(&mut self) -> bool {
         let lasted = self.network.driver.woke().saturating_sub(self.scheduler.begin());
-        self.scheduler.silence.is_hopeless(lasted, &self.prepared.hope)
+        self.scheduler.silence.is_hopeless(lasted, &self.prepared.reachability)
     }
 
     /// When the worker must look at the clock again, if nothing happens before.
@@ -201,7 +201,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.scheduler.keep_time(now);
         self.wake_quic(now);
         self.time_out();
-        self.scheduler.places.wake(now);
+        self.scheduler.permits.wake(now);
         if now >= self.recorder.slice_end() {
             let slice = self.recorder.cut(now, self.network.driver.waited());
             self.network.driver.keep_to(self.grain(&slice));
@@ -220,8 +220,8 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     /// Sends what has gathered on one connection, as far as the driver takes it.
     fn flush(&mut self, slot: Slot) {
-        let places = &mut self.scheduler.places;
-        if let Err(failure) = self.network.flush(slot, places, &mut self.recorder) {
+        let permits = &mut self.scheduler.permits;
+        if let Err(failure) = self.network.flush(slot, permits, &mut self.recorder) {
             self.broken_tls(slot, &failure);
         }
     }

@@ -2,11 +2,11 @@
 
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
-use crate::exchange::Place;
-use crate::notes::{Look, Notes, Which};
+use crate::exchange::Permit;
+use crate::notes::{ExchangeKey, NoteTaker, Notes};
 use crate::prepare::Prepared;
 use crate::protocol::Sight as _;
-use crate::scheduler::Places;
+use crate::scheduler::Permits;
 
 /// How an exchange ended that shares its connection.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,8 @@ pub(super) enum StreamEnd {
 
 /// Notes what a machine tells.
 pub(super) struct StreamObserver<'a> {
-    pub(super) places: &'a mut Places,
-    pub(super) over: &'a mut Vec<(Place, StreamEnd)>,
+    pub(super) permits: &'a mut Permits,
+    pub(super) over: &'a mut Vec<(Permit, StreamEnd)>,
     pub(super) at: u64,
     /// For what is seen of responses, where anything is.
     pub(super) notes: Option<&'a mut Notes>,
@@ -27,17 +27,17 @@ pub(super) struct StreamObserver<'a> {
 }
 
 impl StreamObserver<'_> {
-    fn look(&mut self, place: Place) -> Option<Look<'_>> {
+    fn look(&mut self, permit: Permit) -> Option<NoteTaker<'_>> {
         let (prepared, endpoint) = (self.prepared, self.endpoint);
-        let request = self.places.get(place).request;
-        let which = Which { prepared, endpoint, place, request };
-        self.notes.as_deref_mut().map(|notes| Look { notes, which })
+        let request = self.permits.get(permit).request;
+        let which = ExchangeKey { prepared, endpoint, permit, request };
+        self.notes.as_deref_mut().map(|notes| NoteTaker { notes, which })
     }
 }
 
 impl Observer for StreamObserver<'_> {
     fn begun(&mut self, token: Token) {
-        self.places.get(token).note_first(self.at);
+        self.permits.get(token).note_first(self.at);
     }
 
     fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {

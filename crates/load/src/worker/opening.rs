@@ -63,7 +63,7 @@ impl FirstConnections {
 
 impl<D: Driver> Worker<'_, D> {
     /// Opens as many connections as are to be used at once, spread over the endpoints as the
-    /// exchanges will be. Each takes a place until it is there. What can't be opened is counted, not
+    /// exchanges will be. Each takes a permit until it is there. What can't be opened is counted, not
     /// tried again, and where none of those under way to an endpoint comes about for a while the
     /// others to it aren't tried at all: the server takes no more. `tell` hears now and then how many
     /// there are.
@@ -146,16 +146,16 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Takes the exchanges off a connection that was only to be opened.
     fn release(&mut self, slot: Slot) {
-        let places = self.on(slot);
+        let permits = self.on(slot);
         // Nothing was asked on it: it has all its requests before it.
         let connection = self.network.connections.get(slot);
         (connection.requests, connection.retiring) = (0, false);
         drop(connection.protocol.streams().map(Streams::take_waiting));
-        for &place in &places {
-            self.scheduler.places.leave(place);
+        for &permit in &permits {
+            self.scheduler.permits.leave(permit);
             self.network.connections.part(slot);
         }
-        self.done_with(places);
+        self.done_with(permits);
     }
 
     /// A connection could not be opened.
@@ -175,8 +175,8 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn give_up_opening(&mut self) {
-        while let Some(place) = self.scheduler.places.longest_in_flight() {
-            let slot = self.scheduler.places.get(place).slot;
+        while let Some(permit) = self.scheduler.permits.longest_in_flight() {
+            let slot = self.scheduler.permits.get(permit).slot;
             self.unopened(slot);
         }
     }

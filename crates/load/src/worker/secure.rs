@@ -18,13 +18,13 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Bytes came on a connection that has an outlet.
+    /// Bytes came on a connection that has a buffer.
     pub(super) fn heard(&mut self, slot: Slot, at: u64, count: usize) {
         let connection = self.network.connections.get(slot);
         self.recorder.bytes_received(connection.family, count, at);
-        let Some(outlet) = &mut connection.outlet else { return };
-        outlet.heard = at;
-        match outlet.tls {
+        let Some(buffer) = &mut connection.send_buffer else { return };
+        buffer.heard = at;
+        match buffer.tls {
             Some(_) => self.decrypt(slot, at),
             None => self.read(slot, at, None),
         }

@@ -10,8 +10,8 @@ use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 use super::Worker;
 use crate::builder::BuiltRequest;
 use crate::connection::State;
-use crate::exchange::Place;
-use crate::notes::{Look, Which};
+use crate::exchange::Permit;
+use crate::notes::{ExchangeKey, NoteTaker};
 use crate::prepare::MessageForm;
 use crate::protocol::{Complete, Protocol, Sight};
 
@@ -25,20 +25,20 @@ impl<D: Driver> Worker<'_, D> {
         let last = is_last(&self.prepared.plan.connection, connection.requests);
         let endpoint = &self.prepared.endpoints[connection.endpoint];
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
-        let place = machine.place();
-        let request = self.scheduler.places.get(place).request;
+        let permit = machine.permit();
+        let request = self.scheduler.permits.get(permit).request;
         let requests = &endpoint.requests[request as usize];
         machine.begin(requests.kind);
         match requests.message(last) {
             MessageForm::Constant(message) if self.requests.notes.is_none() => {
-                self.hand_over(slot, place, message, starts);
+                self.hand_over(slot, permit, message, starts);
             }
             form => {
-                let which = self.which(slot, place);
+                let which = self.which(slot, permit);
                 match self.requests.build(&which, form, last) {
-                    BuiltRequest::Same(message) => self.hand_over(slot, place, message, starts),
+                    BuiltRequest::Same(message) => self.hand_over(slot, permit, message, starts),
                     BuiltRequest::Own(head, body) => {
-                        self.send_own(slot, place, head, body.as_ref(), starts);
+                        self.send_own(slot, permit, head, body.as_ref(), starts);
                     }
                 }
             }
@@ -49,42 +49,42 @@ impl<D: Driver> Worker<'_, D> {
     fn send_own(
         &mut self,
         slot: Slot,
-        place: Place,
+        permit: Permit,
         mut bytes: Vec<u8>,
         body: Option<&Arc<Vec<u8>>>,
         starts: bool,
     ) {
         let long = body.is_some_and(|body| body.len() > SHORT);
-        if long || self.network.connections.get(slot).outlet.is_some() {
-            return self.hand_over(slot, place, &Message::with_body(bytes, body), starts);
+        if long || self.network.connections.get(slot).send_buffer.is_some() {
+            return self.hand_over(slot, permit, &Message::with_body(bytes, body), starts);
         }
         bytes.extend_from_slice(body.map_or(&[], |body| body.as_slice()));
-        self.scheduler.places.get(place).length = bytes.len() as u64;
+        self.scheduler.permits.get(permit).length = bytes.len() as u64;
         // The exchange before is over, so that its request was answered.
         let handed = self.network.driver.pass(slot, &mut bytes);
         self.requests.reuse(bytes);
-        self.handed(slot, place, handed, starts);
+        self.handed(slot, permit, handed, starts);
     }
 
-    /// Sends a message, which is the request of the exchange in `place`.
-    fn hand_over(&mut self, slot: Slot, place: Place, message: &Message, starts: bool) {
-        let exchange = self.scheduler.places.get(place);
+    /// Sends a message, which is the request of the exchange under `permit`.
+    fn hand_over(&mut self, slot: Slot, permit: Permit, message: &Message, starts: bool) {
+        let exchange = self.scheduler.permits.get(permit);
         exchange.length = message.length() as u64;
-        if let Some(outlet) = &mut self.network.connections.get(slot).outlet {
-            outlet.message = Some((message.clone(), 0));
+        if let Some(buffer) = &mut self.network.connections.get(slot).send_buffer {
+            buffer.message = Some((message.clone(), 0));
             if starts {
                 exchange.start = self.network.driver.now();
             }
             return self.network.touch(slot);
         }
         let handed = self.network.driver.send(slot, message);
-        self.handed(slot, place, handed, starts);
+        self.handed(slot, permit, handed, starts);
     }
 
-    fn handed(&mut self, slot: Slot, place: Place, handed: Handed, starts: bool) {
+    fn handed(&mut self, slot: Slot, permit: Permit, handed: Handed, starts: bool) {
         if let Handed::Whole(at) = handed {
             if starts {
-                self.scheduler.places.get(place).start = at;
+                self.scheduler.permits.get(permit).start = at;
             }
             self.sent(slot, at);
         }
@@ -94,7 +94,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn sent(&mut self, slot: Slot, at: u64) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
-        let exchange = self.scheduler.places.get(machine.place());
+        let exchange = self.scheduler.permits.get(machine.permit());
         exchange.note_sent(at);
         if exchange.counted {
             self.recorder.tally[connection.family].bytes.sent += exchange.length;
@@ -108,7 +108,7 @@ impl<D: Driver> Worker<'_, D> {
         if connection.in_flight == 0 {
             return;
         }
-        let exchange = self.scheduler.places.get(machine.place());
+        let exchange = self.scheduler.permits.get(machine.permit());
         if exchange.phase == Phase::Wait {
             exchange.sent = at;
         }
@@ -117,7 +117,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn received(&mut self, slot: Slot, at: u64, count: usize) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
-        if self.scheduler.places.get(machine.place()).counted {
+        if self.scheduler.permits.get(machine.permit()).counted {
             self.recorder.tally[connection.family].bytes.received += count as u64;
         }
         self.read_serial(slot, at, None);
@@ -129,18 +129,18 @@ impl<D: Driver> Worker<'_, D> {
         if connection.in_flight == 0 {
             return self.unsolicited(slot);
         }
-        let direct = connection.outlet.is_none();
+        let direct = connection.send_buffer.is_none();
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
-        let place = machine.place();
-        let exchange = self.scheduler.places.get(place);
+        let permit = machine.permit();
+        let exchange = self.scheduler.permits.get(permit);
         exchange.note_first(at);
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let (fed, kept) = match &mut self.requests.notes {
             None => (machine.read(bytes, &mut self.memory, None), false),
             Some(notes) => {
                 let (prepared, endpoint) = (self.prepared, connection.endpoint);
-                let which = Which { prepared, endpoint, place, request: exchange.request };
-                let (sees, mut look) = (which.sees(), Look { notes, which });
+                let which = ExchangeKey { prepared, endpoint, permit, request: exchange.request };
+                let (sees, mut look) = (which.sees(), NoteTaker { notes, which });
                 let sight = sees.anything().then_some(&mut look as &mut dyn Sight);
                 (machine.read(bytes, &mut self.memory, sight), sees.content)
             }
@@ -149,7 +149,7 @@ impl<D: Driver> Worker<'_, D> {
             Ok(fed) => match fed.complete {
                 Some(complete) => {
                     let more = fed.consumed < bytes.len();
-                    self.complete(slot, place, at, complete, more);
+                    self.complete(slot, permit, at, complete, more);
                 }
                 None if direct && !kept => {
                     self.network.driver.drop_next(slot, machine.discardable());
@@ -163,20 +163,20 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn dropped(&mut self, slot: Slot, at: u64, count: u64) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
-        let place = machine.place();
-        if self.scheduler.places.get(place).counted {
+        let permit = machine.permit();
+        if self.scheduler.permits.get(permit).counted {
             self.recorder.tally[connection.family].bytes.received += count;
         }
         if let Some(complete) = machine.discarded(count) {
-            self.complete(slot, place, at, complete, false);
+            self.complete(slot, permit, at, complete, false);
         }
     }
 
     /// A complete response is here; `more` says that bytes came after it.
-    fn complete(&mut self, slot: Slot, place: Place, at: u64, complete: Complete, more: bool) {
+    fn complete(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete, more: bool) {
         // A request that was not sent whole leaves the connection in the middle of it.
-        let whole = self.scheduler.places.get(place).phase != Phase::Send;
-        self.conclude(slot, place, at, complete);
+        let whole = self.scheduler.permits.get(permit).phase != Phase::Send;
+        self.conclude(slot, permit, at, complete);
         let connection = self.network.connections.get(slot);
         let last = is_last(&self.prepared.plan.connection, connection.requests);
         if more {
@@ -196,7 +196,7 @@ impl<D: Driver> Worker<'_, D> {
     /// has it.
     pub(super) fn ended(&mut self, slot: Slot, at: u64, announced: bool) {
         let connection = self.network.connections.get(slot);
-        let secure = connection.outlet.as_ref().is_some_and(|outlet| outlet.tls.is_some());
+        let secure = connection.send_buffer.as_ref().is_some_and(|buffer| buffer.tls.is_some());
         match (connection.state, &mut connection.protocol) {
             _ if connection.in_flight == 0 => self.close(slot, Close::Orderly),
             (State::Opening(Phase::Tls), _) => self.fail(slot, Outcome::Tls),
@@ -204,13 +204,13 @@ impl<D: Driver> Worker<'_, D> {
             // Only what TLS says of the end can be believed (RFC 9112, 9.8).
             (_, Protocol::Serial(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
             (_, Protocol::Serial(machine)) => {
-                let place = machine.place();
+                let permit = machine.permit();
                 match machine.finish() {
                     Ok(complete) => {
                         // No end has a stamp of the kernel's.
                         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
                         self.recorder.clocks.missing += u64::from(kernel);
-                        self.complete(slot, place, at, complete, false);
+                        self.complete(slot, permit, at, complete, false);
                     }
                     Err(_) => self.fail(slot, Outcome::Truncated),
                 }

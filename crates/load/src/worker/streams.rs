@@ -8,8 +8,8 @@ use sixmark_sys::driver::{Driver, Slot};
 use super::Worker;
 use super::observer::{StreamEnd, StreamObserver};
 use crate::connection::{Connection, State};
-use crate::exchange::Place;
-use crate::notes::Which;
+use crate::exchange::Permit;
+use crate::notes::ExchangeKey;
 use crate::protocol::{Breach, Complete, Protocol, Streams};
 
 /// How often an exchange is sent again that peers said they did nothing with.
@@ -29,11 +29,11 @@ impl<D: Driver> Worker<'_, D> {
     fn begin_stream(&mut self, slot: Slot) -> bool {
         let connection = self.network.connections.get(slot);
         let Some(streams) = connection.protocol.streams() else { return false };
-        let Some(place) = streams.first_waiting() else { return false };
-        let request = self.scheduler.places.get(place).request;
+        let Some(permit) = streams.first_waiting() else { return false };
+        let request = self.scheduler.permits.get(permit).request;
         let which =
-            Which { prepared: self.prepared, endpoint: connection.endpoint, place, request };
-        streams.begin_waiting(place, self.requests.outgoing(which))
+            ExchangeKey { prepared: self.prepared, endpoint: connection.endpoint, permit, request };
+        streams.begin_waiting(permit, self.requests.outgoing(which))
     }
 
     /// Reads the bytes given, or those that the driver told of.
@@ -42,9 +42,9 @@ impl<D: Driver> Worker<'_, D> {
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
-        let (places, notes) = (&mut self.scheduler.places, self.requests.notes.as_deref_mut());
+        let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
         let mut observer =
-            StreamObserver { places, over: &mut over, at, notes, prepared, endpoint };
+            StreamObserver { permits, over: &mut over, at, notes, prepared, endpoint };
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let read = streams.read(bytes, &mut observer);
         self.settle(slot, at, over);
@@ -60,9 +60,9 @@ impl<D: Driver> Worker<'_, D> {
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
-        let (places, notes) = (&mut self.scheduler.places, self.requests.notes.as_deref_mut());
+        let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
         let mut observer =
-            StreamObserver { places, over: &mut over, at, notes, prepared, endpoint };
+            StreamObserver { permits, over: &mut over, at, notes, prepared, endpoint };
         let read = streams.attend(event, &mut self.memory, &mut observer);
         self.settle(slot, at, over);
         if let Err(breach) = read {
@@ -71,11 +71,11 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Does what is to be done about the exchanges that are over, in a list that is given back.
-    fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(Place, StreamEnd)>) {
+    fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(Permit, StreamEnd)>) {
         // First, so that nothing that leaves this connection comes back to it.
         self.note_draining(slot);
-        for (place, how) in over.drain(..) {
-            self.stream_over(slot, place, at, how);
+        for (permit, how) in over.drain(..) {
+            self.stream_over(slot, permit, at, how);
         }
         self.buffers.over = over;
     }
@@ -116,46 +116,46 @@ impl<D: Driver> Worker<'_, D> {
     fn clear_out(&mut self, slot: Slot) {
         let waiting =
             self.network.connections.get(slot).protocol.streams().map(Streams::take_waiting);
-        for place in waiting.into_iter().flatten() {
-            self.send_elsewhere(place);
+        for permit in waiting.into_iter().flatten() {
+            self.send_elsewhere(permit);
         }
     }
 
-    pub(super) fn stream_over(&mut self, slot: Slot, place: Place, at: u64, how: StreamEnd) {
-        self.network.connections.forget(slot, place);
+    pub(super) fn stream_over(&mut self, slot: Slot, permit: Permit, at: u64, how: StreamEnd) {
+        self.network.connections.forget(slot, permit);
         match how {
-            StreamEnd::Answered(answer) => self.answered(slot, place, at, answer),
-            StreamEnd::Lost(Loss::Unprocessed) => self.unprocessed(place),
-            StreamEnd::Lost(Loss::Reset(code)) => self.lose_by(place, Outcome::Reset, code),
+            StreamEnd::Answered(answer) => self.answered(slot, permit, at, answer),
+            StreamEnd::Lost(Loss::Unprocessed) => self.unprocessed(permit),
+            StreamEnd::Lost(Loss::Reset(code)) => self.lose_by(permit, Outcome::Reset, code),
             StreamEnd::Lost(Loss::Malformed { code, why }) => {
                 self.recorder.breach = Some(why);
-                self.lose_by(place, Outcome::Protocol, code);
+                self.lose_by(permit, Outcome::Protocol, code);
                 self.recorder.breach = None;
             }
         }
     }
 
-    fn answered(&mut self, slot: Slot, place: Place, at: u64, answer: Answer) {
+    fn answered(&mut self, slot: Slot, permit: Permit, at: u64, answer: Answer) {
         let Answer { status, body } = answer;
-        self.conclude(slot, place, at, Complete { status, body, keep_alive: true });
+        self.conclude(slot, permit, at, Complete { status, body, keep_alive: true });
         self.network.connections.part(slot);
     }
 
-    fn lose_by(&mut self, place: Place, outcome: Outcome, code: u64) {
-        let phase = self.scheduler.places.get(place).phase;
-        self.lose(place, Failure { code: Some(code), ..Failure::new(outcome, phase) });
+    fn lose_by(&mut self, permit: Permit, outcome: Outcome, code: u64) {
+        let phase = self.scheduler.permits.get(permit).phase;
+        self.lose(permit, Failure { code: Some(code), ..Failure::new(outcome, phase) });
     }
 
     /// The peer did nothing with a request, so that it may be sent again (RFC 9113, 8.7), but not
     /// for ever.
-    fn unprocessed(&mut self, place: Place) {
-        let exchange = self.scheduler.places.get(place);
+    fn unprocessed(&mut self, permit: Permit) {
+        let exchange = self.scheduler.permits.get(permit);
         exchange.tries += 1;
         let (slot, tries) = (exchange.slot, exchange.tries);
         if tries >= TRIES {
             let streams = self.network.connections.get(slot).protocol.streams();
             let code = streams.map_or(0, |streams| streams.goaway_code());
-            return self.lose_by(place, Outcome::Reset, code);
+            return self.lose_by(permit, Outcome::Reset, code);
         }
         // What was heard of it is no part of what comes now.
         (exchange.phase, exchange.first) = (Phase::Send, None);
@@ -163,17 +163,17 @@ impl<D: Driver> Worker<'_, D> {
             let family = self.network.connections.get(slot).family;
             self.recorder.tally[family].resent += 1;
         }
-        self.send_elsewhere(place);
+        self.send_elsewhere(permit);
     }
 
     /// Puts an exchange on another connection; it goes on as the same one.
-    fn send_elsewhere(&mut self, place: Place) {
-        let from = self.scheduler.places.get(place).slot;
+    fn send_elsewhere(&mut self, permit: Permit) {
+        let from = self.scheduler.permits.get(permit).slot;
         let Connection { endpoint, family, .. } = *self.network.connections.get(from);
         self.network.connections.part(from);
-        self.move_to_other(place, endpoint);
+        self.move_to_other(permit, endpoint);
         // The one before may have turned out to be of the other family than its endpoint.
-        let exchange = self.scheduler.places.get(place);
+        let exchange = self.scheduler.permits.get(permit);
         if exchange.counted && self.network.connections.get(exchange.slot).family != family {
             self.recorder.moved(family, exchange);
         }
@@ -196,12 +196,12 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Ends one exchange of several on a connection from this side.
-    pub(super) fn cut_off_stream(&mut self, slot: Slot, place: Place, outcome: Outcome) {
-        self.network.connections.get(slot).protocol.cancel(place);
-        self.network.connections.forget(slot, place);
+    pub(super) fn cut_off_stream(&mut self, slot: Slot, permit: Permit, outcome: Outcome) {
+        self.network.connections.get(slot).protocol.cancel(permit);
+        self.network.connections.forget(slot, permit);
         let (phase, start) =
-            (self.scheduler.places.get(place).phase, self.scheduler.places.get(place).start);
-        self.lose(place, Failure::new(outcome, phase));
+            (self.scheduler.permits.get(permit).phase, self.scheduler.permits.get(permit).start);
+        self.lose(permit, Failure::new(outcome, phase));
         self.network.connections.doubt(slot, start);
         self.network.touch(slot);
         self.close_retired(slot);

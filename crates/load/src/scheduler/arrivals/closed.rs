@@ -1,4 +1,4 @@
-//! The closed loop: whenever a place is free, an exchange may begin.
+//! The closed loop: whenever a permit is free, an exchange may begin.
 
 use super::{TakenTurn, Turn};
 use crate::prepare::Prepared;
@@ -12,7 +12,7 @@ const LONGEST_TAIL: u64 = 500_000_000;
 const SHORTEST_TAIL: u64 = 200_000_000;
 const OWING_NOTHING: u64 = 8;
 
-/// Arrivals that come when a place does.
+/// Arrivals that come when a permit does.
 #[derive(Debug)]
 pub(crate) struct Closed {
     schedule: Schedule,

@@ -25,7 +25,7 @@ pub(crate) struct Turn {
     pub(crate) counted: bool,
     /// When it was to begin; in a closed loop it begins when it can.
     pub(crate) due: Option<u64>,
-    /// It had to wait for a place.
+    /// It had to wait for a permit.
     pub(crate) waited: bool,
     /// The number of the request that it sends: a timetable's, else the first one's, until a mix says
     /// otherwise.
@@ -52,7 +52,7 @@ impl Arrivals {
         matches!(self, Arrivals::Open(_))
     }
 
-    /// True where an exchange may begin at `now`, a place being free.
+    /// True where an exchange may begin at `now`, a permit being free.
     pub(crate) fn may_begin(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.may_begin(now),
@@ -91,7 +91,7 @@ impl Arrivals {
         }
     }
 
-    /// When to ask again whether an exchange may begin, a place being free; none where not before
+    /// When to ask again whether an exchange may begin, a permit being free; none where not before
     /// something else happens.
     pub(crate) fn look(&self, now: u64) -> Option<u64> {
         match self {
@@ -108,7 +108,7 @@ impl Arrivals {
         }
     }
 
-    /// No place is free at `now`, before it is dealt with what has happened by then. Tells of each
+    /// No permit is free at `now`, before it is dealt with what has happened by then. Tells of each
     /// measured arrival that is dropped.
     pub(crate) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family)) {
         if let Arrivals::Open(open) = self {

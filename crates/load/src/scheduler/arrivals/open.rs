@@ -41,7 +41,7 @@ pub(crate) struct Open {
     end: u64,
     spin: u64,
     drops: bool,
-    /// What was due by then had to wait for a place.
+    /// What was due by then had to wait for a permit.
     full_until: u64,
     /// The one that was due and found no connection, and its family.
     held: Option<(Turn, Family)>,
@@ -178,7 +178,7 @@ impl Open {
         held.is_some()
     }
 
-    /// All places are taken at `now`, or all connections to where the next goes: what is due by then has to wait, or is dropped.
+    /// All permits are taken at `now`, or all connections to where the next goes: what is due by then has to wait, or is dropped.
     pub(super) fn all_taken(&mut self, now: u64, mut dropped: impl FnMut(Family)) {
         self.full_until = now;
         while self.drops

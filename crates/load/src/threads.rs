@@ -32,10 +32,10 @@ pub(super) fn start(
     // Before the drivers, whose clocks begin when they are made: what a worker does before the
     // beginning is warm-up.
     let begin = clock::now();
-    let crew = Crew { prepared, stop, slices, begin };
+    let threads = WorkerThreads { prepared, stop, slices, begin };
     match plan.load.driver {
-        plan::Driver::Epoll => crew.work(epolls(plan)?),
-        plan::Driver::Uring | plan::Driver::Auto => crew.work(urings(plan)?),
+        plan::Driver::Epoll => threads.start_all(epolls(plan)?),
+        plan::Driver::Uring | plan::Driver::Auto => threads.start_all(urings(plan)?),
     }
 }
 
@@ -55,7 +55,7 @@ fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
 }
 
 /// What all workers are given.
-struct Crew<'a> {
+struct WorkerThreads<'a> {
     prepared: &'a Arc<Prepared>,
     stop: &'a Arc<AtomicBool>,
     slices: Sender<Slice>,
@@ -63,20 +63,20 @@ struct Crew<'a> {
 }
 
 /// Where a worker that is ready waits for the others.
-struct Line {
+struct StartLine {
     ready: Sender<()>,
     begin: Receiver<u64>,
 }
 
-impl Crew<'_> {
+impl WorkerThreads<'_> {
     /// A thread for each driver. They begin together when all are there.
-    fn work<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
+    fn start_all<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
         let (ready, told) = channel();
         let (mut workers, mut starts) = (Vec::new(), Vec::new());
         for (driver, number) in drivers.into_iter().zip(0..) {
             let (start, begin) = channel();
-            let line = Line { ready: ready.clone(), begin };
-            workers.push(self.hire(driver, number, line).map_err(|error| self.how(error))?);
+            let line = StartLine { ready: ready.clone(), begin };
+            workers.push(self.spawn_worker(driver, number, line).map_err(|error| self.how(error))?);
             starts.push(start);
         }
         drop(ready);
@@ -95,11 +95,11 @@ impl Crew<'_> {
         }
     }
 
-    fn hire<D: Driver + Send + 'static>(
+    fn spawn_worker<D: Driver + Send + 'static>(
         &self,
         driver: D,
         number: u32,
-        line: Line,
+        line: StartLine,
     ) -> io::Result<Handle> {
         let (prepared, stop) = (Arc::clone(self.prepared), Arc::clone(self.stop));
         // Dropping the sender is how the collector learns that the worker is done.
@@ -123,7 +123,7 @@ impl Crew<'_> {
                     worker.begin_at(begin);
                     worker.run(&stop, |slice| drop(slices.send(slice)))
                 }
-                // Others could not be hired: there is nothing to do.
+                // Others could not be started: there is nothing to do.
                 None => worker.run(&AtomicBool::new(true), drop),
             }
         };
@@ -143,7 +143,7 @@ fn start_together(ready: &Receiver<()>, starts: &[Sender<u64>]) {
     }
 }
 
-impl Line {
+impl StartLine {
     /// When to begin; none where that will not be.
     fn wait(self) -> Option<u64> {
         let _ = self.ready.send(());

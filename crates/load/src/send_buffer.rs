@@ -2,7 +2,7 @@
 
 use sixmark_sys::driver::Message;
 
-use super::exchange::Place;
+use super::exchange::Permit;
 use crate::tls::{Failure, Room, Session};
 
 /// The most of a long request that is encrypted at once: more would only fill memory.
@@ -10,7 +10,7 @@ const PIECE: usize = 256 * 1024;
 
 /// The way of bytes out of a connection, and of what comes in through TLS.
 #[derive(Debug, Default)]
-pub(super) struct Outlet {
+pub(super) struct SendBuffer {
     pub(super) tls: Option<Box<Session>>,
     /// To be handed to the driver, as the peer gets them.
     pub(super) bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Outlet {
     /// It is on the list of those that have something to send.
     pub(super) touched: bool,
     /// Exchanges whose request ends in what was handed over last, or will be next.
-    pub(super) leaving: Vec<Place>,
+    pub(super) leaving: Vec<Permit>,
     /// A request that is not encrypted yet from this byte on.
     pub(super) message: Option<(Message, usize)>,
     /// The peer ended the connection: what is sent now nobody reads.
@@ -28,10 +28,10 @@ pub(super) struct Outlet {
     pub(super) heard: u64,
 }
 
-impl Outlet {
+impl SendBuffer {
     /// No longer wants to know when an exchange's request has left.
-    pub(super) fn forget(&mut self, place: Place) {
-        self.leaving.retain(|&leaving| leaving != place);
+    pub(super) fn forget(&mut self, permit: Permit) {
+        self.leaving.retain(|&leaving| leaving != permit);
     }
 
     /// Encrypts a piece of the request: true where it was the last.

@@ -1,12 +1,12 @@
-//! Freed places that are given out in groups, so that requests which share a connection leave
+//! Freed permits that are given out in groups, so that requests which share a connection leave
 //! together.
 //!
 //! A closed loop with many exchanges on each connection, begun one by one as responses come, ends in
 //! a pattern where nearly every response is read by itself and every request sent by itself: the
 //! kernel's work for each outweighs all else, on both sides. What waits here has not begun, so no
-//! time is measured wrong by it; only a small share of the places stands empty.
+//! time is measured wrong by it; only a small share of the permits is unused.
 
-/// One in so many of a worker's places may wait for others.
+/// One in so many of a worker's permits may wait for others.
 const SHARE: usize = 16;
 /// The most that are given out together: more saves nothing.
 const MOST: usize = 16;
@@ -17,9 +17,9 @@ const PATIENCE: u64 = 10_000_000;
 /// The first such while, in nanoseconds. Each time it happens again it doubles.
 const PAUSE: u64 = 1_000_000_000;
 
-/// The places that wait to be given out.
+/// The permits that wait to be given out.
 #[derive(Debug)]
-pub(super) struct Gather {
+pub(super) struct Batcher {
     /// How many make a group.
     group: usize,
     waiting: usize,
@@ -30,18 +30,18 @@ pub(super) struct Gather {
     pause: u64,
 }
 
-impl Gather {
-    /// Every place is given out at once.
-    pub(super) fn none() -> Gather {
-        Gather { group: 1, waiting: 0, until: 0, paused_until: 0, pause: PAUSE }
+impl Batcher {
+    /// Every permit is given out at once.
+    pub(super) fn none() -> Batcher {
+        Batcher { group: 1, waiting: 0, until: 0, paused_until: 0, pause: PAUSE }
     }
 
-    /// For a worker with that many places.
-    pub(super) fn of(places: usize) -> Gather {
-        Gather { group: (places / SHARE).clamp(1, MOST), ..Gather::none() }
+    /// For a worker with that many permits.
+    pub(super) fn of(permits: usize) -> Batcher {
+        Batcher { group: (permits / SHARE).clamp(1, MOST), ..Batcher::none() }
     }
 
-    /// A place was left at `now`: how many may be taken.
+    /// A permit was given back at `now`: how many may be taken.
     pub(super) fn add(&mut self, now: u64) -> usize {
         if self.waiting == 0 {
             self.until = now.saturating_add(PATIENCE);
@@ -78,18 +78,18 @@ mod tests {
 
     #[test]
     fn a_group_is_given_out_when_it_is_whole() {
-        let mut gather = Gather::of(48);
-        assert_eq!([gather.add(1), gather.add(2), gather.add(3)], [0, 0, 3]);
-        assert_eq!(gather.next(), None);
-        assert_eq!(gather.add(4), 0);
-        assert_eq!(gather.next(), Some(4 + PATIENCE));
+        let mut batcher = Batcher::of(48);
+        assert_eq!([batcher.add(1), batcher.add(2), batcher.add(3)], [0, 0, 3]);
+        assert_eq!(batcher.next(), None);
+        assert_eq!(batcher.add(4), 0);
+        assert_eq!(batcher.next(), Some(4 + PATIENCE));
     }
 
     #[test]
     fn few_places_make_no_groups_and_many_no_large_ones() {
-        assert_eq!(Gather::of(31).add(0), 1);
-        assert_eq!(Gather::of(32).add(0), 0);
-        let mut many = Gather::of(1_000_000);
+        assert_eq!(Batcher::of(31).add(0), 1);
+        assert_eq!(Batcher::of(32).add(0), 0);
+        let mut many = Batcher::of(1_000_000);
         let given: Vec<_> = (0..MOST).map(|_| many.add(0)).collect();
         assert_eq!(given.iter().sum::<usize>(), MOST);
         assert_eq!(given.last(), Some(&MOST));
@@ -97,15 +97,15 @@ mod tests {
 
     #[test]
     fn where_groups_do_not_fill_there_are_none_for_longer_and_longer() {
-        let mut gather = Gather::of(64);
+        let mut batcher = Batcher::of(64);
         let mut now = 0;
         for pause in [PAUSE, 2 * PAUSE, 4 * PAUSE] {
-            assert_eq!(gather.add(now), 0);
+            assert_eq!(batcher.add(now), 0);
             now += PATIENCE;
-            assert_eq!([gather.wake(now - 1), gather.wake(now)], [0, 1]);
-            assert_eq!(gather.add(now + pause - 1), 1);
+            assert_eq!([batcher.wake(now - 1), batcher.wake(now)], [0, 1]);
+            assert_eq!(batcher.add(now + pause - 1), 1);
             now += pause;
         }
-        assert_eq!(gather.add(now), 0);
+        assert_eq!(batcher.add(now), 0);
     }
 }

@@ -1,0 +1,119 @@
+//! One worker's exchanges in flight: which permits are taken, and since when.
+
+use std::collections::VecDeque;
+
+use sixmark_model::chain::{Chain, Links};
+
+use super::batcher::Batcher;
+use crate::exchange::{Exchange, Permit};
+
+/// The permits of a worker.
+#[derive(Debug)]
+pub(crate) struct Permits {
+    /// As many as were ever taken at once.
+    exchanges: Vec<Exchange>,
+    vacant: Vec<Permit>,
+    links: Links,
+    in_flight: Chain,
+    /// Permits without an exchange, and those of them that rest until these times.
+    free: usize,
+    resting: VecDeque<u64>,
+    batcher: Batcher,
+}
+
+impl Permits {
+    /// So many, which are given out as `batcher` says.
+    pub(super) fn new(count: usize, batcher: Batcher) -> Permits {
+        Permits {
+            exchanges: Vec::new(),
+            vacant: Vec::new(),
+            links: Links::default(),
+            in_flight: Chain::default(),
+            free: count,
+            resting: VecDeque::new(),
+            batcher,
+        }
+    }
+
+    /// How many exchanges may begin now.
+    pub(crate) fn free(&self) -> usize {
+        self.free
+    }
+
+    pub(crate) fn get(&mut self, permit: Permit) -> &mut Exchange {
+        &mut self.exchanges[permit as usize]
+    }
+
+    /// Takes a permit for an exchange that is in flight from now on; to be called only where one is
+    /// free.
+    pub(crate) fn take(&mut self, exchange: Exchange) -> Permit {
+        self.free -= 1;
+        let permit = match self.vacant.pop() {
+            Some(permit) => {
+                self.exchanges[permit as usize] = exchange;
+                permit
+            }
+            None => {
+                self.exchanges.push(exchange);
+                self.links.grow(self.exchanges.len());
+                (self.exchanges.len() - 1) as Permit
+            }
+        };
+        self.in_flight.push(&mut self.links, permit);
+        permit
+    }
+
+    /// Puts an exchange under a permit that another has just left, without freeing it in between.
+    pub(crate) fn renew(&mut self, permit: Permit, exchange: Exchange) {
+        self.exchanges[permit as usize] = exchange;
+        // By their starts.
+        self.in_flight.remove(&mut self.links, permit);
+        self.in_flight.push(&mut self.links, permit);
+    }
+
+    /// Gives a permit back, free for the next exchange.
+    pub(crate) fn leave(&mut self, permit: Permit) {
+        self.vacate(permit);
+        self.free += 1;
+    }
+
+    /// Gives a permit back at `now`, for the next exchange in its turn.
+    pub(crate) fn leave_in_turn(&mut self, permit: Permit, now: u64) {
+        self.vacate(permit);
+        self.free += self.batcher.add(now);
+        if self.in_flight.oldest().is_none() {
+            self.free += self.batcher.take();
+        }
+    }
+
+    /// Gives a permit back that must not be taken before `until`.
+    pub(crate) fn leave_to_rest(&mut self, permit: Permit, until: u64) {
+        self.vacate(permit);
+        self.resting.push_back(until);
+    }
+
+    fn vacate(&mut self, permit: Permit) {
+        self.in_flight.remove(&mut self.links, permit);
+        self.vacant.push(permit);
+    }
+
+    /// Frees the permits that have rested or waited for others by `now`.
+    pub(crate) fn wake(&mut self, now: u64) {
+        self.free += self.batcher.wake(now);
+        while self.resting.front().is_some_and(|&until| until <= now) {
+            self.resting.pop_front();
+            self.free += 1;
+        }
+    }
+
+    /// When the next permit has rested, or waited long enough.
+    pub(crate) fn next_waking(&self) -> Option<u64> {
+        let rested = self.resting.front().copied();
+        rested.into_iter().chain(self.batcher.next()).min()
+    }
+
+    /// The exchange in flight that began first.
+    pub(crate) fn longest_in_flight(&self) -> Option<Permit> {
+        self.in_flight.oldest()
+    }
+}
