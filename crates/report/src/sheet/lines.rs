@@ -141,7 +141,7 @@ fn about(of: &Figure) -> String {
     let said = of.series.iter().filter_map(|line| {
         let mut dots = line.points.iter().filter(drawn);
         let first = dots.next()?;
-        let last = dots.last().unwrap_or(first);
+        let last = dots.next_back().unwrap_or(first);
         let (a, b) = (figure(first.y), figure(last.y));
         Some(format!(
             "{}: {a}{unit} at {} to {b}{unit} at {}.",
