@@ -2,13 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_wire::flow::{Follower, Settings};
 use sixmark_model::watch::Gatherer;
 use sixmark_wire::Span;
-use sixmark_wire::file::{File, Step};
+use sixmark_wire::file::{CaptureFile, Step};
+use sixmark_wire::flow::{Follower, Settings};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok((mut file, mut at)) = File::begin(bytes) else { return };
+    let Ok((mut file, mut at)) = CaptureFile::begin(bytes) else { return };
     let settings = Settings { max_flows: 4, ..Settings::default() };
     let mut follower = Follower::new(settings, Gatherer::new(0));
     let mut last_ns = 0;

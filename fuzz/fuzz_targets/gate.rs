@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_units::family::Family;
 use sixmark_model::gate::{Gate, MOST_BYTES, Names};
+use sixmark_units::family::Family;
 
 fuzz_target!(|text: &str| {
     let known = [

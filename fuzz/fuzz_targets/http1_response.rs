@@ -6,12 +6,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_http::http1::{Complete, Early, Reader, RequestKind, Violation};
+use sixmark_http::http1::{Complete, Early, Http1Violation, RequestKind, ResponseReader};
 
 /// How the last response on the connection ended.
 #[derive(Debug, PartialEq)]
 enum End {
-    Broken(Violation),
+    Broken(Http1Violation),
     Closed(Result<Complete, Early>),
 }
 
@@ -32,7 +32,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn read(bytes: &[u8], kinds: u8, size: usize, discard: bool) -> Outcome {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     let mut responses = Vec::new();
     let mut rest = bytes;
     loop {
@@ -50,11 +50,11 @@ fn kind(kinds: u8, number: usize) -> RequestKind {
 }
 
 fn read_one(
-    reader: &mut Reader,
+    reader: &mut ResponseReader,
     rest: &mut &[u8],
     size: usize,
     discard: bool,
-) -> Result<Option<Complete>, Violation> {
+) -> Result<Option<Complete>, Http1Violation> {
     while !rest.is_empty() {
         let piece = &rest[..size.min(rest.len())];
         let droppable = reader.discardable().min(piece.len() as u64);

@@ -9,16 +9,16 @@
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_http::http2::{Connection, Options, Parts, Request, Violation};
+use sixmark_http::http2::{Connection, Http2Request, Http2Violation, Options, Parts};
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
 /// GET, HEAD and a POST whose body exceeds the first windows, observed, and the same unobserved.
-static REQUESTS: LazyLock<[Request; 6]> = LazyLock::new(|| {
+static REQUESTS: LazyLock<[Http2Request; 6]> = LazyLock::new(|| {
     let body = || Some(Arc::new(vec![b'p'; 50_000]));
     let request = |method, body, observed| {
         let (scheme, authority) = ("http", "[::1]");
         let parts = Parts { method, scheme, authority, path: "/", headers: &[] };
-        Request::new(&parts, body, observed).unwrap()
+        Http2Request::new(&parts, body, observed).unwrap()
     };
     [true, false]
         .map(|observed| {
@@ -95,7 +95,7 @@ impl Observer for Log {
     }
 }
 
-type Outcome = (Log, Result<(), Violation>, Vec<u8>);
+type Outcome = (Log, Result<(), Http2Violation>, Vec<u8>);
 
 fuzz_target!(|input: &[u8]| {
     let [cancelled, cut, bytes @ ..] = input else { return };

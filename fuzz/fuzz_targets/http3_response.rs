@@ -9,15 +9,15 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_http::http3::{Control, Heads, Parts, Reader, Request, Violation};
+use sixmark_http::http3::{Control, Heads, Http3Request, Http3Violation, Parts, StreamReader};
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
 /// GET and HEAD, unobserved and observed.
-static REQUESTS: LazyLock<[Request; 4]> = LazyLock::new(|| {
+static REQUESTS: LazyLock<[Http3Request; 4]> = LazyLock::new(|| {
     [("GET", false), ("HEAD", false), ("GET", true), ("HEAD", true)].map(|(method, observed)| {
         let (scheme, authority) = ("https", "[::1]");
         let parts = Parts { method, scheme, authority, path: "/", headers: &[] };
-        Request::new(&parts, None, observed).unwrap()
+        Http3Request::new(&parts, None, observed).unwrap()
     })
 });
 
@@ -93,11 +93,11 @@ fuzz_target!(|input: &[u8]| {
 
 fn response(
     bytes: &[u8],
-    request: &Request,
+    request: &Http3Request,
     size: usize,
     heads: &mut Heads,
-) -> (Log, Result<(), Violation>) {
-    let mut reader = Reader::new(0, request);
+) -> (Log, Result<(), Http3Violation>) {
+    let mut reader = StreamReader::new(0, request);
     let mut log = Log::default();
     let mut result = bytes.chunks(size).try_for_each(|piece| reader.feed(piece, heads, &mut log));
     if let Err(violation) = result {
@@ -111,7 +111,7 @@ fn response(
 
 /// The state of the connection after one stream of the peer's, read until its type is found to be
 /// unknown, as [`Control::feed`] requires; and whether it was known.
-fn control(bytes: &[u8], size: usize) -> (Result<bool, Violation>, bool, Option<u64>) {
+fn control(bytes: &[u8], size: usize) -> (Result<bool, Http3Violation>, bool, Option<u64>) {
     let mut control = Control::new();
     let mut pieces = bytes.chunks(size);
     let result = loop {

@@ -6,12 +6,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_model::check::{Checks, Expect, Inspection, KeptContent, Rejection};
 use sixmark_http::cookies::Jar;
-use sixmark_model::request_form::Form;
+use sixmark_http::redirect::{Next, resolve};
+use sixmark_model::check::{Checks, Expect, Inspection, KeptContent, Rejection};
 use sixmark_model::import::{AccessLog, Wanted, har};
 use sixmark_model::plan::{Body, Request, requests};
-use sixmark_http::redirect::{Next, resolve};
+use sixmark_model::request_form::Form;
 use sixmark_model::template::{Place, Reading, Values};
 
 fuzz_target!(|input: &[u8]| {

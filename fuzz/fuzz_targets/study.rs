@@ -8,12 +8,12 @@
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_units::family::Family;
+use sixmark_model::study::client::{Blocks, Client, Job, Said};
+use sixmark_model::study::outputs::outputs;
 use sixmark_model::study::spec::cells::{cells, schedule};
 use sixmark_model::study::spec::words::{Place, words};
 use sixmark_model::study::spec::{Context, parse};
-use sixmark_model::study::client::{Blocks, Client, Job, Said};
-use sixmark_model::study::outputs::outputs;
+use sixmark_units::family::Family;
 
 fuzz_target!(|input: &[u8]| {
     let [kind, rest @ ..] = input else { return };
@@ -30,7 +30,10 @@ fn study(text: &str) {
     for quick in [false, true] {
         let mut open = |_: &str| Ok(published.to_owned());
         let has_option = |name: &str| name.len() > 3;
-        match parse(text, &mut Context { quick, in_lab: quick, has_option: &has_option, open: &mut open }) {
+        match parse(
+            text,
+            &mut Context { quick, in_lab: quick, has_option: &has_option, open: &mut open },
+        ) {
             Ok(study) => {
                 let all = cells(&study);
                 assert!(!all.is_empty());
@@ -51,7 +54,10 @@ fn study(text: &str) {
                 for wrong in wrongs {
                     let line = wrong.of_file("f");
                     assert!(!line.contains('\n'), "{line:?}");
-                    assert!(wrong.file.is_some() || wrong.line <= text.lines().count() + 1, "{line}");
+                    assert!(
+                        wrong.file.is_some() || wrong.line <= text.lines().count() + 1,
+                        "{line}"
+                    );
                 }
             }
         }

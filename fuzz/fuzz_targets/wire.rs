@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use sixmark_wire::flow::{Follower, Settings, Transfers};
-use sixmark_wire::pcap::{self, Format, Next};
+use sixmark_wire::pcap::{self, Format, NextRecord};
 use sixmark_wire::{Link, Span};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn follow_file(follower: &mut Follower<Transfers>, format: Format, mut rest: &[u8]) {
-    while let Next::Record(record, behind) = format.next(rest) {
+    while let NextRecord::Record(record, behind) = format.next(rest) {
         let frame = Span::new(record.bytes, record.length as usize);
         follower.packet(format.link, record.at_ns, frame);
         rest = behind;
@@ -33,7 +33,8 @@ fn follow_frames(follower: &mut Follower<Transfers>, mut rest: &[u8]) {
     let mut at_ns = 0;
     while let [kind, length, behind @ ..] = rest {
         let (frame, behind) = behind.split_at(behind.len().min(usize::from(*length)));
-        let link = [Link::Ethernet, Link::Ip, Link::Null, Link::Sll, Link::Sll2][usize::from(*kind) % 5];
+        let link =
+            [Link::Ethernet, Link::Ip, Link::Null, Link::Sll, Link::Sll2][usize::from(*kind) % 5];
         follower.packet(link, at_ns, Span::new(frame, usize::from(*kind) * 8));
         (rest, at_ns) = (behind, at_ns + 1);
     }

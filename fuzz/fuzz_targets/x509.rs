@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_wire::x509::{is_authority, is_for_servers, key_parts, not_after, not_before, public_key, rfc3339, version};
+use sixmark_wire::x509::{
+    is_authority, is_for_servers, key_parts, not_after, not_before, public_key, rfc3339, version,
+};
 
 fuzz_target!(|der: &[u8]| {
     if let Some(end) = not_after(der) {

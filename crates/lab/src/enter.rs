@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use sixmark_sys::enclosure;
-use sixmark_sys::join::{self, Kind};
+use sixmark_sys::join::{self, NamespaceKind};
 use sixmark_sys::mount;
 use sixmark_sys::process::lead_among;
 
@@ -24,9 +24,9 @@ pub fn go(way: &Way) -> Result<(), Error> {
     let cannot = |error| Error::Measure(format!("can't go into the lab: {error}"));
     let walk = || {
         if let Some(user) = &way.user {
-            join::join(Kind::User, user.as_fd())?;
+            join::join(NamespaceKind::User, user.as_fd())?;
         }
-        join::join(Kind::Network, way.network.as_fd())?;
+        join::join(NamespaceKind::Network, way.network.as_fd())?;
         join::own_mounts()?;
         names(way)
     };
@@ -59,9 +59,9 @@ pub fn run(way: &Way, command: &mut Command) -> Result<u8, Error> {
     let cannot = |error| Error::Measure(format!("can't run '{program}' in the lab: {error}"));
     let walk = || {
         if let Some(user) = &way.user {
-            join::join(Kind::User, user.as_fd())?;
+            join::join(NamespaceKind::User, user.as_fd())?;
         }
-        join::join(Kind::Processes, way.processes.as_fd())
+        join::join(NamespaceKind::Processes, way.processes.as_fd())
     };
     walk().map_err(cannot)?;
     command.env("TMPDIR", TEMPORARY);

@@ -68,9 +68,9 @@ pub(super) struct Requests {
     last: MessageForm,
     /// The same for HTTP/2, where that is spoken. One that changes is made anew for each exchange:
     /// this is then one of those that it may be.
-    pub(super) http2: Option<Arc<http2::Request>>,
+    pub(super) http2: Option<Arc<http2::Http2Request>>,
     /// The same for HTTP/3.
-    pub(super) http3: Option<Arc<http3::Request>>,
+    pub(super) http3: Option<Arc<http3::Http3Request>>,
 }
 
 /// What an exchange sends as a message of its own.
@@ -170,10 +170,10 @@ impl Requests {
     fn new(plan: &Plan, target: &Target, request: &Request) -> Result<Requests, Error> {
         let version = |version| plan.http.version == version;
         let http2 = version(Version::Http2)
-            .then(|| with_parts(plan, target, request, http2::Request::new))
+            .then(|| with_parts(plan, target, request, http2::Http2Request::new))
             .transpose()?;
         let http3 = version(Version::Http3)
-            .then(|| with_parts(plan, target, request, http3::Request::new))
+            .then(|| with_parts(plan, target, request, http3::Http3Request::new))
             .transpose()?;
         // Of many requests only what is ever sent.
         let (lasting, most) = (plan.connection.lasting(), plan.connection.requests);

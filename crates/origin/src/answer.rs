@@ -37,7 +37,8 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let last = session.count();
-    let asked = Asked { version: request.version(), head: request.method() == Method::HEAD };
+    let asked =
+        AnswerRequest { version: request.version(), head: request.method() == Method::HEAD };
     let place = Arc::clone(&session.place);
     let answer = match Route::parse(request.uri().path()) {
         Ok(route) if route.methods().contains(request.method()) => {
@@ -53,12 +54,12 @@ where
 
 /// What decides how a response is framed.
 #[derive(Clone, Copy)]
-struct Asked {
+struct AnswerRequest {
     version: Version,
     head: bool,
 }
 
-impl Asked {
+impl AnswerRequest {
     /// hyper frames HTTP/1.1 by itself, to the letter of HEAD.
     fn framed(self, mut response: Response<Payload>, last: bool) -> Response<Payload> {
         if !has_streams(self.version) {

@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 use super::answer::answer;
 use super::place::{Place, Session};
 use super::preface;
-use super::wire::{Stream, Wire};
+use super::wire::{StoppableStream, Stream};
 
 /// Long enough not to spin while no descriptor is free, short enough to go unnoticed after.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -42,9 +42,12 @@ async fn serve(stream: TcpStream, session: Arc<Session>) {
         Some(tls) => Box::pin(secure(stream, tls.clone(), session)).await,
         None => match preface::read(&stream).await {
             Ok(first) if first.is_http2 => {
-                Box::pin(http2(Wire::new(stream, session.clone(), first.read), session)).await;
+                Box::pin(http2(StoppableStream::new(stream, session.clone(), first.read), session))
+                    .await;
             }
-            Ok(first) => http1(Wire::new(stream, session.clone(), first.read), session).await,
+            Ok(first) => {
+                http1(StoppableStream::new(stream, session.clone(), first.read), session).await
+            }
             Err(_) => {}
         },
     }
@@ -55,14 +58,14 @@ async fn secure(stream: TcpStream, tls: TlsAcceptor, session: Arc<Session>) {
     // An error here is the client's; it has had its alert.
     let Ok(stream) = tls.accept(stream).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    let wire = Wire::new(stream, session.clone(), Vec::new());
+    let wire = StoppableStream::new(stream, session.clone(), Vec::new());
     match agreed {
         true => http2(wire, session).await,
         false => http1(wire, session).await,
     }
 }
 
-async fn http1<S: Stream>(mut wire: Wire<S>, session: Arc<Session>) {
+async fn http1<S: Stream>(mut wire: StoppableStream<S>, session: Arc<Session>) {
     let service = service_fn(move |request| answer(request, Arc::clone(&session)));
     // hyper's pipeline_flush stays off: it holds a response back while another request is
     // buffered, so a drip would not drip and a reset would not come.
@@ -76,7 +79,7 @@ async fn http1<S: Stream>(mut wire: Wire<S>, session: Arc<Session>) {
     wire.close().await;
 }
 
-async fn http2<S: Stream>(wire: Wire<S>, session: Arc<Session>) {
+async fn http2<S: Stream>(wire: StoppableStream<S>, session: Arc<Session>) {
     let mut wire = wire.abrupt();
     let each = Arc::clone(&session);
     let service = service_fn(move |request| answer(request, Arc::clone(&each)));

@@ -33,7 +33,7 @@ impl Stream for TlsStream<TcpStream> {
 }
 
 /// A stream that stops hyper when its session is to end.
-pub(super) struct Wire<S> {
+pub(super) struct StoppableStream<S> {
     stream: S,
     /// What has been read from the stream and not by hyper.
     read: Vec<u8>,
@@ -42,15 +42,15 @@ pub(super) struct Wire<S> {
     abrupt: bool,
 }
 
-impl<S: Stream> Wire<S> {
+impl<S: Stream> StoppableStream<S> {
     /// Gives hyper `read` first.
     pub(super) fn new(stream: S, session: Arc<Session>, read: Vec<u8>) -> Self {
-        Wire { stream, read, session, abrupt: false }
+        StoppableStream { stream, read, session, abrupt: false }
     }
 
     /// Ends at once where it is to end: what other requests wait for is lost.
     pub(super) fn abrupt(self) -> Self {
-        Wire { abrupt: true, ..self }
+        StoppableStream { abrupt: true, ..self }
     }
 
     /// Closes the socket in the way the session asked for, by default with a FIN.
@@ -101,7 +101,7 @@ async fn drain(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-impl<S: Stream> AsyncRead for Wire<S> {
+impl<S: Stream> AsyncRead for StoppableStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -117,7 +117,7 @@ impl<S: Stream> AsyncRead for Wire<S> {
     }
 }
 
-impl<S: Stream> AsyncWrite for Wire<S> {
+impl<S: Stream> AsyncWrite for StoppableStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::tap::Tap;
-use sixmark_wire::pcap::{Format, HEADER, Next};
+use sixmark_wire::pcap::{Format, HEADER, NextRecord};
 
 const INTERFACE: &str = "replay";
 /// Packets are sent so often, as many at a time as have fallen due.
@@ -55,7 +55,7 @@ fn main() {
 fn frames(all: &[u8]) -> Vec<&[u8]> {
     let format = Format::read(all).unwrap();
     let (mut frames, mut rest) = (Vec::new(), &all[HEADER..]);
-    while let Next::Record(record, behind) = format.next(rest) {
+    while let NextRecord::Record(record, behind) = format.next(rest) {
         frames.push(record.bytes);
         rest = behind;
     }

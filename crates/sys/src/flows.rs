@@ -9,7 +9,7 @@ use libc::c_int;
 
 use crate::control::Controls;
 use crate::driver::drops;
-use crate::path::{self, Path};
+use crate::path::{self, TcpPath};
 use crate::{check, clock, socket, stamp};
 
 /// Datagrams that one call sends or receives.
@@ -25,7 +25,7 @@ const BACKLOG: c_int = 4_096;
 
 /// What a socket that sends is set to; absent is the system's default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
+pub struct FlowSocketSettings {
     /// The local port.
     pub port: Option<u16>,
     /// How many routers packets may pass.
@@ -45,7 +45,7 @@ impl Outlet {
     ///
     /// # Errors
     /// As socket, bind and connect have them.
-    pub fn datagrams(to: &SocketAddr, settings: &Settings) -> io::Result<Outlet> {
+    pub fn datagrams(to: &SocketAddr, settings: &FlowSocketSettings) -> io::Result<Outlet> {
         Outlet::open(to, libc::SOCK_DGRAM, settings)
     }
 
@@ -53,11 +53,11 @@ impl Outlet {
     ///
     /// # Errors
     /// As socket, bind and connect have them.
-    pub fn stream(to: &SocketAddr, settings: &Settings) -> io::Result<Outlet> {
+    pub fn stream(to: &SocketAddr, settings: &FlowSocketSettings) -> io::Result<Outlet> {
         Outlet::open(to, libc::SOCK_STREAM, settings)
     }
 
-    fn open(to: &SocketAddr, kind: c_int, settings: &Settings) -> io::Result<Outlet> {
+    fn open(to: &SocketAddr, kind: c_int, settings: &FlowSocketSettings) -> io::Result<Outlet> {
         let fd = socket::open(to, kind)?;
         set(&fd, to, settings)?;
         match socket::connect(&fd, to) {
@@ -124,7 +124,7 @@ impl Outlet {
     }
 
     /// What TCP knows of the connection.
-    pub fn path(&self) -> Option<Path> {
+    pub fn path(&self) -> Option<TcpPath> {
         path::read(&self.0)
     }
 
@@ -136,7 +136,7 @@ impl Outlet {
 
 const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
 
-fn set(fd: &OwnedFd, to: &SocketAddr, settings: &Settings) -> io::Result<()> {
+fn set(fd: &OwnedFd, to: &SocketAddr, settings: &FlowSocketSettings) -> io::Result<()> {
     let v6 = to.is_ipv6();
     let (level, hops, class) = match v6 {
         true => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS, libc::IPV6_TCLASS),
@@ -281,19 +281,19 @@ fn only(fd: &OwnedFd, at: &SocketAddr) -> io::Result<()> {
 
 /// Room for the datagrams of one call.
 #[derive(Debug)]
-pub struct Inbox(Box<[Slot; BATCH]>);
+pub struct Inbox(Box<[DatagramSlot; BATCH]>);
 
 /// Room for one datagram. Control messages begin where a C long may.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
-struct Slot {
+struct DatagramSlot {
     control: [u8; CONTROL],
     look: [u8; LOOK],
 }
 
 impl Default for Inbox {
     fn default() -> Inbox {
-        Inbox(Box::new([Slot { control: [0; CONTROL], look: [0; LOOK] }; BATCH]))
+        Inbox(Box::new([DatagramSlot { control: [0; CONTROL], look: [0; LOOK] }; BATCH]))
     }
 }
 
@@ -393,7 +393,8 @@ mod tests {
         for at in LOOPBACKS {
             let before = clock::real();
             let sink = Sink::datagrams(&at.parse().unwrap()).unwrap();
-            let outlet = Outlet::datagrams(&sink.local().unwrap(), &Settings::default()).unwrap();
+            let outlet =
+                Outlet::datagrams(&sink.local().unwrap(), &FlowSocketSettings::default()).unwrap();
             let bytes: Vec<u8> = (0..3_000).map(|n| (n / 1_000) as u8).collect();
             assert_eq!(outlet.send_each(&bytes, 1_000).unwrap(), 3);
             assert_eq!(outlet.send_each(&bytes[..5], 1_000).unwrap(), 1);
@@ -415,7 +416,11 @@ mod tests {
     fn a_stream_connects_and_ends() {
         for at in LOOPBACKS {
             let port = Sink::listener(&at.parse().unwrap()).unwrap();
-            let settings = Settings { hops: Some(3), class: Some(16), ..Settings::default() };
+            let settings = FlowSocketSettings {
+                hops: Some(3),
+                class: Some(16),
+                ..FlowSocketSettings::default()
+            };
             let outlet = Outlet::stream(&port.local().unwrap(), &settings).unwrap();
             wait(&mut [outlet.room()], PATIENCE).unwrap();
             assert!(outlet.connected().unwrap());
@@ -437,7 +442,7 @@ mod tests {
     fn a_refused_stream_says_so() {
         for at in LOOPBACKS {
             let (_held, to) = held(at);
-            let refused = Outlet::stream(&to, &Settings::default()).and_then(|outlet| {
+            let refused = Outlet::stream(&to, &FlowSocketSettings::default()).and_then(|outlet| {
                 wait(&mut [outlet.room()], PATIENCE).unwrap();
                 outlet.connected()
             });

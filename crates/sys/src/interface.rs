@@ -32,7 +32,11 @@ pub fn name(index: u32) -> io::Result<String> {
 /// The addresses of the interface called `name`, port 0, link-local ones with their scope.
 pub fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
     let list = List::new()?;
-    Ok(list.iter().filter(|entry| entry.name() == name).filter_map(Entry::address).collect())
+    Ok(list
+        .iter()
+        .filter(|entry| entry.name() == name)
+        .filter_map(InterfaceEntry::address)
+        .collect())
 }
 
 /// The interfaces that are up, by name, each once.
@@ -79,13 +83,13 @@ impl List {
         Ok(List(first))
     }
 
-    fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+    fn iter(&self) -> impl Iterator<Item = InterfaceEntry<'_>> {
         let mut next = self.0;
         std::iter::from_fn(move || {
             // SAFETY: entries are null or valid until freeifaddrs, and the list outlives them.
             let entry = unsafe { next.as_ref() }?;
             next = entry.ifa_next;
-            Some(Entry(entry))
+            Some(InterfaceEntry(entry))
         })
     }
 }
@@ -98,9 +102,9 @@ impl Drop for List {
 }
 
 /// One address of one interface.
-struct Entry<'a>(&'a libc::ifaddrs);
+struct InterfaceEntry<'a>(&'a libc::ifaddrs);
 
-impl Entry<'_> {
+impl InterfaceEntry<'_> {
     fn name(&self) -> &str {
         // SAFETY: every entry's name is a C string that lives as long as the list.
         unsafe { CStr::from_ptr(self.0.ifa_name) }.to_str().unwrap_or_default()

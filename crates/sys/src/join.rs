@@ -7,7 +7,7 @@ use crate::check;
 
 /// A kind of namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NamespaceKind {
     /// Accounts and rights. A process that joins has one thread.
     User,
     /// Processes: those that are begun from then on are in it.
@@ -22,12 +22,12 @@ pub enum Kind {
 ///
 /// # Errors
 /// The right is missing, or the process has several threads where one is needed.
-pub fn join(kind: Kind, namespace: BorrowedFd<'_>) -> io::Result<()> {
+pub fn join(kind: NamespaceKind, namespace: BorrowedFd<'_>) -> io::Result<()> {
     let kind = match kind {
-        Kind::User => libc::CLONE_NEWUSER,
-        Kind::Processes => libc::CLONE_NEWPID,
-        Kind::Network => libc::CLONE_NEWNET,
-        Kind::Mounts => libc::CLONE_NEWNS,
+        NamespaceKind::User => libc::CLONE_NEWUSER,
+        NamespaceKind::Processes => libc::CLONE_NEWPID,
+        NamespaceKind::Network => libc::CLONE_NEWNET,
+        NamespaceKind::Mounts => libc::CLONE_NEWNS,
     };
     // SAFETY: setns takes an open descriptor and a number.
     check(unsafe { libc::setns(namespace.as_raw_fd(), kind) }).map(drop)

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub use block::{Block, Frame, Frames};
 
 use crate::{check, interface};
-use map::Map;
+use map::RingMap;
 
 /// A block is what the kernel hands over at once: so many bytes, a power of two of pages.
 const BLOCK: u32 = 1 << 19;
@@ -28,7 +28,7 @@ const RETIRE_MS: u32 = 10;
 
 /// What a ring is to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct PacketRingSettings {
     /// So many bytes are kept of a packet.
     pub snap: u32,
     /// The interface is to take what is meant for others too.
@@ -40,9 +40,9 @@ pub struct Settings {
     pub ports: Option<Vec<u16>>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { snap: 192, promiscuous: true, mebibytes: 16, ports: None }
+impl Default for PacketRingSettings {
+    fn default() -> PacketRingSettings {
+        PacketRingSettings { snap: 192, promiscuous: true, mebibytes: 16, ports: None }
     }
 }
 
@@ -68,22 +68,22 @@ pub struct Counts {
 ///
 /// Those of a loopback interface, which each pass twice, are seen once, as they come in.
 #[derive(Debug)]
-pub struct Ring {
+pub struct PacketRing {
     // Unmapped before the socket is closed.
-    map: Map,
+    map: RingMap,
     socket: OwnedFd,
     next: usize,
     begin: Begin,
 }
 
-impl Ring {
+impl PacketRing {
     /// Captures on the interface of this name in the calling thread's network namespace. The ring may
     /// then be read in any thread.
     ///
     /// # Errors
     /// The right is missing (CAP_NET_RAW over the namespace), there is no such interface, it is down,
     /// its packets begin with something else than Ethernet or IP, or there is no room for the ring.
-    pub fn open(name: &str, settings: &Settings) -> io::Result<Ring> {
+    pub fn open(name: &str, settings: &PacketRingSettings) -> io::Result<PacketRing> {
         let index = interface::index(name).ok_or_else(|| {
             io::Error::new(io::ErrorKind::NotFound, format!("there is no interface '{name}'"))
         })?;
@@ -98,7 +98,7 @@ impl Ring {
         take(&socket, begin, settings)?;
         let blocks = settings.mebibytes.clamp(1, MOST_MIB) * BLOCKS_PER_MIB;
         share(&socket, blocks)?;
-        let map = Map::new(&socket, BLOCK as usize, blocks as usize)?;
+        let map = RingMap::new(&socket, BLOCK as usize, blocks as usize)?;
         if loopback {
             set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
         }
@@ -107,7 +107,7 @@ impl Ring {
         }
         bind(&socket, index, libc::ETH_P_ALL as u16)?;
         interface_error(&socket)?;
-        Ok(Ring { map, socket, next: 0, begin })
+        Ok(PacketRing { map, socket, next: 0, begin })
     }
 
     /// What its packets begin with.
@@ -146,7 +146,7 @@ impl Ring {
     }
 }
 
-impl AsFd for Ring {
+impl AsFd for PacketRing {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -157,7 +157,7 @@ impl AsFd for Ring {
 /// # Errors
 /// The interface of the ring at that place has gone or went down, or the kernel refuses.
 pub fn wait(
-    rings: &[&Ring],
+    rings: &[&PacketRing],
     other: Option<BorrowedFd<'_>>,
     most: Duration,
 ) -> Result<(), (usize, io::Error)> {
@@ -180,7 +180,7 @@ pub fn wait(
 }
 
 /// Says which packets are to come, and how much of each.
-fn take(socket: &OwnedFd, begin: Begin, settings: &Settings) -> io::Result<()> {
+fn take(socket: &OwnedFd, begin: Begin, settings: &PacketRingSettings) -> io::Result<()> {
     let mut program = match (&settings.ports, begin) {
         (Some(ports), Begin::Ethernet) => filter::wanted(settings.snap, ports),
         _ => filter::all(settings.snap),

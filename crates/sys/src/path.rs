@@ -13,7 +13,7 @@ use crate::check;
 /// A connection as the kernel saw it from its beginning until it was asked. What the kernel does
 /// not tell, being too old or having had no occasion, is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Path {
+pub struct TcpPath {
     /// The smoothed round trip time, nanoseconds.
     pub rtt: Option<u64>,
     /// The shortest round trip of the last minutes (net.ipv4.tcp_min_rtt_wlen), nanoseconds.
@@ -55,7 +55,7 @@ const DELIVERED: usize = 192;
 const DSACK_DUPS: usize = 216;
 
 /// Asks for a connection's path; none where the kernel would not tell.
-pub(crate) fn read(fd: &OwnedFd) -> Option<Path> {
+pub(crate) fn read(fd: &OwnedFd) -> Option<TcpPath> {
     let mut bytes = [0; SIZE];
     let length = info(fd, &mut bytes).ok()?;
     parse(&bytes[..length.min(SIZE)])
@@ -78,11 +78,11 @@ fn info(fd: &OwnedFd, bytes: &mut [u8; SIZE]) -> io::Result<usize> {
 }
 
 /// The fields of as much of a struct tcp_info as the kernel gave.
-fn parse(info: &[u8]) -> Option<Path> {
+fn parse(info: &[u8]) -> Option<TcpPath> {
     let field = |at: usize| field(info, at);
     // Without a sample the one is 0, the other all ones.
     let nanos = |us: u32| (us != 0 && us != u32::MAX).then_some(u64::from(us) * 1_000);
-    Some(Path {
+    Some(TcpPath {
         rtt: field(RTT).and_then(nanos),
         min_rtt: field(MIN_RTT).and_then(nanos),
         retransmitted: field(TOTAL_RETRANS)?,

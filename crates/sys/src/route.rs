@@ -7,7 +7,7 @@ use crate::{interface, netlink, socket};
 
 /// A way to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct KernelRoute {
     /// The source address that the kernel chooses.
     pub source: IpAddr,
     /// The path's MTU as far as the kernel knows it, in bytes.
@@ -17,7 +17,7 @@ pub struct Way {
 /// The way to `address`. Connecting a UDP socket looks up the route and the source address, and
 /// sends no packet. The error is the kernel's: ENETUNREACH and EADDRNOTAVAIL mean that this host
 /// lacks the family or a route.
-pub fn way_to(address: SocketAddr) -> io::Result<Way> {
+pub fn way_to(address: SocketAddr) -> io::Result<KernelRoute> {
     let fd = socket::open(&address, libc::SOCK_DGRAM)?;
     socket::connect(&fd, &address)?;
     let (level, name) = match address {
@@ -25,7 +25,7 @@ pub fn way_to(address: SocketAddr) -> io::Result<Way> {
         SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
     };
     let mtu = socket::option(&fd, level, name).ok().and_then(|mtu| mtu.try_into().ok());
-    Ok(Way { source: socket::local(&fd)?.ip(), mtu })
+    Ok(KernelRoute { source: socket::local(&fd)?.ip(), mtu })
 }
 
 /// Fails where no connection can come from `address`: it is not this host's.

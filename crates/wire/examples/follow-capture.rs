@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use sixmark_wire::Span;
 use sixmark_wire::flow::{Follower, Observed, Settings, Sink, Transfer};
-use sixmark_wire::pcap::{Format, HEADER, Next};
+use sixmark_wire::pcap::{Format, HEADER, NextRecord};
 
 #[derive(Debug, Default)]
 struct Sums {
@@ -44,7 +44,7 @@ fn main() {
     let begun = Instant::now();
     let mut follower = Follower::new(Settings::default(), Sums::default());
     let (mut rest, mut packets) = (&all[HEADER..], 0_u64);
-    while let Next::Record(record, behind) = format.next(rest) {
+    while let NextRecord::Record(record, behind) = format.next(rest) {
         let span = Span::new(record.bytes, record.length as usize);
         follower.packet(format.link, record.at_ns, span);
         (rest, packets) = (behind, packets + 1);

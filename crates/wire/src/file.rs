@@ -1,6 +1,6 @@
 //! A file of packets of whichever kind, read in pieces as they come.
 
-use super::pcap::{self, Format, Next};
+use super::pcap::{self, Format, NextRecord};
 use super::pcapng::{self, Sections};
 use super::{Link, pcap::HEADER};
 
@@ -8,14 +8,14 @@ pub use super::step::{Packet, Step};
 
 /// A file that is being read.
 #[derive(Clone, Debug)]
-pub enum File {
+pub enum CaptureFile {
     /// The classic kind, whose header has been read.
     Pcap(Format),
     /// The newer kind.
     PcapNg(Box<Sections>),
 }
 
-impl File {
+impl CaptureFile {
     /// So many bytes tell what kind of file it is.
     pub const BEGIN: usize = HEADER;
 
@@ -24,59 +24,59 @@ impl File {
     ///
     /// # Errors
     /// It is no such file, or one of packets that can't be read; in words that follow its name.
-    pub fn begin(bytes: &[u8]) -> Result<(File, usize), String> {
+    pub fn begin(bytes: &[u8]) -> Result<(CaptureFile, usize), String> {
         if bytes.starts_with(&pcapng::SECTION.to_be_bytes()) {
-            return Ok((File::PcapNg(Box::default()), 0));
+            return Ok((CaptureFile::PcapNg(Box::default()), 0));
         }
-        Format::read(bytes).map(|format| (File::Pcap(format), pcap::HEADER))
+        Format::read(bytes).map(|format| (CaptureFile::Pcap(format), pcap::HEADER))
     }
 
     /// What the rest of the file begins with.
     #[inline]
     pub fn step<'a>(&mut self, rest: &'a [u8]) -> Step<'a> {
         match self {
-            File::Pcap(format) => of_pcap(*format, rest),
-            File::PcapNg(sections) => sections.step(rest),
+            CaptureFile::Pcap(format) => of_pcap(*format, rest),
+            CaptureFile::PcapNg(sections) => sections.step(rest),
         }
     }
 
     /// `pcap` or `pcapng`.
     pub fn kind(&self) -> &'static str {
         match self {
-            File::Pcap(_) => "pcap",
-            File::PcapNg(_) => "pcapng",
+            CaptureFile::Pcap(_) => "pcap",
+            CaptureFile::PcapNg(_) => "pcapng",
         }
     }
 
     /// What its packets have begun with so far; none of a kind that can't be read.
     pub fn links(&self) -> Vec<Option<Link>> {
         match self {
-            File::Pcap(format) => vec![Some(format.link)],
-            File::PcapNg(sections) => sections.links().to_vec(),
+            CaptureFile::Pcap(format) => vec![Some(format.link)],
+            CaptureFile::PcapNg(sections) => sections.links().to_vec(),
         }
     }
 
     /// How many bytes of a packet were kept at most; 0: all.
     pub fn snap(&self) -> u32 {
         match self {
-            File::Pcap(format) => format.snap,
-            File::PcapNg(sections) => sections.snap(),
+            CaptureFile::Pcap(format) => format.snap,
+            CaptureFile::PcapNg(sections) => sections.snap(),
         }
     }
 
     /// Packets that the capturing program says were lost; none where it says nothing.
     pub fn dropped(&self) -> Option<u64> {
         match self {
-            File::Pcap(_) => None,
-            File::PcapNg(sections) => sections.dropped(),
+            CaptureFile::Pcap(_) => None,
+            CaptureFile::PcapNg(sections) => sections.dropped(),
         }
     }
 
     /// Packets that have no time of their own.
     pub fn untimed(&self) -> u64 {
         match self {
-            File::Pcap(_) => 0,
-            File::PcapNg(sections) => sections.untimed(),
+            CaptureFile::Pcap(_) => 0,
+            CaptureFile::PcapNg(sections) => sections.untimed(),
         }
     }
 }
@@ -84,14 +84,14 @@ impl File {
 #[inline]
 fn of_pcap(format: Format, rest: &[u8]) -> Step<'_> {
     match format.next(rest) {
-        Next::Record(record, behind) => {
+        NextRecord::Record(record, behind) => {
             let pcap::Record { at_ns, length, bytes } = record;
             let packet = Packet { link: Some(format.link), at_ns, length, bytes };
             Step::Packet(packet, rest.len() - behind.len())
         }
-        Next::End => Step::End,
-        Next::More(bytes) => Step::More(bytes),
-        Next::Broken => Step::Broken("a packet is longer than it can be"),
+        NextRecord::End => Step::End,
+        NextRecord::More(bytes) => Step::More(bytes),
+        NextRecord::Broken => Step::Broken("a packet is longer than it can be"),
     }
 }
 
@@ -104,12 +104,12 @@ mod tests {
     fn a_file_is_known_by_its_first_bytes() {
         let mut file = pcap::header(64, Link::Ethernet).to_vec();
         pcap::write(&Record { at_ns: 5, length: 9, bytes: b"abc" }, &mut file);
-        let (mut read, used) = File::begin(&file).unwrap();
+        let (mut read, used) = CaptureFile::begin(&file).unwrap();
         let packet = Packet { link: Some(Link::Ethernet), at_ns: 5, length: 9, bytes: b"abc" };
         assert_eq!(read.step(&file[used..]), Step::Packet(packet, 19));
         assert_eq!((read.kind(), read.snap(), read.dropped()), ("pcap", 64, None));
-        let (read, used) = File::begin(&[0x0a, 0x0d, 0x0d, 0x0a]).unwrap();
+        let (read, used) = CaptureFile::begin(&[0x0a, 0x0d, 0x0d, 0x0a]).unwrap();
         assert_eq!((read.kind(), used), ("pcapng", 0));
-        assert!(File::begin(b"GET / HTTP/1.1\r\nHost: example.net\r\n").is_err());
+        assert!(CaptureFile::begin(b"GET / HTTP/1.1\r\nHost: example.net\r\n").is_err());
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const ACK: u8 = 16;
 
 /// A segment to be.
 #[derive(Clone, Debug)]
-pub(crate) struct Segment {
+pub(crate) struct MadeSegment {
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
     pub(crate) sequence: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Segment {
     pub(crate) payload: Vec<u8>,
 }
 
-impl Segment {
+impl MadeSegment {
     /// As a frame of Ethernet.
     pub(crate) fn frame(&self) -> Vec<u8> {
         let mut frame = vec![2; 12];

@@ -37,7 +37,7 @@ pub struct Record<'a> {
 
 /// What comes next in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next<'a> {
+pub enum NextRecord<'a> {
     /// A packet, and the bytes behind it.
     Record(Record<'a>, &'a [u8]),
     /// The file ends here, as it should.
@@ -71,21 +71,21 @@ impl Format {
     }
 
     /// What the rest of a file begins with.
-    pub fn next<'a>(&self, rest: &'a [u8]) -> Next<'a> {
+    pub fn next<'a>(&self, rest: &'a [u8]) -> NextRecord<'a> {
         let Some((header, behind)) = rest.split_at_checked(RECORD) else {
-            return if rest.is_empty() { Next::End } else { Next::More(RECORD) };
+            return if rest.is_empty() { NextRecord::End } else { NextRecord::More(RECORD) };
         };
         let field = |at| number(header, at, self.big_endian);
         let (kept, length) = (field(8), field(12));
         if kept > LONGEST || kept > length {
-            return Next::Broken;
+            return NextRecord::Broken;
         }
         let Some((bytes, behind)) = behind.split_at_checked(kept as usize) else {
-            return Next::More(RECORD + kept as usize);
+            return NextRecord::More(RECORD + kept as usize);
         };
         let part_ns = u64::from(field(4)) * u64::from(self.unit_ns);
         let at_ns = u64::from(field(0)) * 1_000_000_000 + part_ns;
-        Next::Record(Record { at_ns, length, bytes }, behind)
+        NextRecord::Record(Record { at_ns, length, bytes }, behind)
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Sections {
 
 /// What is between a block's lengths, and how long it all is.
 #[derive(Clone, Copy)]
-struct Body<'a> {
+struct BlockBody<'a> {
     bytes: &'a [u8],
     big_endian: bool,
     used: usize,
@@ -110,11 +110,11 @@ impl Sections {
         if number(block, used - 4, self.big_endian) != Some(length) {
             return Step::Broken("a block's two lengths differ");
         }
-        let body = Body { bytes: &block[8..used - 4], big_endian: self.big_endian, used };
+        let body = BlockBody { bytes: &block[8..used - 4], big_endian: self.big_endian, used };
         self.block(kind, body)
     }
 
-    fn block<'a>(&mut self, kind: u32, body: Body<'a>) -> Step<'a> {
+    fn block<'a>(&mut self, kind: u32, body: BlockBody<'a>) -> Step<'a> {
         let step = match kind {
             SECTION => self.section(body),
             INTERFACE => self.interface(body),
@@ -129,7 +129,7 @@ impl Sections {
         }
     }
 
-    fn section(&mut self, body: Body<'_>) -> Result<(), &'static str> {
+    fn section(&mut self, body: BlockBody<'_>) -> Result<(), &'static str> {
         if body.used < SECTION_LEAST {
             return Err("a section's header is too short");
         }
@@ -141,7 +141,7 @@ impl Sections {
         Ok(())
     }
 
-    fn interface(&mut self, body: Body<'_>) -> Result<(), &'static str> {
+    fn interface(&mut self, body: BlockBody<'_>) -> Result<(), &'static str> {
         if self.interfaces.len() >= MOST_INTERFACES {
             return Err("a section has too many interfaces");
         }
@@ -161,7 +161,7 @@ impl Sections {
     }
 
     /// What is said of losses at the end, or now and then: each time of all since the beginning.
-    fn statistics(&mut self, body: Body<'_>) -> Result<(), &'static str> {
+    fn statistics(&mut self, body: BlockBody<'_>) -> Result<(), &'static str> {
         let index = body.word(0).ok_or("an interface's statistics are too short")?;
         let Some(interface) = self.interfaces.get_mut(index as usize) else {
             return Err("there are statistics of an interface that is not there");
@@ -177,7 +177,7 @@ impl Sections {
         Ok(())
     }
 
-    fn enhanced<'a>(&mut self, body: Body<'a>) -> Option<Step<'a>> {
+    fn enhanced<'a>(&mut self, body: BlockBody<'a>) -> Option<Step<'a>> {
         let index = body.word(0)? as usize;
         let units = u64::from(body.word(4)?) << 32 | u64::from(body.word(8)?);
         let (kept, length) = (body.word(12)?, body.word(16)?);
@@ -198,7 +198,7 @@ impl Sections {
         Some(Step::Packet(Packet { link, at_ns, length, bytes }, body.used))
     }
 
-    fn obsolete<'a>(&mut self, body: Body<'a>) -> Option<Step<'a>> {
+    fn obsolete<'a>(&mut self, body: BlockBody<'a>) -> Option<Step<'a>> {
         let (index, lost) = (usize::from(body.half(0)?), body.half(2)?);
         let units = u64::from(body.word(4)?) << 32 | u64::from(body.word(8)?);
         let (kept, length) = (body.word(12)?, body.word(16)?);
@@ -213,7 +213,7 @@ impl Sections {
     }
 
     /// Of the first interface, without a time: that of the packet before it.
-    fn simple<'a>(&mut self, body: Body<'a>) -> Option<Step<'a>> {
+    fn simple<'a>(&mut self, body: BlockBody<'a>) -> Option<Step<'a>> {
         let length = body.word(0)?;
         let Some(interface) = self.interfaces.first() else { return Some(NO_INTERFACE) };
         let snap = if interface.snap == 0 { u32::MAX } else { interface.snap };
@@ -229,7 +229,7 @@ const TOO_SHORT: Step<'static> = Step::Broken("a packet's block is too short");
 const NO_INTERFACE: Step<'static> = Step::Broken("a packet is of an interface that is not there");
 const LONGER: Step<'static> = Step::Broken("a packet is longer than it can be");
 
-impl<'a> Body<'a> {
+impl<'a> BlockBody<'a> {
     fn word(&self, at: usize) -> Option<u32> {
         number(self.bytes, at, self.big_endian)
     }

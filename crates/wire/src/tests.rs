@@ -1,10 +1,10 @@
-use super::made::{ACK, Segment};
+use super::made::{ACK, MadeSegment};
 use super::*;
 
 /// `abc` from port 1000 to port 80, IPv6 first.
-fn segments() -> [Segment; 2] {
+fn segments() -> [MadeSegment; 2] {
     [("[2001:db8::1]:1000", "[2001:db8::2]:80"), ("192.0.2.1:1000", "192.0.2.2:80")].map(
-        |(from, to)| Segment {
+        |(from, to)| MadeSegment {
             from: from.parse().unwrap(),
             to: to.parse().unwrap(),
             sequence: 0xffff_fffe,
@@ -21,7 +21,7 @@ fn whole(bytes: &[u8]) -> Span<'_> {
 }
 
 /// Asserts that a frame holds that segment.
-fn assert_holds(segment: &Segment, link: Link, frame: &[u8]) {
+fn assert_holds(segment: &MadeSegment, link: Link, frame: &[u8]) {
     let ip = ip(link, whole(frame)).unwrap();
     let tcp = tcp(&ip).unwrap();
     assert_eq!((ip.source, tcp.source), (segment.from.ip(), segment.from.port()));

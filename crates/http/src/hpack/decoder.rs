@@ -1,7 +1,7 @@
 //! Blocks of fields, read one after the other.
 
 use super::table::{OVERHEAD, Table};
-use super::{Error, integer, text};
+use super::{HpackError, integer, text};
 
 /// Longer blocks are not remembered.
 const MOST_REMEMBERED: usize = 1_024;
@@ -39,7 +39,11 @@ impl Decoder {
     ///
     /// # Errors
     /// What is wrong with the block. Nothing can be read after that.
-    pub fn decode(&mut self, block: &[u8], field: impl FnMut(&[u8], &[u8])) -> Result<(), Error> {
+    pub fn decode(
+        &mut self,
+        block: &[u8],
+        field: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), HpackError> {
         let former = self.comes_again(block).then(|| self.table.clone());
         let read = self.read(block, field);
         for scratch in [&mut self.name, &mut self.value] {
@@ -78,11 +82,15 @@ impl Decoder {
         settled
     }
 
-    fn read(&mut self, block: &[u8], mut field: impl FnMut(&[u8], &[u8])) -> Result<(), Error> {
+    fn read(
+        &mut self,
+        block: &[u8],
+        mut field: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), HpackError> {
         let mut left = self.most;
         let mut checked = |name: &[u8], value: &[u8]| {
             let size = name.len() + value.len() + OVERHEAD;
-            left = left.checked_sub(size).ok_or(Error::TooLong)?;
+            left = left.checked_sub(size).ok_or(HpackError::TooLong)?;
             field(name, value);
             Ok(())
         };
@@ -95,14 +103,14 @@ impl Decoder {
                 }
                 0x40.. => self.keep(&mut rest, &mut checked)?,
                 // RFC 7541, 4.2: only in front of the first field.
-                0x20.. => return Err(Error::TableSize),
+                0x20.. => return Err(HpackError::TableSize),
                 _ => self.pass(&mut rest, &mut checked)?,
             }
         }
         Ok(())
     }
 
-    fn resized<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], Error> {
+    fn resized<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], HpackError> {
         let mut rest = block;
         while rest.first().is_some_and(|&first| first >> 5 == 1) {
             let size = integer::read(&mut rest, 5)?;
@@ -115,8 +123,8 @@ impl Decoder {
     fn keep(
         &mut self,
         rest: &mut &[u8],
-        field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), HpackError>,
+    ) -> Result<(), HpackError> {
         let index = integer::read(rest, 6)?;
         // Copied, because the entry that lends its name may have to make room.
         let mut kept = std::mem::take(&mut self.name);
@@ -137,8 +145,8 @@ impl Decoder {
     fn pass(
         &mut self,
         rest: &mut &[u8],
-        field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), HpackError>,
+    ) -> Result<(), HpackError> {
         let name = match integer::read(rest, 4)? {
             0 => text::read(rest, 7, &mut self.name)?,
             index => self.table.field(index)?.0,

@@ -3,7 +3,7 @@
 //! The code is canonical: the lengths of the codes say all. Codes of one length follow one another
 //! in the order of their symbols, and longer codes follow shorter ones.
 
-use super::Error;
+use super::HpackError;
 
 const SYMBOLS: usize = 257;
 const EOS: u16 = 256;
@@ -106,7 +106,7 @@ const fn next() -> [(u8, u8); 1 << SHORT] {
 }
 
 /// Appends to `out` what `coded` stands for.
-pub(crate) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     let mut rest = coded;
     // The bits not yet decoded, aligned left, and how many they are.
     let (mut bits, mut left) = (0u64, 0);
@@ -117,7 +117,7 @@ pub(crate) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         if length > left {
             return check_padding(bits, left);
         }
-        out.push(u8::try_from(symbol).map_err(|_| Error::Huffman)?);
+        out.push(u8::try_from(symbol).map_err(|_| HpackError::Huffman)?);
         bits <<= length;
         left -= length;
     }
@@ -161,9 +161,9 @@ fn look_up_long(bits: u32) -> (u16, u32) {
 }
 
 /// What is left over is the beginning of the code of the end of the string, shorter than a byte.
-fn check_padding(bits: u64, left: u32) -> Result<(), Error> {
+fn check_padding(bits: u64, left: u32) -> Result<(), HpackError> {
     let ones = left == 0 || bits >> (64 - left) == (1 << left) - 1;
-    if left < 8 && ones { Ok(()) } else { Err(Error::Huffman) }
+    if left < 8 && ones { Ok(()) } else { Err(HpackError::Huffman) }
 }
 
 /// The bytes that `text` takes once encoded.
@@ -194,7 +194,7 @@ pub(crate) fn encode(text: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn decoded(coded: &[u8]) -> Result<Vec<u8>, Error> {
+    fn decoded(coded: &[u8]) -> Result<Vec<u8>, HpackError> {
         let mut out = Vec::new();
         decode(coded, &mut out).map(|()| out)
     }
@@ -238,11 +238,15 @@ mod tests {
     fn padding_is_ones_and_shorter_than_a_byte() {
         assert_eq!(decoded(&[]), Ok(vec![]));
         assert_eq!(decoded(&[0b0000_0111]), Ok(b"0".to_vec()));
-        assert_eq!(decoded(&[0b0000_0011]), Err(Error::Huffman), "a zero in it");
-        assert_eq!(decoded(&[0b0000_0111, 0xff]), Err(Error::Huffman), "11 bits");
-        assert_eq!(decoded(&[0xff]), Err(Error::Huffman), "8 bits");
-        assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xff]), Err(Error::Huffman), "the end of string");
-        assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xfc, 0]), Err(Error::Huffman), "and more");
-        assert_eq!(decoded(&[0xff, 0xff]), Err(Error::Huffman), "half a code");
+        assert_eq!(decoded(&[0b0000_0011]), Err(HpackError::Huffman), "a zero in it");
+        assert_eq!(decoded(&[0b0000_0111, 0xff]), Err(HpackError::Huffman), "11 bits");
+        assert_eq!(decoded(&[0xff]), Err(HpackError::Huffman), "8 bits");
+        assert_eq!(
+            decoded(&[0xff, 0xff, 0xff, 0xff]),
+            Err(HpackError::Huffman),
+            "the end of string"
+        );
+        assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xfc, 0]), Err(HpackError::Huffman), "and more");
+        assert_eq!(decoded(&[0xff, 0xff]), Err(HpackError::Huffman), "half a code");
     }
 }

@@ -1,13 +1,13 @@
 //! Integers that begin within a byte (RFC 7541, 5.1).
 
-use super::Error;
+use super::HpackError;
 
 /// No length or index that is allowed here comes near; longer ones are an attempt at overflow.
 const MOST_BITS: u32 = 28;
 
 /// Takes an integer from the front of `bytes`, of whose first byte the low `prefix` bits are its own.
-pub(crate) fn read(bytes: &mut &[u8], prefix: u32) -> Result<usize, Error> {
-    let (&first, mut rest) = bytes.split_first().ok_or(Error::Truncated)?;
+pub(crate) fn read(bytes: &mut &[u8], prefix: u32) -> Result<usize, HpackError> {
+    let (&first, mut rest) = bytes.split_first().ok_or(HpackError::Truncated)?;
     let full = (1usize << prefix) - 1;
     let mut value = usize::from(first) & full;
     if value == full {
@@ -17,17 +17,17 @@ pub(crate) fn read(bytes: &mut &[u8], prefix: u32) -> Result<usize, Error> {
     Ok(value)
 }
 
-fn read_rest(bytes: &mut &[u8]) -> Result<usize, Error> {
+fn read_rest(bytes: &mut &[u8]) -> Result<usize, HpackError> {
     let mut value = 0;
     for shift in (0..MOST_BITS).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or(Error::Truncated)?;
+        let (&byte, rest) = bytes.split_first().ok_or(HpackError::Truncated)?;
         *bytes = rest;
         value |= usize::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Ok(value);
         }
     }
-    Err(Error::Integer)
+    Err(HpackError::Integer)
 }
 
 /// Appends `value`; `first` holds the bits of the first byte that are not the integer's.

@@ -19,7 +19,7 @@ pub(crate) use field::write_field;
 
 /// What is wrong with a block of fields. Nothing after it on the same connection can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Error {
+pub enum HpackError {
     /// The block ends within a field.
     Truncated,
     /// An integer of more than 28 bits, which no length or index needs.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Error;
+use super::HpackError;
 use super::fixed::FIELDS;
 
 /// What an entry counts beside its name and value (RFC 7541, 4.1).
@@ -13,7 +13,7 @@ pub(super) const OVERHEAD: usize = 32;
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     bytes: Vec<u8>,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<TableEntry>,
     size: usize,
     /// The size that the peer chose, not above `most`.
     limit: usize,
@@ -25,13 +25,13 @@ pub(super) struct Table {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct TableEntry {
     at: usize,
     name: usize,
     value: usize,
 }
 
-impl Entry {
+impl TableEntry {
     fn end(self) -> usize {
         self.at + self.name + self.value
     }
@@ -53,11 +53,11 @@ impl Table {
     }
 
     /// The name and value that `index` stands for.
-    pub(super) fn field(&self, index: usize) -> Result<(&[u8], &[u8]), Error> {
-        let place = index.checked_sub(1).ok_or(Error::Index)?;
+    pub(super) fn field(&self, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
+        let place = index.checked_sub(1).ok_or(HpackError::Index)?;
         match FIELDS.get(place) {
             Some((name, value)) => Ok((name.as_bytes(), value.as_bytes())),
-            None => self.added(place - FIELDS.len()).ok_or(Error::Index),
+            None => self.added(place - FIELDS.len()).ok_or(HpackError::Index),
         }
     }
 
@@ -80,7 +80,7 @@ impl Table {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(name);
         self.bytes.extend_from_slice(value);
-        self.entries.push_back(Entry { at, name: name.len(), value: value.len() });
+        self.entries.push_back(TableEntry { at, name: name.len(), value: value.len() });
         self.size += size;
         self.put += size as u64;
     }
@@ -106,9 +106,9 @@ impl Table {
         (0..self.entries.len()).filter_map(|age| self.added(age))
     }
 
-    pub(super) fn resize(&mut self, limit: usize) -> Result<(), Error> {
+    pub(super) fn resize(&mut self, limit: usize) -> Result<(), HpackError> {
         if limit > self.most {
-            return Err(Error::TableSize);
+            return Err(HpackError::TableSize);
         }
         // What is inserted next may be kept where it was not, or push others out where it did not.
         self.changes += u64::from(limit != self.limit);
@@ -141,6 +141,6 @@ impl Table {
 
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
-        self.bytes.capacity() + self.entries.capacity() * size_of::<Entry>()
+        self.bytes.capacity() + self.entries.capacity() * size_of::<TableEntry>()
     }
 }

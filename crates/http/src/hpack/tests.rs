@@ -1,13 +1,13 @@
 //! The examples of RFC 7541, Appendix C, and what else a block may be.
 
-use super::{Decoder, Error, huffman, integer, write_field};
+use super::{Decoder, HpackError, huffman, integer, write_field};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<_> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
 }
 
-fn read(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<String>, Error> {
+fn read(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<String>, HpackError> {
     let mut fields = Vec::new();
     decoder.decode(block, |name, value| {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -43,14 +43,14 @@ fn integers_come_back_and_long_ones_are_refused() {
             let mut rest = &out[..];
             assert_eq!(integer::read(&mut rest, prefix), Ok(value));
             (0..out.len()).for_each(|end| {
-                assert_eq!(integer::read(&mut &out[..end], prefix), Err(Error::Truncated));
+                assert_eq!(integer::read(&mut &out[..end], prefix), Err(HpackError::Truncated));
             });
         }
     }
     let endless = [0xff, 0x80, 0x80, 0x80, 0x80, 0x80, 0];
-    assert_eq!(integer::read(&mut &endless[..], 7), Err(Error::Integer));
+    assert_eq!(integer::read(&mut &endless[..], 7), Err(HpackError::Integer));
     let huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
-    assert_eq!(integer::read(&mut &huge[..], 7), Err(Error::Integer));
+    assert_eq!(integer::read(&mut &huge[..], 7), Err(HpackError::Integer));
 }
 
 #[test]
@@ -153,19 +153,19 @@ fn responses_with_evictions_are_those_of_appendices_c_5_and_c_6() {
 #[test]
 fn a_block_that_is_cut_short_or_means_nothing_is_refused() {
     for (hex, error) in [
-        ("80", Error::Index),
-        ("be", Error::Index),
-        ("ff ff ff ff ff 0f", Error::Integer),
-        ("ff ff 7f", Error::Index),
-        ("7e 00", Error::Index),
-        ("0f 2f 00", Error::Index),
-        ("40", Error::Truncated),
-        ("40 01", Error::Truncated),
-        ("40 01 61", Error::Truncated),
-        ("40 01 61 02 62", Error::Truncated),
-        ("00 01 61 82 ff ff", Error::Huffman),
-        ("88 20", Error::TableSize),
-        ("3f e2 1f", Error::TableSize),
+        ("80", HpackError::Index),
+        ("be", HpackError::Index),
+        ("ff ff ff ff ff 0f", HpackError::Integer),
+        ("ff ff 7f", HpackError::Index),
+        ("7e 00", HpackError::Index),
+        ("0f 2f 00", HpackError::Index),
+        ("40", HpackError::Truncated),
+        ("40 01", HpackError::Truncated),
+        ("40 01 61", HpackError::Truncated),
+        ("40 01 61 02 62", HpackError::Truncated),
+        ("00 01 61 82 ff ff", HpackError::Huffman),
+        ("88 20", HpackError::TableSize),
+        ("3f e2 1f", HpackError::TableSize),
     ] {
         let mut decoder = Decoder::new(4096, 65536);
         assert_eq!(read(&mut decoder, &bytes(hex)), Err(error), "{hex}");
@@ -192,7 +192,7 @@ fn many_references_to_a_long_field_are_too_long_in_all() {
     block.extend([b'x'; 4000]);
     assert_eq!(read(&mut decoder, &block).map(|fields| fields.len()), Ok(1));
     assert_eq!(read(&mut decoder, &[0xbe; 16]).map(|fields| fields.len()), Ok(16));
-    assert_eq!(read(&mut decoder, &[0xbe; 17]), Err(Error::TooLong));
+    assert_eq!(read(&mut decoder, &[0xbe; 17]), Err(HpackError::TooLong));
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn memory_for_a_large_block_is_given_back() {
         let held = decoder.scratch();
         assert!(held.iter().all(|&held| held <= 4_096), "{held:?}");
         // And where it can't be read to its end.
-        assert_eq!(read(&mut decoder, &block[..block.len() - 1]), Err(Error::Truncated));
+        assert_eq!(read(&mut decoder, &block[..block.len() - 1]), Err(HpackError::Truncated));
         let held = decoder.scratch();
         assert!(held.iter().all(|&held| held <= 4_096), "{held:?}");
     }

@@ -1,6 +1,6 @@
 //! String literals, plain or in Huffman code (RFC 7541, 5.2).
 
-use super::{Error, huffman, integer};
+use super::{HpackError, huffman, integer};
 
 /// Takes a string from the front of `bytes`: a bit for Huffman, then its length in `prefix` bits.
 /// What is in Huffman code is decoded into `scratch`.
@@ -8,13 +8,13 @@ pub(crate) fn read<'a, 's>(
     bytes: &mut &'a [u8],
     prefix: u32,
     scratch: &'s mut Vec<u8>,
-) -> Result<&'s [u8], Error>
+) -> Result<&'s [u8], HpackError>
 where
     'a: 's,
 {
     let coded = bytes.first().is_some_and(|&first| first >> prefix & 1 == 1);
     let length = integer::read(bytes, prefix)?;
-    let (text, rest) = bytes.split_at_checked(length).ok_or(Error::Truncated)?;
+    let (text, rest) = bytes.split_at_checked(length).ok_or(HpackError::Truncated)?;
     *bytes = rest;
     if !coded {
         return Ok(text);

@@ -1,7 +1,7 @@
 //! The chunked transfer coding (RFC 9112, 7.1), one byte of framing at a time: no buffer, and the
 //! same result however the network cuts it.
 
-use super::{Violation, is_text_byte, is_token_byte};
+use super::{Http1Violation, is_text_byte, is_token_byte};
 use crate::semantics::MAX_HEAD;
 
 /// RFC 9112, 7.1.1 has a recipient limit the extensions it is willing to skip.
@@ -12,7 +12,7 @@ const MAX_TRAILERS: u32 = MAX_HEAD as u32;
 /// A chunked body being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunked {
-    place: Place,
+    place: ChunkPart,
     /// Bytes of the current chunk's data still to come; while its size is read, the size so far.
     left: u64,
     /// Framing bytes of the current size line, or of the trailers.
@@ -23,7 +23,7 @@ pub(super) struct Chunked {
 
 /// What the next byte belongs to, in the order of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum ChunkPart {
     FirstDigit,
     Digits,
     AfterSize,
@@ -50,7 +50,7 @@ enum Place {
 
 impl Chunked {
     pub(super) fn new() -> Chunked {
-        Chunked { place: Place::FirstDigit, left: 0, line: 0, trailed: false }
+        Chunked { place: ChunkPart::FirstDigit, left: 0, line: 0, trailed: false }
     }
 
     /// Reads up to the end of the body, adding content to `body` and telling of it. Returns the bytes
@@ -60,10 +60,10 @@ impl Chunked {
         bytes: &[u8],
         body: &mut u64,
         mut tell: impl FnMut(&[u8]),
-    ) -> Result<(usize, bool), Violation> {
+    ) -> Result<(usize, bool), Http1Violation> {
         let mut used = 0;
         while let Some(&byte) = bytes.get(used) {
-            if self.place == Place::Data {
+            if self.place == ChunkPart::Data {
                 let taken = self.take_data(bytes.len() - used, body);
                 tell(&bytes[used..used + taken]);
                 used += taken;
@@ -71,7 +71,7 @@ impl Chunked {
             }
             self.place = self.step(byte)?;
             used += 1;
-            if self.place == Place::End {
+            if self.place == ChunkPart::End {
                 return Ok((used, true));
             }
         }
@@ -83,73 +83,75 @@ impl Chunked {
         self.left -= taken as u64;
         *body = body.saturating_add(taken as u64);
         if self.left == 0 {
-            self.place = Place::DataCr;
+            self.place = ChunkPart::DataCr;
         }
         taken
     }
 
-    fn step(&mut self, byte: u8) -> Result<Place, Violation> {
+    fn step(&mut self, byte: u8) -> Result<ChunkPart, Http1Violation> {
         match (self.place, byte) {
-            (Place::DataCr, b'\r') => Ok(Place::DataLf),
-            (Place::DataLf, b'\n') => {
+            (ChunkPart::DataCr, b'\r') => Ok(ChunkPart::DataLf),
+            (ChunkPart::DataLf, b'\n') => {
                 *self = Chunked::new();
                 Ok(self.place)
             }
             // RFC 9112, 2.2 lets a bare LF end the lines of a head only. Here it would let a
             // wrong size go unnoticed as long as the data has a newline in the right place.
-            (Place::DataCr | Place::DataLf, _) => Err(Violation::ChunkEnd),
-            (place, _) if place < Place::Data => self.in_size_line(byte),
+            (ChunkPart::DataCr | ChunkPart::DataLf, _) => Err(Http1Violation::ChunkEnd),
+            (place, _) if place < ChunkPart::Data => self.in_size_line(byte),
             _ => self.in_trailers(byte),
         }
     }
 
-    fn in_size_line(&mut self, byte: u8) -> Result<Place, Violation> {
+    fn in_size_line(&mut self, byte: u8) -> Result<ChunkPart, Http1Violation> {
         self.line += 1;
         if self.line > MAX_LINE {
-            return Err(Violation::ChunkLineTooLong);
+            return Err(Http1Violation::ChunkLineTooLong);
         }
         match (self.place, byte) {
-            (Place::FirstDigit | Place::Digits, _) if byte.is_ascii_hexdigit() => self.digit(byte),
-            (Place::SizeLf, b'\n') => Ok(self.after_size_line()),
-            (Place::SizeLf, _) | (_, b'\n') => Err(Violation::ChunkLineEnd),
-            (Place::FirstDigit, _) => Err(Violation::ChunkSize),
-            (Place::Digits | Place::AfterSize, _) => {
-                next_part(byte, Place::AfterSize).ok_or(Violation::ChunkSize)
+            (ChunkPart::FirstDigit | ChunkPart::Digits, _) if byte.is_ascii_hexdigit() => {
+                self.digit(byte)
             }
-            (place, _) => in_extension(place, byte).ok_or(Violation::ChunkExtension),
+            (ChunkPart::SizeLf, b'\n') => Ok(self.after_size_line()),
+            (ChunkPart::SizeLf, _) | (_, b'\n') => Err(Http1Violation::ChunkLineEnd),
+            (ChunkPart::FirstDigit, _) => Err(Http1Violation::ChunkSize),
+            (ChunkPart::Digits | ChunkPart::AfterSize, _) => {
+                next_part(byte, ChunkPart::AfterSize).ok_or(Http1Violation::ChunkSize)
+            }
+            (place, _) => in_extension(place, byte).ok_or(Http1Violation::ChunkExtension),
         }
     }
 
-    fn digit(&mut self, byte: u8) -> Result<Place, Violation> {
-        let digit = char::from(byte).to_digit(16).ok_or(Violation::ChunkSize)?;
+    fn digit(&mut self, byte: u8) -> Result<ChunkPart, Http1Violation> {
+        let digit = char::from(byte).to_digit(16).ok_or(Http1Violation::ChunkSize)?;
         if self.left >> 60 != 0 {
-            return Err(Violation::ChunkTooLarge);
+            return Err(Http1Violation::ChunkTooLarge);
         }
         self.left = self.left << 4 | u64::from(digit);
-        Ok(Place::Digits)
+        Ok(ChunkPart::Digits)
     }
 
-    fn after_size_line(&mut self) -> Place {
+    fn after_size_line(&mut self) -> ChunkPart {
         self.line = 0;
-        if self.left == 0 { Place::TrailerStart } else { Place::Data }
+        if self.left == 0 { ChunkPart::TrailerStart } else { ChunkPart::Data }
     }
 
     /// Trailers are fields, so the leniencies of a head apply: a bare LF, folding, whitespace
     /// before the colon.
-    fn in_trailers(&mut self, byte: u8) -> Result<Place, Violation> {
+    fn in_trailers(&mut self, byte: u8) -> Result<ChunkPart, Http1Violation> {
         self.line += 1;
         if self.line > MAX_TRAILERS {
-            return Err(Violation::TrailersTooLong);
+            return Err(Http1Violation::TrailersTooLong);
         }
         match (self.place, byte) {
-            (Place::TrailerStart, b'\r') => Ok(Place::LastLf),
-            (Place::TrailerStart | Place::LastLf, b'\n') => Ok(Place::End),
-            (Place::TrailerStart, b' ' | b'\t') if self.trailed => Ok(Place::TrailerValue),
-            (Place::TrailerStart, _) if is_token_byte(byte) => {
+            (ChunkPart::TrailerStart, b'\r') => Ok(ChunkPart::LastLf),
+            (ChunkPart::TrailerStart | ChunkPart::LastLf, b'\n') => Ok(ChunkPart::End),
+            (ChunkPart::TrailerStart, b' ' | b'\t') if self.trailed => Ok(ChunkPart::TrailerValue),
+            (ChunkPart::TrailerStart, _) if is_token_byte(byte) => {
                 self.trailed = true;
-                Ok(Place::TrailerName)
+                Ok(ChunkPart::TrailerName)
             }
-            (place, _) => in_trailer(place, byte).ok_or(Violation::Trailer),
+            (place, _) => in_trailer(place, byte).ok_or(Http1Violation::Trailer),
         }
     }
 }
@@ -158,42 +160,54 @@ impl Chunked {
 ///
 /// RFC 9112, 7.1.1 has whitespace only before a semicolon, but servers have long padded sizes with
 /// spaces to write them into place, and every client reads that.
-fn next_part(byte: u8, blank: Place) -> Option<Place> {
+fn next_part(byte: u8, blank: ChunkPart) -> Option<ChunkPart> {
     match byte {
-        b'\r' => Some(Place::SizeLf),
-        b';' => Some(Place::ExtStart),
+        b'\r' => Some(ChunkPart::SizeLf),
+        b';' => Some(ChunkPart::ExtStart),
         b' ' | b'\t' => Some(blank),
         _ => None,
     }
 }
 
 /// chunk-ext = *( BWS ";" BWS name \[ BWS "=" BWS ( token / quoted-string ) \] )
-fn in_extension(place: Place, byte: u8) -> Option<Place> {
+fn in_extension(place: ChunkPart, byte: u8) -> Option<ChunkPart> {
     match (place, byte) {
-        (Place::ExtStart | Place::ExtValueStart, b' ' | b'\t') => Some(place),
-        (Place::ExtStart | Place::ExtName, _) if is_token_byte(byte) => Some(Place::ExtName),
-        (Place::ExtName | Place::AfterExtName, b'=') => Some(Place::ExtValueStart),
-        (Place::ExtName | Place::AfterExtName, _) => next_part(byte, Place::AfterExtName),
-        (Place::ExtValueStart, b'"') => Some(Place::ExtQuoted),
-        (Place::ExtValueStart | Place::ExtToken, _) if is_token_byte(byte) => Some(Place::ExtToken),
-        (Place::ExtQuoted, b'"') => Some(Place::AfterExtValue),
-        (Place::ExtQuoted, b'\\') => Some(Place::ExtEscaped),
-        (Place::ExtQuoted | Place::ExtEscaped, _) => is_text_byte(byte).then_some(Place::ExtQuoted),
-        (Place::ExtToken | Place::AfterExtValue, _) => next_part(byte, Place::AfterExtValue),
+        (ChunkPart::ExtStart | ChunkPart::ExtValueStart, b' ' | b'\t') => Some(place),
+        (ChunkPart::ExtStart | ChunkPart::ExtName, _) if is_token_byte(byte) => {
+            Some(ChunkPart::ExtName)
+        }
+        (ChunkPart::ExtName | ChunkPart::AfterExtName, b'=') => Some(ChunkPart::ExtValueStart),
+        (ChunkPart::ExtName | ChunkPart::AfterExtName, _) => {
+            next_part(byte, ChunkPart::AfterExtName)
+        }
+        (ChunkPart::ExtValueStart, b'"') => Some(ChunkPart::ExtQuoted),
+        (ChunkPart::ExtValueStart | ChunkPart::ExtToken, _) if is_token_byte(byte) => {
+            Some(ChunkPart::ExtToken)
+        }
+        (ChunkPart::ExtQuoted, b'"') => Some(ChunkPart::AfterExtValue),
+        (ChunkPart::ExtQuoted, b'\\') => Some(ChunkPart::ExtEscaped),
+        (ChunkPart::ExtQuoted | ChunkPart::ExtEscaped, _) => {
+            is_text_byte(byte).then_some(ChunkPart::ExtQuoted)
+        }
+        (ChunkPart::ExtToken | ChunkPart::AfterExtValue, _) => {
+            next_part(byte, ChunkPart::AfterExtValue)
+        }
         _ => None,
     }
 }
 
-fn in_trailer(place: Place, byte: u8) -> Option<Place> {
+fn in_trailer(place: ChunkPart, byte: u8) -> Option<ChunkPart> {
     match (place, byte) {
-        (Place::TrailerName | Place::AfterTrailerName, b':') => Some(Place::TrailerValue),
-        (Place::TrailerName | Place::AfterTrailerName, b' ' | b'\t') => {
-            Some(Place::AfterTrailerName)
+        (ChunkPart::TrailerName | ChunkPart::AfterTrailerName, b':') => {
+            Some(ChunkPart::TrailerValue)
         }
-        (Place::TrailerName, _) => is_token_byte(byte).then_some(place),
-        (Place::TrailerValue, b'\r') => Some(Place::TrailerLf),
-        (Place::TrailerValue | Place::TrailerLf, b'\n') => Some(Place::TrailerStart),
-        (Place::TrailerValue, _) => is_text_byte(byte).then_some(place),
+        (ChunkPart::TrailerName | ChunkPart::AfterTrailerName, b' ' | b'\t') => {
+            Some(ChunkPart::AfterTrailerName)
+        }
+        (ChunkPart::TrailerName, _) => is_token_byte(byte).then_some(place),
+        (ChunkPart::TrailerValue, b'\r') => Some(ChunkPart::TrailerLf),
+        (ChunkPart::TrailerValue | ChunkPart::TrailerLf, b'\n') => Some(ChunkPart::TrailerStart),
+        (ChunkPart::TrailerValue, _) => is_text_byte(byte).then_some(place),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::mem::{self, MaybeUninit};
 
 use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
 
-use super::{Violation, is_token};
+use super::{Http1Violation, is_token};
 use crate::semantics::MAX_HEAD;
 
 /// So many fields are read without memory of their own.
@@ -15,7 +15,7 @@ const JUDGED_EARLY: usize = 4 * 1024;
 
 /// What a head says about itself and the body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
+pub(super) struct MessageHead {
     pub(super) status: u16,
     pub(super) coding: Coding,
     pub(super) length: Length,
@@ -42,15 +42,15 @@ pub(super) enum Length {
     #[default]
     Absent,
     Known(u64),
-    Faulty(Violation),
+    Faulty(Http1Violation),
 }
 
 /// Reads a head that lies whole at the start of `bytes`. Returns it with its length, or None where
 /// more bytes are needed.
-pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Violation> {
+pub(super) fn parse(bytes: &[u8]) -> Result<Option<(MessageHead, usize)>, Http1Violation> {
     with_response(bytes, |response, read| match read {
-        Ok(Status::Complete(length)) if length > MAX_HEAD => Err(Violation::HeadTooLong),
-        Ok(Status::Complete(length)) => Ok(Some((Head::of(response)?, length))),
+        Ok(Status::Complete(length)) if length > MAX_HEAD => Err(Http1Violation::HeadTooLong),
+        Ok(Status::Complete(length)) => Ok(Some((MessageHead::of(response)?, length))),
         Ok(Status::Partial) => Ok(None),
         Err(error) => Err(violation(error)),
     })
@@ -89,24 +89,24 @@ fn with_response<T>(
     take(&response, read)
 }
 
-fn violation(error: Error) -> Violation {
+fn violation(error: Error) -> Http1Violation {
     match error {
-        Error::HeaderName => Violation::HeaderName,
-        Error::HeaderValue => Violation::HeaderValue,
-        Error::NewLine => Violation::LineEnd,
+        Error::HeaderName => Http1Violation::HeaderName,
+        Error::HeaderValue => Http1Violation::HeaderValue,
+        Error::NewLine => Http1Violation::LineEnd,
         // There is room for as many as the most that is read has lines.
-        Error::TooManyHeaders => Violation::HeadTooLong,
-        Error::Version => Violation::Version,
-        Error::Status | Error::Token => Violation::StatusLine,
+        Error::TooManyHeaders => Http1Violation::HeadTooLong,
+        Error::Version => Http1Violation::Version,
+        Error::Status | Error::Token => Http1Violation::StatusLine,
     }
 }
 
-impl Head {
-    fn of(response: &Response<'_, '_>) -> Result<Head, Violation> {
-        let status = response.code.filter(|&code| code >= 100).ok_or(Violation::Status)?;
-        let mut fields = Fields::default();
+impl MessageHead {
+    fn of(response: &Response<'_, '_>) -> Result<MessageHead, Http1Violation> {
+        let status = response.code.filter(|&code| code >= 100).ok_or(Http1Violation::Status)?;
+        let mut fields = HeadFields::default();
         response.headers.iter().for_each(|header| fields.add(header));
-        Ok(Head {
+        Ok(MessageHead {
             status,
             coding: fields.codings.verdict(),
             length: fields.length,
@@ -117,14 +117,14 @@ impl Head {
 }
 
 #[derive(Default)]
-struct Fields {
+struct HeadFields {
     codings: Codings,
     length: Length,
     close: bool,
     keep_alive: bool,
 }
 
-impl Fields {
+impl HeadFields {
     fn add(&mut self, header: &Header<'_>) {
         // The lengths come first because most fields are none of the three.
         let named = |name: &str| header.name.eq_ignore_ascii_case(name);
@@ -161,15 +161,15 @@ impl Length {
             length = length.and_one(element);
             any = true;
         }
-        if any { length } else { Length::Faulty(Violation::ContentLength) }
+        if any { length } else { Length::Faulty(Http1Violation::ContentLength) }
     }
 
     fn and_one(self, element: &[u8]) -> Length {
         match (self, decimal(element)) {
             (Length::Faulty(violation), _) => Length::Faulty(violation),
-            (_, None) => Length::Faulty(Violation::ContentLength),
+            (_, None) => Length::Faulty(Http1Violation::ContentLength),
             (Length::Known(known), Some(new)) if known != new => {
-                Length::Faulty(Violation::ContentLengths)
+                Length::Faulty(Http1Violation::ContentLengths)
             }
             (_, Some(new)) => Length::Known(new),
         }
@@ -256,7 +256,7 @@ impl Quotes {
 }
 
 /// A head and the bytes that it was read from.
-type Whole = (Head, Vec<u8>);
+type Whole = (MessageHead, Vec<u8>);
 
 /// A head that came in more than one piece. Empty, and without memory, whenever no head is
 /// half read: a connection that waits must cost next to nothing.
@@ -283,7 +283,7 @@ impl Split {
 
     /// Takes up to the end of the head from `bytes`; returns how much, and the head once it is
     /// complete, with its bytes.
-    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(usize, Option<Whole>), Violation> {
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(usize, Option<Whole>), Http1Violation> {
         let room = MAX_HEAD.saturating_sub(self.held.len());
         let piece = &bytes[..bytes.len().min(room)];
         let (length, ended) = through_empty_line(&self.held, piece);
@@ -296,7 +296,7 @@ impl Split {
             return Ok((piece.len(), Some((head, mem::take(self).held))));
         }
         if self.held.len() >= MAX_HEAD {
-            Err(Violation::HeadTooLong)
+            Err(Http1Violation::HeadTooLong)
         } else {
             Ok((piece.len(), None))
         }
@@ -305,7 +305,7 @@ impl Split {
     /// Parses the complete lines, until the head has `ended` those at its beginning alone. Only those,
     /// and only when there is a new one: otherwise a peer that sends byte by byte would have its head
     /// parsed as often, and what is found wrong would depend on how the bytes were cut.
-    fn judge(&mut self, ended: bool) -> Result<Option<Head>, Violation> {
+    fn judge(&mut self, ended: bool) -> Result<Option<MessageHead>, Http1Violation> {
         // httparse knows 1.0 and 1.1; RFC 9110, 2.5 has 1.2 read as the highest version known.
         if let Some(minor @ b'2'..=b'9') = self.held.get_mut(7) {
             *minor = b'1';
@@ -336,16 +336,16 @@ fn through_empty_line(held: &[u8], piece: &[u8]) -> (usize, bool) {
 
 /// Finds what cannot become a status line by its first wrong byte: another protocol's greeting may
 /// be all that ever comes.
-fn check_start(held: &[u8]) -> Result<(), Violation> {
+fn check_start(held: &[u8]) -> Result<(), Http1Violation> {
     for (at, &byte) in held.iter().take(13).enumerate() {
         match (at, byte) {
             (0..=4, _) if byte == b"HTTP/"[at] => {}
-            (0..=4, _) => return Err(Violation::NotHttp),
+            (0..=4, _) => return Err(Http1Violation::NotHttp),
             (5, b'1') | (6, b'.') | (7, b'0'..=b'9') | (8, b' ') => {}
-            (5..=7, _) => return Err(Violation::Version),
-            (9, b'0') => return Err(Violation::Status),
+            (5..=7, _) => return Err(Http1Violation::Version),
+            (9, b'0') => return Err(Http1Violation::Status),
             (9..=11, b'0'..=b'9') | (12, b' ' | b'\r' | b'\n') => {}
-            _ => return Err(Violation::StatusLine),
+            _ => return Err(Http1Violation::StatusLine),
         }
     }
     Ok(())

@@ -3,22 +3,25 @@
 //! Servers answer the same request with the same bytes but for a date that changes once a second:
 //! comparing is several times faster than reading.
 
-use super::Violation;
-use super::head::{self, Head};
+use super::Http1Violation;
+use super::head::{self, MessageHead};
 
 /// Longer heads are read each time.
 const MOST: usize = 1_024;
 
 /// A head and what it says. One for all connections of a worker is best: it need not be theirs.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownHead {
     bytes: Vec<u8>,
-    head: Option<Head>,
+    head: Option<MessageHead>,
 }
 
-impl Known {
+impl KnownHead {
     /// As `head::parse`, from memory where it can be.
-    pub(super) fn parse(&mut self, bytes: &[u8]) -> Result<Option<(Head, usize)>, Violation> {
+    pub(super) fn parse(
+        &mut self,
+        bytes: &[u8],
+    ) -> Result<Option<(MessageHead, usize)>, Http1Violation> {
         if let Some(head) = self.head
             && bytes.starts_with(&self.bytes)
         {

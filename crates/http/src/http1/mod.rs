@@ -1,6 +1,6 @@
 //! HTTP/1.1 as a client sees it (RFC 9110, RFC 9112), without a socket.
 //!
-//! [`Reader`] is fed whatever the network delivers and says where a response ends, how much content
+//! [`ResponseReader`] is fed whatever the network delivers and says where a response ends, how much content
 //! it had and whether the connection may be used again. [`request`] builds what is sent.
 //!
 //! # What is read although the grammar forbids it
@@ -29,7 +29,7 @@
 //!
 //! # How much is read
 //! Of a head 256 KiB, with as many fields as fit, and of trailers as much: a limit of this reader's, which
-//! [`Violation::is_own_limit`] separates from breaches of HTTP.
+//! [`Http1Violation::is_own_limit`] separates from breaches of HTTP.
 
 mod chunked;
 mod head;
@@ -40,9 +40,9 @@ pub mod request;
 mod tests;
 mod violation;
 
-pub use known::Known;
-pub use reader::{Complete, Early, Fed, Reader, RequestKind, Sight};
-pub use violation::Violation;
+pub use known::KnownHead;
+pub use reader::{Complete, Early, Fed, RequestKind, ResponseReader, Sight};
+pub use violation::Http1Violation;
 
 /// tchar (RFC 9110, 5.6.2).
 fn is_token_byte(byte: u8) -> bool {

@@ -1,9 +1,9 @@
 //! Where a response begins, what it holds and where it ends.
 
-use super::Violation;
+use super::Http1Violation;
 use super::chunked::Chunked;
-use super::head::{self, Coding, Head, Length, Split};
-use super::known::Known;
+use super::head::{self, Coding, Length, MessageHead, Split};
+use super::known::KnownHead;
 
 /// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
 const MAX_INTERIM: u8 = 64;
@@ -32,7 +32,7 @@ pub enum RequestKind {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct ResponseReader {
     state: State,
     kind: RequestKind,
     /// Requests are of HTTP/1.0.
@@ -56,7 +56,7 @@ enum State {
     Chunked(Chunked),
     UntilClose,
     Done,
-    Broken(Violation),
+    Broken(Http1Violation),
 }
 
 /// Learns what is in a response, in its order.
@@ -68,7 +68,7 @@ pub trait Sight {
     fn content(&mut self, bytes: &[u8]);
 }
 
-/// What [`Reader::feed`] made of the bytes.
+/// What [`ResponseReader::feed`] made of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fed {
     /// Bytes read. Less than given only where the response ended before them.
@@ -95,16 +95,16 @@ pub struct Early {
     pub begun: bool,
 }
 
-impl Reader {
+impl ResponseReader {
     /// A reader that waits for the response to an ordinary request.
-    pub fn new() -> Reader {
-        Reader::default()
+    pub fn new() -> ResponseReader {
+        ResponseReader::default()
     }
 
     /// The same where requests are of HTTP/1.0: the peer keeps the connection only where it says so,
     /// whatever version it answers in (RFC 9112, 9.3 and C.2.2).
-    pub fn of_http10() -> Reader {
-        Reader { old: true, ..Reader::default() }
+    pub fn of_http10() -> ResponseReader {
+        ResponseReader { old: true, ..ResponseReader::default() }
     }
 
     /// Get ready for the next response, whatever became of the last.
@@ -125,8 +125,8 @@ impl Reader {
     ///
     /// # Errors
     /// The peer's first breach of HTTP, again on every later call.
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<Fed, Violation> {
-        self.feed_knowing(bytes, &mut Known::default())
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Fed, Http1Violation> {
+        self.feed_knowing(bytes, &mut KnownHead::default())
     }
 
     /// As [`feed`](Reader::feed), sparing the reading of a head that is the one in `known`, which then
@@ -134,7 +134,11 @@ impl Reader {
     ///
     /// # Errors
     /// As for [`feed`](Reader::feed).
-    pub fn feed_knowing(&mut self, bytes: &[u8], known: &mut Known) -> Result<Fed, Violation> {
+    pub fn feed_knowing(
+        &mut self,
+        bytes: &[u8],
+        known: &mut KnownHead,
+    ) -> Result<Fed, Http1Violation> {
         self.feed_all(bytes, known, None)
     }
 
@@ -146,18 +150,18 @@ impl Reader {
     pub fn feed_seeing(
         &mut self,
         bytes: &[u8],
-        known: &mut Known,
+        known: &mut KnownHead,
         sight: &mut dyn Sight,
-    ) -> Result<Fed, Violation> {
+    ) -> Result<Fed, Http1Violation> {
         self.feed_all(bytes, known, Some(sight))
     }
 
     fn feed_all(
         &mut self,
         bytes: &[u8],
-        known: &mut Known,
+        known: &mut KnownHead,
         mut sight: Option<&mut dyn Sight>,
-    ) -> Result<Fed, Violation> {
+    ) -> Result<Fed, Http1Violation> {
         let mut rest = bytes;
         let mut complete = None;
         while !rest.is_empty() && self.state != State::Done {
@@ -217,9 +221,9 @@ impl Reader {
     fn step(
         &mut self,
         bytes: &[u8],
-        known: &mut Known,
+        known: &mut KnownHead,
         sight: Option<&mut dyn Sight>,
-    ) -> Result<usize, Violation> {
+    ) -> Result<usize, Http1Violation> {
         match &mut self.state {
             State::Head if self.split.is_empty() => self.start(bytes, known, sight),
             State::Head => self.resume(bytes, sight),
@@ -246,9 +250,9 @@ impl Reader {
     fn start(
         &mut self,
         bytes: &[u8],
-        known: &mut Known,
+        known: &mut KnownHead,
         sight: Option<&mut dyn Sight>,
-    ) -> Result<usize, Violation> {
+    ) -> Result<usize, Http1Violation> {
         let skipped = self.skip_empty_lines(bytes)?;
         if skipped > 0 {
             return Ok(skipped);
@@ -266,7 +270,11 @@ impl Reader {
         }
     }
 
-    fn resume(&mut self, bytes: &[u8], sight: Option<&mut dyn Sight>) -> Result<usize, Violation> {
+    fn resume(
+        &mut self,
+        bytes: &[u8],
+        sight: Option<&mut dyn Sight>,
+    ) -> Result<usize, Http1Violation> {
         let (used, whole) = self.split.add(bytes)?;
         if let Some((head, bytes)) = whole {
             self.accept(head)?;
@@ -275,15 +283,17 @@ impl Reader {
         Ok(used)
     }
 
-    fn skip_empty_lines(&mut self, bytes: &[u8]) -> Result<usize, Violation> {
+    fn skip_empty_lines(&mut self, bytes: &[u8]) -> Result<usize, Http1Violation> {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
-                b'\n' if self.empty_lines == MAX_EMPTY_LINES => return Err(Violation::EmptyLines),
+                b'\n' if self.empty_lines == MAX_EMPTY_LINES => {
+                    return Err(Http1Violation::EmptyLines);
+                }
                 b'\n' => {
                     self.empty_lines += 1;
                     self.after_cr = false;
                 }
-                _ if self.after_cr => return Err(Violation::NotHttp),
+                _ if self.after_cr => return Err(Http1Violation::NotHttp),
                 b'\r' => self.after_cr = true,
                 _ => return Ok(at),
             }
@@ -291,10 +301,10 @@ impl Reader {
         Ok(bytes.len())
     }
 
-    fn accept(&mut self, head: Head) -> Result<(), Violation> {
+    fn accept(&mut self, head: MessageHead) -> Result<(), Http1Violation> {
         match head.status {
-            101 => Err(Violation::Upgrade),
-            100..=199 if self.interim == MAX_INTERIM => Err(Violation::TooManyInterim),
+            101 => Err(Http1Violation::Upgrade),
+            100..=199 if self.interim == MAX_INTERIM => Err(Http1Violation::TooManyInterim),
             100..=199 => {
                 self.interim += 1;
                 Ok(())
@@ -303,7 +313,7 @@ impl Reader {
         }
     }
 
-    fn accept_final(&mut self, head: Head) -> Result<(), Violation> {
+    fn accept_final(&mut self, head: MessageHead) -> Result<(), Http1Violation> {
         self.status = head.status;
         self.state = self.framing(head)?;
         let agreed = head.keep_alive || !self.old;
@@ -312,12 +322,12 @@ impl Reader {
     }
 
     /// RFC 9112, 6.3, in its order.
-    fn framing(&self, head: Head) -> Result<State, Violation> {
+    fn framing(&self, head: MessageHead) -> Result<State, Http1Violation> {
         if self.kind == RequestKind::Head || matches!(head.status, 204 | 304) {
             return Ok(State::Done);
         }
         match (head.coding, head.length) {
-            (Coding::Faulty, _) => Err(Violation::TransferEncoding),
+            (Coding::Faulty, _) => Err(Http1Violation::TransferEncoding),
             (Coding::Chunked, _) => Ok(State::Chunked(Chunked::new())),
             (Coding::Other, _) | (_, Length::Absent) => Ok(State::UntilClose),
             (_, Length::Known(length)) => Ok(sized(length)),
@@ -345,14 +355,14 @@ impl Reader {
         self.split.memory()
     }
 
-    fn fail(&mut self, violation: Violation) {
+    fn fail(&mut self, violation: Http1Violation) {
         self.state = State::Broken(violation);
         self.split.clear();
     }
 }
 
 /// Those of an interim response are nobody's business.
-fn tell_fields(head: Head, bytes: &[u8], sight: Option<&mut dyn Sight>) {
+fn tell_fields(head: MessageHead, bytes: &[u8], sight: Option<&mut dyn Sight>) {
     if let Some(sight) = sight.filter(|_| head.status >= 200) {
         head::tell_fields(bytes, |name, value| sight.field(name, value));
     }

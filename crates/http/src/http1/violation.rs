@@ -5,7 +5,7 @@ use std::fmt;
 /// A breach of HTTP/1.1 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum Http1Violation {
     /// The first bytes are not those of an HTTP response.
     NotHttp,
     /// HTTP, but not version 1.
@@ -52,52 +52,52 @@ pub enum Violation {
     TrailersTooLong,
 }
 
-impl Violation {
+impl Http1Violation {
     /// True if the response exceeds a limit that this side sets and HTTP does not have.
     pub fn is_own_limit(self) -> bool {
-        matches!(self, Violation::HeadTooLong | Violation::TrailersTooLong)
+        matches!(self, Http1Violation::HeadTooLong | Http1Violation::TrailersTooLong)
     }
 
     /// What is wrong, in a few words.
     pub fn text(self) -> &'static str {
         match self {
-            Violation::NotHttp => "the peer's answer is not HTTP",
-            Violation::Version => "the response is not HTTP/1.0 or HTTP/1.1",
-            Violation::EmptyLines => "too many empty lines before the status line",
-            Violation::StatusLine => "malformed status line",
-            Violation::Status => "status code below 100",
-            Violation::Upgrade => "101 Switching Protocols without a request to upgrade",
-            Violation::TooManyInterim => "more than 64 interim (1xx) responses",
-            Violation::HeaderName => "malformed header field name",
-            Violation::HeaderValue => "control character in a header field's value",
-            Violation::LineEnd => "CR without LF in the response head",
-            Violation::HeadTooLong => "response head longer than 256 KiB",
-            Violation::ContentLength => "invalid Content-Length",
-            Violation::ContentLengths => "contradictory Content-Length values",
-            Violation::TransferEncoding => "invalid Transfer-Encoding",
+            Http1Violation::NotHttp => "the peer's answer is not HTTP",
+            Http1Violation::Version => "the response is not HTTP/1.0 or HTTP/1.1",
+            Http1Violation::EmptyLines => "too many empty lines before the status line",
+            Http1Violation::StatusLine => "malformed status line",
+            Http1Violation::Status => "status code below 100",
+            Http1Violation::Upgrade => "101 Switching Protocols without a request to upgrade",
+            Http1Violation::TooManyInterim => "more than 64 interim (1xx) responses",
+            Http1Violation::HeaderName => "malformed header field name",
+            Http1Violation::HeaderValue => "control character in a header field's value",
+            Http1Violation::LineEnd => "CR without LF in the response head",
+            Http1Violation::HeadTooLong => "response head longer than 256 KiB",
+            Http1Violation::ContentLength => "invalid Content-Length",
+            Http1Violation::ContentLengths => "contradictory Content-Length values",
+            Http1Violation::TransferEncoding => "invalid Transfer-Encoding",
             other => other.body_text(),
         }
     }
 
     fn body_text(self) -> &'static str {
         match self {
-            Violation::ChunkSize => "invalid chunk size",
-            Violation::ChunkTooLarge => "chunk size above 2^64 - 1",
-            Violation::ChunkExtension => "malformed chunk extension",
-            Violation::ChunkLineTooLong => "chunk size line longer than 16 KiB",
-            Violation::ChunkLineEnd => "chunk size line does not end in CRLF",
-            Violation::ChunkEnd => "chunk data is not followed by CRLF",
-            Violation::Trailer => "malformed trailer field",
-            Violation::TrailersTooLong => "trailer fields longer than 256 KiB",
+            Http1Violation::ChunkSize => "invalid chunk size",
+            Http1Violation::ChunkTooLarge => "chunk size above 2^64 - 1",
+            Http1Violation::ChunkExtension => "malformed chunk extension",
+            Http1Violation::ChunkLineTooLong => "chunk size line longer than 16 KiB",
+            Http1Violation::ChunkLineEnd => "chunk size line does not end in CRLF",
+            Http1Violation::ChunkEnd => "chunk data is not followed by CRLF",
+            Http1Violation::Trailer => "malformed trailer field",
+            Http1Violation::TrailersTooLong => "trailer fields longer than 256 KiB",
             _ => "malformed response",
         }
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for Http1Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.text())
     }
 }
 
-impl std::error::Error for Violation {}
+impl std::error::Error for Http1Violation {}

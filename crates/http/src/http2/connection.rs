@@ -1,9 +1,9 @@
 //! A connection and the exchanges on it, as the caller sees them.
 
-use super::Violation;
+use super::Http2Violation;
 use super::credit::Credit;
 use super::frame::{MAX_31, code, kind};
-use super::output::Output;
+use super::output::FrameOutput;
 use super::progress::Receiving;
 use super::settings::{FIRST_WINDOW, LIST_SIZE, Settings, TABLE_SIZE, own};
 use super::streams::Streams;
@@ -69,7 +69,7 @@ pub struct Connection {
     pub(super) late_up_to: u32,
     /// Streams below this one were begun before the peer had said how many it lets be open.
     pub(super) unlimited_below: u32,
-    pub(super) output: Output,
+    pub(super) output: FrameOutput,
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     pub(super) credit: Credit,
@@ -78,14 +78,14 @@ pub struct Connection {
     pub(super) resize_due: bool,
     pub(super) goaway: Option<u32>,
     pub(super) closing: bool,
-    pub(super) broken: Option<Violation>,
+    pub(super) broken: Option<Http2Violation>,
 }
 
 impl Connection {
     /// A connection just made. What is to be sent first is in its output.
     pub fn new(options: &Options) -> Connection {
         let window = options.window.clamp(FIRST_WINDOW, MAX_31);
-        let mut output = Output::default();
+        let mut output = FrameOutput::default();
         output.push(PREFACE);
         output.frame(kind::SETTINGS, 0, 0, &own(window));
         if window > FIRST_WINDOW {

@@ -1,8 +1,8 @@
 //! DATA frames (RFC 9113, 6.1): content, counted and, if somebody looks at it, told.
 
 use super::frame::{Frame, code, flag, kind};
-use super::progress::{Data, Place, skip, take};
-use super::{Connection, Violation};
+use super::progress::{Data, FramePart, skip, take};
+use super::{Connection, Http2Violation};
 use crate::observer::Observer;
 use crate::semantics::response::Malformed;
 
@@ -11,13 +11,13 @@ impl Connection {
         &mut self,
         frame: Frame,
         observer: &mut impl Observer,
-    ) -> Result<Place, Violation> {
+    ) -> Result<FramePart, Http2Violation> {
         let (ends, padded) = (frame.has(flag::END_STREAM), frame.has(flag::PADDED));
         if frame.id == 0 {
-            return Err(Violation::WrongStream);
+            return Err(Http2Violation::WrongStream);
         }
         if padded && frame.length == 0 {
-            return Err(Violation::FrameLength);
+            return Err(Http2Violation::FrameLength);
         }
         // RFC 9113, 6.9: all of the frame counts, whatever becomes of it.
         if let Some(by) = self.credit.spend(frame.length)? {
@@ -37,7 +37,7 @@ impl Connection {
         if !padded {
             self.announce(data, observer)?;
         }
-        Ok(Place::Data(data))
+        Ok(FramePart::Data(data))
     }
 
     pub(super) fn data(
@@ -45,7 +45,7 @@ impl Connection {
         mut data: Data,
         rest: &mut &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         if data.padded
             && let Some((&padding, after)) = rest.split_first()
         {
@@ -53,7 +53,7 @@ impl Connection {
             data.padded = false;
             data.padding = u32::from(padding);
             data.content =
-                (data.content - 1).checked_sub(data.padding).ok_or(Violation::Padding)?;
+                (data.content - 1).checked_sub(data.padding).ok_or(Http2Violation::Padding)?;
             self.announce(data, observer)?;
         }
         if !data.padded {
@@ -61,10 +61,10 @@ impl Connection {
             data.padding -= take(rest, data.padding).len() as u32;
         }
         if data.padded || data.content + data.padding > 0 {
-            self.receiving.place = Place::Data(data);
+            self.receiving.place = FramePart::Data(data);
             return Ok(());
         }
-        self.receiving.place = Place::Head;
+        self.receiving.place = FramePart::Head;
         if data.ends {
             self.finish(data.id, observer);
         }
@@ -73,7 +73,7 @@ impl Connection {
 
     /// Judges the frame once it is known how much content it holds, so that what is told of it does
     /// not depend on how it is cut.
-    fn announce(&mut self, data: Data, observer: &mut impl Observer) -> Result<(), Violation> {
+    fn announce(&mut self, data: Data, observer: &mut impl Observer) -> Result<(), Http2Violation> {
         if data.content > 0 || data.ends {
             self.count_use();
         } else {

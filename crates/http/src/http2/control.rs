@@ -1,7 +1,7 @@
 //! Frames about streams and the connection (RFC 9113, 6.4 to 6.9).
 
 use super::frame::{Frame, code, flag, kind, number_31};
-use super::{Connection, Violation};
+use super::{Connection, Http2Violation};
 use crate::observer::{Loss, Observer};
 
 impl Connection {
@@ -11,7 +11,7 @@ impl Connection {
         frame: Frame,
         payload: &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         match frame.kind {
             kind::SETTINGS => self.settings(frame, payload),
             kind::PING => self.ping(frame, payload),
@@ -27,7 +27,7 @@ impl Connection {
         }
     }
 
-    fn settings(&mut self, frame: Frame, payload: &[u8]) -> Result<(), Violation> {
+    fn settings(&mut self, frame: Frame, payload: &[u8]) -> Result<(), Http2Violation> {
         self.count_empty()?;
         if frame.has(flag::ACK) {
             return Ok(());
@@ -43,7 +43,7 @@ impl Connection {
         self.widen_all(i64::from(self.peer.window) - i64::from(before.window))
     }
 
-    fn ping(&mut self, frame: Frame, payload: &[u8]) -> Result<(), Violation> {
+    fn ping(&mut self, frame: Frame, payload: &[u8]) -> Result<(), Http2Violation> {
         self.count_empty()?;
         if !frame.has(flag::ACK) {
             self.count_answer()?;
@@ -57,18 +57,18 @@ impl Connection {
         id: u32,
         payload: &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         self.count_empty()?;
         match (id, number_31(payload).unwrap_or(0)) {
-            (0, 0) => return Err(Violation::EmptyIncrement),
+            (0, 0) => return Err(Http2Violation::EmptyIncrement),
             (0, by) => return self.widen(by),
             // RFC 9113, 6.9 and 6.9.1: wrong on a stream, it is the stream's error.
             (_, 0) => {
-                let why = Violation::EmptyIncrement.text();
+                let why = Http2Violation::EmptyIncrement.text();
                 self.malformed(id, code::PROTOCOL, why, observer);
             }
             (_, by) if !self.widen_stream(id, by) => {
-                let why = Violation::WindowOverflow.text();
+                let why = Http2Violation::WindowOverflow.text();
                 self.malformed(id, code::FLOW_CONTROL, why, observer);
             }
             _ => {}

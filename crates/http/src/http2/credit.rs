@@ -1,6 +1,6 @@
 //! How much a peer may still send (RFC 9113, 5.2), as it was told.
 
-use super::Violation;
+use super::Http2Violation;
 
 /// A window of this side, of a stream or of the connection.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +16,8 @@ impl Credit {
 
     /// Takes the `length` of a frame off. Returns by how much the window is to be opened, which
     /// waits until half of it is used.
-    pub(super) fn spend(&mut self, length: u32) -> Result<Option<u32>, Violation> {
-        self.left = self.left.checked_sub(length).ok_or(Violation::WindowExceeded)?;
+    pub(super) fn spend(&mut self, length: u32) -> Result<Option<u32>, Http2Violation> {
+        self.left = self.left.checked_sub(length).ok_or(Http2Violation::WindowExceeded)?;
         self.spent += length;
         if self.spent <= self.left {
             return Ok(None);

@@ -2,10 +2,10 @@
 
 use super::frame::{Frame, code, flag};
 use super::progress::Block;
-use super::{Connection, Violation};
+use super::{Connection, Http2Violation};
 use crate::observer::{Observer, Token};
 use crate::semantics::MAX_HEAD;
-use crate::semantics::response::{Fields, Head, Malformed, Section};
+use crate::semantics::response::{FieldSection, Malformed, ResponseHead, Section};
 
 /// A block of fields may come in so many frames.
 const MAX_PIECES: u32 = 64;
@@ -15,13 +15,13 @@ impl Connection {
         &mut self,
         frame: Frame,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         let least = u32::from(frame.has(flag::PADDED)) + 5 * u32::from(frame.has(flag::PRIORITY));
         if frame.id == 0 {
-            return Err(Violation::WrongStream);
+            return Err(Http2Violation::WrongStream);
         }
         if frame.length < least {
-            return Err(Violation::FrameLength);
+            return Err(Http2Violation::FrameLength);
         }
         let Some(stream) = self.streams.find(frame.id) else { return self.closed(frame.id) };
         if !std::mem::replace(&mut stream.begun, true) {
@@ -35,9 +35,9 @@ impl Connection {
         frame: Frame,
         payload: &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         let (id, ends) = (frame.id, frame.has(flag::END_STREAM));
-        let block = unpadded(frame, payload).ok_or(Violation::Padding)?;
+        let block = unpadded(frame, payload).ok_or(Http2Violation::Padding)?;
         if frame.has(flag::END_HEADERS) {
             return self.section(id, ends, block, observer);
         }
@@ -50,15 +50,15 @@ impl Connection {
         frame: Frame,
         payload: &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
-        let mut block = self.receiving.block.take().ok_or(Violation::Continuation)?;
+    ) -> Result<(), Http2Violation> {
+        let mut block = self.receiving.block.take().ok_or(Http2Violation::Continuation)?;
         block.pieces += 1;
         block.bytes.extend_from_slice(payload);
         if block.pieces > MAX_PIECES {
-            return Err(Violation::Flood);
+            return Err(Http2Violation::Flood);
         }
         if block.bytes.len() > MAX_HEAD {
-            return Err(Violation::FieldsTooLong);
+            return Err(Http2Violation::FieldsTooLong);
         }
         if frame.has(flag::END_HEADERS) {
             return self.section(block.id, block.ends, &block.bytes, observer);
@@ -74,7 +74,7 @@ impl Connection {
         ends: bool,
         block: &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         let Some(stream) = self.streams.find(id) else {
             // Nobody cares, but the table of fields must follow.
             self.count_empty()?;
@@ -98,13 +98,13 @@ impl Connection {
         told: Option<Token>,
         block: &[u8],
         observer: &mut impl Observer,
-    ) -> Result<Result<Option<Head>, Malformed>, Violation> {
+    ) -> Result<Result<Option<ResponseHead>, Malformed>, Http2Violation> {
         let before = self.decoder.changes();
         let known = section == Section::Head && told.is_none();
         if known && let Some(head) = self.receiving.known.find(block, before) {
             return Ok(Ok(Some(head)));
         }
-        let mut fields = Fields::of(section);
+        let mut fields = FieldSection::of(section);
         self.decoder.decode(block, |name, value| {
             if fields.add(name, value)
                 && let Some(token) = told

@@ -2,7 +2,7 @@
 //!
 //! A [`Connection`] is fed whatever the network delivers, tells an
 //! [`Observer`](crate::observer::Observer) what became of each exchange, and holds what is to be sent.
-//! A [`Request`] is built once before a run and begun many times.
+//! A [`Http2Request`] is built once before a run and begun many times.
 //!
 //! # What it asks for
 //! Windows so large that the peer never waits ([`Options::window`]): content is counted and dropped
@@ -20,7 +20,7 @@
 //! # What is not
 //! A response that breaks the rules of HTTP is reset, and lost as
 //! [`Malformed`](crate::observer::Loss::Malformed); the connection goes on. What breaks framing,
-//! compression or flow control, or costs work that no response needs, is a [`Violation`]: nothing
+//! compression or flow control, or costs work that no response needs, is a [`Http2Violation`]: nothing
 //! is read after it. Neither depends on how the network cut the bytes.
 
 mod connection;
@@ -45,5 +45,5 @@ mod violation;
 pub use crate::semantics::request::Parts;
 pub use connection::{Connection, Options};
 pub use names::error_name;
-pub use request::Request;
-pub use violation::Violation;
+pub use request::Http2Request;
+pub use violation::Http2Violation;

@@ -6,14 +6,14 @@ use super::frame::{Frame, HEAD, kind};
 
 /// Bytes on their way out. The caller takes from the front.
 #[derive(Debug, Default)]
-pub(super) struct Output {
+pub(super) struct FrameOutput {
     pub(super) bytes: Vec<u8>,
     put: u64,
     /// Where the requests end that were put in, and their streams.
     ends: VecDeque<(u64, u32)>,
 }
 
-impl Output {
+impl FrameOutput {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.put += bytes.len() as u64;

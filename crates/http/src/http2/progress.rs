@@ -1,12 +1,12 @@
 //! How far the reading of frames has come.
 
 use super::frame::{Frame, HEAD};
-use crate::semantics::known::Known;
+use crate::semantics::known::EncodedHead;
 
 /// What is known of the frame that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
-    pub(super) place: Place,
+    pub(super) place: FramePart,
     /// A frame's head, as far as it came.
     pub(super) head: [u8; HEAD],
     pub(super) head_length: usize,
@@ -14,7 +14,7 @@ pub(super) struct Receiving {
     pub(super) held: Vec<u8>,
     /// Fields that another frame goes on with.
     pub(super) block: Option<Block>,
-    pub(super) known: Known,
+    pub(super) known: EncodedHead,
     /// Answers since the one that begins at `answered_at`, which is not sent yet.
     pub(super) answers: u32,
     pub(super) answered_at: u64,
@@ -24,7 +24,7 @@ pub(super) struct Receiving {
 
 /// How the bytes that come next are to be read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Place {
+pub(super) enum FramePart {
     #[default]
     Head,
     /// A frame that is needed as a whole.
@@ -55,8 +55,8 @@ pub(super) struct Block {
 }
 
 /// The place in front of `length` bytes that mean nothing.
-pub(super) fn skip(length: u32) -> Place {
-    if length == 0 { Place::Head } else { Place::Skip(length) }
+pub(super) fn skip(length: u32) -> FramePart {
+    if length == 0 { FramePart::Head } else { FramePart::Skip(length) }
 }
 
 /// Takes up to `length` bytes from the front of `rest`.

@@ -1,8 +1,8 @@
 //! Frames as they come in, at whatever pieces.
 
 use super::frame::{Frame, HEAD, MAX_PAYLOAD, code, flag, kind};
-use super::progress::{Place, skip, take};
-use super::{Connection, Violation};
+use super::progress::{FramePart, skip, take};
+use super::{Connection, Http2Violation};
 use crate::observer::{Loss, Observer};
 use crate::semantics::response::Malformed;
 
@@ -19,7 +19,11 @@ impl Connection {
     ///
     /// # Errors
     /// The peer's first breach of HTTP/2, again on every later call.
-    pub fn feed(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), Violation> {
+    pub fn feed(
+        &mut self,
+        bytes: &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), Http2Violation> {
         if let Some(violation) = self.broken {
             return Err(violation);
         }
@@ -33,23 +37,27 @@ impl Connection {
         Ok(())
     }
 
-    fn step(&mut self, rest: &mut &[u8], observer: &mut impl Observer) -> Result<(), Violation> {
-        if let Place::Head = self.receiving.place {
+    fn step(
+        &mut self,
+        rest: &mut &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), Http2Violation> {
+        if let FramePart::Head = self.receiving.place {
             let Some(frame) = self.head(rest)? else { return Ok(()) };
             self.receiving.place = self.place(frame, observer)?;
         }
         match self.receiving.place {
-            Place::Head => Ok(()),
-            Place::Whole(frame) => self.whole(frame, rest, observer),
-            Place::Data(data) => self.data(data, rest, observer),
-            Place::Skip(left) => {
+            FramePart::Head => Ok(()),
+            FramePart::Whole(frame) => self.whole(frame, rest, observer),
+            FramePart::Data(data) => self.data(data, rest, observer),
+            FramePart::Skip(left) => {
                 self.receiving.place = skip(left - take(rest, left).len() as u32);
                 Ok(())
             }
         }
     }
 
-    fn head(&mut self, rest: &mut &[u8]) -> Result<Option<Frame>, Violation> {
+    fn head(&mut self, rest: &mut &[u8]) -> Result<Option<Frame>, Http2Violation> {
         if self.receiving.head_length == 0
             && let Some((head, after)) = rest.split_first_chunk::<HEAD>()
         {
@@ -69,7 +77,7 @@ impl Connection {
         self.checked(&head).map(Some)
     }
 
-    fn checked(&mut self, head: &[u8; HEAD]) -> Result<Frame, Violation> {
+    fn checked(&mut self, head: &[u8; HEAD]) -> Result<Frame, Http2Violation> {
         if !self.peer.known {
             self.receiving.head = *head;
             self.receiving.head_length = HEAD;
@@ -77,12 +85,12 @@ impl Connection {
             self.receiving.head_length = 0;
         }
         let frame = Frame::read(head);
-        if frame.length > MAX_PAYLOAD { Err(Violation::FrameTooLong) } else { Ok(frame) }
+        if frame.length > MAX_PAYLOAD { Err(Http2Violation::FrameTooLong) } else { Ok(frame) }
     }
 
     /// RFC 9113, 3.4: the first frame is SETTINGS. Another protocol's greeting may be all that ever
     /// comes, so it is told by its first wrong byte.
-    fn greeting(&self) -> Result<(), Violation> {
+    fn greeting(&self) -> Result<(), Http2Violation> {
         let begun = self.receiving.head.iter().take(self.receiving.head_length);
         for (at, &byte) in begun.enumerate() {
             let fits = match at {
@@ -95,28 +103,32 @@ impl Connection {
                 _ => byte == 0,
             };
             if !fits {
-                return Err(Violation::NotHttp2);
+                return Err(Http2Violation::NotHttp2);
             }
         }
         Ok(())
     }
 
     /// How the payload of `frame` is to be read.
-    fn place(&mut self, frame: Frame, observer: &mut impl Observer) -> Result<Place, Violation> {
+    fn place(
+        &mut self,
+        frame: Frame,
+        observer: &mut impl Observer,
+    ) -> Result<FramePart, Http2Violation> {
         let continues = self.receiving.block.as_ref().map(|block| block.id);
         let awaited = (frame.kind == kind::CONTINUATION).then_some(frame.id);
         if continues != awaited {
-            return Err(Violation::Continuation);
+            return Err(Http2Violation::Continuation);
         }
         match frame.kind {
             kind::DATA => return self.data_head(frame, observer),
             kind::HEADERS => self.fields_head(frame, observer)?,
             kind::CONTINUATION => {}
-            kind::PUSH_PROMISE => return Err(Violation::Push),
+            kind::PUSH_PROMISE => return Err(Http2Violation::Push),
             kind::PRIORITY => {
                 self.stream_frame(frame, 5)?;
                 self.count_empty()?;
-                return Ok(Place::Skip(5));
+                return Ok(FramePart::Skip(5));
             }
             kind::RST_STREAM | kind::WINDOW_UPDATE | kind::PING | kind::SETTINGS | kind::GOAWAY => {
                 self.place_control(frame)?;
@@ -126,10 +138,10 @@ impl Connection {
                 return Ok(skip(frame.length));
             }
         }
-        Ok(Place::Whole(frame))
+        Ok(FramePart::Whole(frame))
     }
 
-    fn place_control(&mut self, frame: Frame) -> Result<(), Violation> {
+    fn place_control(&mut self, frame: Frame) -> Result<(), Http2Violation> {
         match frame.kind {
             kind::RST_STREAM => {
                 self.stream_frame(frame, 4)?;
@@ -139,7 +151,7 @@ impl Connection {
                 self.stream_frame(frame, 4)?;
                 return self.opened(frame.id);
             }
-            _ if frame.id != 0 => return Err(Violation::WrongStream),
+            _ if frame.id != 0 => return Err(Http2Violation::WrongStream),
             _ => {}
         }
         let fits = match frame.kind {
@@ -149,31 +161,31 @@ impl Connection {
             _ if frame.has(flag::ACK) => frame.length == 0,
             _ => frame.length.is_multiple_of(6),
         };
-        if fits { Ok(()) } else { Err(Violation::FrameLength) }
+        if fits { Ok(()) } else { Err(Http2Violation::FrameLength) }
     }
 
-    fn stream_frame(&self, frame: Frame, length: u32) -> Result<(), Violation> {
+    fn stream_frame(&self, frame: Frame, length: u32) -> Result<(), Http2Violation> {
         match frame {
-            Frame { id: 0, .. } => Err(Violation::WrongStream),
-            _ if frame.length != length => Err(Violation::FrameLength),
+            Frame { id: 0, .. } => Err(Http2Violation::WrongStream),
+            _ if frame.length != length => Err(Http2Violation::FrameLength),
             _ => Ok(()),
         }
     }
 
     /// RFC 9113, 5.1.1: the client's streams are odd, the server has none without pushes.
-    fn opened(&self, id: u32) -> Result<(), Violation> {
+    fn opened(&self, id: u32) -> Result<(), Http2Violation> {
         match id {
-            _ if id.is_multiple_of(2) => Err(Violation::WrongStream),
-            _ if id >= self.next_id => Err(Violation::IdleStream),
+            _ if id.is_multiple_of(2) => Err(Http2Violation::WrongStream),
+            _ if id >= self.next_id => Err(Http2Violation::IdleStream),
             _ => Ok(()),
         }
     }
 
     /// RFC 9113, 5.1: what comes for a stream that has ended is a breach, unless it may have been
     /// on its way when this side ended it.
-    pub(super) fn closed(&self, id: u32) -> Result<(), Violation> {
+    pub(super) fn closed(&self, id: u32) -> Result<(), Http2Violation> {
         self.opened(id)?;
-        if id <= self.late_up_to { Ok(()) } else { Err(Violation::ClosedStream) }
+        if id <= self.late_up_to { Ok(()) } else { Err(Http2Violation::ClosedStream) }
     }
 
     fn whole(
@@ -181,19 +193,19 @@ impl Connection {
         frame: Frame,
         rest: &mut &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         let missing = frame.length - self.receiving.held.len() as u32;
         let piece = take(rest, missing);
         let complete = piece.len() == missing as usize;
         if complete && self.receiving.held.is_empty() {
-            self.receiving.place = Place::Head;
+            self.receiving.place = FramePart::Head;
             return self.payload(frame, piece, observer);
         }
         self.receiving.held.extend_from_slice(piece);
         if !complete {
             return Ok(());
         }
-        self.receiving.place = Place::Head;
+        self.receiving.place = FramePart::Head;
         let mut held = std::mem::take(&mut self.receiving.held);
         let result = self.payload(frame, &held, observer);
         held.clear();
@@ -207,7 +219,7 @@ impl Connection {
         frame: Frame,
         payload: &[u8],
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http2Violation> {
         match frame.kind {
             kind::HEADERS => self.fields_begin(frame, payload, observer),
             kind::CONTINUATION => self.fields_go_on(frame, payload, observer),
@@ -245,17 +257,17 @@ impl Connection {
         }
     }
 
-    pub(super) fn count_empty(&mut self) -> Result<(), Violation> {
+    pub(super) fn count_empty(&mut self) -> Result<(), Http2Violation> {
         self.receiving.empty += 1;
-        if self.receiving.empty > MAX_EMPTY { Err(Violation::Flood) } else { Ok(()) }
+        if self.receiving.empty > MAX_EMPTY { Err(Http2Violation::Flood) } else { Ok(()) }
     }
 
-    pub(super) fn count_answer(&mut self) -> Result<(), Violation> {
+    pub(super) fn count_answer(&mut self) -> Result<(), Http2Violation> {
         if self.receiving.answers == 0 || self.output.taken_to() > self.receiving.answered_at {
             (self.receiving.answers, self.receiving.answered_at) = (0, self.output.put_to());
         }
         self.receiving.answers += 1;
-        if self.receiving.answers > MAX_ANSWERS { Err(Violation::Flood) } else { Ok(()) }
+        if self.receiving.answers > MAX_ANSWERS { Err(Http2Violation::Flood) } else { Ok(()) }
     }
 
     /// Something came or went for the sake of which the connection is there.

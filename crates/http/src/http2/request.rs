@@ -11,7 +11,7 @@ const PIECE: usize = MAX_PAYLOAD as usize - 1;
 
 /// A request as it goes to any stream of any connection.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct Http2Request {
     /// HEADERS and what CONTINUATION they need, without the number of a stream.
     pub(super) frames: Vec<u8>,
     /// Where in `frames` each frame begins.
@@ -21,7 +21,7 @@ pub struct Request {
     pub(super) observed: bool,
 }
 
-impl Request {
+impl Http2Request {
     /// A request with or without a body. The fields and the content of an `observed` one's response
     /// are told, else only what became of it.
     ///
@@ -31,14 +31,14 @@ impl Request {
         parts: &Parts<'_>,
         body: Option<Arc<Vec<u8>>>,
         observed: bool,
-    ) -> Result<Request, String> {
+    ) -> Result<Http2Request, String> {
         let mut block = Vec::new();
         for (name, value) in parts.fields(body.as_ref().map(|body| body.len() as u64))? {
             hpack::write_field(&mut block, &name, &value);
         }
         let body = body.filter(|body| !body.is_empty());
         let (frames, heads) = framed(&block, body.is_none());
-        Ok(Request { frames, heads, body, is_head: parts.is_head(), observed })
+        Ok(Http2Request { frames, heads, body, is_head: parts.is_head(), observed })
     }
 }
 
@@ -56,7 +56,7 @@ fn framed(block: &[u8], ends: bool) -> (Vec<u8>, Vec<usize>) {
     (frames, heads)
 }
 
-impl Request {
+impl Http2Request {
     /// The frames with `prefix` in front of the fields.
     pub(super) fn prefixed(&self, prefix: u8) -> (Vec<u8>, Vec<usize>) {
         let mut frames = self.frames.clone();

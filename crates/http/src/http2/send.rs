@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::credit::Credit;
 use super::frame::{Frame, MAX_31, MAX_PAYLOAD, flag, kind};
-use super::streams::{Body, Stream};
-use super::{Connection, Request, Violation};
+use super::streams::{Body, OpenStream};
+use super::{Connection, Http2Request, Http2Violation};
 use crate::observer::Token;
 use crate::semantics::response::Response;
 
@@ -17,7 +17,7 @@ impl Connection {
     /// the output, the end of a body later if the peer's windows are too small for it. Returns false,
     /// and does nothing, where there is no [`room`](Connection::room).
     #[must_use]
-    pub fn begin(&mut self, token: Token, request: &Request) -> bool {
+    pub fn begin(&mut self, token: Token, request: &Http2Request) -> bool {
         if self.room() == 0 {
             return false;
         }
@@ -25,7 +25,7 @@ impl Connection {
         self.next_id += 2;
         self.forget_marks();
         self.put_fields(request, id);
-        self.streams.add(Stream {
+        self.streams.add(OpenStream {
             id,
             token,
             observed: request.observed,
@@ -62,7 +62,7 @@ impl Connection {
         &mut self.output.bytes
     }
 
-    fn put_fields(&mut self, request: &Request, id: u32) {
+    fn put_fields(&mut self, request: &Http2Request, id: u32) {
         // RFC 9113, 4.3.1: said once, in the next block. No table is used, so any size will do.
         if self.resize_due {
             self.resize_due = false;
@@ -149,10 +149,10 @@ impl Connection {
     }
 
     /// The peer opens the connection's window.
-    pub(super) fn widen(&mut self, by: u32) -> Result<(), Violation> {
+    pub(super) fn widen(&mut self, by: u32) -> Result<(), Http2Violation> {
         self.sending.window += i64::from(by);
         if self.sending.window > i64::from(MAX_31) {
-            return Err(Violation::WindowOverflow);
+            return Err(Http2Violation::WindowOverflow);
         }
         self.pump();
         Ok(())
@@ -171,7 +171,7 @@ impl Connection {
     }
 
     /// The peer changed the window that streams begin with, and with it that of those open.
-    pub(super) fn widen_all(&mut self, by: i64) -> Result<(), Violation> {
+    pub(super) fn widen_all(&mut self, by: i64) -> Result<(), Http2Violation> {
         if by == 0 {
             return Ok(());
         }
@@ -179,7 +179,7 @@ impl Connection {
         for stream in self.streams.iter_mut() {
             stream.window += by;
             if stream.window > i64::from(MAX_31) {
-                return Err(Violation::WindowOverflow);
+                return Err(Http2Violation::WindowOverflow);
             }
             ids.push(stream.id);
         }

@@ -1,6 +1,6 @@
 //! What both sides tell of themselves (RFC 9113, 6.5).
 
-use super::Violation;
+use super::Http2Violation;
 use super::frame::{MAX_31, MAX_PAYLOAD};
 use crate::semantics::MAX_HEAD;
 
@@ -46,29 +46,29 @@ impl Settings {
     }
 
     /// Takes the payload of a SETTINGS frame. Settings are applied in their order.
-    pub(super) fn read(&mut self, payload: &[u8]) -> Result<(), Violation> {
+    pub(super) fn read(&mut self, payload: &[u8]) -> Result<(), Http2Violation> {
         if !self.known {
             (self.known, self.streams) = (true, u32::MAX);
         }
         let (settings, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() {
-            return Err(Violation::FrameLength);
+            return Err(Http2Violation::FrameLength);
         }
         settings.iter().try_for_each(|&[a, b, value @ ..]| {
             self.set(u16::from_be_bytes([a, b]), u32::from_be_bytes(value))
         })
     }
 
-    fn set(&mut self, name: u16, value: u32) -> Result<(), Violation> {
+    fn set(&mut self, name: u16, value: u32) -> Result<(), Http2Violation> {
         match (name, value) {
             // The smallest is what counts: the table of this side must have been that small.
             (HEADER_TABLE_SIZE, _) => self.table = self.table.min(value),
             (MAX_CONCURRENT_STREAMS, _) => self.streams = value,
             (INITIAL_WINDOW_SIZE, 0..=MAX_31) => self.window = value,
-            (INITIAL_WINDOW_SIZE, _) => return Err(Violation::WindowOverflow),
+            (INITIAL_WINDOW_SIZE, _) => return Err(Http2Violation::WindowOverflow),
             (MAX_FRAME_SIZE, MAX_PAYLOAD..0x100_0000) => self.frame = value,
             // RFC 9113, 6.5.2: a server must not enable pushes either.
-            (MAX_FRAME_SIZE, _) | (ENABLE_PUSH, 1..) => return Err(Violation::Setting),
+            (MAX_FRAME_SIZE, _) | (ENABLE_PUSH, 1..) => return Err(Http2Violation::Setting),
             _ => {}
         }
         Ok(())

@@ -8,7 +8,7 @@ use crate::semantics::response::Response;
 
 /// An open stream.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct OpenStream {
     pub(super) id: u32,
     pub(super) token: Token,
     pub(super) observed: bool,
@@ -41,7 +41,7 @@ const FIRST_SLOTS: usize = 8;
 /// size they hardly ever meet, however long one of them stays open.
 #[derive(Debug)]
 pub(super) struct Streams {
-    slots: Vec<Option<Stream>>,
+    slots: Vec<Option<OpenStream>>,
     open: usize,
     /// Those that are not where their number says: as long as there are none, a gap may stay.
     strayed: usize,
@@ -56,15 +56,15 @@ impl Streams {
         self.open
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Stream> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &OpenStream> {
         self.slots.iter().flatten()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut OpenStream> {
         self.slots.iter_mut().flatten()
     }
 
-    pub(super) fn find(&mut self, id: u32) -> Option<&mut Stream> {
+    pub(super) fn find(&mut self, id: u32) -> Option<&mut OpenStream> {
         let at = self.place(id);
         self.slots[at].as_mut()
     }
@@ -74,7 +74,7 @@ impl Streams {
     }
 
     /// Adds a stream whose number is not there yet.
-    pub(super) fn add(&mut self, stream: Stream) {
+    pub(super) fn add(&mut self, stream: OpenStream) {
         if (self.open + 1) * 2 > self.slots.len() {
             self.grow();
         }
@@ -82,7 +82,7 @@ impl Streams {
         self.open += 1;
     }
 
-    pub(super) fn remove(&mut self, id: u32) -> Option<Stream> {
+    pub(super) fn remove(&mut self, id: u32) -> Option<OpenStream> {
         let at = self.place(id);
         let stream = self.slots[at].take()?;
         self.open -= 1;
@@ -93,7 +93,7 @@ impl Streams {
         Some(stream)
     }
 
-    fn put(&mut self, stream: Stream) {
+    fn put(&mut self, stream: OpenStream) {
         let at = self.place(stream.id);
         self.strayed += usize::from(at != self.home(stream.id));
         self.slots[at] = Some(stream);
@@ -140,7 +140,7 @@ impl Streams {
     }
 }
 
-fn empty(slots: usize) -> Vec<Option<Stream>> {
+fn empty(slots: usize) -> Vec<Option<OpenStream>> {
     (0..slots).map(|_| None).collect()
 }
 
@@ -148,8 +148,8 @@ fn empty(slots: usize) -> Vec<Option<Stream>> {
 mod tests {
     use super::*;
 
-    fn stream(id: u32) -> Stream {
-        Stream {
+    fn stream(id: u32) -> OpenStream {
+        OpenStream {
             id,
             token: 0,
             observed: false,
@@ -177,7 +177,7 @@ mod tests {
                 assert!(!streams.has(ended));
             }
             assert!(open.iter().all(|&id| streams.has(id)));
-            let strays = |at: usize, stream: &Stream| at != streams.home(stream.id);
+            let strays = |at: usize, stream: &OpenStream| at != streams.home(stream.id);
             let slots = streams.slots.iter().enumerate();
             let astray =
                 slots.filter(|(at, slot)| slot.as_ref().is_some_and(|one| strays(*at, one)));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::settings::FIRST_WINDOW;
-use super::streams::Stream;
+use super::streams::OpenStream;
 
 /// The peer's window for the connection, and who waits for it.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl Sending {
     }
 
     /// Forgets a stream that will send no more.
-    pub(super) fn unqueue(&mut self, stream: &Stream) {
+    pub(super) fn unqueue(&mut self, stream: &OpenStream) {
         if stream.queued {
             self.turns.retain(|&id| id != stream.id);
         }

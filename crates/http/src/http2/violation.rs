@@ -7,7 +7,7 @@ use crate::hpack;
 /// A breach of HTTP/2 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum Http2Violation {
     /// The first bytes are not those of an HTTP/2 server.
     NotHttp2,
     /// A frame of more than 16,384 bytes, the most that was allowed.
@@ -35,27 +35,27 @@ pub enum Violation {
     /// More content than the window had room for.
     WindowExceeded,
     /// Fields that cannot be decompressed.
-    Compression(hpack::Error),
+    Compression(hpack::HpackError),
     /// Fields of more than 256 KiB.
     FieldsTooLong,
     /// Very many frames that carry nothing or want an answer, or of one block of fields.
     Flood,
 }
 
-impl Violation {
+impl Http2Violation {
     /// True if the response exceeds a limit that this side sets and HTTP/2 does not have.
     pub fn is_own_limit(self) -> bool {
-        self == Violation::FieldsTooLong
+        self == Http2Violation::FieldsTooLong
     }
 
     /// The error code with which to end the connection (RFC 9113, 7).
     pub fn code(self) -> u32 {
         match self {
-            Violation::FrameTooLong | Violation::FrameLength => code::FRAME_SIZE,
-            Violation::ClosedStream => code::STREAM_CLOSED,
-            Violation::WindowOverflow | Violation::WindowExceeded => code::FLOW_CONTROL,
-            Violation::Compression(_) => code::COMPRESSION,
-            Violation::FieldsTooLong | Violation::Flood => code::ENHANCE_YOUR_CALM,
+            Http2Violation::FrameTooLong | Http2Violation::FrameLength => code::FRAME_SIZE,
+            Http2Violation::ClosedStream => code::STREAM_CLOSED,
+            Http2Violation::WindowOverflow | Http2Violation::WindowExceeded => code::FLOW_CONTROL,
+            Http2Violation::Compression(_) => code::COMPRESSION,
+            Http2Violation::FieldsTooLong | Http2Violation::Flood => code::ENHANCE_YOUR_CALM,
             _ => code::PROTOCOL,
         }
     }
@@ -63,39 +63,39 @@ impl Violation {
     /// What is wrong, in a few words.
     pub fn text(self) -> &'static str {
         match self {
-            Violation::NotHttp2 => "the peer's answer is not HTTP/2",
-            Violation::FrameTooLong => "frame longer than 16384 bytes",
-            Violation::FrameLength => "frame of a length that its type cannot have",
-            Violation::WrongStream => "frame on a stream where its type cannot be",
-            Violation::IdleStream => "frame on a stream that was never opened",
-            Violation::ClosedStream => "frame on a stream whose response had ended",
-            Violation::Push => "push, though it was refused",
-            Violation::Padding => "more padding than frame",
-            Violation::Continuation => "interrupted block of header fields",
-            Violation::Setting => "setting with an invalid value",
-            Violation::EmptyIncrement => "window opened by nothing",
-            Violation::WindowOverflow => "window of more than 2^31 - 1 bytes",
-            Violation::WindowExceeded => "more content than the window had room for",
-            Violation::Compression(_) => "header fields that cannot be decompressed",
-            Violation::FieldsTooLong => "header fields longer than 256 KiB",
-            Violation::Flood => "flood of frames that carry next to nothing",
+            Http2Violation::NotHttp2 => "the peer's answer is not HTTP/2",
+            Http2Violation::FrameTooLong => "frame longer than 16384 bytes",
+            Http2Violation::FrameLength => "frame of a length that its type cannot have",
+            Http2Violation::WrongStream => "frame on a stream where its type cannot be",
+            Http2Violation::IdleStream => "frame on a stream that was never opened",
+            Http2Violation::ClosedStream => "frame on a stream whose response had ended",
+            Http2Violation::Push => "push, though it was refused",
+            Http2Violation::Padding => "more padding than frame",
+            Http2Violation::Continuation => "interrupted block of header fields",
+            Http2Violation::Setting => "setting with an invalid value",
+            Http2Violation::EmptyIncrement => "window opened by nothing",
+            Http2Violation::WindowOverflow => "window of more than 2^31 - 1 bytes",
+            Http2Violation::WindowExceeded => "more content than the window had room for",
+            Http2Violation::Compression(_) => "header fields that cannot be decompressed",
+            Http2Violation::FieldsTooLong => "header fields longer than 256 KiB",
+            Http2Violation::Flood => "flood of frames that carry next to nothing",
         }
     }
 }
 
-impl From<hpack::Error> for Violation {
-    fn from(error: hpack::Error) -> Violation {
+impl From<hpack::HpackError> for Http2Violation {
+    fn from(error: hpack::HpackError) -> Http2Violation {
         match error {
-            hpack::Error::TooLong => Violation::FieldsTooLong,
-            other => Violation::Compression(other),
+            hpack::HpackError::TooLong => Http2Violation::FieldsTooLong,
+            other => Http2Violation::Compression(other),
         }
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for Http2Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.text())
     }
 }
 
-impl std::error::Error for Violation {}
+impl std::error::Error for Http2Violation {}

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::Violation;
-use super::frame::{Head, is_of_http2, kind, stream, take, write_head};
+use super::Http3Violation;
+use super::frame::{FrameHead, is_of_http2, kind, stream, take, write_head};
 use super::reader::MAX_SECTION;
 use super::varint::{self, Varint};
 use crate::qpack::{DecoderStream, EncoderStream};
@@ -25,7 +25,7 @@ const MAX_EMPTY: u32 = 100_000;
 #[derive(Debug, Default)]
 pub struct Control {
     /// The peer's streams that are of a known type, or whose type has not come yet.
-    streams: HashMap<u64, Stream>,
+    streams: HashMap<u64, PeerStream>,
     /// Types of which there may be one stream, by type.
     seen: [bool; 4],
     greeted: bool,
@@ -33,7 +33,7 @@ pub struct Control {
 }
 
 #[derive(Debug)]
-enum Stream {
+enum PeerStream {
     /// Its type is still to come.
     New(Varint),
     Control(Frames),
@@ -44,15 +44,15 @@ enum Stream {
 /// The frames of the control stream.
 #[derive(Debug, Default)]
 struct Frames {
-    head: Head,
-    place: Place,
+    head: FrameHead,
+    place: ControlState,
     /// A payload that is needed as a whole, as far as it came.
     held: Vec<u8>,
     empty: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum Place {
+enum ControlState {
     #[default]
     Head,
     /// A frame of this type, needed as a whole, with so many bytes to come.
@@ -89,23 +89,23 @@ impl Control {
     ///
     /// # Errors
     /// A breach for which the connection is to be closed.
-    pub fn feed(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Violation> {
+    pub fn feed(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Http3Violation> {
         // Streams in both directions are not the server's to open (RFC 9114, 6.1).
         if id & 0b10 == 0 {
-            return Err(Violation::ServerRequest);
+            return Err(Http3Violation::ServerRequest);
         }
         let mut rest = bytes;
-        let before = self.streams.remove(&id).unwrap_or_else(|| Stream::New(Varint::default()));
+        let before = self.streams.remove(&id).unwrap_or_else(|| PeerStream::New(Varint::default()));
         let Some(mut stream) = self.type_of(before, &mut rest)? else { return Ok(false) };
         let fits = match &mut stream {
-            Stream::Encoder(stream) => {
-                stream.feed(rest).then_some(()).ok_or(Violation::EncoderStream)
+            PeerStream::Encoder(stream) => {
+                stream.feed(rest).then_some(()).ok_or(Http3Violation::EncoderStream)
             }
-            Stream::Decoder(stream) => {
-                stream.feed(rest).then_some(()).ok_or(Violation::DecoderStream)
+            PeerStream::Decoder(stream) => {
+                stream.feed(rest).then_some(()).ok_or(Http3Violation::DecoderStream)
             }
-            Stream::Control(frames) => frames.feed(rest, &mut self.greeted, &mut self.goaway),
-            Stream::New(_) => Ok(()),
+            PeerStream::Control(frames) => frames.feed(rest, &mut self.greeted, &mut self.goaway),
+            PeerStream::New(_) => Ok(()),
         };
         self.streams.insert(id, stream);
         fits.map(|()| true)
@@ -115,10 +115,10 @@ impl Control {
     ///
     /// # Errors
     /// The connection cannot do without it.
-    pub fn finish(&mut self, id: u64) -> Result<(), Violation> {
+    pub fn finish(&mut self, id: u64) -> Result<(), Http3Violation> {
         match self.streams.remove(&id) {
-            None | Some(Stream::New(_)) => Ok(()),
-            Some(_) => Err(Violation::CriticalStream),
+            None | Some(PeerStream::New(_)) => Ok(()),
+            Some(_) => Err(Http3Violation::CriticalStream),
         }
     }
 
@@ -134,20 +134,24 @@ impl Control {
     }
 
     /// A stream with its type as far as that has come; none where the type is unknown.
-    fn type_of(&mut self, stream: Stream, rest: &mut &[u8]) -> Result<Option<Stream>, Violation> {
-        let Stream::New(mut number) = stream else { return Ok(Some(stream)) };
-        let Some(kind) = number.read(rest) else { return Ok(Some(Stream::New(number))) };
+    fn type_of(
+        &mut self,
+        stream: PeerStream,
+        rest: &mut &[u8],
+    ) -> Result<Option<PeerStream>, Http3Violation> {
+        let PeerStream::New(mut number) = stream else { return Ok(Some(stream)) };
+        let Some(kind) = number.read(rest) else { return Ok(Some(PeerStream::New(number))) };
         if let Ok(at) = usize::try_from(kind)
             && let Some(seen) = self.seen.get_mut(at)
             && std::mem::replace(seen, true)
         {
-            return Err(Violation::SecondStream);
+            return Err(Http3Violation::SecondStream);
         }
         match kind {
-            stream::CONTROL => Ok(Some(Stream::Control(Frames::default()))),
-            stream::PUSH => Err(Violation::Push),
-            stream::QPACK_ENCODER => Ok(Some(Stream::Encoder(EncoderStream))),
-            stream::QPACK_DECODER => Ok(Some(Stream::Decoder(DecoderStream::default()))),
+            stream::CONTROL => Ok(Some(PeerStream::Control(Frames::default()))),
+            stream::PUSH => Err(Http3Violation::Push),
+            stream::QPACK_ENCODER => Ok(Some(PeerStream::Encoder(EncoderStream))),
+            stream::QPACK_DECODER => Ok(Some(PeerStream::Decoder(DecoderStream::default()))),
             _ => Ok(None),
         }
     }
@@ -165,7 +169,7 @@ impl Frames {
         bytes: &[u8],
         greeted: &mut bool,
         goaway: &mut Option<u64>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         let mut rest = bytes;
         while !rest.is_empty() {
             self.step(&mut rest, greeted, goaway)?;
@@ -178,55 +182,61 @@ impl Frames {
         rest: &mut &[u8],
         greeted: &mut bool,
         goaway: &mut Option<u64>,
-    ) -> Result<(), Violation> {
-        if let Place::Head = self.place {
+    ) -> Result<(), Http3Violation> {
+        if let ControlState::Head = self.place {
             let Some((kind, length)) = self.head.read(rest) else { return Ok(()) };
             self.place = self.begin(kind, length, *greeted)?;
         }
         match self.place {
-            Place::Head => Ok(()),
-            Place::Whole(kind, left) => {
+            ControlState::Head => Ok(()),
+            ControlState::Whole(kind, left) => {
                 let piece = take(rest, left);
                 self.held.extend_from_slice(piece);
                 let left = left - piece.len() as u64;
-                self.place = if left == 0 { Place::Head } else { Place::Whole(kind, left) };
+                self.place =
+                    if left == 0 { ControlState::Head } else { ControlState::Whole(kind, left) };
                 if left > 0 {
                     return Ok(());
                 }
                 let held = std::mem::take(&mut self.held);
                 obey(kind, &held, greeted, goaway)
             }
-            Place::Skip(left) => {
+            ControlState::Skip(left) => {
                 let left = left - take(rest, left).len() as u64;
-                self.place = if left == 0 { Place::Head } else { Place::Skip(left) };
+                self.place = if left == 0 { ControlState::Head } else { ControlState::Skip(left) };
                 Ok(())
             }
         }
     }
 
     /// RFC 9114, 7.2: what may come on the control stream, and first of all settings.
-    fn begin(&mut self, kind: u64, length: u64, greeted: bool) -> Result<Place, Violation> {
+    fn begin(
+        &mut self,
+        kind: u64,
+        length: u64,
+        greeted: bool,
+    ) -> Result<ControlState, Http3Violation> {
         match kind {
-            kind::SETTINGS if greeted => Err(Violation::UnexpectedFrame),
-            kind::SETTINGS if length > MAX_HELD => Err(Violation::Flood),
-            kind::SETTINGS => Ok(Place::Whole(kind, length)),
-            _ if !greeted => Err(Violation::NoSettings),
+            kind::SETTINGS if greeted => Err(Http3Violation::UnexpectedFrame),
+            kind::SETTINGS if length > MAX_HELD => Err(Http3Violation::Flood),
+            kind::SETTINGS => Ok(ControlState::Whole(kind, length)),
+            _ if !greeted => Err(Http3Violation::NoSettings),
             kind::GOAWAY | kind::CANCEL_PUSH if !(1..=8).contains(&length) => {
-                Err(Violation::FrameLength)
+                Err(Http3Violation::FrameLength)
             }
             // There is no push to cancel.
-            kind::CANCEL_PUSH => Err(Violation::Push),
-            kind::GOAWAY => Ok(Place::Whole(kind, length)),
+            kind::CANCEL_PUSH => Err(Http3Violation::Push),
+            kind::GOAWAY => Ok(ControlState::Whole(kind, length)),
             kind::DATA | kind::HEADERS | kind::PUSH_PROMISE | kind::MAX_PUSH_ID => {
-                Err(Violation::UnexpectedFrame)
+                Err(Http3Violation::UnexpectedFrame)
             }
-            _ if is_of_http2(kind) => Err(Violation::UnexpectedFrame),
+            _ if is_of_http2(kind) => Err(Http3Violation::UnexpectedFrame),
             _ => {
                 self.empty += 1;
                 match length {
-                    _ if self.empty > MAX_EMPTY => Err(Violation::Flood),
-                    0 => Ok(Place::Head),
-                    _ => Ok(Place::Skip(length)),
+                    _ if self.empty > MAX_EMPTY => Err(Http3Violation::Flood),
+                    0 => Ok(ControlState::Head),
+                    _ => Ok(ControlState::Skip(length)),
                 }
             }
         }
@@ -238,17 +248,17 @@ fn obey(
     payload: &[u8],
     greeted: &mut bool,
     goaway: &mut Option<u64>,
-) -> Result<(), Violation> {
+) -> Result<(), Http3Violation> {
     if kind == kind::SETTINGS {
         *greeted = true;
         return check_settings(payload);
     }
     let mut rest = payload;
     let id = Varint::default().read(&mut rest).filter(|_| rest.is_empty());
-    let id = id.ok_or(Violation::FrameLength)?;
+    let id = id.ok_or(Http3Violation::FrameLength)?;
     // RFC 9114, 5.2: a request's stream, and none behind one that was named before.
     if id % 4 != 0 || goaway.is_some_and(|before| id > before) {
-        return Err(Violation::Goaway);
+        return Err(Http3Violation::Goaway);
     }
     *goaway = Some(id);
     Ok(())
@@ -256,17 +266,21 @@ fn obey(
 
 /// None of the peer's settings changes what this side sends; they may still be wrong (RFC 9114,
 /// 7.2.4).
-fn check_settings(payload: &[u8]) -> Result<(), Violation> {
+fn check_settings(payload: &[u8]) -> Result<(), Http3Violation> {
     let mut rest = payload;
     let mut names = Vec::new();
     while !rest.is_empty() {
-        let name = Varint::default().read(&mut rest).ok_or(Violation::FrameLength)?;
-        Varint::default().read(&mut rest).ok_or(Violation::FrameLength)?;
+        let name = Varint::default().read(&mut rest).ok_or(Http3Violation::FrameLength)?;
+        Varint::default().read(&mut rest).ok_or(Http3Violation::FrameLength)?;
         if matches!(name, 0 | 2..=5) {
-            return Err(Violation::Setting);
+            return Err(Http3Violation::Setting);
         }
         names.push(name);
     }
     names.sort_unstable();
-    if names.windows(2).any(|pair| pair[0] == pair[1]) { Err(Violation::Setting) } else { Ok(()) }
+    if names.windows(2).any(|pair| pair[0] == pair[1]) {
+        Err(Http3Violation::Setting)
+    } else {
+        Ok(())
+    }
 }

@@ -28,12 +28,12 @@ pub(super) fn is_of_http2(kind: u64) -> bool {
 
 /// A frame's type and length, as far as they came.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct FrameHead {
     kind: Option<u64>,
     number: Varint,
 }
 
-impl Head {
+impl FrameHead {
     /// Takes bytes from the front of `rest`. Returns type and length once they are whole.
     pub(super) fn read(&mut self, rest: &mut &[u8]) -> Option<(u64, u64)> {
         if self.kind.is_none() {

@@ -1,8 +1,8 @@
 //! HTTP/3 as a client sees it (RFC 9114), without a socket and without QUIC: what goes onto each
 //! stream and what is read from it. Whoever has the streams opens, feeds, ends and resets them.
 //!
-//! - A [`Request`] is the bytes of a request, built once before a run: all of a stream's.
-//! - A [`Reader`] reads what comes back on that stream and tells an
+//! - A [`Http3Request`] is the bytes of a request, built once before a run: all of a stream's.
+//! - A [`StreamReader`] reads what comes back on that stream and tells an
 //!   [`Observer`](crate::observer::Observer). [`Heads`] is what all readers of a thread share.
 //! - [`Control`] is the rest of a connection: the stream that this side opens, and all those that
 //!   the peer opens.
@@ -17,7 +17,7 @@
 //! # What is not
 //! A response that breaks the rules of HTTP is lost as
 //! [`Malformed`](crate::observer::Loss::Malformed); the connection goes on. What breaks framing or
-//! compression, or costs work that no response needs, is a [`Violation`]: the connection is to be
+//! compression, or costs work that no response needs, is a [`Http3Violation`]: the connection is to be
 //! closed with its code. Neither depends on how the network cut the bytes.
 
 pub mod code;
@@ -32,6 +32,6 @@ mod violation;
 
 pub use crate::semantics::request::Parts;
 pub use control::Control;
-pub use reader::{Heads, Reader};
-pub use request::Request;
-pub use violation::Violation;
+pub use reader::{Heads, StreamReader};
+pub use request::Http3Request;
+pub use violation::Http3Violation;

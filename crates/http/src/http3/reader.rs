@@ -1,12 +1,12 @@
 //! What comes back on the stream of a request.
 
-use super::frame::{Head as FrameHead, is_of_http2, kind, take};
-use super::{Request, Violation, code};
+use super::frame::{FrameHead, is_of_http2, kind, take};
+use super::{Http3Request, Http3Violation, code};
 use crate::observer::{Loss, Observer, Token};
 use crate::qpack;
 use crate::semantics::MAX_HEAD;
-use crate::semantics::known::Known;
-use crate::semantics::response::{Fields, Head, Malformed, Response, Section};
+use crate::semantics::known::EncodedHead;
+use crate::semantics::response::{FieldSection, Malformed, Response, ResponseHead, Section};
 
 /// A section of fields may take as much as an HTTP/1.1 head.
 pub(super) const MAX_SECTION: u64 = MAX_HEAD as u64;
@@ -17,7 +17,7 @@ const MAX_EMPTY: u32 = 100_000;
 /// for all connections of a thread is best.
 #[derive(Debug, Default)]
 pub struct Heads {
-    known: Known,
+    known: EncodedHead,
     scratch: qpack::Scratch,
 }
 
@@ -49,15 +49,15 @@ pub struct Heads {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Reader {
+pub struct StreamReader {
     token: Token,
     observed: bool,
     begun: bool,
     trailed: bool,
     over: bool,
-    broken: Option<Violation>,
+    broken: Option<Http3Violation>,
     response: Response,
-    place: Place,
+    place: ReaderState,
     head: FrameHead,
     /// A section of fields, as far as it came.
     held: Vec<u8>,
@@ -65,7 +65,7 @@ pub struct Reader {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum ReaderState {
     Head,
     /// A section of fields of this length.
     Fields(u64),
@@ -75,10 +75,10 @@ enum Place {
     Skip(u64),
 }
 
-impl Reader {
+impl StreamReader {
     /// A reader of the response to `request`, which is told of as `token`.
-    pub fn new(token: Token, request: &Request) -> Reader {
-        Reader {
+    pub fn new(token: Token, request: &Http3Request) -> StreamReader {
+        StreamReader {
             token,
             observed: request.observed,
             begun: false,
@@ -86,7 +86,7 @@ impl Reader {
             over: false,
             broken: None,
             response: Response::new(request.is_head),
-            place: Place::Head,
+            place: ReaderState::Head,
             head: FrameHead::default(),
             held: Vec::new(),
             empty: 0,
@@ -104,7 +104,7 @@ impl Reader {
         bytes: &[u8],
         heads: &mut Heads,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         let mut rest = bytes;
         while !rest.is_empty() && !self.over {
             if let Some(violation) = self.broken {
@@ -119,16 +119,16 @@ impl Reader {
     ///
     /// # Errors
     /// It ended within a frame, or had been broken before.
-    pub fn finish(&mut self, observer: &mut impl Observer) -> Result<(), Violation> {
+    pub fn finish(&mut self, observer: &mut impl Observer) -> Result<(), Http3Violation> {
         if self.over {
             return Ok(());
         }
         if let Some(violation) = self.broken {
             return Err(violation);
         }
-        if !matches!(self.place, Place::Head) || self.head.is_begun() {
-            self.broken = Some(Violation::FrameLength);
-            return Err(Violation::FrameLength);
+        if !matches!(self.place, ReaderState::Head) || self.head.is_begun() {
+            self.broken = Some(Http3Violation::FrameLength);
+            return Err(Http3Violation::FrameLength);
         }
         match self.response.end() {
             Ok(answer) => {
@@ -170,25 +170,25 @@ impl Reader {
         rest: &mut &[u8],
         heads: &mut Heads,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
-        if let Place::Head = self.place {
+    ) -> Result<(), Http3Violation> {
+        if let ReaderState::Head = self.place {
             let Some((kind, length)) = self.head.read(rest) else { return Ok(()) };
             self.place = self.begin(kind, length, observer)?;
         }
         match self.place {
-            Place::Head => Ok(()),
-            Place::Fields(length) => self.fields(length, rest, heads, observer),
-            Place::Content(left) => {
+            ReaderState::Head => Ok(()),
+            ReaderState::Fields(length) => self.fields(length, rest, heads, observer),
+            ReaderState::Content(left) => {
                 let piece = take(rest, left);
-                self.place = part(left - piece.len() as u64, Place::Content);
+                self.place = part(left - piece.len() as u64, ReaderState::Content);
                 if self.observed && !piece.is_empty() && !self.over {
                     observer.content(self.token, piece);
                 }
                 Ok(())
             }
-            Place::Skip(left) => {
+            ReaderState::Skip(left) => {
                 let left = left - take(rest, left).len() as u64;
-                self.place = part(left, Place::Skip);
+                self.place = part(left, ReaderState::Skip);
                 Ok(())
             }
         }
@@ -200,18 +200,18 @@ impl Reader {
         kind: u64,
         length: u64,
         observer: &mut impl Observer,
-    ) -> Result<Place, Violation> {
+    ) -> Result<ReaderState, Http3Violation> {
         match kind {
-            kind::HEADERS if self.trailed => Err(Violation::UnexpectedFrame),
-            kind::HEADERS if length > MAX_SECTION => Err(Violation::FieldsTooLong),
+            kind::HEADERS if self.trailed => Err(Http3Violation::UnexpectedFrame),
+            kind::HEADERS if length > MAX_SECTION => Err(Http3Violation::FieldsTooLong),
             kind::HEADERS => {
                 if !std::mem::replace(&mut self.begun, true) {
                     observer.begun(self.token);
                 }
-                Ok(Place::Fields(length))
+                Ok(ReaderState::Fields(length))
             }
             kind::DATA if self.trailed || self.response.section() == Section::Head => {
-                Err(Violation::UnexpectedFrame)
+                Err(Http3Violation::UnexpectedFrame)
             }
             kind::DATA => {
                 self.count(length > 0)?;
@@ -219,23 +219,23 @@ impl Reader {
                 if let Err(Malformed(why)) = self.response.content(length) {
                     self.malformed(why, observer);
                 }
-                Ok(part(length, Place::Content))
+                Ok(part(length, ReaderState::Content))
             }
-            kind::PUSH_PROMISE => Err(Violation::Push),
+            kind::PUSH_PROMISE => Err(Http3Violation::Push),
             kind::SETTINGS | kind::GOAWAY | kind::CANCEL_PUSH | kind::MAX_PUSH_ID => {
-                Err(Violation::UnexpectedFrame)
+                Err(Http3Violation::UnexpectedFrame)
             }
-            _ if is_of_http2(kind) => Err(Violation::UnexpectedFrame),
+            _ if is_of_http2(kind) => Err(Http3Violation::UnexpectedFrame),
             _ => {
                 self.count(false)?;
-                Ok(part(length, Place::Skip))
+                Ok(part(length, ReaderState::Skip))
             }
         }
     }
 
-    fn count(&mut self, useful: bool) -> Result<(), Violation> {
+    fn count(&mut self, useful: bool) -> Result<(), Http3Violation> {
         self.empty = if useful { 0 } else { self.empty + 1 };
-        if self.empty > MAX_EMPTY { Err(Violation::Flood) } else { Ok(()) }
+        if self.empty > MAX_EMPTY { Err(Http3Violation::Flood) } else { Ok(()) }
     }
 
     fn fields(
@@ -244,7 +244,7 @@ impl Reader {
         rest: &mut &[u8],
         heads: &mut Heads,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         let missing = length - self.held.len() as u64;
         let piece = take(rest, missing);
         let complete = piece.len() as u64 == missing;
@@ -254,7 +254,7 @@ impl Reader {
         if !complete {
             return Ok(());
         }
-        self.place = Place::Head;
+        self.place = ReaderState::Head;
         let held = std::mem::take(&mut self.held);
         self.section(if held.is_empty() { piece } else { &held }, heads, observer)
     }
@@ -264,7 +264,7 @@ impl Reader {
         section: &[u8],
         heads: &mut Heads,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         self.trailed = self.response.section() == Section::Trailers;
         let verdict = self.read_section(section, heads, observer)?;
         let trailed = self.trailed;
@@ -280,12 +280,12 @@ impl Reader {
         section: &[u8],
         heads: &mut Heads,
         observer: &mut impl Observer,
-    ) -> Result<Result<Option<Head>, Malformed>, Violation> {
+    ) -> Result<Result<Option<ResponseHead>, Malformed>, Http3Violation> {
         let known = !self.trailed && !self.observed;
         if known && let Some(head) = heads.known.find(section, 0) {
             return Ok(Ok(Some(head)));
         }
-        let mut fields = Fields::of(self.response.section());
+        let mut fields = FieldSection::of(self.response.section());
         qpack::decode(section, MAX_SECTION as usize, &mut heads.scratch, |name, value| {
             if fields.add(name, value) && self.observed {
                 observer.field(self.token, name, value);
@@ -301,6 +301,6 @@ impl Reader {
     }
 }
 
-fn part(left: u64, place: fn(u64) -> Place) -> Place {
-    if left == 0 { Place::Head } else { place(left) }
+fn part(left: u64, place: fn(u64) -> ReaderState) -> ReaderState {
+    if left == 0 { ReaderState::Head } else { place(left) }
 }

@@ -9,14 +9,14 @@ use crate::semantics::request::Parts;
 /// A request as it goes onto any stream of any connection: the head, the body if there is one, and
 /// the end of the stream.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct Http3Request {
     head: Vec<u8>,
     body: Option<Arc<Vec<u8>>>,
     pub(super) is_head: bool,
     pub(super) observed: bool,
 }
 
-impl Request {
+impl Http3Request {
     /// A request with or without a body. The fields and the content of an `observed` one's response
     /// are told, else only what became of it.
     ///
@@ -26,7 +26,7 @@ impl Request {
         parts: &Parts<'_>,
         body: Option<Arc<Vec<u8>>>,
         observed: bool,
-    ) -> Result<Request, String> {
+    ) -> Result<Http3Request, String> {
         let mut section = Vec::new();
         qpack::write_prefix(&mut section);
         for (name, value) in parts.fields(body.as_ref().map(|body| body.len() as u64))? {
@@ -39,7 +39,7 @@ impl Request {
         if let Some(body) = &body {
             write_head(&mut head, kind::DATA, body.len() as u64);
         }
-        Ok(Request { head, body, is_head: parts.is_head(), observed })
+        Ok(Http3Request { head, body, is_head: parts.is_head(), observed })
     }
 
     /// What comes first: the fields, and what is needed in front of the body.

@@ -7,7 +7,7 @@ use crate::hpack;
 /// A breach of HTTP/3 for which the connection is to be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum Http3Violation {
     /// A frame on a stream, or at a place of it, where its type may not be.
     UnexpectedFrame,
     /// A frame that ends with its stream, or whose length is not one that its type has.
@@ -27,7 +27,7 @@ pub enum Violation {
     /// A control stream that doesn't begin with settings.
     NoSettings,
     /// Fields that cannot be decompressed.
-    Compression(hpack::Error),
+    Compression(hpack::HpackError),
     /// An instruction to fill a table of fields that is not there.
     EncoderStream,
     /// An acknowledgement of fields that needed none.
@@ -38,63 +38,67 @@ pub enum Violation {
     Flood,
 }
 
-impl Violation {
+impl Http3Violation {
     /// True if the response exceeds a limit that this side sets and HTTP/3 does not have.
     pub fn is_own_limit(self) -> bool {
-        self == Violation::FieldsTooLong
+        self == Http3Violation::FieldsTooLong
     }
 
     /// The error code with which to close the connection.
     pub fn code(self) -> u64 {
         match self {
-            Violation::UnexpectedFrame => code::FRAME_UNEXPECTED,
-            Violation::FrameLength => code::FRAME,
-            Violation::SecondStream | Violation::ServerRequest => code::STREAM_CREATION,
-            Violation::CriticalStream => code::CLOSED_CRITICAL_STREAM,
-            Violation::Push | Violation::Goaway => code::ID,
-            Violation::Setting => code::SETTINGS,
-            Violation::NoSettings => code::MISSING_SETTINGS,
-            Violation::Compression(_) => code::QPACK_DECOMPRESSION_FAILED,
-            Violation::EncoderStream => code::QPACK_ENCODER_STREAM,
-            Violation::DecoderStream => code::QPACK_DECODER_STREAM,
-            Violation::FieldsTooLong | Violation::Flood => code::EXCESSIVE_LOAD,
+            Http3Violation::UnexpectedFrame => code::FRAME_UNEXPECTED,
+            Http3Violation::FrameLength => code::FRAME,
+            Http3Violation::SecondStream | Http3Violation::ServerRequest => code::STREAM_CREATION,
+            Http3Violation::CriticalStream => code::CLOSED_CRITICAL_STREAM,
+            Http3Violation::Push | Http3Violation::Goaway => code::ID,
+            Http3Violation::Setting => code::SETTINGS,
+            Http3Violation::NoSettings => code::MISSING_SETTINGS,
+            Http3Violation::Compression(_) => code::QPACK_DECOMPRESSION_FAILED,
+            Http3Violation::EncoderStream => code::QPACK_ENCODER_STREAM,
+            Http3Violation::DecoderStream => code::QPACK_DECODER_STREAM,
+            Http3Violation::FieldsTooLong | Http3Violation::Flood => code::EXCESSIVE_LOAD,
         }
     }
 
     /// What is wrong, in a few words.
     pub fn text(self) -> &'static str {
         match self {
-            Violation::UnexpectedFrame => "frame where its type cannot be",
-            Violation::FrameLength => "frame of a wrong length",
-            Violation::SecondStream => "second stream of a type that comes once",
-            Violation::ServerRequest => "stream for requests opened by the server",
-            Violation::CriticalStream => "end of a stream that the connection cannot do without",
-            Violation::Push => "push, though none was allowed",
-            Violation::Goaway => "GOAWAY with a number that it cannot have",
-            Violation::Setting => "setting that cannot be",
-            Violation::NoSettings => "control stream without settings",
-            Violation::Compression(_) => "header fields that cannot be decompressed",
-            Violation::EncoderStream => "instruction to fill a table of fields that is not there",
-            Violation::DecoderStream => "acknowledgement of fields that needed none",
-            Violation::FieldsTooLong => "header fields longer than 256 KiB",
-            Violation::Flood => "flood of frames that carry nothing",
+            Http3Violation::UnexpectedFrame => "frame where its type cannot be",
+            Http3Violation::FrameLength => "frame of a wrong length",
+            Http3Violation::SecondStream => "second stream of a type that comes once",
+            Http3Violation::ServerRequest => "stream for requests opened by the server",
+            Http3Violation::CriticalStream => {
+                "end of a stream that the connection cannot do without"
+            }
+            Http3Violation::Push => "push, though none was allowed",
+            Http3Violation::Goaway => "GOAWAY with a number that it cannot have",
+            Http3Violation::Setting => "setting that cannot be",
+            Http3Violation::NoSettings => "control stream without settings",
+            Http3Violation::Compression(_) => "header fields that cannot be decompressed",
+            Http3Violation::EncoderStream => {
+                "instruction to fill a table of fields that is not there"
+            }
+            Http3Violation::DecoderStream => "acknowledgement of fields that needed none",
+            Http3Violation::FieldsTooLong => "header fields longer than 256 KiB",
+            Http3Violation::Flood => "flood of frames that carry nothing",
         }
     }
 }
 
-impl From<hpack::Error> for Violation {
-    fn from(error: hpack::Error) -> Violation {
+impl From<hpack::HpackError> for Http3Violation {
+    fn from(error: hpack::HpackError) -> Http3Violation {
         match error {
-            hpack::Error::TooLong => Violation::FieldsTooLong,
-            other => Violation::Compression(other),
+            hpack::HpackError::TooLong => Http3Violation::FieldsTooLong,
+            other => Http3Violation::Compression(other),
         }
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for Http3Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.text())
     }
 }
 
-impl std::error::Error for Violation {}
+impl std::error::Error for Http3Violation {}

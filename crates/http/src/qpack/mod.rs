@@ -8,7 +8,7 @@ mod tests;
 
 pub(crate) use instructions::{DecoderStream, EncoderStream};
 
-use crate::hpack::{Error, integer, text};
+use crate::hpack::{HpackError, integer, text};
 use fixed::FIELDS;
 
 /// What a field counts beside its name and value (RFC 9114, 4.2.2).
@@ -27,7 +27,7 @@ pub(crate) fn decode(
     most: usize,
     scratch: &mut Scratch,
     mut field: impl FnMut(&[u8], &[u8]),
-) -> Result<(), Error> {
+) -> Result<(), HpackError> {
     let Scratch { name: names, value: values } = scratch;
     let mut rest = section;
     check_prefix(&mut rest)?;
@@ -44,24 +44,24 @@ pub(crate) fn decode(
             }
             0x20..0x40 => (text::read(&mut rest, 3, names)?, text::read(&mut rest, 7, values)?),
             // All others refer to the dynamic table.
-            _ => return Err(Error::Index),
+            _ => return Err(HpackError::Index),
         };
-        left = left.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(Error::TooLong)?;
+        left = left.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(HpackError::TooLong)?;
         field(name, value);
     }
     Ok(())
 }
 
 /// RFC 9204, 4.5.1: without a table nothing has been inserted, and the base is not below that.
-fn check_prefix(rest: &mut &[u8]) -> Result<(), Error> {
+fn check_prefix(rest: &mut &[u8]) -> Result<(), HpackError> {
     let inserted = integer::read(rest, 8)?;
     let negative = rest.first().is_some_and(|&first| first >= 0x80);
     integer::read(rest, 7)?;
-    if inserted == 0 && !negative { Ok(()) } else { Err(Error::Index) }
+    if inserted == 0 && !negative { Ok(()) } else { Err(HpackError::Index) }
 }
 
-fn known(index: usize) -> Result<(&'static [u8], &'static [u8]), Error> {
-    let (name, value) = FIELDS.get(index).ok_or(Error::Index)?;
+fn known(index: usize) -> Result<(&'static [u8], &'static [u8]), HpackError> {
+    let (name, value) = FIELDS.get(index).ok_or(HpackError::Index)?;
     Ok((name.as_bytes(), value.as_bytes()))
 }
 

@@ -1,9 +1,9 @@
 //! What a section may be, and what the streams beside may say.
 
 use super::{DecoderStream, EncoderStream, Scratch, decode, write_field, write_prefix};
-use crate::hpack::Error;
+use crate::hpack::HpackError;
 
-fn read(section: &[u8]) -> Result<Vec<String>, Error> {
+fn read(section: &[u8]) -> Result<Vec<String>, HpackError> {
     let mut fields = Vec::new();
     decode(section, 65_536, &mut Scratch::default(), |name, value| {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -42,25 +42,25 @@ fn what_is_written_is_read_again() {
 #[test]
 fn whatever_needs_a_table_is_refused() {
     for (name, section, error) in [
-        ("no prefix", &b""[..], Error::Truncated),
-        ("half a prefix", b"\0", Error::Truncated),
-        ("insertions", b"\x02\0\xd1", Error::Index),
-        ("a base below 0", b"\0\x80\xd1", Error::Index),
-        ("dynamic", b"\0\0\x80", Error::Index),
-        ("behind the base", b"\0\0\x10", Error::Index),
-        ("dynamic name", b"\0\0\x40\x01a", Error::Index),
-        ("name behind the base", b"\0\0\x00\x01a", Error::Index),
-        ("beyond the table", b"\0\0\xff\x24", Error::Index),
-        ("name beyond the table", b"\0\0\x5f\x54\x01a", Error::Index),
-        ("half a name", b"\0\0\x22a", Error::Truncated),
-        ("no value", b"\0\0\x21a", Error::Truncated),
-        ("bad Huffman code", b"\0\0\x29\xff\x00", Error::Huffman),
+        ("no prefix", &b""[..], HpackError::Truncated),
+        ("half a prefix", b"\0", HpackError::Truncated),
+        ("insertions", b"\x02\0\xd1", HpackError::Index),
+        ("a base below 0", b"\0\x80\xd1", HpackError::Index),
+        ("dynamic", b"\0\0\x80", HpackError::Index),
+        ("behind the base", b"\0\0\x10", HpackError::Index),
+        ("dynamic name", b"\0\0\x40\x01a", HpackError::Index),
+        ("name behind the base", b"\0\0\x00\x01a", HpackError::Index),
+        ("beyond the table", b"\0\0\xff\x24", HpackError::Index),
+        ("name beyond the table", b"\0\0\x5f\x54\x01a", HpackError::Index),
+        ("half a name", b"\0\0\x22a", HpackError::Truncated),
+        ("no value", b"\0\0\x21a", HpackError::Truncated),
+        ("bad Huffman code", b"\0\0\x29\xff\x00", HpackError::Huffman),
     ] {
         assert_eq!(read(section), Err(error), "{name}");
     }
     assert_eq!(read(b"\0\x05\xd1").map(|fields| fields.len()), Ok(1), "any other base");
     let many = [&b"\0\0"[..], &[0xc1; 2000]].concat();
-    assert_eq!(read(&many), Err(Error::TooLong));
+    assert_eq!(read(&many), Err(HpackError::TooLong));
 }
 
 #[test]

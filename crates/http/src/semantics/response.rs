@@ -25,14 +25,14 @@ const NO_HEAD: Malformed = Malformed("the response ends without a head");
 
 /// What the head of a response says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct ResponseHead {
     pub(crate) status: u16,
     pub(crate) length: Option<u64>,
 }
 
 /// A section of fields being read.
 #[derive(Debug, Default)]
-pub(crate) struct Fields {
+pub(crate) struct FieldSection {
     trailers: bool,
     regular: bool,
     status: Option<u16>,
@@ -59,9 +59,9 @@ pub(crate) enum Section {
     Trailers,
 }
 
-impl Fields {
-    pub(crate) fn of(section: Section) -> Fields {
-        Fields { trailers: section == Section::Trailers, ..Fields::default() }
+impl FieldSection {
+    pub(crate) fn of(section: Section) -> FieldSection {
+        FieldSection { trailers: section == Section::Trailers, ..FieldSection::default() }
     }
 
     /// Judges the next field. Says whether it is a sound field of a final response's head.
@@ -73,14 +73,14 @@ impl Fields {
     }
 
     /// What the section said, once it is whole; None of trailers.
-    pub(crate) fn verdict(&self) -> Result<Option<Head>, Malformed> {
+    pub(crate) fn verdict(&self) -> Result<Option<ResponseHead>, Malformed> {
         match self {
-            Fields { malformed: Some(why), .. } => Err(Malformed(why)),
-            Fields { trailers: true, .. } => Ok(None),
-            Fields { status: Some(status), length, .. } => {
-                Ok(Some(Head { status: *status, length: *length }))
+            FieldSection { malformed: Some(why), .. } => Err(Malformed(why)),
+            FieldSection { trailers: true, .. } => Ok(None),
+            FieldSection { status: Some(status), length, .. } => {
+                Ok(Some(ResponseHead { status: *status, length: *length }))
             }
-            Fields { status: None, .. } => Err(NO_STATUS),
+            FieldSection { status: None, .. } => Err(NO_STATUS),
         }
     }
 
@@ -126,7 +126,11 @@ impl Response {
     }
 
     /// Takes a section of fields, behind which the response ends or doesn't.
-    pub(crate) fn fields(&mut self, head: Option<Head>, ends: bool) -> Result<(), Malformed> {
+    pub(crate) fn fields(
+        &mut self,
+        head: Option<ResponseHead>,
+        ends: bool,
+    ) -> Result<(), Malformed> {
         match (self.section, head) {
             (Section::Head, Some(head)) => self.head(head, ends),
             // RFC 9113, 8.1: nothing comes behind trailers.
@@ -135,7 +139,7 @@ impl Response {
         }
     }
 
-    fn head(&mut self, head: Head, ends: bool) -> Result<(), Malformed> {
+    fn head(&mut self, head: ResponseHead, ends: bool) -> Result<(), Malformed> {
         match head.status {
             // RFC 9113, 8.6: there is no upgrade.
             101 => Err(SWITCHING),
@@ -251,7 +255,7 @@ mod tests {
             (&[(":status", "200"), (":path", "/")], "pseudo-header"),
             (&[("a", "b")], "no status"),
         ] {
-            let mut section = Fields::of(Section::Head);
+            let mut section = FieldSection::of(Section::Head);
             fields.iter().for_each(|(name, value)| {
                 section.add(name.as_bytes(), value.as_bytes());
             });

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use sixmark_model::clocks::Timestamps;
-use sixmark_sys::driver::{Driver, Handshake, Slot, Way};
+use sixmark_sys::driver::{Driver, Handshake, Slot, SocketRoute};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
 
@@ -30,7 +30,7 @@ impl<D: Driver> Network<'_, D> {
         let (to, no_delay) = (target.address, target.no_delay);
         let counts = counts || recorder.measures(self.driver.woke());
         let ask_handshake = !datagrams && recorder.asks_handshake(target.family, counts);
-        let way = Way { to, from, no_delay, lasting, ask_handshake, datagrams };
+        let way = SocketRoute { to, from, no_delay, lasting, ask_handshake, datagrams };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
         slot
     }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 use sixmark_model::plan::Source;
-use sixmark_sys::driver::From;
+use sixmark_sys::driver::LocalAddress;
 use sixmark_units::family::{Family, PerFamily};
 
 /// Deals out the local addresses of each family, round robin: in an order that is fixed, since a
@@ -23,7 +23,7 @@ impl Sources {
     }
 
     /// The next local address; none where the kernel is to choose.
-    pub(crate) fn next(&mut self, family: Family) -> Option<From> {
+    pub(crate) fn next(&mut self, family: Family) -> Option<LocalAddress> {
         let pool = &self.pools[family];
         let count = pool.len() as u64;
         let turn = self.turn[family];
@@ -34,21 +34,21 @@ impl Sources {
 }
 
 /// The address number `turn` of a source, counted from its first and beginning again at the end.
-fn address(source: &Source, turn: u64) -> From {
+fn address(source: &Source, turn: u64) -> LocalAddress {
     match source.address {
         IpAddr::V4(first) => {
             let last_bits = low_bits(32 - u32::from(source.prefix)) as u32;
             let first = u32::from(first);
             let number = (first & !last_bits) | (first.wrapping_add(turn as u32) & last_bits);
             let address = SocketAddr::new(Ipv4Addr::from(number).into(), 0);
-            From { address, foreign: source.prefix < 32 }
+            LocalAddress { address, foreign: source.prefix < 32 }
         }
         IpAddr::V6(first) => {
             let last_bits = low_bits(128 - u32::from(source.prefix));
             let first = u128::from(first);
             let number = (first & !last_bits) | (first.wrapping_add(turn.into()) & last_bits);
             let address = SocketAddrV6::new(Ipv6Addr::from(number), 0, 0, source.scope).into();
-            From { address, foreign: source.prefix < 128 }
+            LocalAddress { address, foreign: source.prefix < 128 }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! HTTP/1.1 and HTTP/1.0 on one connection: one exchange after the other.
 
-use sixmark_http::http1::{Complete, Early, Fed, Reader, RequestKind, Sight, Violation};
+use sixmark_http::http1::{
+    Complete, Early, Fed, Http1Violation, RequestKind, ResponseReader, Sight,
+};
 
 use super::{Breach, Memory};
 use crate::exchange::Permit;
@@ -10,14 +12,14 @@ use crate::tls::{Failure, Room};
 /// The state of a connection of HTTP/1.
 #[derive(Debug, Default)]
 pub(crate) struct Http1 {
-    reader: Reader,
+    reader: ResponseReader,
     permit: Permit,
 }
 
 impl Http1 {
     /// Where requests are of HTTP/1.0: the connection is kept only where the peer agrees to that.
     pub(super) fn old() -> Http1 {
-        Http1 { reader: Reader::of_http10(), ..Http1::default() }
+        Http1 { reader: ResponseReader::of_http10(), ..Http1::default() }
     }
 
     /// The exchange on it, where there is one.
@@ -71,8 +73,8 @@ impl Http1 {
     }
 }
 
-impl From<Violation> for Breach {
-    fn from(violation: Violation) -> Breach {
+impl From<Http1Violation> for Breach {
+    fn from(violation: Http1Violation) -> Breach {
         Breach { own_limit: violation.is_own_limit(), code: None, text: violation.text() }
     }
 }

@@ -1,6 +1,6 @@
 //! HTTP/2 on one connection.
 
-use sixmark_http::http2::{Connection, Options, Request, Violation};
+use sixmark_http::http2::{Connection, Http2Request, Http2Violation, Options};
 use sixmark_http::observer::Observer;
 
 use super::Breach;
@@ -27,7 +27,7 @@ impl Multiplexer for Http2 {
     fn begin(&mut self, permit: Permit, request: Outgoing<'_>) -> bool {
         match &request.forms().http2 {
             Some(form) if self.machine.room() > 0 => {
-                let own = request.make(Request::new);
+                let own = request.make(Http2Request::new);
                 self.machine.begin(permit, own.as_ref().unwrap_or(form))
             }
             _ => false,
@@ -79,8 +79,8 @@ impl Multiplexer for Http2 {
     }
 }
 
-impl From<Violation> for Breach {
-    fn from(violation: Violation) -> Breach {
+impl From<Http2Violation> for Breach {
+    fn from(violation: Http2Violation) -> Breach {
         let (own_limit, code) = (violation.is_own_limit(), Some(violation.code().into()));
         Breach { own_limit, code, text: violation.text() }
     }

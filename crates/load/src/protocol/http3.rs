@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use quinn_proto::{Dir, StreamEvent, StreamId, VarInt, WriteError};
-use sixmark_http::http3::{Control, Heads, Reader, Request, Violation, code};
+use sixmark_http::http3::{Control, Heads, Http3Request, Http3Violation, StreamReader, code};
 use sixmark_http::observer::Observer;
 
 use super::multiplexer::Multiplexer;
@@ -30,9 +30,9 @@ pub(super) struct Http3 {
 #[derive(Debug)]
 struct Stream {
     permit: Permit,
-    reader: Reader,
+    reader: StreamReader,
     /// What is left to be written: the request, and how many of its bytes are.
-    request: Option<(Arc<Request>, usize)>,
+    request: Option<(Arc<Http3Request>, usize)>,
 }
 
 impl std::fmt::Debug for Http3 {
@@ -45,8 +45,8 @@ impl Multiplexer for Http3 {
     fn begin(&mut self, permit: Permit, outgoing: Outgoing<'_>) -> bool {
         let Some(form) = &outgoing.forms().http3 else { return false };
         let Some(id) = self.link.connection.streams().open(Dir::Bi) else { return false };
-        let request = outgoing.make(Request::new).map_or_else(|| Arc::clone(form), Arc::new);
-        let reader = Reader::new(permit, &request);
+        let request = outgoing.make(Http3Request::new).map_or_else(|| Arc::clone(form), Arc::new);
+        let reader = StreamReader::new(permit, &request);
         self.streams.insert(id, Stream { permit, reader, request: Some((request, 0)) });
         self.write(id);
         true
@@ -142,7 +142,7 @@ impl Http3 {
         id: StreamId,
         memory: &mut Memory,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         let read = self.read(id, &mut memory.heads, observer);
         self.disown(observer);
         read
@@ -186,14 +186,14 @@ impl Http3 {
         id: StreamId,
         heads: &mut Heads,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         match id.dir() {
             Dir::Uni => self.read_control(id),
             Dir::Bi => self.read_response(id, heads, observer),
         }
     }
 
-    fn read_control(&mut self, id: StreamId) -> Result<(), Violation> {
+    fn read_control(&mut self, id: StreamId) -> Result<(), Http3Violation> {
         let number = u64::from(VarInt::from(id));
         if !self.theirs.contains(&id) {
             self.theirs.push(id);
@@ -234,7 +234,7 @@ impl Http3 {
         id: StreamId,
         heads: &mut Heads,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
         let mut from = self.link.connection.recv_stream(id);
         let Ok(mut chunks) = from.read(true) else { return Ok(()) };
@@ -269,7 +269,7 @@ impl Http3 {
         id: StreamId,
         code: u64,
         observer: &mut impl Observer,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), Http3Violation> {
         for other in self.theirs.clone() {
             self.read_control(other)?;
         }
@@ -311,8 +311,8 @@ impl Http3 {
     }
 }
 
-impl From<Violation> for Breach {
-    fn from(violation: Violation) -> Breach {
+impl From<Http3Violation> for Breach {
+    fn from(violation: Http3Violation) -> Breach {
         let (own_limit, code) = (violation.is_own_limit(), Some(violation.code()));
         Breach { own_limit, code, text: violation.text() }
     }
@@ -323,7 +323,7 @@ const UNKNOWN: u32 = code::STREAM_CREATION as u32;
 const CANCELLED: u32 = code::REQUEST_CANCELLED as u32;
 
 /// What of a request is left after so many bytes, or the first piece of that.
-fn left(request: &Request, written: usize) -> &[u8] {
+fn left(request: &Http3Request, written: usize) -> &[u8] {
     let head = request.head();
     match written < head.len() {
         true => &head[written..],

@@ -11,7 +11,7 @@ mod multiplexer;
 mod streams;
 
 use sixmark_http::Version;
-use sixmark_http::http1::Known;
+use sixmark_http::http1::KnownHead;
 // What a response came to and who sees it, in whichever protocol.
 pub(super) use sixmark_http::http1::{Complete, Sight};
 use sixmark_http::http3::Heads;
@@ -36,7 +36,7 @@ pub(super) enum Protocol {
 /// What the machines of one worker remember together, since peers say the same on each connection.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    known: Known,
+    known: KnownHead,
     heads: Heads,
 }
 

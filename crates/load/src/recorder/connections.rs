@@ -2,7 +2,7 @@
 
 use sixmark_model::tcp;
 use sixmark_model::tls::{Cause, Facts};
-use sixmark_sys::driver::{Close, Handshake, Path, Slot};
+use sixmark_sys::driver::{Close, Handshake, Slot, TcpPath};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
 
@@ -64,8 +64,8 @@ impl Recorder {
     }
 
     /// What TCP knew of a connection that is about to be closed.
-    pub(crate) fn path(&mut self, family: Family, path: &Path) {
-        let &Path { rtt, min_rtt, retransmitted, duplicates, delivered, mss } = path;
+    pub(crate) fn path(&mut self, family: Family, path: &TcpPath) {
+        let &TcpPath { rtt, min_rtt, retransmitted, duplicates, delivered, mss } = path;
         let path = tcp::Path { rtt, min_rtt, retransmitted, duplicates, delivered, mss };
         self.tally[family].tcp.record(&path);
     }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use sixmark_sys::driver::{Close, Driver, Event, Kind, Slot};
+use sixmark_sys::driver::{Close, Driver, Event, EventKind, Slot};
 use sixmark_units::family::Family;
 
 use super::Worker;
@@ -15,28 +15,30 @@ impl<D: Driver> Worker<'_, D> {
         self.recorder.note_late_news(self.network.driver.woke(), at);
         let connection = self.network.connections.get(slot);
         let (busy, direct) = (connection.in_flight > 0, connection.send_buffer.is_none());
-        let over = matches!(kind, Kind::Ended | Kind::Failed(_) | Kind::NoSource(_));
+        let over = matches!(kind, EventKind::Ended | EventKind::Failed(_) | EventKind::NoSource(_));
         if let (true, Some(buffer)) = (over, &mut connection.send_buffer) {
             buffer.ended = true;
         }
         match kind {
-            Kind::Connected(peer) => self.connected(slot, at, peer),
-            Kind::Sent if direct => self.sent(slot, at),
-            Kind::Sent => {
+            EventKind::Connected(peer) => self.connected(slot, at, peer),
+            EventKind::Sent if direct => self.sent(slot, at),
+            EventKind::Sent => {
                 self.network.passed(slot, at, &mut self.scheduler.permits);
                 self.network.touch(slot);
             }
-            Kind::Left => self.left(slot, at),
-            Kind::Datagrams { segment, ecn, .. } => self.datagrams(slot, at, segment, ecn),
-            Kind::Received(count) if !direct => self.heard(slot, at, count),
-            Kind::Received(count) if busy => self.received(slot, at, count),
-            Kind::Dropped(count) if busy => self.dropped(slot, at, count),
-            Kind::Ended if busy => self.ended(slot, at, false),
-            Kind::Failed(errno) if busy => self.broken(slot, errno),
-            Kind::NoSource(errno) if busy => self.without_source(slot, errno),
-            Kind::Received(_) | Kind::Dropped(_) => self.unsolicited(slot),
+            EventKind::Left => self.left(slot, at),
+            EventKind::Datagrams { segment, ecn, .. } => self.datagrams(slot, at, segment, ecn),
+            EventKind::Received(count) if !direct => self.heard(slot, at, count),
+            EventKind::Received(count) if busy => self.received(slot, at, count),
+            EventKind::Dropped(count) if busy => self.dropped(slot, at, count),
+            EventKind::Ended if busy => self.ended(slot, at, false),
+            EventKind::Failed(errno) if busy => self.broken(slot, errno),
+            EventKind::NoSource(errno) if busy => self.without_source(slot, errno),
+            EventKind::Received(_) | EventKind::Dropped(_) => self.unsolicited(slot),
             // The server let an idle connection go: that's its right.
-            Kind::Ended | Kind::Failed(_) | Kind::NoSource(_) => self.close(slot, Close::Orderly),
+            EventKind::Ended | EventKind::Failed(_) | EventKind::NoSource(_) => {
+                self.close(slot, Close::Orderly)
+            }
         }
         if self.scheduler.has_following() {
             self.follow_on();

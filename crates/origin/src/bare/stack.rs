@@ -12,7 +12,7 @@ use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, Ipv6Address, Ipv6Cidr};
 
 use super::neighbours::Neighbours;
 use super::talk::Talk;
-use super::wire::{Port, Wire};
+use super::wire::{BareDevice, Port};
 use super::{BareOptions, Congestion, Statistics};
 use crate::turbo::talk::Waiter;
 
@@ -22,17 +22,17 @@ const PATIENCE: StackDuration = StackDuration::from_secs(120);
 /// The server: everything between frames and answers.
 pub(super) struct Stack<P> {
     interface: Interface,
-    wire: Wire<P>,
+    wire: BareDevice<P>,
     sockets: SocketSet<'static>,
     talks: Vec<Talk>,
     waiter: Waiter,
-    manner: Manner,
+    manner: SocketManner,
     connections: u64,
 }
 
 /// How each socket is made.
 #[derive(Clone, Copy, Debug)]
-struct Manner {
+struct SocketManner {
     port: u16,
     buffer: usize,
     congestion: Congestion,
@@ -48,13 +48,13 @@ impl<P: Port> Stack<P> {
         let networks = networks(options, mac);
         let gateways: Vec<IpAddress> =
             options.gateways.iter().copied().map(IpAddress::from).collect();
-        let mut wire = Wire::new(port, mac, Neighbours::new(mac, &networks, &gateways));
+        let mut wire = BareDevice::new(port, mac, Neighbours::new(mac, &networks, &gateways));
         let mut config = Config::new(mac.into());
         config.random_seed = RandomState::new().hash_one(std::process::id());
         let mut interface = Interface::new(config, &mut wire, Instant::ZERO);
         give_addresses(&mut interface, &networks, &gateways)?;
         let (port, buffer) = (options.port, options.buffer_bytes);
-        let manner = Manner { port, buffer, congestion: options.congestion };
+        let manner = SocketManner { port, buffer, congestion: options.congestion };
         let mut sockets = SocketSet::new(Vec::new());
         let talks = (0..options.sockets).map(|_| Talk::new(sockets.add(manner.socket()))).collect();
         Ok(Stack {
@@ -132,7 +132,7 @@ impl<P: Port> Stack<P> {
     }
 }
 
-impl Manner {
+impl SocketManner {
     /// A new socket that listens. One that had a connection would remember some of it.
     fn socket(self) -> Socket<'static> {
         let buffer = || SocketBuffer::new(vec![0; self.buffer]);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sixmark_sys::turbo::{Part, Talk as _, Then};
+use sixmark_sys::turbo::{RepeatedBytes, Talk as _, Then};
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{Socket, State};
 use smoltcp::wire::IpEndpoint;
@@ -20,7 +20,7 @@ pub(super) struct Talk {
     pub(super) ends: Option<(IpEndpoint, IpEndpoint)>,
     memory: Memory,
     /// What is to be sent.
-    parts: VecDeque<Part>,
+    parts: VecDeque<RepeatedBytes>,
     /// Nothing more is listened to.
     ending: bool,
 }

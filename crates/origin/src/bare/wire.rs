@@ -45,7 +45,7 @@ impl Port for Tap {
 
 /// smoltcp's device.
 #[derive(Debug)]
-pub(super) struct Wire<P> {
+pub(super) struct BareDevice<P> {
     inbox: Inbox,
     outlet: Outlet<P>,
     neighbours: Neighbours,
@@ -70,12 +70,12 @@ struct Outlet<P> {
     flows: Flows,
 }
 
-impl<P: Port> Wire<P> {
+impl<P: Port> BareDevice<P> {
     /// The wire behind `port`, at whose end `own` is.
-    pub(super) fn new(port: P, own: EthernetAddress, neighbours: Neighbours) -> Wire<P> {
+    pub(super) fn new(port: P, own: EthernetAddress, neighbours: Neighbours) -> BareDevice<P> {
         let inbox = Inbox { bytes: vec![0; ROOM], length: 0, first: None, waiting: false };
         let outlet = Outlet { port, bytes: vec![0; LARGEST], flows: Flows::default() };
-        Wire { inbox, outlet, neighbours, own, end: None }
+        BareDevice { inbox, outlet, neighbours, own, end: None }
     }
 
     /// What passes.
@@ -123,7 +123,7 @@ impl<P: Port> Wire<P> {
     }
 }
 
-impl<P: Port> Device for Wire<P> {
+impl<P: Port> Device for BareDevice<P> {
     type RxToken<'a>
         = Received<'a>
     where

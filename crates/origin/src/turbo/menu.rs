@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use sixmark_sys::turbo::Part;
+use sixmark_sys::turbo::RepeatedBytes;
 
 use crate::body::BLOCK;
 
@@ -33,7 +33,7 @@ pub(super) enum Dish {
 
 /// What the answer says of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Manner {
+pub(super) enum ConnectionManner {
     /// Nothing: HTTP/1.1 goes on.
     Plain,
     /// That it goes on, which HTTP/1.0 has to be told.
@@ -45,7 +45,7 @@ pub(super) enum Manner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Order {
     pub(super) dish: Dish,
-    pub(super) manner: Manner,
+    pub(super) manner: ConnectionManner,
     /// Without content: the answer to a HEAD.
     pub(super) bare: bool,
 }
@@ -58,15 +58,15 @@ pub(super) struct Menu {
 
 impl Menu {
     /// The answer in one part or two, and whether it is the one asked for.
-    pub(super) fn serve(&mut self, order: Order, say: &mut Vec<Part>) -> bool {
+    pub(super) fn serve(&mut self, order: Order, say: &mut Vec<RepeatedBytes>) -> bool {
         let full = self.prepared.len() >= MOST && !self.prepared.contains_key(&order);
         let order = if full { Order { dish: Dish::Overfull, ..order } } else { order };
         let first = self.prepared.entry(order).or_insert_with(|| Vec::leak(prepare(order)));
-        say.push(Part::once(first));
+        say.push(RepeatedBytes::once(first));
         if let (Dish::Bytes(count), false) = (order.dish, order.bare)
             && count > WHOLE
         {
-            say.push(Part::repeated(&LARGE, count));
+            say.push(RepeatedBytes::repeated(&LARGE, count));
         }
         !full
     }
@@ -75,9 +75,9 @@ impl Menu {
 fn prepare(order: Order) -> Vec<u8> {
     let (status, length) = (status(order.dish), length(order.dish));
     let connection = match order.manner {
-        Manner::Plain => "",
-        Manner::KeepAlive => "Connection: keep-alive\r\n",
-        Manner::Close => "Connection: close\r\n",
+        ConnectionManner::Plain => "",
+        ConnectionManner::KeepAlive => "Connection: keep-alive\r\n",
+        ConnectionManner::Close => "Connection: close\r\n",
     };
     let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{connection}\r\n");
     let mut bytes = head.into_bytes();

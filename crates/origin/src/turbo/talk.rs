@@ -1,9 +1,9 @@
 //! HTTP/1.1, as much of it as a benchmark needs.
 
 use httparse::{EMPTY_HEADER, Request, Status};
-use sixmark_sys::turbo::{Part, Talk, Then};
+use sixmark_sys::turbo::{RepeatedBytes, Talk, Then};
 
-use super::menu::{Dish, LARGEST, Manner, Menu, Order};
+use super::menu::{ConnectionManner, Dish, LARGEST, Menu, Order};
 
 /// The largest head, in bytes.
 const HEAD: usize = 16 * 1024;
@@ -37,7 +37,7 @@ pub(crate) struct Memory {
 
 /// What a head asks for.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct TurboRequest {
     order: Order,
     /// The length of the head.
     head: usize,
@@ -58,7 +58,12 @@ enum Not {
 impl Talk for Waiter {
     type Memory = Memory;
 
-    fn hear(&mut self, memory: &mut Memory, mut bytes: &[u8], say: &mut Vec<Part>) -> Then {
+    fn hear(
+        &mut self,
+        memory: &mut Memory,
+        mut bytes: &[u8],
+        say: &mut Vec<RepeatedBytes>,
+    ) -> Then {
         while !bytes.is_empty() {
             let (then, used) = self.step(memory, bytes, say);
             if then != Then::Listen {
@@ -77,7 +82,12 @@ impl Waiter {
     }
 
     /// Deals with a body's bytes, a request or the beginning of one; tells how many bytes it used.
-    fn step(&mut self, memory: &mut Memory, bytes: &[u8], say: &mut Vec<Part>) -> (Then, usize) {
+    fn step(
+        &mut self,
+        memory: &mut Memory,
+        bytes: &[u8],
+        say: &mut Vec<RepeatedBytes>,
+    ) -> (Then, usize) {
         if memory.body > 0 {
             let used = memory.body.min(bytes.len() as u64);
             memory.body -= used;
@@ -92,7 +102,12 @@ impl Waiter {
         self.go_on(memory, bytes, say)
     }
 
-    fn begin(&mut self, memory: &mut Memory, bytes: &[u8], say: &mut Vec<Part>) -> (Then, usize) {
+    fn begin(
+        &mut self,
+        memory: &mut Memory,
+        bytes: &[u8],
+        say: &mut Vec<RepeatedBytes>,
+    ) -> (Then, usize) {
         match understand(bytes) {
             Ok(asked) => {
                 if asked.body == 0 && asked.head <= REMEMBERED {
@@ -109,7 +124,12 @@ impl Waiter {
         }
     }
 
-    fn go_on(&mut self, memory: &mut Memory, bytes: &[u8], say: &mut Vec<Part>) -> (Then, usize) {
+    fn go_on(
+        &mut self,
+        memory: &mut Memory,
+        bytes: &[u8],
+        say: &mut Vec<RepeatedBytes>,
+    ) -> (Then, usize) {
         let before = memory.head.len();
         memory.head.extend_from_slice(bytes);
         match understand(&memory.head) {
@@ -122,35 +142,40 @@ impl Waiter {
         }
     }
 
-    fn take(&mut self, memory: &mut Memory, asked: Asked, say: &mut Vec<Part>) -> Then {
+    fn take(
+        &mut self,
+        memory: &mut Memory,
+        asked: TurboRequest,
+        say: &mut Vec<RepeatedBytes>,
+    ) -> Then {
         memory.body = asked.body;
         memory.after = Some(asked.order);
         if asked.expects && asked.body > 0 {
-            say.push(Part::once(CONTINUE));
+            say.push(RepeatedBytes::once(CONTINUE));
         }
         self.after_body(memory, say)
     }
 
-    fn after_body(&mut self, memory: &mut Memory, say: &mut Vec<Part>) -> Then {
+    fn after_body(&mut self, memory: &mut Memory, say: &mut Vec<RepeatedBytes>) -> Then {
         match memory.after.filter(|_| memory.body == 0) {
             Some(order) => self.serve(order, say),
             None => Then::Listen,
         }
     }
 
-    fn serve(&mut self, order: Order, say: &mut Vec<Part>) -> Then {
+    fn serve(&mut self, order: Order, say: &mut Vec<RepeatedBytes>) -> Then {
         self.served += 1;
         let served = self.menu.serve(order, say);
-        if served && order.manner != Manner::Close { Then::Listen } else { Then::End }
+        if served && order.manner != ConnectionManner::Close { Then::Listen } else { Then::End }
     }
 
-    fn refuse(&mut self, dish: Dish, say: &mut Vec<Part>) -> Then {
-        self.menu.serve(Order { dish, manner: Manner::Close, bare: false }, say);
+    fn refuse(&mut self, dish: Dish, say: &mut Vec<RepeatedBytes>) -> Then {
+        self.menu.serve(Order { dish, manner: ConnectionManner::Close, bare: false }, say);
         Then::Refuse
     }
 }
 
-fn understand(bytes: &[u8]) -> Result<Asked, Not> {
+fn understand(bytes: &[u8]) -> Result<TurboRequest, Not> {
     let mut fields = [EMPTY_HEADER; FIELDS];
     let mut request = Request::new(&mut fields);
     match request.parse(bytes) {
@@ -161,7 +186,7 @@ fn understand(bytes: &[u8]) -> Result<Asked, Not> {
     }
 }
 
-fn asked(request: &Request<'_, '_>, head: usize) -> Result<Asked, Not> {
+fn asked(request: &Request<'_, '_>, head: usize) -> Result<TurboRequest, Not> {
     if values(request, "transfer-encoding").next().is_some() {
         return Err(Not::Acceptable(Dish::Unknown));
     }
@@ -177,7 +202,7 @@ fn asked(request: &Request<'_, '_>, head: usize) -> Result<Asked, Not> {
         _ => return Err(Not::Acceptable(Dish::Unknown)),
     };
     let manner = manner(request);
-    Ok(Asked { order: Order { dish, manner, bare }, head, body, expects })
+    Ok(TurboRequest { order: Order { dish, manner, bare }, head, body, expects })
 }
 
 fn dish(path: &str) -> Dish {
@@ -186,16 +211,16 @@ fn dish(path: &str) -> Dish {
 }
 
 /// RFC 9112, section 9.3.
-fn manner(request: &Request<'_, '_>) -> Manner {
+fn manner(request: &Request<'_, '_>) -> ConnectionManner {
     let newer = request.version == Some(1);
     if says(request, "connection", "close") {
-        Manner::Close
+        ConnectionManner::Close
     } else if newer {
-        Manner::Plain
+        ConnectionManner::Plain
     } else if says(request, "connection", "keep-alive") {
-        Manner::KeepAlive
+        ConnectionManner::KeepAlive
     } else {
-        Manner::Close
+        ConnectionManner::Close
     }
 }
 

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixmark_sys::netns::NetNs;
-use sixmark_sys::packets::{self, Begin, Ring};
+use sixmark_sys::packets::{self, Begin, PacketRing};
 use sixmark_wire::Link;
 use sixmark_wire::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
 
@@ -101,8 +101,8 @@ impl<S: Sink + Send + 'static> Capture<S> {
     ) -> Result<Capture<S>, Error> {
         let Settings { interface, ports, file } = settings;
         let writer = file.map(|path| Writer::create(path, snap, Link::Ethernet)).transpose()?;
-        let taken = packets::Settings { snap, ..packets::Settings::default() };
-        let ring = namespace.within(|| Ring::open(&interface, &taken));
+        let taken = packets::PacketRingSettings { snap, ..packets::PacketRingSettings::default() };
+        let ring = namespace.within(|| PacketRing::open(&interface, &taken));
         let ring = ring.map_err(|error| unable(&interface, &error))?;
         if ring.begin() != Begin::Ethernet {
             let line = "it is no Ethernet, and frames are what counts";

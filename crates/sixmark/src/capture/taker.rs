@@ -1,6 +1,6 @@
 //! Takes packets out of a ring, and counts them.
 
-use sixmark_sys::packets::{Begin, Frame, Ring};
+use sixmark_sys::packets::{Begin, Frame, PacketRing};
 use sixmark_wire::Link;
 
 use super::unable;
@@ -12,7 +12,7 @@ const BLOCKS: usize = 16;
 /// A ring, and what came out of it.
 #[derive(Debug)]
 pub(crate) struct Taker {
-    ring: Ring,
+    ring: PacketRing,
     interface: String,
     link: Link,
     /// Packets that were looked at.
@@ -35,7 +35,7 @@ pub(crate) struct Taken<'a> {
 }
 
 impl Taker {
-    pub(crate) fn new(ring: Ring, interface: String) -> Taker {
+    pub(crate) fn new(ring: PacketRing, interface: String) -> Taker {
         let link = match ring.begin() {
             Begin::Ethernet => Link::Ethernet,
             Begin::Ip => Link::Ip,
@@ -77,7 +77,7 @@ impl Taker {
         self.packets >= self.came - self.dropped
     }
 
-    pub(crate) fn ring(&self) -> &Ring {
+    pub(crate) fn ring(&self) -> &PacketRing {
         &self.ring
     }
 

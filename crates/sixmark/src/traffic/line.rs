@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use sixmark_model::traffic::result::Sent;
 use sixmark_model::traffic::{Outgoing, Protocol, Schedule, put_message};
 use sixmark_sys::clock;
-use sixmark_sys::flows::{BATCH, Outlet, Settings, Watched};
+use sixmark_sys::flows::{BATCH, FlowSocketSettings, Outlet, Watched};
 
 /// A message is late when it is handed over so much after it was due, nanoseconds.
 const LATE: u64 = 1_000_000;
@@ -83,7 +83,7 @@ impl Line {
     pub(super) fn open(&mut self) -> io::Result<()> {
         let (to, udp) = (&self.out.to, self.out.flow.protocol == Protocol::Udp);
         let Outgoing { port, hops, class, buffer, .. } = self.out;
-        let settings = Settings { port, hops, class, buffer };
+        let settings = FlowSocketSettings { port, hops, class, buffer };
         let outlet = match udp {
             true => Outlet::datagrams(to, &settings),
             false => Outlet::stream(to, &settings),

@@ -8,7 +8,7 @@ use sixmark_model::provenance::Ended;
 use sixmark_model::result::RunResult;
 use sixmark_model::watch::Source;
 use sixmark_wire::Span;
-use sixmark_wire::file::{File, Step};
+use sixmark_wire::file::{CaptureFile, Step};
 
 use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};
@@ -59,7 +59,7 @@ pub fn read(
 /// A file that is being read.
 struct Reader {
     input: Input,
-    file: File,
+    file: CaptureFile,
     buffer: Vec<u8>,
     /// Where in the buffer that is which was not looked at.
     begin: usize,
@@ -77,14 +77,14 @@ impl Reader {
         let mut input = Input::open(path)?;
         let mut buffer = vec![0; PIECE];
         let mut end = 0;
-        while end < File::BEGIN {
+        while end < CaptureFile::BEGIN {
             match input.read(&mut buffer[end..]) {
                 Ok(0) => break,
                 Ok(read) => end += read,
                 Err(error) => return Err(unreadable(&input.name, &error.to_string())),
             }
         }
-        let (file, begin) = File::begin(&buffer[..end])
+        let (file, begin) = CaptureFile::begin(&buffer[..end])
             .map_err(|why| Error::Usage(format!("{} {why}", input.name)))?;
         Ok(Reader { input, file, buffer, begin, end, offset: 0, pass_over: 0, cut: false })
     }

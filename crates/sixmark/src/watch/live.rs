@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sixmark_model::provenance::Ended;
 use sixmark_model::result::RunResult;
 use sixmark_model::watch::Source;
-use sixmark_sys::packets::{self, Ring};
+use sixmark_sys::packets::{self, PacketRing};
 use sixmark_sys::{clock, interface};
 use sixmark_wire::Span;
 
@@ -146,13 +146,13 @@ impl PacketFile {
 fn open(place: &Where, settings: &Settings) -> Result<Vec<Watched>, Error> {
     let named = !place.interfaces.is_empty();
     let names = if named { place.interfaces.clone() } else { usual()? };
-    let how = packets::Settings {
+    let how = packets::PacketRingSettings {
         snap: place.snap,
         promiscuous: place.promiscuous,
         mebibytes: place.mebibytes,
         ports: Some(settings.ports.clone()),
     };
-    let one = |name: &String| match Ring::open(name, &how) {
+    let one = |name: &String| match PacketRing::open(name, &how) {
         // Nobody asked for those whose packets can't be read.
         Err(error) if !named && error.kind() == std::io::ErrorKind::Unsupported => None,
         Err(error) => Some(Err(unable(name, &error))),
@@ -203,7 +203,7 @@ fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<boo
 /// Waits for packets. Names interfaces that have gone.
 fn wait(all: &mut [Watched], most: Duration) -> Option<String> {
     let there: Vec<usize> = (0..all.len()).filter(|at| !all[*at].gone).collect();
-    let rings: Vec<&Ring> = there.iter().map(|at| all[*at].taker.ring()).collect();
+    let rings: Vec<&PacketRing> = there.iter().map(|at| all[*at].taker.ring()).collect();
     let (at, error) = packets::wait(&rings, None, most).err()?;
     let lost = &mut all[there[at]];
     lost.gone = true;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use super::errno::number;
-use super::{Handshake, Kind, Way, datagram};
+use super::{EventKind, Handshake, SocketRoute, datagram};
 use crate::{clock, path, route, socket};
 
 /// A connection that was begun.
@@ -21,7 +21,7 @@ pub(super) struct Begun {
 }
 
 /// Opens a socket and begins its connection.
-pub(super) fn begin(way: &Way) -> io::Result<Begun> {
+pub(super) fn begin(way: &SocketRoute) -> io::Result<Begun> {
     let kind = if way.datagrams { libc::SOCK_DGRAM } else { libc::SOCK_STREAM };
     let fd = socket::open(&way.to, kind)?;
     prepare(&fd, way)?;
@@ -63,14 +63,14 @@ pub(super) fn outcome_with_handshake(
 
 /// What is told of a connection that could not begin. The kernel has one number for a source address
 /// that is gone and for ports that are used up, so that it has to be asked which it is.
-pub(super) fn failed(error: &io::Error, way: &Way) -> Kind {
+pub(super) fn failed(error: &io::Error, way: &SocketRoute) -> EventKind {
     match number(error) {
-        errno @ libc::EADDRNOTAVAIL if has_no_source(way) => Kind::NoSource(errno),
-        errno => Kind::Failed(errno),
+        errno @ libc::EADDRNOTAVAIL if has_no_source(way) => EventKind::NoSource(errno),
+        errno => EventKind::Failed(errno),
     }
 }
 
-fn has_no_source(way: &Way) -> bool {
+fn has_no_source(way: &SocketRoute) -> bool {
     let found = match way.from {
         Some(from) if from.foreign => return false,
         Some(from) => route::check_source(from.address),
@@ -80,7 +80,7 @@ fn has_no_source(way: &Way) -> bool {
 }
 
 /// Options that must be set before connecting.
-fn prepare(fd: &OwnedFd, way: &Way) -> io::Result<()> {
+fn prepare(fd: &OwnedFd, way: &SocketRoute) -> io::Result<()> {
     if way.datagrams {
         datagram::prepare(fd, &way.to)?;
     } else if way.no_delay {

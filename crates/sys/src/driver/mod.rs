@@ -14,7 +14,7 @@ mod uring;
 
 pub(crate) use datagram::drops;
 
-pub use crate::path::{Handshake, Path};
+pub use crate::path::{Handshake, TcpPath};
 pub use epoll::Epoll;
 pub use message::Message;
 pub use uring::{PeerWrites, Uring};
@@ -41,10 +41,10 @@ pub trait Driver {
     /// Says how exactly things must be done at their time. Loose at first.
     fn keep_to(&mut self, _grain: Grain) {}
 
-    /// Begins a connection in a vacant slot; ends in [`Kind::Connected`], [`Kind::Failed`] or
-    /// [`Kind::NoSource`].
+    /// Begins a connection in a vacant slot; ends in [`EventKind::Connected`], [`EventKind::Failed`] or
+    /// [`EventKind::NoSource`].
     /// Returns when the attempt itself began, its socket having been made.
-    fn connect(&mut self, slot: Slot, way: &Way) -> u64;
+    fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64;
 
     /// Hands a message to a connection that has nothing left to send.
     fn send(&mut self, slot: Slot, message: &Message) -> Handed;
@@ -67,7 +67,7 @@ pub trait Driver {
     fn drops(&mut self, slot: Slot) -> u64;
 
     /// Says that the next `count` bytes to come may be dropped unseen. They are then told as
-    /// [`Kind::Dropped`], if the driver can, or as [`Kind::Received`].
+    /// [`EventKind::Dropped`], if the driver can, or as [`EventKind::Received`].
     fn drop_next(&mut self, slot: Slot, count: u64);
 
     /// The local address of the slot's connection, which is established; none where the kernel would
@@ -77,14 +77,14 @@ pub trait Driver {
     }
 
     /// What the kernel said of the handshake of the slot's connection, which is established; none where
-    /// [`Way::ask_handshake`] did not say so.
+    /// [`SocketRoute::ask_handshake`] did not say so.
     fn handshake(&mut self, _slot: Slot) -> Option<Handshake> {
         None
     }
 
     /// What TCP knows of the slot's connection, established or ended by whomever but not closed yet;
     /// none where the kernel would not tell.
-    fn path(&mut self, slot: Slot) -> Option<Path>;
+    fn path(&mut self, slot: Slot) -> Option<TcpPath>;
 
     /// Closes the slot's connection at once. No more is told of it and the slot is vacant.
     fn close(&mut self, slot: Slot, close: Close);
@@ -95,7 +95,7 @@ pub trait Driver {
     /// What happened next, or none before the next wait.
     fn next(&mut self) -> Option<Event>;
 
-    /// The bytes that the [`Kind::Received`] or [`Kind::Datagrams`] just returned speaks of; gone with the next call.
+    /// The bytes that the [`EventKind::Received`] or [`EventKind::Datagrams`] just returned speaks of; gone with the next call.
     fn bytes(&self) -> &[u8];
 
     /// The same bytes, to be changed where they are.
@@ -128,11 +128,11 @@ pub struct Grain {
 
 /// Where a connection goes, and from where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct SocketRoute {
     /// The peer.
     pub to: SocketAddr,
     /// The local address; the kernel's choice where absent.
-    pub from: Option<From>,
+    pub from: Option<LocalAddress>,
     /// Sends small segments without waiting for acknowledgements (TCP_NODELAY).
     pub no_delay: bool,
     /// More than one exchange is expected on it: worth some preparation.
@@ -140,13 +140,13 @@ pub struct Way {
     /// Asks the kernel how long the handshake took (a system call): see [`Driver::handshake`].
     pub ask_handshake: bool,
     /// Not a connection of TCP, but a socket for datagrams (UDP) that has this peer alone. It is
-    /// [`Kind::Connected`] at once, whether or not anybody is there.
+    /// [`EventKind::Connected`] at once, whether or not anybody is there.
     pub datagrams: bool,
 }
 
 /// A local address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct From {
+pub struct LocalAddress {
     /// The address, with its scope where it needs one, and port 0 for one of the kernel's choice.
     pub address: SocketAddr,
     /// Allows an address that no interface has (a routed prefix).
@@ -159,7 +159,7 @@ pub enum Handed {
     /// The kernel has all bytes; it began to take the last ones at this time. With the kernel's
     /// stamps the time at which the last byte left for the interface, if it has left.
     Whole(u64),
-    /// [`Kind::Sent`] or [`Kind::Failed`] tells later.
+    /// [`EventKind::Sent`] or [`EventKind::Failed`] tells later.
     Later,
 }
 
@@ -182,12 +182,12 @@ pub struct Event {
     /// bytes have the time at which the last of them came.
     pub at: u64,
     /// What.
-    pub kind: Kind,
+    pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EventKind {
     /// The connection is established with this peer.
     Connected(IpAddr),
     /// The kernel has the last byte of what was to be sent.
@@ -213,6 +213,6 @@ pub enum Kind {
     /// The connection failed with this error number.
     Failed(i32),
     /// It could not begin, as the kernel says by this error number: this host has no address to connect
-    /// from, or [`Way::from`] is not its own any more.
+    /// from, or [`SocketRoute::from`] is not its own any more.
     NoSource(i32),
 }

@@ -8,24 +8,24 @@ const ROOMY: usize = 1024 * 1024;
 const SPARE: usize = 64;
 
 /// What is to be sent.
-pub(super) enum Bytes {
+pub(super) enum OwnBytes {
     Shared(Message),
     Own(Vec<u8>),
 }
 
-impl Bytes {
+impl OwnBytes {
     pub(super) fn length(&self) -> usize {
         match self {
-            Bytes::Shared(message) => message.length(),
-            Bytes::Own(bytes) => bytes.len(),
+            OwnBytes::Shared(message) => message.length(),
+            OwnBytes::Own(bytes) => bytes.len(),
         }
     }
 
     /// What is left to be sent after `from` bytes, in its pieces.
     pub(super) fn rest(&self, from: usize) -> [&[u8]; 2] {
         match self {
-            Bytes::Shared(message) => message.rest(from),
-            Bytes::Own(bytes) => rest(bytes, from),
+            OwnBytes::Shared(message) => message.rest(from),
+            OwnBytes::Own(bytes) => rest(bytes, from),
         }
     }
 }
@@ -54,8 +54,8 @@ impl Spare {
     }
 
     /// Takes the buffer back where it is one.
-    pub(super) fn give_all(&mut self, bytes: Bytes) {
-        if let Bytes::Own(own) = bytes {
+    pub(super) fn give_all(&mut self, bytes: OwnBytes) {
+        if let OwnBytes::Own(own) = bytes {
             self.give(own);
         }
     }

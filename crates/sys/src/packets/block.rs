@@ -4,7 +4,7 @@ use std::mem::{offset_of, size_of};
 
 use libc::{tpacket_block_desc, tpacket_hdr_v1, tpacket_hdr_variant1, tpacket3_hdr};
 
-use super::map::Map;
+use super::map::RingMap;
 
 /// Where a block's own header has its fields.
 const COUNT: usize = offset_of!(tpacket_block_desc, hdr) + offset_of!(tpacket_hdr_v1, num_pkts);
@@ -19,7 +19,7 @@ const DOT1Q: u16 = 0x8100;
 /// Packets in the order in which they were seen. Dropped, it goes back to the kernel.
 #[derive(Debug)]
 pub struct Block<'a> {
-    map: &'a Map,
+    map: &'a RingMap,
     at: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Block<'a> {
-    pub(super) fn new(map: &'a Map, at: usize) -> Block<'a> {
+    pub(super) fn new(map: &'a RingMap, at: usize) -> Block<'a> {
         Block { map, at }
     }
 

@@ -12,7 +12,7 @@ const STATUS: usize =
 
 /// The mapped blocks of a socket.
 #[derive(Debug)]
-pub(super) struct Map {
+pub(super) struct RingMap {
     start: NonNull<u8>,
     block: usize,
     blocks: usize,
@@ -20,11 +20,11 @@ pub(super) struct Map {
 
 // SAFETY: the memory belongs to this value alone, wherever that is; what it shares it with is the
 // kernel, which does not care which thread looks.
-unsafe impl Send for Map {}
+unsafe impl Send for RingMap {}
 
-impl Map {
+impl RingMap {
     /// Maps a ring that was asked for with these sizes.
-    pub(super) fn new(socket: &OwnedFd, block: usize, blocks: usize) -> io::Result<Map> {
+    pub(super) fn new(socket: &OwnedFd, block: usize, blocks: usize) -> io::Result<RingMap> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let (fd, none) = (socket.as_raw_fd(), std::ptr::null_mut());
         // SAFETY: the kernel chooses the place of a new mapping; no memory of ours is touched.
@@ -33,7 +33,7 @@ impl Map {
             return Err(io::Error::last_os_error());
         }
         let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
-        Ok(Map { start, block, blocks })
+        Ok(RingMap { start, block, blocks })
     }
 
     /// How many blocks there are.
@@ -72,7 +72,7 @@ impl Map {
     }
 }
 
-impl Drop for Map {
+impl Drop for RingMap {
     fn drop(&mut self) {
         let start = self.start.as_ptr().cast();
         // SAFETY: the mapping is ours, was made with this length, and nothing borrows it any more.

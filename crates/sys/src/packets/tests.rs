@@ -30,12 +30,12 @@ fn send(namespace: &NetNs, own: IpAddr, lengths: &[usize]) {
     namespace.within(send).unwrap();
 }
 
-fn snap(snap: u32) -> Settings {
-    Settings { snap, ..Settings::default() }
+fn snap(snap: u32) -> PacketRingSettings {
+    PacketRingSettings { snap, ..PacketRingSettings::default() }
 }
 
 /// Waits for so many packets: stamps, lengths and what was kept.
-fn receive(ring: &mut Ring, count: usize) -> Vec<(u64, u32, Vec<u8>)> {
+fn receive(ring: &mut PacketRing, count: usize) -> Vec<(u64, u32, Vec<u8>)> {
     let (mut found, end) = (Vec::new(), std::time::Instant::now() + DEADLINE);
     while found.len() < count {
         assert!(std::time::Instant::now() < end, "{} of {count} came", found.len());
@@ -50,7 +50,7 @@ fn receive(ring: &mut Ring, count: usize) -> Vec<(u64, u32, Vec<u8>)> {
 #[test]
 fn packets_come_once_each_in_their_order_with_length_stamp_and_beginning() {
     let namespace = namespace();
-    let mut ring = namespace.within(|| Ring::open("lo", &snap(100))).unwrap();
+    let mut ring = namespace.within(|| PacketRing::open("lo", &snap(100))).unwrap();
     let before = crate::clock::real();
     let lengths: Vec<usize> = (0..500).map(|n| 1 + n % 1_000).collect();
     for (own, ethertype, headers) in [
@@ -75,7 +75,7 @@ fn packets_come_once_each_in_their_order_with_length_stamp_and_beginning() {
 #[test]
 fn a_ring_that_nobody_reads_tells_what_it_dropped() {
     let namespace = namespace();
-    let mut ring = namespace.within(|| Ring::open("lo", &snap(65_536))).unwrap();
+    let mut ring = namespace.within(|| PacketRing::open("lo", &snap(65_536))).unwrap();
     let lengths = [60_000; 400];
     send(&namespace, Ipv6Addr::LOCALHOST.into(), &lengths);
     let Counts { packets, dropped } = ring.counts().unwrap();
@@ -88,9 +88,9 @@ fn a_ring_that_nobody_reads_tells_what_it_dropped() {
 #[test]
 fn what_can_not_be_captured_is_said() {
     let namespace = NetNs::create().unwrap();
-    let missing = namespace.within(|| Ring::open("none", &snap(100))).unwrap_err();
+    let missing = namespace.within(|| PacketRing::open("none", &snap(100))).unwrap_err();
     assert_eq!(missing.to_string(), "there is no interface 'none'");
-    let down = namespace.within(|| Ring::open("lo", &snap(100))).unwrap_err();
+    let down = namespace.within(|| PacketRing::open("lo", &snap(100))).unwrap_err();
     assert_eq!(down.raw_os_error(), Some(libc::ENETDOWN));
 }
 
@@ -105,8 +105,8 @@ fn what_is_to_or_from_other_ports_does_not_come() {
         let [one, other, wanted] = sockets.unwrap();
         let port = |socket: &UdpSocket| socket.local_addr().unwrap().port();
         let ports = Some(vec![1, port(&wanted)]);
-        let settings = Settings { ports, mebibytes: 1, ..snap(1_000) };
-        let mut ring = namespace.within(|| Ring::open("lo", &settings)).unwrap();
+        let settings = PacketRingSettings { ports, mebibytes: 1, ..snap(1_000) };
+        let mut ring = namespace.within(|| PacketRing::open("lo", &settings)).unwrap();
         let send = |from: &UdpSocket, to: &UdpSocket, length: usize| {
             from.send_to(&vec![0; length], to.local_addr().unwrap()).unwrap();
         };
@@ -126,7 +126,7 @@ fn what_is_to_or_from_other_ports_does_not_come() {
 fn a_program_with_many_ports_is_one_that_the_kernel_takes() {
     let namespace = namespace();
     for many in [0, 32, 33] {
-        let settings = Settings { ports: Some((0..many).collect()), ..snap(64) };
-        namespace.within(|| Ring::open("lo", &settings)).unwrap();
+        let settings = PacketRingSettings { ports: Some((0..many).collect()), ..snap(64) };
+        namespace.within(|| PacketRing::open("lo", &settings)).unwrap();
     }
 }

@@ -57,7 +57,7 @@ impl Account {
 impl Place<'_> {
     /// Has the program go there before it begins.
     pub(super) fn lead(&self, command: &mut Command) -> io::Result<()> {
-        let way = Way::to(self.net.as_fd(), self.mounts.as_fd(), self.account, command)?;
+        let way = ForkPlan::to(self.net.as_fd(), self.mounts.as_fd(), self.account, command)?;
         way.before(command);
         Ok(())
     }
@@ -73,7 +73,7 @@ pub fn lead_among(
     net: BorrowedFd<'_>,
     mounts: BorrowedFd<'_>,
 ) -> io::Result<()> {
-    Way::to(net, mounts, None, command)?.before(command);
+    ForkPlan::to(net, mounts, None, command)?.before(command);
     let ask = || {
         let term: libc::c_ulong = libc::SIGTERM as libc::c_ulong;
         // SAFETY: this prctl takes a number and no pointers.
@@ -86,7 +86,7 @@ pub fn lead_among(
 
 /// All that is needed between fork and exec, where nothing may be allocated. The descriptors are its
 /// own: the command that it becomes a part of may outlive those that it was given.
-struct Way {
+struct ForkPlan {
     net: OwnedFd,
     mounts: OwnedFd,
     account: Option<Account>,
@@ -95,19 +95,19 @@ struct Way {
     folder: CString,
 }
 
-impl Way {
+impl ForkPlan {
     fn to(
         net: BorrowedFd<'_>,
         mounts: BorrowedFd<'_>,
         account: Option<Account>,
         command: &Command,
-    ) -> io::Result<Way> {
+    ) -> io::Result<ForkPlan> {
         let map = |id: Option<u32>| CString::new(format!("{} 0 1\n", id.unwrap_or(0)));
         let folder = match command.get_current_dir() {
             Some(folder) => folder.to_owned(),
             None => std::env::current_dir()?,
         };
-        Ok(Way {
+        Ok(ForkPlan {
             net: net.try_clone_to_owned()?,
             mounts: mounts.try_clone_to_owned()?,
             account,

@@ -10,7 +10,7 @@ mod ring;
 mod server;
 mod slot;
 
-pub use part::Part;
+pub use part::RepeatedBytes;
 pub use server::Server;
 
 /// One side of a conversation, for all connections of a thread.
@@ -19,7 +19,12 @@ pub trait Talk {
     type Memory: Default;
 
     /// These bytes came. What is to be answered is appended to `say`.
-    fn hear(&mut self, memory: &mut Self::Memory, bytes: &[u8], say: &mut Vec<Part>) -> Then;
+    fn hear(
+        &mut self,
+        memory: &mut Self::Memory,
+        bytes: &[u8],
+        say: &mut Vec<RepeatedBytes>,
+    ) -> Then;
 }
 
 /// What becomes of a connection after what was said.

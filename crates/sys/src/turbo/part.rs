@@ -2,22 +2,22 @@
 
 /// Bytes to send, repeated until a length is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct RepeatedBytes {
     block: &'static [u8],
     sent: u64,
     length: u64,
 }
 
-impl Part {
+impl RepeatedBytes {
     /// These bytes, once.
-    pub fn once(bytes: &'static [u8]) -> Part {
-        Part { block: bytes, sent: 0, length: bytes.len() as u64 }
+    pub fn once(bytes: &'static [u8]) -> RepeatedBytes {
+        RepeatedBytes { block: bytes, sent: 0, length: bytes.len() as u64 }
     }
 
     /// `length` bytes, repeating `block`, which must not be empty.
-    pub fn repeated(block: &'static [u8], length: u64) -> Part {
+    pub fn repeated(block: &'static [u8], length: u64) -> RepeatedBytes {
         let length = if block.is_empty() { 0 } else { length };
-        Part { block, sent: 0, length }
+        RepeatedBytes { block, sent: 0, length }
     }
 
     /// The bytes to hand over next; none where all were sent.
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_block_is_repeated_until_the_length_however_it_is_cut() {
         for step in 1..9 {
-            let mut part = Part::repeated(b"abc", 8);
+            let mut part = RepeatedBytes::repeated(b"abc", 8);
             let mut sent = Vec::new();
             while !part.next().is_empty() {
                 let count = part.next().len().min(step);
@@ -63,9 +63,9 @@ mod tests {
 
     #[test]
     fn one_piece_is_what_one_send_can_carry() {
-        assert!(Part::once(b"abc").is_one_piece());
-        assert!(Part::repeated(b"abc", 2).is_one_piece());
-        assert!(!Part::repeated(b"abc", 4).is_one_piece());
-        assert!(Part::repeated(b"", 4).next().is_empty());
+        assert!(RepeatedBytes::once(b"abc").is_one_piece());
+        assert!(RepeatedBytes::repeated(b"abc", 2).is_one_piece());
+        assert!(!RepeatedBytes::repeated(b"abc", 4).is_one_piece());
+        assert!(RepeatedBytes::repeated(b"", 4).next().is_empty());
     }
 }

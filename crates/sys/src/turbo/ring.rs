@@ -37,7 +37,7 @@ pub(super) struct Told {
 }
 
 /// A ring with a table of descriptors and buffers of its own, for the thread that made it.
-pub(super) struct Ring {
+pub(super) struct TurboRing {
     // Dropped by hand: the buffers only where the kernel can't write to them any more.
     ring: ManuallyDrop<IoUring>,
     buffers: ManuallyDrop<Buffers>,
@@ -45,13 +45,13 @@ pub(super) struct Ring {
     waiting: VecDeque<(Entry, Option<Entry>)>,
 }
 
-impl Ring {
+impl TurboRing {
     /// A ring whose table has room for `room` connections.
-    pub(super) fn new(room: u32) -> io::Result<Ring> {
-        Ring::over(build(IoUring::builder())?, room)
+    pub(super) fn new(room: u32) -> io::Result<TurboRing> {
+        TurboRing::over(build(IoUring::builder())?, room)
     }
 
-    fn over(ring: IoUring, room: u32) -> io::Result<Ring> {
+    fn over(ring: IoUring, room: u32) -> io::Result<TurboRing> {
         ring.submitter().register_files_sparse(room)?;
         let submitter = ring.submitter();
         // SAFETY: Drop frees the buffers only after everything under way was cancelled.
@@ -60,7 +60,7 @@ impl Ring {
         let mut ring = ring;
         // Saves a look-up of the descriptor in each call; nothing is lost where it is refused.
         let _ = ring_descriptor(&mut ring);
-        Ok(Ring {
+        Ok(TurboRing {
             ring: ManuallyDrop::new(ring),
             buffers: ManuallyDrop::new(buffers),
             waiting: VecDeque::new(),
@@ -211,7 +211,7 @@ impl Ring {
     }
 
     /// # Safety
-    /// As for [`Ring::push_both`]. There must be room.
+    /// As for [`TurboRing::push_both`]. There must be room.
     unsafe fn queue(&mut self, first: &Entry, second: Option<&Entry>) {
         for entry in std::iter::once(first).chain(second) {
             // SAFETY: passed on to the caller.
@@ -235,7 +235,7 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl Drop for TurboRing {
     fn drop(&mut self) {
         let patience = Timespec::new().sec(5);
         let cancelled =
@@ -297,7 +297,7 @@ mod tests {
         }
         let mut builder = IoUring::builder();
         builder.setup_r_disabled();
-        let mut ring = Ring::over(build(builder).unwrap(), 1).unwrap();
+        let mut ring = TurboRing::over(build(builder).unwrap(), 1).unwrap();
         let (pairs, singles) = (3_000, 1_000);
         for token in (0..2 * pairs).step_by(2) {
             let [first, second] =

@@ -4,9 +4,9 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::AsFd as _;
 
-use super::part::Part;
-use super::ring::{Ring, Told};
-use super::slot::{Slot, Stage};
+use super::part::RepeatedBytes;
+use super::ring::{Told, TurboRing};
+use super::slot::{Stage, TurboSlot};
 use super::{Talk, Then};
 
 /// Answers that a peer may leave unread before it is cut off, in parts.
@@ -14,17 +14,17 @@ const PATIENCE: usize = 1 << 16;
 
 /// A thread's server. It belongs to the thread that made it.
 pub struct Server<T: Talk> {
-    ring: Ring,
+    ring: TurboRing,
     talk: T,
     listeners: Vec<TcpListener>,
-    slots: Vec<Slot<T::Memory>>,
+    slots: Vec<TurboSlot<T::Memory>>,
     /// Listeners that were told to stop accepting, for want of room.
     full: Vec<u32>,
     /// A connection was closed in the last turn.
     freed: bool,
     /// Connections to look at again in the next turn.
     later: Vec<u32>,
-    say: Vec<Part>,
+    say: Vec<RepeatedBytes>,
     turn: u32,
 }
 
@@ -48,8 +48,8 @@ impl<T: Talk> Server<T> {
     /// # Errors
     /// Where the kernel has no io_uring, an older one than Linux 6.13, or doesn't allow it.
     pub fn new(talk: T, listeners: Vec<TcpListener>, room: u32) -> io::Result<Server<T>> {
-        let ring = Ring::new(room)?;
-        let slots = (0..room).map(|_| Slot::default()).collect();
+        let ring = TurboRing::new(room)?;
+        let slots = (0..room).map(|_| TurboSlot::default()).collect();
         let (full, later, say) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Server { ring, talk, listeners, slots, full, freed: false, later, say, turn: 1 })
     }
@@ -180,7 +180,7 @@ impl<T: Talk> Server<T> {
     }
 
     /// The usual case: nothing else is under way, and the kernel has room.
-    fn send_now(&mut self, index: u32, part: Part) {
+    fn send_now(&mut self, index: u32, part: RepeatedBytes) {
         let slot = &mut self.slots[index as usize];
         slot.last = Some(part);
         slot.turn = self.turn;

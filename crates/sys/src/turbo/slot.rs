@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 
-use super::part::Part;
+use super::part::RepeatedBytes;
 
 /// A place in the ring's table, vacant or with a connection.
 #[derive(Debug, Default)]
-pub(super) struct Slot<M> {
+pub(super) struct TurboSlot<M> {
     /// What the talk remembers.
     pub(super) memory: M,
     /// What was handed over and may have to be sent again from where the kernel stopped.
-    pub(super) last: Option<Part>,
+    pub(super) last: Option<RepeatedBytes>,
     /// What is to be said after what is under way.
-    queue: VecDeque<Part>,
+    queue: VecDeque<RepeatedBytes>,
     /// The turn in which `last` was sent, unless it was long ago.
     pub(super) turn: u32,
     /// Tells this connection from the one that had the place before.
@@ -46,28 +46,28 @@ pub(super) enum Stage {
     Broken,
 }
 
-impl<M: Default> Slot<M> {
+impl<M: Default> TurboSlot<M> {
     /// Takes the place for a new connection.
     pub(super) fn open(&mut self) {
         let age = self.age.wrapping_add(1);
-        *self = Slot { age, stage: Stage::Open, ..Slot::default() };
+        *self = TurboSlot { age, stage: Stage::Open, ..TurboSlot::default() };
     }
 
     /// Frees the place and what it held.
     pub(super) fn vacate(&mut self) {
-        *self = Slot { age: self.age, ..Slot::default() };
+        *self = TurboSlot { age: self.age, ..TurboSlot::default() };
     }
 
-    pub(super) fn enqueue(&mut self, parts: impl Iterator<Item = Part>) {
+    pub(super) fn enqueue(&mut self, parts: impl Iterator<Item = RepeatedBytes>) {
         self.queue.extend(parts);
     }
 
-    pub(super) fn put_first(&mut self, part: Part) {
+    pub(super) fn put_first(&mut self, part: RepeatedBytes) {
         self.queue.push_front(part);
     }
 
     /// What is to be sent next.
-    pub(super) fn next(&mut self) -> Option<Part> {
+    pub(super) fn next(&mut self) -> Option<RepeatedBytes> {
         let next = self.queue.pop_front();
         if next.is_none() {
             self.forget_queue();
@@ -90,6 +90,6 @@ mod tests {
 
     #[test]
     fn a_place_takes_little_memory_beside_what_the_talk_remembers() {
-        assert!(size_of::<Slot<()>>() <= 104, "{}", size_of::<Slot<()>>());
+        assert!(size_of::<TurboSlot<()>>() <= 104, "{}", size_of::<TurboSlot<()>>());
     }
 }

@@ -37,13 +37,13 @@ pub(super) struct Flows<S> {
 #[derive(Debug)]
 struct Flow {
     client_first: bool,
-    kind: Kind,
+    kind: FlowKind,
 }
 
 /// What it is of. The larger one is by far the more frequent.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant)]
-enum Kind {
+enum FlowKind {
     Tcp(Connection),
     Quic(Quic),
 }
@@ -89,8 +89,8 @@ impl<S: Sink> Flows<S> {
     /// Nothing is to be expected of any.
     pub(super) fn are_settled(&self) -> bool {
         self.table.values().all(|flow| match &flow.kind {
-            Kind::Tcp(connection) => connection.is_settled(),
-            Kind::Quic(_) => true,
+            FlowKind::Tcp(connection) => connection.is_settled(),
+            FlowKind::Quic(_) => true,
         })
     }
 
@@ -111,7 +111,7 @@ impl<S: Sink> Flows<S> {
     /// A segment.
     pub(super) fn segment(&mut self, pair: Pair, segment: &Segment<'_>) {
         let (id, by_client) = self.connection(pair, segment);
-        let Some(Flow { kind: Kind::Tcp(connection), .. }) = self.table.get(id) else { return };
+        let Some(Flow { kind: FlowKind::Tcp(connection), .. }) = self.table.get(id) else { return };
         let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
         connection.take(by_client, segment, hands);
         let list = if connection.is_over() { List::Over } else { List::Open };
@@ -134,15 +134,15 @@ impl<S: Sink> Flows<S> {
         let flow = self.table.get(id)?;
         let by_client = flow.client_first == pair.straight;
         match &mut flow.kind {
-            Kind::Quic(quic) => Some((by_client, quic, &mut self.budget)),
-            Kind::Tcp(_) => None,
+            FlowKind::Quic(quic) => Some((by_client, quic, &mut self.budget)),
+            FlowKind::Tcp(_) => None,
         }
     }
 
     /// A connection has so many segments more or fewer that came in part.
     pub(super) fn in_pieces(&mut self, pair: &Pair, more: i32) {
         if let Some(id) = self.table.find(&pair.key)
-            && let Some(Flow { kind: Kind::Tcp(connection), .. }) = self.table.get(id)
+            && let Some(Flow { kind: FlowKind::Tcp(connection), .. }) = self.table.get(id)
         {
             connection.in_pieces = connection.in_pieces.saturating_add_signed(more);
         }
@@ -162,7 +162,7 @@ impl<S: Sink> Flows<S> {
         let flags = segment.tcp.flags;
         let begins = flags.syn() && !flags.ack();
         if let Some(id) = self.table.find(&pair.key)
-            && let Some(Flow { client_first, kind: Kind::Tcp(connection) }) = self.table.get(id)
+            && let Some(Flow { client_first, kind: FlowKind::Tcp(connection) }) = self.table.get(id)
         {
             let by_client = *client_first == pair.straight;
             let other = begins
@@ -177,7 +177,7 @@ impl<S: Sink> Flows<S> {
         }
         let by_client = self.is_client(&pair, flags.syn().then_some(begins));
         let connection = Connection::new(pair.ends(by_client), self.table.before(&pair.key));
-        (self.insert(&pair, by_client, Kind::Tcp(connection)), by_client)
+        (self.insert(&pair, by_client, FlowKind::Tcp(connection)), by_client)
     }
 
     fn begin_quic(&mut self, pair: &Pair, datagram: &Datagram<'_>) -> Option<u32> {
@@ -185,10 +185,10 @@ impl<S: Sink> Flows<S> {
         let by_client = self.is_client(pair, initial.then_some(true));
         let before = self.table.before(&pair.key);
         let quic = Quic::new(pair.ends(by_client), before, by_client, datagram);
-        Some(self.insert(pair, by_client, Kind::Quic(quic)))
+        Some(self.insert(pair, by_client, FlowKind::Quic(quic)))
     }
 
-    fn insert(&mut self, pair: &Pair, by_client: bool, kind: Kind) -> u32 {
+    fn insert(&mut self, pair: &Pair, by_client: bool, kind: FlowKind) -> u32 {
         self.make_room();
         self.connections += 1;
         let flow = Flow { client_first: by_client == pair.straight, kind };
@@ -235,8 +235,8 @@ impl<S: Sink> Flows<S> {
         let Some(flow) = self.table.remove(id, remembered) else { return };
         let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
         match flow.kind {
-            Kind::Tcp(connection) => connection.finish(closure, hands),
-            Kind::Quic(quic) => hands.sink.connection(&quic.finish(closure, hands.budget)),
+            FlowKind::Tcp(connection) => connection.finish(closure, hands),
+            FlowKind::Quic(quic) => hands.sink.connection(&quic.finish(closure, hands.budget)),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn message(bytes: &[u8]) -> Option<(u8, &[u8])> {
 
 /// Takes what a hello says. False where it is none.
 pub(super) fn read(kind: u8, body: &[u8], hello: &mut Hello) -> bool {
-    let mut rest = Bytes(body);
+    let mut rest = HelloBytes(body);
     match kind {
         CLIENT_HELLO => client(&mut rest, hello).is_some(),
         SERVER_HELLO => server(&mut rest, hello).is_some(),
@@ -27,7 +27,7 @@ pub(super) fn read(kind: u8, body: &[u8], hello: &mut Hello) -> bool {
     }
 }
 
-fn client(rest: &mut Bytes<'_>, hello: &mut Hello) -> Option<()> {
+fn client(rest: &mut HelloBytes<'_>, hello: &mut Hello) -> Option<()> {
     // Version and random bytes, a session, ciphers, compressions.
     rest.take(34)?;
     let session = rest.byte()?;
@@ -42,7 +42,7 @@ fn client(rest: &mut Bytes<'_>, hello: &mut Hello) -> Option<()> {
     })
 }
 
-fn server(rest: &mut Bytes<'_>, hello: &mut Hello) -> Option<()> {
+fn server(rest: &mut HelloBytes<'_>, hello: &mut Hello) -> Option<()> {
     let mut version = rest.half()?;
     rest.take(32)?;
     let session = rest.byte()?;
@@ -60,11 +60,11 @@ fn server(rest: &mut Bytes<'_>, hello: &mut Hello) -> Option<()> {
 }
 
 /// There may be none at all.
-fn extensions(rest: &mut Bytes<'_>, mut each: impl FnMut(u16, &[u8])) -> Option<()> {
+fn extensions(rest: &mut HelloBytes<'_>, mut each: impl FnMut(u16, &[u8])) -> Option<()> {
     if rest.0.is_empty() {
         return Some(());
     }
-    let mut all = Bytes(rest.vector()?);
+    let mut all = HelloBytes(rest.vector()?);
     while !all.0.is_empty() {
         let kind = all.half()?;
         each(kind, all.vector()?);
@@ -74,7 +74,7 @@ fn extensions(rest: &mut Bytes<'_>, mut each: impl FnMut(u16, &[u8])) -> Option<
 
 /// The first name of a list that is a host's.
 fn server_name(value: &[u8]) -> Option<String> {
-    let mut list = Bytes(Bytes(value).vector()?);
+    let mut list = HelloBytes(HelloBytes(value).vector()?);
     while !list.0.is_empty() {
         let (kind, name) = (list.byte()?, list.vector()?);
         if kind == 0 {
@@ -85,7 +85,7 @@ fn server_name(value: &[u8]) -> Option<String> {
 }
 
 fn protocols(value: &[u8]) -> Vec<String> {
-    let mut list = Bytes(Bytes(value).vector().unwrap_or_default());
+    let mut list = HelloBytes(HelloBytes(value).vector().unwrap_or_default());
     let next = || {
         let length = list.byte()?;
         list.take(length.into()).map(words)
@@ -107,9 +107,9 @@ fn name(version: u16) -> String {
 }
 
 /// Bytes that are read from the front.
-struct Bytes<'a>(&'a [u8]);
+struct HelloBytes<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> HelloBytes<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

@@ -3,7 +3,7 @@
 use super::Segment;
 use super::observed::Sent;
 use super::rtt::{Timer, Times};
-use super::stream::{Brought, Heard, Kind, Stream};
+use super::stream::{Brought, Heard, SegmentKind, Stream};
 use crate::Tcp;
 
 /// Without a handshake nobody knows how long a round trip takes: what comes within 3 ms is no answer,
@@ -101,8 +101,8 @@ impl Side {
 
     fn time(&mut self, brought: &Brought, start: i64, at_ns: u64) {
         match brought.kind {
-            Kind::Next if brought.known == 0 => self.timer.start(brought.end, at_ns),
-            Kind::Empty => {}
+            SegmentKind::Next if brought.known == 0 => self.timer.start(brought.end, at_ns),
+            SegmentKind::Empty => {}
             _ => self.timer.doubt(start),
         }
     }
@@ -112,10 +112,10 @@ impl Side {
         sent.stream_bytes += payload - brought.known;
         sent.fins += u64::from(brought.finishes);
         match brought.kind {
-            Kind::Retransmitted => sent.retransmitted += 1,
-            Kind::OutOfOrder => sent.out_of_order += 1,
-            Kind::Probe => sent.probes += 1,
-            Kind::Next | Kind::Empty => {}
+            SegmentKind::Retransmitted => sent.retransmitted += 1,
+            SegmentKind::OutOfOrder => sent.out_of_order += 1,
+            SegmentKind::Probe => sent.probes += 1,
+            SegmentKind::Next | SegmentKind::Empty => {}
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) struct Brought {
     /// Behind all of it, a FIN counted.
     pub(super) end: i64,
     /// What it is among others.
-    pub(super) kind: Kind,
+    pub(super) kind: SegmentKind,
     /// It took sequence numbers, none of them new.
     pub(super) repeats: bool,
     /// Of its payload so many bytes were seen before.
@@ -42,7 +42,7 @@ pub(super) struct Brought {
 /// can be compared, but that it is known here byte by byte what was seen before, and not only of
 /// single segments that were not acknowledged yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SegmentKind {
     /// It takes no sequence numbers.
     Empty,
     /// It goes on where the stream ended, or behind that.
@@ -92,8 +92,8 @@ impl Stream {
         // A probe that is not taken is sent again as something new.
         let new = self.seen.add(start..end);
         let kind = match is_probe {
-            true => Kind::Probe,
-            false if end == start => Kind::Empty,
+            true => SegmentKind::Probe,
+            false if end == start => SegmentKind::Empty,
             false => self.kind(start..end, payload, new, at_ns, heard),
         };
         let known = ((end - start) as u64 - new).min(payload as u64);
@@ -123,22 +123,22 @@ impl Stream {
         new: u64,
         at_ns: u64,
         heard: &Heard,
-    ) -> Kind {
+    ) -> SegmentKind {
         let acknowledged = heard.acknowledged.unwrap_or(i64::MIN);
         if payload > 0 && all.end <= acknowledged && self.end > 0 {
-            return Kind::Retransmitted;
+            return SegmentKind::Retransmitted;
         }
         // Behind a probe of one byte that nobody took, its byte comes again.
         if all.start >= self.end || (payload > 1 && all.start == self.end - 1 && new > 0) {
-            return Kind::Next;
+            return SegmentKind::Next;
         }
         let fast = heard.duplicates >= 2
             && acknowledged == all.start
             && at_ns.saturating_sub(heard.acknowledged_ns) < FAST_NS;
         let soon = at_ns.saturating_sub(self.end_ns) < heard.soon_ns;
         match !fast && soon && new > 0 && all.end != self.end {
-            true => Kind::OutOfOrder,
-            false => Kind::Retransmitted,
+            true => SegmentKind::OutOfOrder,
+            false => SegmentKind::Retransmitted,
         }
     }
 

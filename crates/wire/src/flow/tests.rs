@@ -89,12 +89,12 @@ impl Made {
         at: u32,
         ack: u32,
         payload: &[u8],
-    ) -> made::Segment {
+    ) -> made::MadeSegment {
         let Ends { client, server } = self.ends;
         let (from, to) = if by_client { (client, server) } else { (server, client) };
         let [own, other] = [*self.first.of(by_client), *self.first.of(!by_client)];
         let plain = flags & SYN > 0 && self.options.is_empty();
-        made::Segment {
+        made::MadeSegment {
             from,
             to,
             sequence: own.wrapping_add(at),
@@ -302,7 +302,7 @@ fn segments_in_fragments_are_not_measured() {
     let mut made = Made::new(Family::Ipv4, 1_000);
     made.handshake();
     made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
-    let segment = made::Segment {
+    let segment = made::MadeSegment {
         from: made.ends.server,
         to: made.ends.client,
         sequence: made.first.from_server.wrapping_add(1),

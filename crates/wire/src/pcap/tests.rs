@@ -17,7 +17,7 @@ fn either_byte_order_and_either_unit_are_read() {
             let format = Format::read(&file).unwrap();
             assert_eq!((format.link, format.snap), (Link::Ip, 65_535));
             let record = Record { at_ns: 1_500_000_000, length: 60, bytes: b"abc" };
-            assert_eq!(format.next(&file[HEADER..]), Next::Record(record, &[]));
+            assert_eq!(format.next(&file[HEADER..]), NextRecord::Record(record, &[]));
         }
     }
 }
@@ -34,11 +34,11 @@ fn what_is_written_is_read_again() {
     assert_eq!((format.link, format.snap), (Link::Ethernet, 128));
     let mut rest = &file[HEADER..];
     for expected in &records {
-        let Next::Record(record, behind) = format.next(rest) else { panic!("a packet") };
+        let NextRecord::Record(record, behind) = format.next(rest) else { panic!("a packet") };
         assert_eq!(record, *expected);
         rest = behind;
     }
-    assert_eq!(format.next(rest), Next::End);
+    assert_eq!(format.next(rest), NextRecord::End);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_file_that_was_cut_says_how_much_is_missing() {
     let format = Format::read(&file).unwrap();
     for length in HEADER + 1..file.len() {
         let needed = if length < HEADER + RECORD { RECORD } else { RECORD + 3 };
-        assert_eq!(format.next(&file[HEADER..length]), Next::More(needed), "{length}");
+        assert_eq!(format.next(&file[HEADER..length]), NextRecord::More(needed), "{length}");
     }
 }
 
@@ -66,6 +66,6 @@ fn an_evil_length_is_not_followed() {
         let mut file = file(NANOSECONDS, 0, 1, false);
         file[32..36].copy_from_slice(&kept.to_le_bytes());
         file[36..40].copy_from_slice(&length.to_le_bytes());
-        assert_eq!(Format::read(&file).unwrap().next(&file[HEADER..]), Next::Broken);
+        assert_eq!(Format::read(&file).unwrap().next(&file[HEADER..]), NextRecord::Broken);
     }
 }

@@ -1,16 +1,16 @@
 //! Responses that a client must refuse. Each is followed by more bytes than it needs: nothing is
 //! waited for.
 
-use super::Violation;
+use super::Http1Violation;
 use super::corpus::{chunked, fields, head_of, ok};
 
 pub(super) struct Illegal {
     pub(super) name: &'static str,
     pub(super) bytes: Vec<u8>,
-    pub(super) violation: Violation,
+    pub(super) violation: Http1Violation,
 }
 
-fn illegal(name: &'static str, bytes: impl AsRef<[u8]>, violation: Violation) -> Illegal {
+fn illegal(name: &'static str, bytes: impl AsRef<[u8]>, violation: Http1Violation) -> Illegal {
     Illegal { name, bytes: bytes.as_ref().to_vec(), violation }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn cases() -> Vec<Illegal> {
 }
 
 fn status_lines() -> Vec<Illegal> {
-    use Violation::{EmptyLines, NotHttp, Status, StatusLine, Upgrade, Version};
+    use Http1Violation::{EmptyLines, NotHttp, Status, StatusLine, Upgrade, Version};
     vec![
         illegal("SSH", "SSH-2.0-OpenSSH_9.9\r\n", NotHttp),
         illegal("SMTP", "220 mail.example.net ESMTP\r\n", NotHttp),
@@ -54,7 +54,7 @@ fn status_lines() -> Vec<Illegal> {
 }
 
 fn heads() -> Vec<Illegal> {
-    use Violation::{HeaderName, HeaderValue, LineEnd};
+    use Http1Violation::{HeaderName, HeaderValue, LineEnd};
     vec![
         illegal("no colon", ok("Content-Length 5\r\n", "hello"), HeaderName),
         illegal("no name", ok(": b\r\n", ""), HeaderName),
@@ -72,7 +72,7 @@ fn heads() -> Vec<Illegal> {
 }
 
 fn limits() -> Vec<Illegal> {
-    use Violation::{HeadTooLong, TooManyInterim};
+    use Http1Violation::{HeadTooLong, TooManyInterim};
     let endless = [b"HTTP/1.1 200 OK\r\nA: ".to_vec(), vec![b'a'; 270_000]].concat();
     let interim = "HTTP/1.1 100 C\r\n\r\n".repeat(65);
     vec![
@@ -84,7 +84,7 @@ fn limits() -> Vec<Illegal> {
 }
 
 fn lengths() -> Vec<Illegal> {
-    use Violation::{ContentLength, ContentLengths};
+    use Http1Violation::{ContentLength, ContentLengths};
     let says = |value: &str| ok(&format!("Content-Length: {value}\r\n"), "hello");
     vec![
         illegal("empty length", says(""), ContentLength),
@@ -106,7 +106,7 @@ fn lengths() -> Vec<Illegal> {
 fn codings() -> Vec<Illegal> {
     let says = |value: &str| {
         let bytes = ok(&format!("Transfer-Encoding: {value}\r\n"), "0\r\n\r\n");
-        illegal("coding", bytes, Violation::TransferEncoding)
+        illegal("coding", bytes, Http1Violation::TransferEncoding)
     };
     vec![
         says("chunked, chunked"),
@@ -121,7 +121,7 @@ fn codings() -> Vec<Illegal> {
 }
 
 fn chunks() -> Vec<Illegal> {
-    use Violation::{ChunkEnd, ChunkLineEnd, ChunkLineTooLong, ChunkSize, ChunkTooLarge};
+    use Http1Violation::{ChunkEnd, ChunkLineEnd, ChunkLineTooLong, ChunkSize, ChunkTooLarge};
     let zeros = "0".repeat(16 * 1024 + 1);
     vec![
         illegal("no size", chunked("\r\nhello\r\n"), ChunkSize),
@@ -148,7 +148,7 @@ fn chunks() -> Vec<Illegal> {
 fn extensions() -> Vec<Illegal> {
     let with = |extension: &str| {
         let bytes = chunked(&format!("1;{extension}\r\nx\r\n0\r\n\r\n"));
-        illegal("extension", bytes, Violation::ChunkExtension)
+        illegal("extension", bytes, Http1Violation::ChunkExtension)
     };
     vec![with(""), with("a="), with("=b"), with("a b"), with("a=b c"), with("a=b=c"), with("a=\"b")]
         .into_iter()
@@ -157,7 +157,7 @@ fn extensions() -> Vec<Illegal> {
 }
 
 fn trailers() -> Vec<Illegal> {
-    use Violation::{Trailer, TrailersTooLong};
+    use Http1Violation::{Trailer, TrailersTooLong};
     let end = |trailers: &str| chunked(&format!("0\r\n{trailers}\r\n"));
     vec![
         illegal("no colon", end("A\r\n"), Trailer),

@@ -6,20 +6,20 @@ mod legal;
 
 use std::cell::RefCell;
 
-use super::{Complete, Early, Fed, Known, Reader, RequestKind, Violation};
+use super::{Complete, Early, Fed, Http1Violation, KnownHead, RequestKind, ResponseReader};
 
 /// How a response ended, and the bytes that it took.
-type Outcome = Result<(usize, Result<Complete, Early>), Violation>;
+type Outcome = Result<(usize, Result<Complete, Early>), Http1Violation>;
 
 /// Feeds `bytes` in pieces that end at `cuts`, then closes the connection if the response is not
 /// complete. With `discard`, bodies are dropped unseen where they may be.
 fn read(bytes: &[u8], kind: RequestKind, cuts: &[usize], discard: bool) -> Outcome {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     reader.begin(kind);
     read_on(&mut reader, bytes, cuts, discard)
 }
 
-fn read_on(reader: &mut Reader, bytes: &[u8], cuts: &[usize], discard: bool) -> Outcome {
+fn read_on(reader: &mut ResponseReader, bytes: &[u8], cuts: &[usize], discard: bool) -> Outcome {
     let mut at = 0;
     for &end in cuts.iter().chain([&bytes.len()]) {
         while at < end {
@@ -33,7 +33,11 @@ fn read_on(reader: &mut Reader, bytes: &[u8], cuts: &[usize], discard: bool) -> 
     Ok((at, reader.finish()))
 }
 
-fn read_piece(reader: &mut Reader, piece: &[u8], discard: bool) -> Result<Fed, Violation> {
+fn read_piece(
+    reader: &mut ResponseReader,
+    piece: &[u8],
+    discard: bool,
+) -> Result<Fed, Http1Violation> {
     let droppable = reader.discardable().min(piece.len() as u64);
     if discard && droppable > 0 {
         let complete = reader.discarded(droppable);
@@ -45,9 +49,9 @@ fn read_piece(reader: &mut Reader, piece: &[u8], discard: bool) -> Result<Fed, V
 }
 
 /// Reads with the heads of all that was read before in mind, which must make no difference.
-fn read_knowing(reader: &mut Reader, piece: &[u8]) -> Result<Fed, Violation> {
+fn read_knowing(reader: &mut ResponseReader, piece: &[u8]) -> Result<Fed, Http1Violation> {
     thread_local! {
-        static KNOWN: RefCell<Known> = RefCell::default();
+        static KNOWN: RefCell<KnownHead> = RefCell::default();
     }
     KNOWN.with_borrow_mut(|known| reader.feed_knowing(piece, known))
 }
@@ -125,8 +129,8 @@ fn very_many_fields_are_told_of_in_their_order_however_they_come() {
     let bytes = corpus::ok(&format!("{fields}Content-Length: 0\r\n"), "");
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     for pieces in [vec![&bytes[..]], lines] {
-        let (mut reader, mut seen) = (Reader::new(), Seen::default());
-        let mut known = Known::default();
+        let (mut reader, mut seen) = (ResponseReader::new(), Seen::default());
+        let mut known = KnownHead::default();
         let mut complete = None;
         for piece in pieces {
             complete = reader.feed_seeing(piece, &mut known, &mut seen).unwrap().complete;
@@ -151,7 +155,7 @@ fn a_connection_of_http_1_0_is_kept_only_where_the_peer_says_so() {
         ("1.0", "Connection: keep-alive\r\n", true),
     ] {
         let head = format!("HTTP/{version} 200 OK\r\nContent-Length: 0\r\n{fields}\r\n");
-        let mut reader = Reader::of_http10();
+        let mut reader = ResponseReader::of_http10();
         for _ in 0..2 {
             reader.begin(RequestKind::Ordinary);
             let complete = reader.feed(head.as_bytes()).unwrap().complete.unwrap();
@@ -163,7 +167,8 @@ fn a_connection_of_http_1_0_is_kept_only_where_the_peer_says_so() {
 #[test]
 fn the_length_of_a_head_is_a_limit_of_this_side_and_nothing_else_is() {
     for case in illegal::cases() {
-        let long = matches!(case.violation, Violation::HeadTooLong | Violation::TrailersTooLong);
+        let long =
+            matches!(case.violation, Http1Violation::HeadTooLong | Http1Violation::TrailersTooLong);
         assert_eq!(case.violation.is_own_limit(), long, "{}", case.name);
     }
 }
@@ -203,7 +208,7 @@ fn what_follows_a_response_is_left_to_the_caller() {
 
 #[test]
 fn one_reader_reads_all_the_responses_of_a_connection() {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     for size in [1, 2, 3, 7, 64, 1000, usize::MAX] {
         for case in legal::cases() {
             reader.begin(case.kind);
@@ -218,7 +223,7 @@ fn one_reader_reads_all_the_responses_of_a_connection() {
 fn pipelined_responses_are_read_one_at_a_time_from_one_buffer() {
     let first = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let bytes = [&first[..], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"].concat();
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     let fed = reader.feed(&bytes).unwrap();
     assert_eq!((fed.consumed, fed.complete.unwrap().status), (first.len(), 200));
     assert_eq!(reader.feed(&bytes[first.len()..]), Ok(Fed { consumed: 0, complete: None }));
@@ -229,9 +234,9 @@ fn pipelined_responses_are_read_one_at_a_time_from_one_buffer() {
 
 #[test]
 fn a_broken_reader_stays_broken_until_the_next_response() {
-    let mut reader = Reader::new();
-    assert_eq!(reader.feed(b"SSH-2.0-"), Err(Violation::NotHttp));
-    assert_eq!(reader.feed(b"HTTP/1.1 200 OK\r\n\r\n"), Err(Violation::NotHttp));
+    let mut reader = ResponseReader::new();
+    assert_eq!(reader.feed(b"SSH-2.0-"), Err(Http1Violation::NotHttp));
+    assert_eq!(reader.feed(b"HTTP/1.1 200 OK\r\n\r\n"), Err(Http1Violation::NotHttp));
     assert_eq!(reader.finish(), Err(Early { begun: true }));
     reader.begin(RequestKind::Ordinary);
     assert!(reader.feed(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap().complete.is_some());
@@ -240,23 +245,23 @@ fn a_broken_reader_stays_broken_until_the_next_response() {
 #[test]
 fn another_protocol_is_told_by_its_first_wrong_byte() {
     for (greeting, violation) in [
-        ("S", Violation::NotHttp),
-        ("h", Violation::NotHttp),
-        ("\0", Violation::NotHttp),
-        ("HTTQ", Violation::NotHttp),
-        ("\r\nS", Violation::NotHttp),
-        ("\rH", Violation::NotHttp),
-        ("HTTP/2", Violation::Version),
-        ("HTTP/1,", Violation::Version),
-        ("HTTP/1.x", Violation::Version),
-        ("HTTP/1.1\r", Violation::StatusLine),
-        ("HTTP/1.10", Violation::StatusLine),
-        ("HTTP/1.1 0", Violation::Status),
-        ("HTTP/1.1 2x", Violation::StatusLine),
-        ("HTTP/1.1 200O", Violation::StatusLine),
+        ("S", Http1Violation::NotHttp),
+        ("h", Http1Violation::NotHttp),
+        ("\0", Http1Violation::NotHttp),
+        ("HTTQ", Http1Violation::NotHttp),
+        ("\r\nS", Http1Violation::NotHttp),
+        ("\rH", Http1Violation::NotHttp),
+        ("HTTP/2", Http1Violation::Version),
+        ("HTTP/1,", Http1Violation::Version),
+        ("HTTP/1.x", Http1Violation::Version),
+        ("HTTP/1.1\r", Http1Violation::StatusLine),
+        ("HTTP/1.10", Http1Violation::StatusLine),
+        ("HTTP/1.1 0", Http1Violation::Status),
+        ("HTTP/1.1 2x", Http1Violation::StatusLine),
+        ("HTTP/1.1 200O", Http1Violation::StatusLine),
     ] {
         let (last, before) = greeting.as_bytes().split_last().unwrap();
-        let mut reader = Reader::new();
+        let mut reader = ResponseReader::new();
         assert!(reader.feed(before).is_ok(), "{greeting:?}");
         assert_eq!(reader.feed(&[*last]), Err(violation), "{greeting:?}");
     }
@@ -264,7 +269,7 @@ fn another_protocol_is_told_by_its_first_wrong_byte() {
 
 #[test]
 fn a_response_begins_with_its_first_byte_but_not_with_an_empty_line() {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     for (piece, begun) in [("", false), ("\r", false), ("\n", false), ("H", true), ("TTP", true)] {
         reader.feed(piece.as_bytes()).unwrap();
         assert_eq!(reader.has_begun(), begun, "{piece:?}");
@@ -277,7 +282,7 @@ fn a_response_begins_with_its_first_byte_but_not_with_an_empty_line() {
 
 #[test]
 fn only_plain_bodies_may_be_discarded_and_never_too_much() {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     assert_eq!((reader.discardable(), reader.discarded(9)), (0, None));
     reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc").unwrap();
     assert_eq!((reader.discardable(), reader.discarded(6)), (7, None));
@@ -297,7 +302,7 @@ fn only_plain_bodies_may_be_discarded_and_never_too_much() {
 
 #[test]
 fn a_body_as_long_as_a_length_can_say_is_counted() {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n").unwrap();
     assert_eq!(reader.discardable(), u64::MAX);
     assert_eq!(reader.discarded(u64::MAX).map(|complete| complete.body), Some(u64::MAX));
@@ -305,7 +310,7 @@ fn a_body_as_long_as_a_length_can_say_is_counted() {
 
 #[test]
 fn a_closed_connection_ends_nothing_twice() {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     assert_eq!(reader.finish(), Err(Early { begun: false }));
     reader.feed(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
     assert!(reader.finish().is_ok());
@@ -314,8 +319,8 @@ fn a_closed_connection_ends_nothing_twice() {
 
 #[test]
 fn an_idle_connection_costs_little_memory() {
-    assert!(size_of::<Reader>() < 128, "{}", size_of::<Reader>());
-    let mut reader = Reader::new();
+    assert!(size_of::<ResponseReader>() < 128, "{}", size_of::<ResponseReader>());
+    let mut reader = ResponseReader::new();
     for byte in b"HTTP/1.1 204 No Content\r\nA: b\r\n\r\n" {
         reader.feed(&[*byte]).unwrap();
     }
@@ -378,9 +383,9 @@ fn fields_and_content_are_told_however_the_bytes_are_cut() {
         let text = format!(
             "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nX:  y \r\n{framing}\r\n\r\n{body}"
         );
-        let mut known = super::Known::default();
+        let mut known = super::KnownHead::default();
         for size in [usize::MAX, usize::MAX, 1, 7] {
-            let (mut reader, mut seen) = (Reader::new(), Seen::default());
+            let (mut reader, mut seen) = (ResponseReader::new(), Seen::default());
             for piece in text.as_bytes().chunks(size) {
                 reader.feed_seeing(piece, &mut known, &mut seen).unwrap();
             }

@@ -1,14 +1,14 @@
 //! What ends a connection, and with which code. Each is followed by more bytes than it needs: nothing
 //! is waited for.
 
-use super::super::Violation;
+use super::super::Http2Violation;
 use super::wire::{answer, data, end, flag, frame, goaway, kind, number, ok, settings};
-use crate::hpack::Error;
+use crate::hpack::HpackError;
 
 pub(super) struct Illegal {
     pub(super) name: &'static str,
     pub(super) bytes: Vec<u8>,
-    pub(super) violation: Violation,
+    pub(super) violation: Http2Violation,
     pub(super) code: u32,
 }
 
@@ -19,16 +19,21 @@ pub(super) fn cases() -> Vec<Illegal> {
         .collect()
 }
 
-fn raw(name: &'static str, bytes: impl AsRef<[u8]>, violation: Violation, code: u32) -> Illegal {
+fn raw(
+    name: &'static str,
+    bytes: impl AsRef<[u8]>,
+    violation: Http2Violation,
+    code: u32,
+) -> Illegal {
     Illegal { name, bytes: bytes.as_ref().to_vec(), violation, code }
 }
 
-fn after(name: &'static str, frames: &[Vec<u8>], violation: Violation, code: u32) -> Illegal {
+fn after(name: &'static str, frames: &[Vec<u8>], violation: Http2Violation, code: u32) -> Illegal {
     raw(name, [&[settings(&[])], frames].concat().concat(), violation, code)
 }
 
 fn greetings() -> Vec<Illegal> {
-    let not = |name, bytes: &[u8]| raw(name, bytes, Violation::NotHttp2, 1);
+    let not = |name, bytes: &[u8]| raw(name, bytes, Http2Violation::NotHttp2, 1);
     vec![
         not("HTTP/1.1", b"HTTP/1.1 400 Bad Request\r\n\r\n"),
         not("SSH", b"SSH-2.0-OpenSSH_9.9\r\n"),
@@ -42,12 +47,12 @@ fn greetings() -> Vec<Illegal> {
 
 fn lengths() -> Vec<Illegal> {
     let bad = |name, kind, flags, id, payload: &[u8]| {
-        after(name, &[frame(kind, flags, id, payload)], Violation::FrameLength, 6)
+        after(name, &[frame(kind, flags, id, payload)], Http2Violation::FrameLength, 6)
     };
     let long = vec![0; 16_385];
     vec![
-        after("a long frame", &[frame(kind::DATA, 0, 1, &long)], Violation::FrameTooLong, 6),
-        after("a long unknown frame", &[frame(99, 0, 1, &long)], Violation::FrameTooLong, 6),
+        after("a long frame", &[frame(kind::DATA, 0, 1, &long)], Http2Violation::FrameTooLong, 6),
+        after("a long unknown frame", &[frame(99, 0, 1, &long)], Http2Violation::FrameTooLong, 6),
         bad("short PING", kind::PING, 0, 0, &[0; 7]),
         bad("long PING", kind::PING, 0, 0, &[0; 9]),
         bad("half a setting", kind::SETTINGS, 0, 0, &[0; 3]),
@@ -65,10 +70,10 @@ fn lengths() -> Vec<Illegal> {
 
 fn streams() -> Vec<Illegal> {
     let wrong = |name, kind, id, payload: &[u8]| {
-        after(name, &[frame(kind, 0, id, payload)], Violation::WrongStream, 1)
+        after(name, &[frame(kind, 0, id, payload)], Http2Violation::WrongStream, 1)
     };
-    let idle = |name, frame| after(name, &[frame], Violation::IdleStream, 1);
-    let closed = |name, frame| after(name, &[answer(7), frame], Violation::ClosedStream, 5);
+    let idle = |name, frame| after(name, &[frame], Http2Violation::IdleStream, 1);
+    let closed = |name, frame| after(name, &[answer(7), frame], Http2Violation::ClosedStream, 5);
     vec![
         wrong("DATA of no stream", kind::DATA, 0, &[]),
         wrong("HEADERS of no stream", kind::HEADERS, 0, b"\x88"),
@@ -88,13 +93,13 @@ fn streams() -> Vec<Illegal> {
         after(
             "DATA behind a reset",
             &[number(kind::RST_STREAM, 7, 0), end(7, "x")],
-            Violation::ClosedStream,
+            Http2Violation::ClosedStream,
             5,
         ),
         after(
             "a push",
             &[frame(kind::PUSH_PROMISE, flag::END_HEADERS, 1, b"\0\0\0\x02\x82")],
-            Violation::Push,
+            Http2Violation::Push,
             1,
         ),
     ]
@@ -105,29 +110,34 @@ fn blocks() -> Vec<Illegal> {
         after(
             name,
             &[frame(kind::HEADERS, flag::END_HEADERS, 1, block)],
-            Violation::Compression(error),
+            Http2Violation::Compression(error),
             9,
         )
     };
     vec![
-        block("an index beyond the table", b"\xbe", Error::Index),
-        block("index 0", b"\x80", Error::Index),
-        block("half a field", b"\x40\x01", Error::Truncated),
-        block("a table too large", b"\x3f\xe2\x1f", Error::TableSize),
-        block("bad Huffman code", b"\x40\x81\xff\x00", Error::Huffman),
-        block("an endless integer", b"\xff\xff\xff\xff\xff\xff\xff\xff", Error::Integer),
+        block("an index beyond the table", b"\xbe", HpackError::Index),
+        block("index 0", b"\x80", HpackError::Index),
+        block("half a field", b"\x40\x01", HpackError::Truncated),
+        block("a table too large", b"\x3f\xe2\x1f", HpackError::TableSize),
+        block("bad Huffman code", b"\x40\x81\xff\x00", HpackError::Huffman),
+        block("an endless integer", b"\xff\xff\xff\xff\xff\xff\xff\xff", HpackError::Integer),
     ]
 }
 
 fn pieces() -> Vec<Illegal> {
     let open = frame(kind::HEADERS, 0, 1, b"\x88");
-    let interrupted = |name, by| after(name, &[open.clone(), by], Violation::Continuation, 1);
+    let interrupted = |name, by| after(name, &[open.clone(), by], Http2Violation::Continuation, 1);
     let go_on = |id, payload: &[u8]| frame(kind::CONTINUATION, 0, id, payload);
     let padding = |name, kind, flags, payload: &[u8]| {
-        after(name, &[ok(1), frame(kind, flags | flag::PADDED, 1, payload)], Violation::Padding, 1)
+        after(
+            name,
+            &[ok(1), frame(kind, flags | flag::PADDED, 1, payload)],
+            Http2Violation::Padding,
+            1,
+        )
     };
     vec![
-        after("CONTINUATION of nothing", &[go_on(1, b"\x88")], Violation::Continuation, 1),
+        after("CONTINUATION of nothing", &[go_on(1, b"\x88")], Http2Violation::Continuation, 1),
         interrupted("by another stream's", go_on(7, b"\x88")),
         interrupted("by HEADERS", answer(1)),
         interrupted("by DATA", data(1, "x")),
@@ -144,19 +154,19 @@ fn pieces() -> Vec<Illegal> {
         after(
             "endless fields",
             &[open.clone(), go_on(1, &[0; 16_384]).repeat(16)],
-            Violation::FieldsTooLong,
+            Http2Violation::FieldsTooLong,
             11,
         ),
         after(
             "endless frames of fields",
             &[open.clone(), go_on(1, &[]).repeat(64)],
-            Violation::Flood,
+            Http2Violation::Flood,
             11,
         ),
         after(
             "fields that unpack to very many",
             &[frame(kind::HEADERS, flag::END_HEADERS, 1, [0x88; 8000])],
-            Violation::FieldsTooLong,
+            Http2Violation::FieldsTooLong,
             11,
         ),
     ]
@@ -168,35 +178,35 @@ fn windows() -> Vec<Illegal> {
     };
     let wide = number(kind::WINDOW_UPDATE, 5, 0x7fff_0000);
     vec![
-        setting("pushes enabled", 2, 1, Violation::Setting, 1),
-        setting("small frames", 5, 16_383, Violation::Setting, 1),
-        setting("huge frames", 5, 1 << 24, Violation::Setting, 1),
-        setting("a huge window", 4, 1 << 31, Violation::WindowOverflow, 3),
+        setting("pushes enabled", 2, 1, Http2Violation::Setting, 1),
+        setting("small frames", 5, 16_383, Http2Violation::Setting, 1),
+        setting("huge frames", 5, 1 << 24, Http2Violation::Setting, 1),
+        setting("a huge window", 4, 1 << 31, Http2Violation::WindowOverflow, 3),
         after(
             "opened by nothing",
             &[number(kind::WINDOW_UPDATE, 0, 0)],
-            Violation::EmptyIncrement,
+            Http2Violation::EmptyIncrement,
             1,
         ),
         after(
             "opened too far",
             &[number(kind::WINDOW_UPDATE, 0, 1 << 30).repeat(2)],
-            Violation::WindowOverflow,
+            Http2Violation::WindowOverflow,
             3,
         ),
         after(
             "opened too far by a setting",
             &[wide, settings(&[(4, 200_000)])],
-            Violation::WindowOverflow,
+            Http2Violation::WindowOverflow,
             3,
         ),
-        after("code behind GOAWAY", &[goaway(7, 1), data(9, "x")], Violation::IdleStream, 1),
+        after("code behind GOAWAY", &[goaway(7, 1), data(9, "x")], Http2Violation::IdleStream, 1),
     ]
 }
 
 fn floods() -> Vec<Illegal> {
     let flood = |name, frame: Vec<u8>, times| {
-        after(name, &[ok(1), frame.repeat(times)], Violation::Flood, 11)
+        after(name, &[ok(1), frame.repeat(times)], Http2Violation::Flood, 11)
     };
     vec![
         flood("PING", frame(kind::PING, 0, 0, [0; 8]), 10_001),

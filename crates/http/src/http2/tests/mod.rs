@@ -11,7 +11,7 @@ mod wire;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{Connection, Options, Parts, Request, Violation};
+use super::{Connection, Http2Request, Http2Violation, Options, Parts};
 use crate::observer::{Answer, Loss, Observer, Token};
 
 /// What was told, a line each, and how it ended.
@@ -72,10 +72,10 @@ impl Observer for Log {
     }
 }
 
-pub(super) fn request(method: &str, body: Option<Vec<u8>>, observed: bool) -> Request {
+pub(super) fn request(method: &str, body: Option<Vec<u8>>, observed: bool) -> Http2Request {
     let (scheme, authority) = ("http", "[::1]");
     let parts = Parts { method, scheme, authority, path: "/a", headers: &[] };
-    Request::new(&parts, body.map(Arc::new), observed).unwrap()
+    Http2Request::new(&parts, body.map(Arc::new), observed).unwrap()
 }
 
 /// A connection on which an observed GET is token 0 on stream 1, HEAD 1 on 3, a POST whose body
@@ -91,7 +91,7 @@ pub(super) fn connection() -> Connection {
 }
 
 /// What is told of `bytes` in pieces that end at `cuts`, how it ends, and what is answered.
-fn read(bytes: &[u8], cuts: &[usize]) -> (String, Result<(), Violation>, Vec<u8>) {
+fn read(bytes: &[u8], cuts: &[usize]) -> (String, Result<(), Http2Violation>, Vec<u8>) {
     let mut connection = connection();
     let mut log = Log::default();
     let mut at = 0;
@@ -111,7 +111,7 @@ fn read(bytes: &[u8], cuts: &[usize]) -> (String, Result<(), Violation>, Vec<u8>
 const SHORT: usize = 80;
 const LONG: usize = 2000;
 
-fn assert_reads(name: &str, bytes: &[u8], told: &str, result: Result<(), Violation>) {
+fn assert_reads(name: &str, bytes: &[u8], told: &str, result: Result<(), Http2Violation>) {
     let (text, end, answers) = read(bytes, &[]);
     assert_eq!((text.as_str(), end), (told, result), "{name}");
     let reads = |cuts: &[usize]| {

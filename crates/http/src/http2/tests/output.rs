@@ -1,6 +1,6 @@
 //! What is put out, and when.
 
-use super::super::{Connection, Options, Parts, Request};
+use super::super::{Connection, Http2Request, Options, Parts};
 use super::wire::{
     answer, data, end, flag, frame, frames, goaway, head, kind, number, ok, settings,
 };
@@ -60,7 +60,7 @@ fn a_request_is_a_frame_of_fields_that_enter_no_table() {
     let headers = [("X-Own".to_owned(), "Ä".to_owned())];
     let (scheme, authority) = ("http", "[::1]:8080");
     let parts = Parts { method: "GET", scheme, authority, path: "", headers: &headers };
-    let request = Request::new(&parts, None, false).unwrap();
+    let request = Http2Request::new(&parts, None, false).unwrap();
     assert!(connection.begin(0, &request) && connection.begin(1, &request));
     assert!(!connection.begin(2, &request), "no room");
     let bytes = taken(&mut connection);
@@ -89,7 +89,7 @@ fn long_fields_go_on_in_further_frames() {
     let headers = [("x".to_owned(), "~".repeat(40_000))];
     let (scheme, authority) = ("http", "a");
     let parts = Parts { method: "GET", scheme, authority, path: "/", headers: &headers };
-    let request = Request::new(&parts, None, false).unwrap();
+    let request = Http2Request::new(&parts, None, false).unwrap();
     for resized in [false, true] {
         let mut connection = started(2);
         let table = if resized { 0 } else { 4096 };

@@ -1,12 +1,12 @@
 //! The streams beside those of requests.
 
-use super::super::{Control, Violation, code};
+use super::super::{Control, Http3Violation, code};
 use super::cuts;
 
 const CONTROL: u64 = 3;
 
 /// Feeds the streams, each in pieces that end at `cuts` of the first.
-fn feed(streams: &[(u64, &[u8])], cuts: &[usize]) -> (Result<bool, Violation>, Control) {
+fn feed(streams: &[(u64, &[u8])], cuts: &[usize]) -> (Result<bool, Http3Violation>, Control) {
     let mut control = Control::new();
     let mut result = Ok(true);
     for (number, (id, bytes)) in streams.iter().enumerate() {
@@ -69,29 +69,29 @@ fn nothing_is_kept_of_streams_of_unknown_types_however_many_there_are() {
 
 #[test]
 fn illegal_streams_are_refused_whatever_the_packet_boundaries() {
-    let not = Violation::UnexpectedFrame;
+    let not = Http3Violation::UnexpectedFrame;
     for (name, bytes, violation) in [
-        ("no settings", &b"\0\x07\x01\0"[..], Violation::NoSettings),
-        ("an unknown frame first", b"\0\x21\0", Violation::NoSettings),
+        ("no settings", &b"\0\x07\x01\0"[..], Http3Violation::NoSettings),
+        ("an unknown frame first", b"\0\x21\0", Http3Violation::NoSettings),
         ("settings twice", b"\0\x04\0\x04\0", not),
         ("DATA", b"\0\x04\0\0\0", not),
         ("HEADERS", b"\0\x04\0\x01\0", not),
         ("MAX_PUSH_ID", b"\0\x04\0\x0d\x01\0", not),
         ("PUSH_PROMISE", b"\0\x04\0\x05\x01\0", not),
         ("PING of HTTP/2", b"\0\x04\0\x06\0", not),
-        ("CANCEL_PUSH", b"\0\x04\0\x03\x01\0", Violation::Push),
-        ("half a setting", b"\0\x04\x01\x01", Violation::FrameLength),
-        ("half a number", b"\0\x04\x02\x01\x40", Violation::FrameLength),
-        ("a setting of HTTP/2", b"\0\x04\x02\x03\x01", Violation::Setting),
-        ("a setting twice", b"\0\x04\x06\x01\0\x06\0\x01\0", Violation::Setting),
-        ("very long settings", b"\0\x04\x60\0", Violation::Flood),
-        ("empty GOAWAY", b"\0\x04\0\x07\0", Violation::FrameLength),
-        ("long GOAWAY", b"\0\x04\0\x07\x02\0\0", Violation::FrameLength),
-        ("GOAWAY of a server's stream", b"\0\x04\0\x07\x01\x01", Violation::Goaway),
-        ("a rising GOAWAY", b"\0\x04\0\x07\x01\x04\x07\x01\x08", Violation::Goaway),
-        ("a push", b"\x01\0", Violation::Push),
-        ("a compressor with a table", b"\x02\x3f\x01", Violation::EncoderStream),
-        ("an acknowledgement", b"\x03\x80", Violation::DecoderStream),
+        ("CANCEL_PUSH", b"\0\x04\0\x03\x01\0", Http3Violation::Push),
+        ("half a setting", b"\0\x04\x01\x01", Http3Violation::FrameLength),
+        ("half a number", b"\0\x04\x02\x01\x40", Http3Violation::FrameLength),
+        ("a setting of HTTP/2", b"\0\x04\x02\x03\x01", Http3Violation::Setting),
+        ("a setting twice", b"\0\x04\x06\x01\0\x06\0\x01\0", Http3Violation::Setting),
+        ("very long settings", b"\0\x04\x60\0", Http3Violation::Flood),
+        ("empty GOAWAY", b"\0\x04\0\x07\0", Http3Violation::FrameLength),
+        ("long GOAWAY", b"\0\x04\0\x07\x02\0\0", Http3Violation::FrameLength),
+        ("GOAWAY of a server's stream", b"\0\x04\0\x07\x01\x01", Http3Violation::Goaway),
+        ("a rising GOAWAY", b"\0\x04\0\x07\x01\x04\x07\x01\x08", Http3Violation::Goaway),
+        ("a push", b"\x01\0", Http3Violation::Push),
+        ("a compressor with a table", b"\x02\x3f\x01", Http3Violation::EncoderStream),
+        ("an acknowledgement", b"\x03\x80", Http3Violation::DecoderStream),
     ] {
         for cuts in cuts(bytes.len()) {
             assert_eq!(feed(&[(CONTROL, bytes)], &cuts).0, Err(violation), "{name}, {cuts:?}");
@@ -103,24 +103,28 @@ fn illegal_streams_are_refused_whatever_the_packet_boundaries() {
 fn streams_that_come_once_neither_come_twice_nor_end() {
     for bytes in [&b"\0\x04\0"[..], b"\x02", b"\x03"] {
         let (result, mut control) = feed(&[(3, bytes), (7, bytes)], &[]);
-        assert_eq!(result, Err(Violation::SecondStream));
-        assert_eq!(control.finish(3), Err(Violation::CriticalStream));
+        assert_eq!(result, Err(Http3Violation::SecondStream));
+        assert_eq!(control.finish(3), Err(Http3Violation::CriticalStream));
     }
-    assert_eq!(Control::new().feed(1, b"x"), Err(Violation::ServerRequest));
+    assert_eq!(Control::new().feed(1, b"x"), Err(Http3Violation::ServerRequest));
 }
 
 #[test]
 fn each_breach_has_its_code_and_says_what_it_is() {
     for (violation, code, text) in [
-        (Violation::NoSettings, code::MISSING_SETTINGS, "control stream without settings"),
+        (Http3Violation::NoSettings, code::MISSING_SETTINGS, "control stream without settings"),
         (
-            Violation::CriticalStream,
+            Http3Violation::CriticalStream,
             code::CLOSED_CRITICAL_STREAM,
             "end of a stream that the connection cannot do without",
         ),
-        (Violation::SecondStream, code::STREAM_CREATION, "second stream of a type that comes once"),
         (
-            Violation::EncoderStream,
+            Http3Violation::SecondStream,
+            code::STREAM_CREATION,
+            "second stream of a type that comes once",
+        ),
+        (
+            Http3Violation::EncoderStream,
             code::QPACK_ENCODER_STREAM,
             "instruction to fill a table of fields that is not there",
         ),

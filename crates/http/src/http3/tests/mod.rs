@@ -6,7 +6,7 @@ mod responses;
 
 use std::sync::Arc;
 
-use super::{Heads, Parts, Reader, Request, Violation};
+use super::{Heads, Http3Request, Http3Violation, Parts, StreamReader};
 use crate::observer::{Answer, Loss, Observer, Token};
 
 /// What was told, a line each.
@@ -56,20 +56,20 @@ impl Observer for Log {
     }
 }
 
-fn request(method: &str, body: Option<Vec<u8>>, observed: bool) -> Request {
+fn request(method: &str, body: Option<Vec<u8>>, observed: bool) -> Http3Request {
     let (scheme, authority) = ("https", "[::1]");
     let parts = Parts { method, scheme, authority, path: "/a", headers: &[] };
-    Request::new(&parts, body.map(Arc::new), observed).unwrap()
+    Http3Request::new(&parts, body.map(Arc::new), observed).unwrap()
 }
 
 /// What is told of `bytes` in pieces that end at `cuts`, and of the end of the stream.
 fn read(
-    request: &Request,
+    request: &Http3Request,
     bytes: &[u8],
     cuts: &[usize],
     heads: &mut Heads,
-) -> (String, Result<(), Violation>) {
-    let mut reader = Reader::new(0, request);
+) -> (String, Result<(), Http3Violation>) {
+    let mut reader = StreamReader::new(0, request);
     let mut log = Log::default();
     let mut at = 0;
     let mut result = Ok(());

@@ -2,9 +2,9 @@
 
 use super::super::code;
 use super::super::frame::{kind, write_head};
-use super::super::{Heads, Reader, Request, Violation};
+use super::super::{Heads, Http3Request, Http3Violation, StreamReader};
 use super::{Log, cuts, read, request};
-use crate::hpack::Error;
+use crate::hpack::HpackError;
 use crate::qpack;
 
 fn frame(kind: u64, payload: impl AsRef<[u8]>) -> Vec<u8> {
@@ -31,10 +31,10 @@ fn data(content: &str) -> Vec<u8> {
 
 fn assert_reads(
     name: &str,
-    request: &Request,
+    request: &Http3Request,
     frames: &[Vec<u8>],
     told: &str,
-    result: Result<(), Violation>,
+    result: Result<(), Http3Violation>,
 ) {
     let bytes = frames.concat();
     let mut heads = Heads::default();
@@ -133,7 +133,7 @@ fn a_malformed_response_is_lost_alone() {
 }
 
 /// A name, what comes, and what it is and with which code.
-type Case = (&'static str, Vec<Vec<u8>>, (Violation, u64));
+type Case = (&'static str, Vec<Vec<u8>>, (Http3Violation, u64));
 
 #[test]
 fn what_is_illegal_on_a_stream_of_requests_breaks_the_connection() {
@@ -141,8 +141,9 @@ fn what_is_illegal_on_a_stream_of_requests_breaks_the_connection() {
     let mut long = Vec::new();
     write_head(&mut long, kind::HEADERS, 262_145);
     let section = |bytes: &[u8]| frame(kind::HEADERS, bytes);
-    let unexpected = (Violation::UnexpectedFrame, code::FRAME_UNEXPECTED);
-    let compression = |error| (Violation::Compression(error), code::QPACK_DECOMPRESSION_FAILED);
+    let unexpected = (Http3Violation::UnexpectedFrame, code::FRAME_UNEXPECTED);
+    let compression =
+        |error| (Http3Violation::Compression(error), code::QPACK_DECOMPRESSION_FAILED);
     let trailers = head(&[("a", "b")]);
     let cases: Vec<Case> = vec![
         ("content first", vec![data("x")], unexpected),
@@ -154,12 +155,16 @@ fn what_is_illegal_on_a_stream_of_requests_breaks_the_connection() {
         ("CANCEL_PUSH", vec![frame(kind::CANCEL_PUSH, "\0")], unexpected),
         ("MAX_PUSH_ID", vec![frame(kind::MAX_PUSH_ID, "\0")], unexpected),
         ("PING of HTTP/2", vec![frame(6, "12345678")], unexpected),
-        ("a push", vec![frame(kind::PUSH_PROMISE, "\0\0\0")], (Violation::Push, code::ID)),
-        ("long fields", vec![long], (Violation::FieldsTooLong, code::EXCESSIVE_LOAD)),
-        ("no prefix", vec![section(b"")], compression(Error::Truncated)),
-        ("a table", vec![section(b"\x02\0\x80")], compression(Error::Index)),
-        ("half a field", vec![section(b"\0\0\x51\x05a")], compression(Error::Truncated)),
-        ("a flood", vec![ok(), data("").repeat(100_001)], (Violation::Flood, code::EXCESSIVE_LOAD)),
+        ("a push", vec![frame(kind::PUSH_PROMISE, "\0\0\0")], (Http3Violation::Push, code::ID)),
+        ("long fields", vec![long], (Http3Violation::FieldsTooLong, code::EXCESSIVE_LOAD)),
+        ("no prefix", vec![section(b"")], compression(HpackError::Truncated)),
+        ("a table", vec![section(b"\x02\0\x80")], compression(HpackError::Index)),
+        ("half a field", vec![section(b"\0\0\x51\x05a")], compression(HpackError::Truncated)),
+        (
+            "a flood",
+            vec![ok(), data("").repeat(100_001)],
+            (Http3Violation::Flood, code::EXCESSIVE_LOAD),
+        ),
     ];
     for (name, frames, (violation, code)) in cases {
         let bytes = frames.concat();
@@ -181,7 +186,7 @@ fn a_stream_that_ends_within_a_frame_breaks_the_connection() {
     let bytes = whole.concat();
     for end in 1..=bytes.len() {
         let (_, result) = read(&get, &bytes[..end], &[], &mut heads);
-        let expected = if ends.contains(&end) { Ok(()) } else { Err(Violation::FrameLength) };
+        let expected = if ends.contains(&end) { Ok(()) } else { Err(Http3Violation::FrameLength) };
         assert_eq!(result, expected, "{end}");
     }
 }
@@ -190,13 +195,13 @@ fn a_stream_that_ends_within_a_frame_breaks_the_connection() {
 fn an_exchange_is_lost_once() {
     let get = request("GET", None, false);
     let mut log = Log::default();
-    let mut reader = Reader::new(0, &get);
+    let mut reader = StreamReader::new(0, &get);
     reader.feed(&ok(), &mut Heads::default(), &mut log).unwrap();
     reader.reset(code::REQUEST_REJECTED, &mut log);
     reader.disown(&mut log);
     assert_eq!(reader.finish(&mut log), Ok(()));
     assert_eq!(log.text, "begun\nlost Reset(267)\n");
-    let mut reader = Reader::new(0, &get);
+    let mut reader = StreamReader::new(0, &get);
     reader.disown(&mut log);
     assert!(log.text.ends_with("lost Unprocessed\n"));
 }

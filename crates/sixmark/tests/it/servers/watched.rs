@@ -15,7 +15,7 @@ use sixmark_wire::Span;
 use sixmark_wire::flow::{
     Closure, Ends, Follower, Observed, Sent, Settings, Sink, Spoken, Transfer,
 };
-use sixmark_wire::pcap::{Format, HEADER, Next};
+use sixmark_wire::pcap::{Format, HEADER, NextRecord};
 
 use self::made::{Link, Made, Origin, Recording, ask, large_datagrams, load, secure};
 use self::tshark::{ACK, FIN, RST, SYN, Shown, streams};
@@ -51,7 +51,7 @@ fn follow(file: &Path, ports: &[u16]) -> Found {
     let mut follower =
         Follower::new(Settings { ports: ports.to_vec(), ..Settings::default() }, Found::default());
     let mut rest = &all[HEADER..];
-    while let Next::Record(record, behind) = format.next(rest) {
+    while let NextRecord::Record(record, behind) = format.next(rest) {
         let span = Span::new(record.bytes, record.length as usize);
         follower.packet(format.link, record.at_ns, span);
         rest = behind;

@@ -3,7 +3,7 @@
 
 use sixmark_model::outcome::Outcome;
 use sixmark_model::tally::SliceTally;
-use sixmark_sys::driver::{Close, Handshake, Path};
+use sixmark_sys::driver::{Close, Handshake, TcpPath};
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran};
@@ -86,7 +86,8 @@ fn paths(ran: &Ran, family: Family) {
     let asked = || ran.ledger.established(family, ran.measured_from).filter_map(|page| page.path);
     let again = asked().map(|path| u64::from(path.retransmitted)).sum::<u64>();
     assert_eq!((found.read, found.retransmitted), (asked().count() as u64, again), "{family}");
-    let twice = |path: Path| path.duplicates.map(|twice| u64::from(twice.min(path.retransmitted)));
+    let twice =
+        |path: TcpPath| path.duplicates.map(|twice| u64::from(twice.min(path.retransmitted)));
     let spurious = asked().filter_map(twice).reduce(|one, other| one + other);
     assert_eq!(found.spurious, spurious, "{family}: spurious");
     let shortest = asked().filter(|path| path.min_rtt.is_some()).count() as u64;

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use sixmark_sys::driver::{Close, Epoll, Handed, Kind, Message, Uring, Way};
+use sixmark_sys::driver::{Close, Epoll, EventKind, Handed, Message, SocketRoute, Uring};
 use sixmark_units::family::Family;
 
 use super::conformance::next;
@@ -24,10 +24,16 @@ fn a_close_takes_back_what_waits_for_room<D: Make>(family: Family, lasting: bool
     let listener = TcpListener::bind(loopback(family)).unwrap();
     let to = listener.local_addr().unwrap();
     let mut driver = D::make();
-    let way =
-        Way { to, from: None, no_delay: true, lasting, ask_handshake: false, datagrams: false };
+    let way = SocketRoute {
+        to,
+        from: None,
+        no_delay: true,
+        lasting,
+        ask_handshake: false,
+        datagrams: false,
+    };
     driver.connect(SLOT, &way);
-    assert_eq!(next(&mut driver).kind, Kind::Connected(to.ip()));
+    assert_eq!(next(&mut driver).kind, EventKind::Connected(to.ip()));
     let peer = listener.accept().unwrap().0;
 
     let small = (0..REQUESTS).map(|_| Message::new(vec![b's'; SIZE]));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_sys::driver::{
-    Close, Driver, Event, Grain, Handed, Handshake, Kind, Message, Stamps, Way,
+    Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, SocketRoute, Stamps,
 };
 use sixmark_units::family::Family;
 
@@ -23,7 +23,7 @@ const SLOT: u32 = 3;
 pub(crate) fn next(driver: &mut impl Driver) -> Event {
     loop {
         let event = next_of_all(driver);
-        if event.kind != Kind::Left {
+        if event.kind != EventKind::Left {
             return event;
         }
     }
@@ -46,7 +46,7 @@ fn connected<S: Stage>(stage: &mut S) -> IpAddr {
     driver.connect(SLOT, &way);
     let event = next(driver);
     assert_eq!(event.slot, SLOT);
-    assert_eq!(event.kind, Kind::Connected(way.to.ip()));
+    assert_eq!(event.kind, EventKind::Connected(way.to.ip()));
     way.to.ip()
 }
 
@@ -54,7 +54,7 @@ fn ask<S: Stage>(stage: &mut S) {
     let (driver, _) = stage.parts();
     match driver.send(SLOT, &Message::new(*b"request")) {
         Handed::Whole(at) => assert!(at <= driver.now()),
-        Handed::Later => assert_eq!(next(driver).kind, Kind::Sent),
+        Handed::Later => assert_eq!(next(driver).kind, EventKind::Sent),
     }
 }
 
@@ -80,8 +80,8 @@ fn answers_before_the_end_of_sending(driver: &mut impl Driver) -> usize {
     let mut answers = 0;
     loop {
         match next(driver).kind {
-            Kind::Sent => return answers,
-            Kind::Received(count) => answers += count,
+            EventKind::Sent => return answers,
+            EventKind::Received(count) => answers += count,
             other => panic!("{other:?} before all was sent"),
         }
     }
@@ -92,12 +92,12 @@ fn receive(driver: &mut impl Driver, count: usize) -> (usize, usize) {
     let (mut received, mut dropped) = (0, 0);
     while received + dropped < count {
         match next(driver).kind {
-            Kind::Received(more) => {
+            EventKind::Received(more) => {
                 assert_eq!(driver.bytes().len(), more);
                 assert!(driver.bytes().iter().all(|&byte| byte == b'x'));
                 received += more;
             }
-            Kind::Dropped(more) => dropped += more as usize,
+            EventKind::Dropped(more) => dropped += more as usize,
             other => panic!("{other:?} in the middle of {count} bytes"),
         }
     }
@@ -110,7 +110,7 @@ fn a_refusal_is_told<S: Stage>(family: Family) {
     let (driver, way) = stage.parts();
     for _ in 0..3 {
         driver.connect(SLOT, &way);
-        assert_eq!(next(driver).kind, Kind::Failed(ECONNREFUSED));
+        assert_eq!(next(driver).kind, EventKind::Failed(ECONNREFUSED));
         driver.close(SLOT, Close::Reset);
     }
 }
@@ -144,7 +144,7 @@ fn an_end_is_told<S: Stage>(family: Family) {
     let mut stage = S::set(Scene::Closes, family);
     connected(&mut stage);
     ask(&mut stage);
-    assert_eq!(next(stage.parts().0).kind, Kind::Ended);
+    assert_eq!(next(stage.parts().0).kind, EventKind::Ended);
     stage.parts().0.close(SLOT, Close::Orderly);
 }
 
@@ -153,7 +153,7 @@ fn a_reset_is_told<S: Stage>(family: Family) {
     connected(&mut stage);
     ask(&mut stage);
     let kind = next(stage.parts().0).kind;
-    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
+    assert!(matches!(kind, EventKind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
     stage.parts().0.close(SLOT, Close::Orderly);
 }
 
@@ -164,7 +164,7 @@ fn what_there_is_no_room_for_is_sent_later<S: Stage>(family: Family) {
     let bytes = Message::with_body(b"head".to_vec(), Some(&body));
     assert_eq!(stage.parts().0.send(SLOT, &bytes), Handed::Later);
     stage.go_on();
-    assert_eq!(next(stage.parts().0).kind, Kind::Sent);
+    assert_eq!(next(stage.parts().0).kind, EventKind::Sent);
     stage.parts().0.close(SLOT, Close::Orderly);
 }
 
@@ -179,7 +179,7 @@ fn a_response_before_the_requests_end_is_told_before_the_end<S: Stage>(family: F
     );
     assert_eq!(receive(driver, 45), (45, 0));
     let kind = next(driver).kind;
-    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE) | Kind::Ended), "{kind:?}");
+    assert!(matches!(kind, EventKind::Failed(ECONNRESET | EPIPE) | EventKind::Ended), "{kind:?}");
     driver.close(SLOT, Close::Orderly);
 }
 
@@ -192,7 +192,7 @@ fn a_reset_right_behind_bytes_is_told_after_them<S: Stage>(family: Family) {
         let driver = stage.parts().0;
         assert_eq!(receive(driver, 45), (45, 0));
         let kind = next(driver).kind;
-        assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
+        assert!(matches!(kind, EventKind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
         driver.close(SLOT, Close::Orderly);
     }
 }
@@ -258,7 +258,7 @@ fn a_reset_amid_passes_is_told_after_what_came<S: Stage>(family: Family) {
     assert_eq!(driver.pass(SLOT, &mut vec![b'x'; 64 << 20]), Handed::Later);
     assert_eq!(receive(driver, 45), (45, 0));
     let kind = next(driver).kind;
-    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE) | Kind::Ended), "{kind:?}");
+    assert!(matches!(kind, EventKind::Failed(ECONNRESET | EPIPE) | EventKind::Ended), "{kind:?}");
     driver.close(SLOT, Close::Orderly);
 }
 
@@ -267,7 +267,7 @@ fn a_reset_after_a_pass_is_told<S: Stage>(family: Family) {
     connected(&mut stage);
     pass(&mut stage, &mut b"request".to_vec());
     let kind = next(stage.parts().0).kind;
-    assert!(matches!(kind, Kind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
+    assert!(matches!(kind, EventKind::Failed(ECONNRESET | EPIPE)), "{kind:?}");
     stage.parts().0.close(SLOT, Close::Orderly);
 }
 
@@ -293,7 +293,7 @@ fn received_bytes_may_be_changed_in_place<S: Stage>(family: Family) {
         ask(&mut stage);
         let (driver, mut left) = (stage.parts().0, 3);
         while left > 0 {
-            let Kind::Received(count) = next(driver).kind else { panic!("no bytes") };
+            let EventKind::Received(count) = next(driver).kind else { panic!("no bytes") };
             assert_eq!(driver.bytes_mut(), &b"xxx"[..count]);
             driver.bytes_mut().fill(b'y');
             assert_eq!(driver.bytes(), &b"yyy"[..count]);
@@ -308,7 +308,7 @@ fn nothing_is_told_of_a_slots_former_connection<S: Stage>(family: Family) {
         connected(&mut stage);
         ask(&mut stage);
         // Its first bytes are here, others are on their way.
-        assert!(matches!(next(stage.parts().0).kind, Kind::Received(_)));
+        assert!(matches!(next(stage.parts().0).kind, EventKind::Received(_)));
         stage.parts().0.close(SLOT, close);
     }
     // A connect whose end was not waited for.
@@ -357,7 +357,7 @@ fn the_handshake_is_told_once_established<S: Stage>(family: Family) {
         let (driver, way) = stage.parts();
         let called = driver.connect(SLOT, &way);
         let event = next(driver);
-        assert_eq!(event.kind, Kind::Connected(way.to.ip()));
+        assert_eq!(event.kind, EventKind::Connected(way.to.ip()));
         let told = driver.handshake(SLOT);
         let Some(Handshake::Took(nanos)) = told else { panic!("{told:?}") };
         assert!(nanos <= event.at - called + 1_000, "{nanos}, {called} {event:?}");
@@ -373,8 +373,8 @@ fn no_handshake_is_told_that_was_not_asked_for<S: Stage>(family: Family) {
     let mut stage = S::set(Scene::Answers(1), family);
     for asked in [true, false] {
         let (driver, way) = stage.parts();
-        driver.connect(SLOT, &Way { ask_handshake: asked, ..way });
-        assert_eq!(next(driver).kind, Kind::Connected(way.to.ip()));
+        driver.connect(SLOT, &SocketRoute { ask_handshake: asked, ..way });
+        assert_eq!(next(driver).kind, EventKind::Connected(way.to.ip()));
         assert_eq!(driver.handshake(SLOT).is_some(), asked);
         driver.close(SLOT, Close::Orderly);
     }
@@ -398,7 +398,7 @@ fn times_are_in_order<S: Stage>(family: Family) {
             let mut left = size;
             while left > 0 {
                 let event = next(driver);
-                let Kind::Received(count) = event.kind else { panic!("{event:?}") };
+                let EventKind::Received(count) = event.kind else { panic!("{event:?}") };
                 assert!(latest <= event.at, "received {}, before {latest}", event.at);
                 (latest, left) = (event.at, left - count);
             }

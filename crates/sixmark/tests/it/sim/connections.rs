@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sixmark_model::plan::Close;
 use sixmark_model::plan::ratio::Ratio;
-use sixmark_sys::driver::{self, Way};
+use sixmark_sys::driver::{self, SocketRoute};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::balance;
@@ -119,7 +119,7 @@ fn never_are_there_more_connections_than_the_plan_allows() {
         plan.connection.most_open = plan.load.connections.saturating_add(seed as u32 % 4);
         let places = plan.load.connections.get() as usize;
         let most_open = plan.connection.most_open.get() as usize;
-        let dial = |way: &Way, random: &mut super::random::Random| {
+        let dial = |way: &SocketRoute, random: &mut super::random::Random| {
             Dial::connects(way, random.below(20 * MILLI))
         };
         let ran = Sim { seed, ..Sim::new(plan) }.run(Script::new(dial, |r, _| Reply::ok(r)));
@@ -145,7 +145,7 @@ fn connections_from_the_warm_up_are_not_counted_when_they_close() {
 /// Whatever is dialled, `peer` answers.
 fn answers(peer: &str) -> Script {
     let peer: IpAddr = peer.parse().unwrap();
-    let dial = move |_: &Way, _: &mut _| Dial::Connects { after: MILLI, peer };
+    let dial = move |_: &SocketRoute, _: &mut _| Dial::Connects { after: MILLI, peer };
     Script::new(dial, |request, _| Reply::ok(request))
 }
 
@@ -171,7 +171,7 @@ fn a_peer_of_the_other_family_is_counted_right_across_seconds_and_the_warm_up() 
         plan.load.warmup = Duration::from_millis(warmup);
         plan.connection.keep_alive = warmup > 0;
         let peer: IpAddr = "192.0.2.1".parse().unwrap();
-        let dial = move |_: &Way, _: &mut _| Dial::Connects { after: SECOND * 3 / 7, peer };
+        let dial = move |_: &SocketRoute, _: &mut _| Dial::Connects { after: SECOND * 3 / 7, peer };
         let ran = Sim::new(plan).run(Script::new(dial, |request, _| Reply::ok(request)));
         balance::check_tally(&ran);
         let ipv4 = &ran.tally()[Family::Ipv4];

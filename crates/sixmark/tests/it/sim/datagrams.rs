@@ -6,7 +6,8 @@ use std::process::Command;
 
 use libc::ECONNREFUSED;
 use sixmark_sys::driver::{
-    Close, Driver, Epoll, Event, From, Handed, Kind, PeerWrites, Slot, Stamps, Uring, Way,
+    Close, Driver, Epoll, Event, EventKind, Handed, LocalAddress, PeerWrites, Slot, SocketRoute,
+    Stamps, Uring,
 };
 use sixmark_units::family::Family;
 
@@ -25,13 +26,24 @@ pub(super) fn loopback(family: Family) -> SocketAddr {
 }
 
 fn connected(driver: &mut impl Driver, slot: Slot, to: SocketAddr, from: Option<SocketAddr>) {
-    assert_eq!(connect(driver, slot, to, from), Kind::Connected(to.ip()));
+    assert_eq!(connect(driver, slot, to, from), EventKind::Connected(to.ip()));
 }
 
-fn connect(driver: &mut impl Driver, slot: Slot, to: SocketAddr, from: Option<SocketAddr>) -> Kind {
-    let from = from.map(|address| From { address, foreign: false });
-    let way =
-        Way { to, from, no_delay: false, lasting: true, ask_handshake: false, datagrams: true };
+fn connect(
+    driver: &mut impl Driver,
+    slot: Slot,
+    to: SocketAddr,
+    from: Option<SocketAddr>,
+) -> EventKind {
+    let from = from.map(|address| LocalAddress { address, foreign: false });
+    let way = SocketRoute {
+        to,
+        from,
+        no_delay: false,
+        lasting: true,
+        ask_handshake: false,
+        datagrams: true,
+    };
     driver.connect(slot, &way);
     let event = next(driver);
     assert_eq!(event.slot, slot);
@@ -43,7 +55,7 @@ fn cast(driver: &mut impl Driver, slot: Slot, bytes: &[u8], segment: Option<usiz
         Handed::Whole(at) => assert!(at <= driver.now()),
         Handed::Later => {
             let event = next(driver);
-            assert_eq!((event.slot, event.kind), (slot, Kind::Sent));
+            assert_eq!((event.slot, event.kind), (slot, EventKind::Sent));
         }
     }
 }
@@ -65,14 +77,14 @@ fn paired(driver: &mut impl Driver, family: Family) -> bool {
     let here = between.recv_from(&mut [0; 5]).unwrap().1;
     drop(between);
     let kind = connect(driver, THERE, here, Some(there));
-    assert!(kind == Kind::Connected(here.ip()) || kind == Kind::Failed(libc::EADDRINUSE));
-    kind == Kind::Connected(here.ip())
+    assert!(kind == EventKind::Connected(here.ip()) || kind == EventKind::Failed(libc::EADDRINUSE));
+    kind == EventKind::Connected(here.ip())
 }
 
 /// The next datagrams to come in a slot, and their ECN bits.
 fn heard(driver: &mut impl Driver, slot: Slot) -> (Vec<Vec<u8>>, u8) {
     let event = next(driver);
-    let Event { kind: Kind::Datagrams { length, segment, ecn }, .. } = event else {
+    let Event { kind: EventKind::Datagrams { length, segment, ecn }, .. } = event else {
         panic!("{event:?}")
     };
     assert_eq!((event.slot, driver.bytes().len()), (slot, length));
@@ -156,7 +168,7 @@ fn a_port_that_nobody_has_refuses(driver: &mut impl Driver, family: Family) {
         let gone = UdpSocket::bind(loopback(family)).unwrap().local_addr().unwrap();
         connected(driver, HERE, gone, None);
         cast(driver, HERE, b"anybody?", None, 0);
-        assert_eq!(next(driver).kind, Kind::Failed(ECONNREFUSED));
+        assert_eq!(next(driver).kind, EventKind::Failed(ECONNREFUSED));
         driver.close(HERE, Close::Orderly);
     }
 }
@@ -202,7 +214,7 @@ fn nothing_is_told_of_a_closed_slots_datagrams(driver: &mut impl Driver, family:
         cast(driver, HERE, &sent.concat(), Some(SIZE), 0);
         cast(driver, THERE, &sent.concat(), Some(SIZE), 0);
         // Some was told, some waits.
-        assert!(matches!(next(driver).kind, Kind::Datagrams { .. }));
+        assert!(matches!(next(driver).kind, EventKind::Datagrams { .. }));
         driver.close(HERE, close);
         driver.close(THERE, close);
         pair(driver, family);
@@ -225,8 +237,8 @@ fn what_there_is_no_room_for_goes_later(driver: &mut impl Driver, family: Family
         }
         loop {
             match next(driver).kind {
-                Kind::Sent => break,
-                Kind::Datagrams { segment, .. } => {
+                EventKind::Sent => break,
+                EventKind::Datagrams { segment, .. } => {
                     came.extend(driver.bytes().chunks(segment).map(<[u8]>::to_vec));
                 }
                 other => panic!("{other:?}"),

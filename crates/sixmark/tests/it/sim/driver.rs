@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use sixmark_sys::driver::{Close, Driver, Event, Handed, Handshake, Message, Path, Slot, Way};
+use sixmark_sys::driver::{
+    Close, Driver, Event, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
+};
 
 use super::world::World;
 
@@ -36,7 +38,7 @@ impl Driver for Simulated {
         self.world.borrow().waited
     }
 
-    fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
+    fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {
         self.world.borrow_mut().connect(slot, way)
     }
 
@@ -70,7 +72,7 @@ impl Driver for Simulated {
         self.world.borrow_mut().handshake(slot)
     }
 
-    fn path(&mut self, slot: Slot) -> Option<Path> {
+    fn path(&mut self, slot: Slot) -> Option<TcpPath> {
         self.world.borrow_mut().path(slot)
     }
 

@@ -1,6 +1,6 @@
 //! What the simulated servers saw, to hold a worker's counts against.
 
-use sixmark_sys::driver::{Close, Handshake, Path};
+use sixmark_sys::driver::{Close, Handshake, TcpPath};
 use sixmark_units::family::Family;
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Connection {
     /// What is told of its handshake, where that was to be asked.
     pub(crate) handshake: Option<Handshake>,
     /// What was told of its path.
-    pub(crate) path: Option<Path>,
+    pub(crate) path: Option<TcpPath>,
 }
 
 /// A request.

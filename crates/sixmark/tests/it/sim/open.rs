@@ -306,10 +306,11 @@ fn a_worker_that_can_not_keep_up_is_late_by_its_own_doing() {
 
 #[test]
 fn a_peer_that_refuses_is_asked_at_the_rate_and_no_more() {
-    let dial = |way: &sixmark_sys::driver::Way, _: &mut Random| match Family::of(way.to.ip()) {
-        Family::Ipv6 => super::script::Dial::Fails { after: 0, errno: ECONNREFUSED },
-        Family::Ipv4 => super::script::Dial::connects(way, MICRO),
-    };
+    let dial =
+        |way: &sixmark_sys::driver::SocketRoute, _: &mut Random| match Family::of(way.to.ip()) {
+            Family::Ipv6 => super::script::Dial::Fails { after: 0, errno: ECONNREFUSED },
+            Family::Ipv4 => super::script::Dial::connects(way, MICRO),
+        };
     let sim = Sim { most_waits: 20_000, ..Sim::new(at_rate(1_000.0, Duration::from_secs(2))) };
     let ran = sim.run(Script::new(dial, |request, _| Reply::ok(request)));
     balance::check(&ran);

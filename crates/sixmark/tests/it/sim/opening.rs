@@ -116,7 +116,9 @@ fn a_run_stopped_while_it_opens_sends_nothing() {
 }
 
 /// A server that takes the first few connections and then no more, as one without open files does.
-fn takes(few: usize) -> impl FnMut(&sixmark_sys::driver::Way, &mut super::random::Random) -> Dial {
+fn takes(
+    few: usize,
+) -> impl FnMut(&sixmark_sys::driver::SocketRoute, &mut super::random::Random) -> Dial {
     let mut dialled = 0;
     move |way, _| {
         dialled += 1;
@@ -164,7 +166,9 @@ fn an_address_that_never_answers_keeps_no_other_from_being_connected_to() {
             plan.connection.most_open = plan.load.connections;
             plan.load.timeout = std::time::Duration::from_secs(timeout);
             let dead: std::net::IpAddr = dead.parse().unwrap();
-            let dial = move |way: &sixmark_sys::driver::Way, _: &mut _| match way.to.ip() == dead {
+            let dial = move |way: &sixmark_sys::driver::SocketRoute, _: &mut _| match way.to.ip()
+                == dead
+            {
                 true => Dial::Silent,
                 false => Dial::connects(way, MICRO),
             };

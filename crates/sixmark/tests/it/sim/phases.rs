@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::plan::Plan;
 use sixmark_model::timing::Timing;
-use sixmark_sys::driver::{Handshake, Way};
+use sixmark_sys::driver::{Handshake, SocketRoute};
 use sixmark_units::family::Family;
 
 use super::harness::{plan, run};
@@ -34,7 +34,8 @@ fn timed(request: &Request) -> Reply {
 }
 
 fn script(reply: impl FnMut(&Request, &mut super::random::Random) -> Reply + 'static) -> Script {
-    let dial = |way: &Way, _: &mut _| Dial::connects(way, times(Family::of(way.to.ip())).connect);
+    let dial =
+        |way: &SocketRoute, _: &mut _| Dial::connects(way, times(Family::of(way.to.ip())).connect);
     Script::new(dial, reply)
 }
 

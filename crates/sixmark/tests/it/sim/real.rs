@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring, Way};
+use sixmark_sys::driver::{Driver, Epoll, PeerWrites, SocketRoute, Uring};
 use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 
@@ -46,8 +46,8 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
         Real { driver: D::make(), peer: Peer::start(scene, family) }
     }
 
-    fn parts(&mut self) -> (&mut D, Way) {
-        let way = Way {
+    fn parts(&mut self) -> (&mut D, SocketRoute) {
+        let way = SocketRoute {
             to: self.peer.address,
             from: None,
             no_delay: false,
@@ -75,7 +75,7 @@ impl Stage for OverStampedEpoll {
         OverStampedEpoll(OverEpoll { driver, peer: Peer::start(scene, family) })
     }
 
-    fn parts(&mut self) -> (&mut Epoll, Way) {
+    fn parts(&mut self) -> (&mut Epoll, SocketRoute) {
         self.0.parts()
     }
 

@@ -146,13 +146,13 @@ fn a_worker_that_never_gets_a_connection_gives_up_without_spinning() {
 #[test]
 fn a_family_that_refuses_rests_and_leaves_the_other_going() {
     for refusing in Family::BOTH {
-        let dial =
-            move |way: &sixmark_sys::driver::Way, _: &mut Random| match Family::of(way.to.ip())
-                == refusing
-            {
-                true => Dial::Fails { after: 0, errno: ECONNREFUSED },
-                false => Dial::connects(way, MICRO),
-            };
+        let dial = move |way: &sixmark_sys::driver::SocketRoute, _: &mut Random| match Family::of(
+            way.to.ip(),
+        ) == refusing
+        {
+            true => Dial::Fails { after: 0, errno: ECONNREFUSED },
+            false => Dial::connects(way, MICRO),
+        };
         let sim = Sim { most_waits: 5_000, ..Sim::new(lasting(Duration::from_secs(10))) };
         let ran = sim.run(Script::new(dial, |request, _| Reply::ok(request)));
         balance::check(&ran);

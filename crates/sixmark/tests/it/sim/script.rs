@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use sixmark_sys::driver::Way;
+use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;
 
 use super::http2::books::Books;
@@ -16,7 +16,7 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// Decides what becomes of connects and requests.
 pub(crate) struct Script {
-    pub(crate) dial: Decides<Way, Dial>,
+    pub(crate) dial: Decides<SocketRoute, Dial>,
     pub(crate) reply: Decides<Request, Reply>,
     /// Sees bytes that are passed. Where there is none, each pass is a request.
     pub(crate) see: Option<Decides<Passed, Reply>>,
@@ -29,7 +29,7 @@ type Decides<A, B> = Box<dyn FnMut(&A, &mut Random) -> B>;
 
 impl Script {
     pub(crate) fn new(
-        dial: impl FnMut(&Way, &mut Random) -> Dial + 'static,
+        dial: impl FnMut(&SocketRoute, &mut Random) -> Dial + 'static,
         reply: impl FnMut(&Request, &mut Random) -> Reply + 'static,
     ) -> Script {
         Script { dial: Box::new(dial), reply: Box::new(reply), see: None, books: None }
@@ -69,7 +69,7 @@ pub(crate) enum Dial {
 }
 
 impl Dial {
-    pub(crate) fn connects(way: &Way, after: u64) -> Dial {
+    pub(crate) fn connects(way: &SocketRoute, after: u64) -> Dial {
         Dial::Connects { after, peer: way.to.ip() }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use libc::{ECONNREFUSED, ECONNRESET};
-use sixmark_sys::driver::Way;
+use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;
 
 use super::driver::Simulated;
@@ -18,14 +18,14 @@ use super::world::{Rules, World};
 
 pub(crate) struct InSimulation {
     driver: Simulated,
-    way: Way,
+    way: SocketRoute,
 }
 
 impl Stage for InSimulation {
     type Driver = Simulated;
 
     fn set(scene: Scene, family: Family) -> InSimulation {
-        let dial = move |way: &Way, random: &mut Random| match scene {
+        let dial = move |way: &SocketRoute, random: &mut Random| match scene {
             Scene::Refuses => Dial::Fails { after: random.below(2), errno: ECONNREFUSED },
             _ => Dial::connects(way, random.below(2)),
         };
@@ -46,7 +46,7 @@ impl Stage for InSimulation {
             Family::Ipv6 => "[fd00::1]:80",
             Family::Ipv4 => "192.0.2.1:80",
         };
-        let way = Way {
+        let way = SocketRoute {
             to: to.parse().unwrap(),
             from: None,
             no_delay: false,
@@ -57,7 +57,7 @@ impl Stage for InSimulation {
         InSimulation { driver: Simulated::new(&world), way }
     }
 
-    fn parts(&mut self) -> (&mut Simulated, Way) {
+    fn parts(&mut self) -> (&mut Simulated, SocketRoute) {
         (&mut self.driver, self.way)
     }
 

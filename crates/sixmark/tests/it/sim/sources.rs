@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use libc::EADDRNOTAVAIL;
-use sixmark_sys::driver::{Close, Epoll, From, Kind, Uring, Way};
+use sixmark_sys::driver::{Close, Epoll, EventKind, LocalAddress, SocketRoute, Uring};
 
 use super::conformance::next;
 use super::real::Make;
@@ -17,14 +17,19 @@ const ADDRESSES: [(&str, &str); 2] =
 fn without_source<D: Make>() {
     for (from, to) in ADDRESSES.map(|(from, to)| (from.parse().unwrap(), to.parse().unwrap())) {
         for datagrams in [false, true] {
-            assert_eq!(begun::<D>(from, to, datagrams), Kind::NoSource(EADDRNOTAVAIL), "{from}");
+            assert_eq!(
+                begun::<D>(from, to, datagrams),
+                EventKind::NoSource(EADDRNOTAVAIL),
+                "{from}"
+            );
         }
     }
 }
 
-fn begun<D: Make>(from: SocketAddr, to: SocketAddr, datagrams: bool) -> Kind {
-    let from = Some(From { address: from, foreign: false });
-    let way = Way { to, from, no_delay: false, lasting: true, ask_handshake: false, datagrams };
+fn begun<D: Make>(from: SocketAddr, to: SocketAddr, datagrams: bool) -> EventKind {
+    let from = Some(LocalAddress { address: from, foreign: false });
+    let way =
+        SocketRoute { to, from, no_delay: false, lasting: true, ask_handshake: false, datagrams };
     let mut driver = D::make();
     driver.connect(SLOT, &way);
     let kind = next(&mut driver).kind;

@@ -1,6 +1,6 @@
 //! Where drivers are held to what all of them must do: a peer, and what it does.
 
-use sixmark_sys::driver::{Driver, Way};
+use sixmark_sys::driver::{Driver, SocketRoute};
 use sixmark_units::family::Family;
 
 /// What a peer does with every connection.
@@ -65,7 +65,7 @@ pub(crate) trait Stage {
     type Driver: Driver;
 
     fn set(scene: Scene, family: Family) -> Self;
-    fn parts(&mut self) -> (&mut Self::Driver, Way);
+    fn parts(&mut self) -> (&mut Self::Driver, SocketRoute);
     /// Lets a peer that hesitates go on.
     fn go_on(&mut self);
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_sys::driver::{Close, Event, Handed, Handshake, Kind, Path, Slot, Way};
+use sixmark_sys::driver::{Close, Event, EventKind, Handed, Handshake, Slot, SocketRoute, TcpPath};
 use sixmark_units::family::Family;
 
 use super::ledger::{Asked, Begun, Connection, Ledger};
@@ -88,7 +88,7 @@ impl World {
     }
 
     /// Returns when it was called.
-    pub(crate) fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
+    pub(crate) fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {
         let called = self.clock;
         self.work();
         let index = slot as usize;
@@ -196,12 +196,12 @@ impl World {
     }
 
     /// Each connection's own: its number says how much it sent again. Every fourth is not told.
-    pub(crate) fn path(&mut self, slot: Slot) -> Option<Path> {
+    pub(crate) fn path(&mut self, slot: Slot) -> Option<TcpPath> {
         let held = self.held(slot);
         assert!(held.established, "slot {slot} has no path");
         let index = held.number;
         let (number, page) = (index as u64, &mut self.ledger.connections[index]);
-        page.path = (number % 4 != 3).then_some(Path {
+        page.path = (number % 4 != 3).then_some(TcpPath {
             rtt: Some(1_000 + number),
             min_rtt: (number % 2 == 0).then_some(1_000),
             retransmitted: (number % 3) as u32,
@@ -254,7 +254,7 @@ impl World {
         Some(Event { slot, at, kind })
     }
 
-    fn tell(&mut self, at: u64, slot: Slot, step: Step) -> Kind {
+    fn tell(&mut self, at: u64, slot: Slot, step: Step) -> EventKind {
         match step {
             Step::Connected(peer) => {
                 let held = self.held(slot);
@@ -265,27 +265,27 @@ impl World {
                 page.established = Some(at);
                 page.handshake = said;
                 page.family = Family::of(peer);
-                Kind::Connected(peer)
+                EventKind::Connected(peer)
             }
             Step::Sent => {
                 self.taken(slot);
-                Kind::Sent
+                EventKind::Sent
             }
-            Step::Left => Kind::Left,
+            Step::Left => EventKind::Left,
             Step::Bytes(bytes) => self.tell_bytes(at, slot, bytes, false),
             Step::LastBytes(bytes) => self.tell_bytes(at, slot, bytes, true),
             Step::Fin => {
                 self.end(slot);
-                Kind::Ended
+                EventKind::Ended
             }
             Step::Error(errno) => {
                 self.end(slot);
-                Kind::Failed(errno)
+                EventKind::Failed(errno)
             }
         }
     }
 
-    fn tell_bytes(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>, last: bool) -> Kind {
+    fn tell_bytes(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>, last: bool) -> EventKind {
         if self.script.books.is_some() {
             return self.tell_frames(at, slot, bytes);
         }
@@ -309,14 +309,14 @@ impl World {
             asked.answered |= last;
         }
         if dropped {
-            return Kind::Dropped(bytes.len() as u64);
+            return EventKind::Dropped(bytes.len() as u64);
         }
         self.bytes = bytes;
-        Kind::Received(self.bytes.len())
+        EventKind::Received(self.bytes.len())
     }
 
     /// Cuts what came somewhere and keeps the rest for a while.
-    fn tell_frames(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>) -> Kind {
+    fn tell_frames(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>) -> EventKind {
         let held = self.held(slot);
         bytes.splice(0..0, std::mem::take(&mut held.carried));
         let number = held.number;
@@ -331,7 +331,7 @@ impl World {
             books.borrow_mut().told(number, family, at, &bytes);
         }
         self.bytes = bytes;
-        Kind::Received(self.bytes.len())
+        EventKind::Received(self.bytes.len())
     }
 
     fn end(&mut self, slot: Slot) {

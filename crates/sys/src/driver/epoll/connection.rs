@@ -7,13 +7,13 @@ use libc::{EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 use super::track::Track;
 use crate::driver::begin::outcome_with_handshake;
 use crate::driver::datagram::Datagrams;
-use crate::driver::own::{Bytes, Spare};
-use crate::driver::{Handshake, Kind};
+use crate::driver::own::{OwnBytes, Spare};
+use crate::driver::{EventKind, Handshake};
 use crate::socket;
 
 /// A slot: vacant where it has no descriptor.
 #[derive(Default)]
-pub(super) struct Socket {
+pub(super) struct EpollSocket {
     pub(super) fd: Option<OwnedFd>,
     pub(super) generation: u32,
     pub(super) connecting: bool,
@@ -29,7 +29,7 @@ pub(super) struct Socket {
     /// Registered for EPOLLOUT.
     pub(super) asks_writable: bool,
     /// What is left to send, and how much of it is sent.
-    pub(super) sending: Option<(Bytes, usize)>,
+    pub(super) sending: Option<(OwnBytes, usize)>,
     pub(super) droppable: u64,
     /// It is one of datagrams.
     pub(super) datagrams: Option<Datagrams>,
@@ -40,7 +40,7 @@ pub(super) struct Socket {
     pub(super) track: Option<Track>,
 }
 
-impl Socket {
+impl EpollSocket {
     /// Takes note of what epoll says.
     pub(super) fn note(&mut self, events: i32) {
         // A stamp in the error queue is told like an error, but is no end.
@@ -53,7 +53,7 @@ impl Socket {
     }
 
     /// What became of a connection attempt that epoll spoke of.
-    pub(super) fn connected(&mut self) -> Option<Kind> {
+    pub(super) fn connected(&mut self) -> Option<EventKind> {
         if !self.writable {
             return None;
         }
@@ -62,19 +62,19 @@ impl Socket {
         match outcome {
             Ok(peer) => {
                 self.connecting = false;
-                Some(Kind::Connected(peer))
+                Some(EventKind::Connected(peer))
             }
-            Err(errno) => self.ended(Kind::Failed(errno)),
+            Err(errno) => self.ended(EventKind::Failed(errno)),
         }
     }
 
     /// Sends what is left; none where the kernel has no room.
-    pub(super) fn go_on_sending(&mut self, spare: &mut Spare) -> Option<Kind> {
+    pub(super) fn go_on_sending(&mut self, spare: &mut Spare) -> Option<EventKind> {
         let (bytes, from) = self.sending.take()?;
         match self.hand(bytes.length(), from, |from| bytes.rest(from)) {
             Ok(end) if end == bytes.length() => {
                 spare.give_all(bytes);
-                Some(Kind::Sent)
+                Some(EventKind::Sent)
             }
             Ok(end) => {
                 self.writable = false;
@@ -89,15 +89,15 @@ impl Socket {
     }
 
     /// Sends the datagrams that are left.
-    pub(super) fn go_on_casting(&mut self) -> Option<Kind> {
+    pub(super) fn go_on_casting(&mut self) -> Option<EventKind> {
         let datagrams = self.datagrams.as_mut().filter(|datagrams| datagrams.keeps())?;
         match datagrams.go_on(self.fd.as_ref()?) {
-            Ok(true) => Some(Kind::Sent),
+            Ok(true) => Some(EventKind::Sent),
             Ok(false) => {
                 self.writable = false;
                 None
             }
-            Err(errno) => self.ended(Kind::Failed(errno)),
+            Err(errno) => self.ended(EventKind::Failed(errno)),
         }
     }
 
@@ -131,15 +131,15 @@ impl Socket {
 
     /// The last thing to tell: nothing more is asked of the socket. Where sending failed before, that
     /// is what ended it.
-    pub(super) fn ended(&mut self, kind: Kind) -> Option<Kind> {
+    pub(super) fn ended(&mut self, kind: EventKind) -> Option<EventKind> {
         self.readable = false;
         self.writable = false;
-        Some(self.refused.take().map_or(kind, Kind::Failed))
+        Some(self.refused.take().map_or(kind, EventKind::Failed))
     }
 
     /// Nothing to receive for now.
-    pub(super) fn ended_none(&mut self) -> Option<Kind> {
+    pub(super) fn ended_none(&mut self) -> Option<EventKind> {
         self.readable = false;
-        self.refused.and_then(|errno| self.ended(Kind::Failed(errno)))
+        self.refused.and_then(|errno| self.ended(EventKind::Failed(errno)))
     }
 }

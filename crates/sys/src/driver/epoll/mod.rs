@@ -20,10 +20,12 @@ use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 use super::begin::{Begun, begin, failed};
 use super::datagram::{self, Datagrams};
 use super::errno::number;
-use super::own::{Bytes, Spare, rest};
-use super::{Close, Driver, Event, Handed, Handshake, Kind, Message, Path, Slot, Stamps, Way};
+use super::own::{OwnBytes, Spare, rest};
+use super::{
+    Close, Driver, Event, EventKind, Handed, Handshake, Message, Slot, SocketRoute, Stamps, TcpPath,
+};
 use crate::{check, clock, path, socket, stamp};
-use connection::Socket;
+use connection::EpollSocket;
 use stamped::Stamped;
 
 /// Bytes received at once. Larger ones would leave the processor's second-level cache.
@@ -38,7 +40,7 @@ const DROP: u64 = 1 << 30;
 /// Drives connections by epoll.
 pub struct Epoll {
     epoll: OwnedFd,
-    sockets: Vec<Socket>,
+    sockets: Vec<EpollSocket>,
     /// What the kernel told and is not yet dealt with.
     told: Vec<libc::epoll_event>,
     next_told: usize,
@@ -111,7 +113,7 @@ impl Epoll {
     }
 
     /// Begins a connection in a slot: when the connect call began.
-    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
+    fn begin(&mut self, slot: Slot, way: &SocketRoute) -> io::Result<u64> {
         let Begun { fd, called, returned, peer, handshake } = begin(way)?;
         let track = match &self.stamped {
             Some(_) if way.datagrams => {
@@ -129,7 +131,7 @@ impl Epoll {
         socket.connecting = peer.is_none();
         (socket.ask_handshake, socket.handshake) = (way.ask_handshake, handshake);
         self.register(slot, libc::EPOLL_CTL_ADD, peer.is_none())?;
-        let kind = peer.map(Kind::Connected);
+        let kind = peer.map(EventKind::Connected);
         self.ready.extend(kind.map(|kind| Event { slot, at: returned, kind }));
         Ok(called)
     }
@@ -176,13 +178,13 @@ impl Epoll {
     }
 
     /// The connection that `token` means, unless it is gone.
-    fn socket(&mut self, token: Token) -> Option<&mut Socket> {
+    fn socket(&mut self, token: Token) -> Option<&mut EpollSocket> {
         let socket = self.sockets.get_mut(token.slot as usize)?;
         (socket.fd.is_some() && socket.generation == token.generation).then_some(socket)
     }
 
     /// The next thing that happened to the current connection.
-    fn step(&mut self, current: &mut Current) -> Option<Kind> {
+    fn step(&mut self, current: &mut Current) -> Option<EventKind> {
         let socket = self.socket(current.token)?;
         if socket.connecting {
             return socket.connected();
@@ -241,7 +243,7 @@ impl Epoll {
     }
 
     /// Keeps what the kernel had no room for, after `end` bytes, until it has.
-    fn keep(&mut self, slot: Slot, bytes: Bytes, end: usize) -> Handed {
+    fn keep(&mut self, slot: Slot, bytes: OwnBytes, end: usize) -> Handed {
         let socket = &mut self.sockets[slot as usize];
         socket.sending = Some((bytes, end));
         self.ask_for_room(slot)
@@ -254,7 +256,7 @@ impl Epoll {
         if !socket.asks_writable
             && let Err(error) = self.register(slot, libc::EPOLL_CTL_MOD, true)
         {
-            let (at, kind) = (self.now(), Kind::Failed(number(&error)));
+            let (at, kind) = (self.now(), EventKind::Failed(number(&error)));
             self.ready.push_back(Event { slot, at, kind });
         }
         Handed::Later
@@ -270,10 +272,10 @@ impl Epoll {
     }
 
     /// That the last byte sent has left, where that was not known yet.
-    fn left(&mut self, slot: Slot) -> Option<Kind> {
+    fn left(&mut self, slot: Slot) -> Option<EventKind> {
         let stamped = self.stamped.as_mut()?;
         self.stamp = Some(stamped.left(&mut self.sockets[slot as usize])?);
-        Some(Kind::Left)
+        Some(EventKind::Left)
     }
 
     /// Nanoseconds to wait.
@@ -312,12 +314,12 @@ impl Driver for Epoll {
         self.waited
     }
 
-    fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
+    fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {
         if self.sockets.len() <= slot as usize {
-            self.sockets.resize_with(slot as usize + 1, Socket::default);
+            self.sockets.resize_with(slot as usize + 1, EpollSocket::default);
         }
         let generation = self.sockets[slot as usize].generation.wrapping_add(1);
-        self.sockets[slot as usize] = Socket { generation, ..Socket::default() };
+        self.sockets[slot as usize] = EpollSocket { generation, ..EpollSocket::default() };
         self.begin(slot, way).unwrap_or_else(|error| {
             let (at, kind) = (self.now(), failed(&error, way));
             self.ready.push_back(Event { slot, at, kind });
@@ -329,7 +331,7 @@ impl Driver for Epoll {
         let length = message.length();
         match self.hand(slot, length, |from| message.rest(from)) {
             Ok((end, at)) if end == length => Handed::Whole(at),
-            Ok((end, _)) => self.keep(slot, Bytes::Shared(message.clone()), end),
+            Ok((end, _)) => self.keep(slot, OwnBytes::Shared(message.clone()), end),
             Err(errno) => self.refuse(slot, errno),
         }
     }
@@ -341,7 +343,7 @@ impl Driver for Epoll {
             && end < length
         {
             let own = self.spare.swap(bytes);
-            return self.keep(slot, Bytes::Own(own), end);
+            return self.keep(slot, OwnBytes::Own(own), end);
         }
         bytes.clear();
         match handed {
@@ -385,7 +387,7 @@ impl Driver for Epoll {
         self.sockets.get(slot as usize)?.handshake
     }
 
-    fn path(&mut self, slot: Slot) -> Option<Path> {
+    fn path(&mut self, slot: Slot) -> Option<TcpPath> {
         path::read(self.sockets.get(slot as usize)?.fd.as_ref()?)
     }
 

@@ -3,31 +3,31 @@
 use super::{BUFFER, DROP, Epoll};
 use crate::driver::datagram::{self, Received};
 use crate::driver::errno::number;
-use crate::driver::{Kind, Slot};
+use crate::driver::{EventKind, Slot};
 use crate::socket;
 
 impl Epoll {
     /// There may be more until the kernel says otherwise: nothing tells a full socket from an empty
     /// one.
-    pub(super) fn receive_datagrams(&mut self, slot: Slot) -> Option<Kind> {
+    pub(super) fn receive_datagrams(&mut self, slot: Slot) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         loop {
             match datagram::receive(socket.fd.as_ref()?, &mut self.buffer) {
                 Ok(Received { length, segment, ecn, stamp }) => {
                     self.received = length;
                     self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
-                    return Some(Kind::Datagrams { length, segment, ecn });
+                    return Some(EventKind::Datagrams { length, segment, ecn });
                 }
                 Err(error) => match number(&error) {
                     libc::EAGAIN => return socket.ended_none(),
                     errno if datagram::passes(errno) => {}
-                    errno => return socket.ended(Kind::Failed(errno)),
+                    errno => return socket.ended(EventKind::Failed(errno)),
                 },
             }
         }
     }
 
-    pub(super) fn receive(&mut self, slot: Slot) -> Option<Kind> {
+    pub(super) fn receive(&mut self, slot: Slot) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd.as_ref()?;
         let asked = socket.droppable.min(DROP) as usize;
@@ -50,19 +50,19 @@ impl Epoll {
             (false, None) => socket::receive(fd, &mut self.buffer),
         };
         match received {
-            Ok(0) => socket.ended(Kind::Ended),
+            Ok(0) => socket.ended(EventKind::Ended),
             Ok(count) => {
                 socket.readable = count == room || socket.ending;
                 if dropping {
                     socket.droppable -= count as u64;
-                    return Some(Kind::Dropped(count as u64));
+                    return Some(EventKind::Dropped(count as u64));
                 }
                 self.received = count;
-                Some(Kind::Received(count))
+                Some(EventKind::Received(count))
             }
             Err(error) => match error.raw_os_error() {
                 Some(libc::EAGAIN | libc::EINTR) => socket.ended_none(),
-                errno => socket.ended(Kind::Failed(errno.unwrap_or(libc::EIO))),
+                errno => socket.ended(EventKind::Failed(errno.unwrap_or(libc::EIO))),
             },
         }
     }

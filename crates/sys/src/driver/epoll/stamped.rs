@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use super::connection::Socket;
+use super::connection::EpollSocket;
 use crate::driver::Stamps;
 use crate::realtime::Realtime;
 use crate::{clock, stamp};
@@ -45,7 +45,7 @@ impl Stamped {
     }
 
     /// When the last byte sent left, where it has and that was not known yet.
-    pub(super) fn left(&mut self, socket: &mut Socket) -> Option<u64> {
+    pub(super) fn left(&mut self, socket: &mut EpollSocket) -> Option<u64> {
         let (fd, track) = (socket.fd.as_ref()?, socket.track.as_mut()?);
         if !track.awaits || socket.sending.is_some() {
             return None;
@@ -65,7 +65,7 @@ impl Stamped {
     /// when the last one came.
     pub(super) fn receive(
         &mut self,
-        socket: &mut Socket,
+        socket: &mut EpollSocket,
         buffer: Option<&mut [u8]>,
         most: usize,
     ) -> io::Result<(usize, u64)> {

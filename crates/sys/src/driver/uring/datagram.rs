@@ -5,10 +5,10 @@
 
 use super::mark::Operation;
 use super::ring::{Completion, Pool};
-use super::socket::{Ear, File};
+use super::socket::{Ear, FixedFile};
 use super::{Filled, Uring, entry};
 use crate::driver::datagram::{self, CONTROL, Datagrams, Received};
-use crate::driver::{Kind, Slot};
+use crate::driver::{EventKind, Slot};
 
 /// What the kernel puts before the control messages: struct io_uring_recvmsg_out, whose second number
 /// is the length of those that came.
@@ -23,13 +23,13 @@ impl Uring {
     ) -> Option<(&std::os::fd::OwnedFd, &mut Datagrams)> {
         let socket = self.sockets.get_mut(slot as usize)?;
         match (&socket.file, &mut socket.datagrams) {
-            (Some(File::Open(fd)), Some(datagrams)) => Some((fd, datagrams)),
+            (Some(FixedFile::Open(fd)), Some(datagrams)) => Some((fd, datagrams)),
             _ => None,
         }
     }
 
     /// Datagrams came, or an error.
-    pub(super) fn heard(&mut self, slot: Slot, completion: Completion) -> Option<Kind> {
+    pub(super) fn heard(&mut self, slot: Slot, completion: Completion) -> Option<EventKind> {
         if !completion.more {
             self.sockets[slot as usize].ear = Ear::Closed;
         }
@@ -49,7 +49,7 @@ impl Uring {
     }
 
     /// What the buffer of a receive has in it.
-    fn opened(&mut self, buffer: u16, count: usize) -> Kind {
+    fn opened(&mut self, buffer: u16, count: usize) -> EventKind {
         let bytes = self.ring.view(Pool::Datagrams, buffer, 0..count);
         let told = bytes.get(4..8).and_then(|bytes| bytes.first_chunk());
         let told = told.map_or(0, |&number| u32::from_ne_bytes(number)) as usize;
@@ -58,7 +58,7 @@ impl Uring {
             datagram::received(count.saturating_sub(START), controls);
         let (pool, range) = (Pool::Datagrams, START..START + length);
         self.received = Some(Filled { pool, buffer, range });
-        Kind::Datagrams { length, segment, ecn }
+        EventKind::Datagrams { length, segment, ecn }
     }
 
     /// Tell when there is room again for what is left to send.
@@ -70,10 +70,10 @@ impl Uring {
     }
 
     /// There is room again.
-    pub(super) fn go_on_casting(&mut self, slot: Slot) -> Option<Kind> {
+    pub(super) fn go_on_casting(&mut self, slot: Slot) -> Option<EventKind> {
         let (fd, datagrams) = self.datagrams(slot)?;
         match datagrams.go_on(fd) {
-            Ok(true) => Some(Kind::Sent),
+            Ok(true) => Some(EventKind::Sent),
             Ok(false) => {
                 self.ask_for_room(slot);
                 None

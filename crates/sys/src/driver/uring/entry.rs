@@ -13,7 +13,7 @@ use io_uring::types::{CancelBuilder, Fd, Fixed};
 use super::lent::Rest;
 use super::mark::Operation;
 use super::ring::Pool;
-use super::socket::{File, Socket};
+use super::socket::{FixedFile, UringSocket};
 use crate::driver::Slot;
 use crate::driver::datagram::CONTROL;
 
@@ -45,11 +45,11 @@ static RESET: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
 macro_rules! on {
     ($file:expr, $slot:expr, |$target:ident| $entry:expr) => {
         match $file {
-            File::Open(fd) => {
+            FixedFile::Open(fd) => {
                 let $target = Fd(fd.as_raw_fd());
                 $entry
             }
-            File::Listed => {
+            FixedFile::Listed => {
                 let $target = Fixed($slot);
                 $entry
             }
@@ -58,27 +58,27 @@ macro_rules! on {
 }
 
 /// Tell when the connection is established or has failed.
-pub(super) fn connected(socket: &Socket, slot: Slot, file: &File) -> Entry {
+pub(super) fn connected(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let mark = socket.mark(slot, Operation::Connect);
     let entry = on!(file, slot, |target| PollAdd::new(target, libc::POLLOUT as u32));
     entry.build().user_data(mark)
 }
 
 /// Tell when the connection is broken.
-pub(super) fn watch(socket: &Socket, slot: Slot, file: &File) -> Entry {
+pub(super) fn watch(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let mark = socket.mark(slot, Operation::Watch);
     let events = (libc::POLLERR | libc::POLLHUP) as u32;
     on!(file, slot, |target| PollAdd::new(target, events)).build().user_data(mark)
 }
 
 /// Open a descriptor for the file in the slot's place of the ring's table.
-pub(super) fn install(socket: &Socket, slot: Slot) -> Entry {
+pub(super) fn install(socket: &UringSocket, slot: Slot) -> Entry {
     let mark = socket.mark(slot, Operation::Install);
     FixedFdInstall::new(Fixed(slot), 0).build().user_data(mark)
 }
 
 /// Receive what comes next into a buffer of the ring's choice; `again` and again, or once.
-pub(super) fn receive(socket: &Socket, slot: Slot, file: &File, again: bool) -> Entry {
+pub(super) fn receive(socket: &UringSocket, slot: Slot, file: &FixedFile, again: bool) -> Entry {
     let mark = socket.mark(slot, Operation::Receive);
     let flags = if again { POLL_FIRST | AGAIN_AND_AGAIN } else { POLL_FIRST };
     let entry = on!(file, slot, |target| Recv::new(target, null_mut(), 0));
@@ -87,14 +87,14 @@ pub(super) fn receive(socket: &Socket, slot: Slot, file: &File, again: bool) -> 
 }
 
 /// Receive the datagrams that come next, again and again, each time into a buffer of the ring's choice.
-pub(super) fn hear(socket: &Socket, slot: Slot, file: &File) -> Entry {
+pub(super) fn hear(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let (mark, form) = (socket.mark(slot, Operation::Hear), &raw const FORM.0);
     let entry = on!(file, slot, |target| RecvMsgMulti::new(target, form, Pool::Datagrams as u16));
     entry.ioprio(POLL_FIRST).build().user_data(mark)
 }
 
 /// Tell when there is room to send.
-pub(super) fn room(socket: &Socket, slot: Slot, file: &File) -> Entry {
+pub(super) fn room(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let mark = socket.mark(slot, Operation::Room);
     let entry = on!(file, slot, |target| PollAdd::new(target, libc::POLLOUT as u32));
     entry.build().user_data(mark)
@@ -103,7 +103,7 @@ pub(super) fn room(socket: &Socket, slot: Slot, file: &File) -> Entry {
 /// Drop up to `most` bytes that come: with MSG_TRUNC, TCP drops instead of writing (tcp(7)). Not
 /// with MSG_WAITALL: as nothing is written, a second try would not know of the first and drop too
 /// much.
-pub(super) fn discard(socket: &Socket, slot: Slot, file: &File, most: u32) -> Entry {
+pub(super) fn discard(socket: &UringSocket, slot: Slot, file: &FixedFile, most: u32) -> Entry {
     let mark = socket.mark(slot, Operation::Discard);
     let entry = on!(file, slot, |target| Recv::new(target, null_mut(), most));
     entry.flags(libc::MSG_TRUNC).build().user_data(mark)
@@ -111,7 +111,12 @@ pub(super) fn discard(socket: &Socket, slot: Slot, file: &File, most: u32) -> En
 
 /// Send `bytes`, which must stay where they are until the kernel is done with them; without a word
 /// about it where all went well.
-pub(super) fn send_quietly(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
+pub(super) fn send_quietly(
+    socket: &UringSocket,
+    slot: Slot,
+    file: &FixedFile,
+    bytes: &[u8],
+) -> Entry {
     let mark = socket.mark(slot, Operation::SendKept);
     let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
     let entry = on!(file, slot, |target| Send::new(target, start, length));
@@ -123,7 +128,7 @@ pub(super) fn send_quietly(socket: &Socket, slot: Slot, file: &File, bytes: &[u8
 /// made; without a word about it where that was all of them. Where it was not, the number is told as
 /// of a failure: MSG_WAITALL makes less than all a failure, and MSG_DONTWAIT keeps the kernel from
 /// waiting for room.
-pub(super) fn pass(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> Entry {
+pub(super) fn pass(socket: &UringSocket, slot: Slot, file: &FixedFile, bytes: &[u8]) -> Entry {
     let mark = socket.mark(slot, Operation::Pass);
     let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
     let entry = on!(file, slot, |target| Send::new(target, start, length));
@@ -134,7 +139,7 @@ pub(super) fn pass(socket: &Socket, slot: Slot, file: &File, bytes: &[u8]) -> En
 /// Send `rest`, as much of it as the kernel takes; what it names must stay where it is until the
 /// kernel tells how much that was. Head and body go in one: were they linked, the second would be sent
 /// later, perhaps on the slot's next connection.
-pub(super) fn send(socket: &Socket, slot: Slot, file: &File, rest: &Rest<'_>) -> Entry {
+pub(super) fn send(socket: &UringSocket, slot: Slot, file: &FixedFile, rest: &Rest<'_>) -> Entry {
     let mark = socket.mark(slot, Operation::Send);
     let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
     let entry = match *rest {
@@ -150,31 +155,31 @@ pub(super) fn send(socket: &Socket, slot: Slot, file: &File, rest: &Rest<'_>) ->
 }
 
 /// Take back what was asked for, if that still waits.
-pub(super) fn cancel(socket: &Socket, slot: Slot, operation: Operation) -> Entry {
+pub(super) fn cancel(socket: &UringSocket, slot: Slot, operation: Operation) -> Entry {
     let what = socket.mark(slot, operation);
     quiet(AsyncCancel::new(what).build(), socket, slot)
 }
 
 /// Take back all small requests that still wait for room: there may be several.
-pub(super) fn cancel_kept(socket: &Socket, slot: Slot) -> Entry {
+pub(super) fn cancel_kept(socket: &UringSocket, slot: Slot) -> Entry {
     let what = CancelBuilder::user_data(socket.mark(slot, Operation::SendKept)).all();
     quiet(AsyncCancel2::new(what).build(), socket, slot)
 }
 
 /// Close a descriptor.
-pub(super) fn close(socket: &Socket, slot: Slot, fd: RawFd) -> Entry {
+pub(super) fn close(socket: &UringSocket, slot: Slot, fd: RawFd) -> Entry {
     quiet(Close::new(Fd(fd)).build(), socket, slot)
 }
 
 /// Close the file in the slot's place of the ring's table.
-pub(super) fn close_listed(socket: &Socket, slot: Slot) -> Entry {
+pub(super) fn close_listed(socket: &UringSocket, slot: Slot) -> Entry {
     quiet(Close::new(Fixed(slot)).build(), socket, slot)
 }
 
 /// Make closing that file send a reset. The next entry must be the one that closes it; both are
 /// carried out at once and in order. Not linked: what is linked is carried out later, when the place
 /// may have its next file. Where this fails, an orderly end is no worse for anyone.
-pub(super) fn reset_listed(socket: &Socket, slot: Slot) -> Entry {
+pub(super) fn reset_listed(socket: &UringSocket, slot: Slot) -> Entry {
     let (level, name) = (libc::SOL_SOCKET as u32, libc::SO_LINGER as u32);
     let (value, size) = ((&raw const RESET).cast(), size_of::<libc::linger>() as u32);
     let entry = SetSockOpt::new(Fixed(slot), level, name, value, size).build();
@@ -182,6 +187,6 @@ pub(super) fn reset_listed(socket: &Socket, slot: Slot) -> Entry {
 }
 
 /// An entry of which only the effect matters.
-fn quiet(entry: Entry, socket: &Socket, slot: Slot) -> Entry {
+fn quiet(entry: Entry, socket: &UringSocket, slot: Slot) -> Entry {
     entry.flags(Flags::SKIP_SUCCESS).user_data(socket.mark(slot, Operation::Quiet))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::driver::Message;
-use crate::driver::own::Bytes;
+use crate::driver::own::OwnBytes;
 
 /// Longer than this, bytes may not fit a socket's buffer at once: the kernel tells of their end.
 pub(super) const SHORT: usize = 8 * 1024;
@@ -17,15 +17,15 @@ pub(super) struct Lent {
     /// is done with one.
     kept: HashMap<usize, Message>,
     /// Others by the mark of their submissions, until those are told of.
-    until_told: HashMap<u64, Part>,
+    until_told: HashMap<u64, LentPart>,
     /// Others by the mark of submissions that the kernel is done with, or tells of, as soon as it has
     /// seen them.
     until_seen: Vec<(u64, Vec<u8>)>,
 }
 
 /// Bytes of which so many are sent.
-pub(super) struct Part {
-    bytes: Bytes,
+pub(super) struct LentPart {
+    bytes: OwnBytes,
     sent: usize,
     /// What the kernel is told of the rest, where that has several pieces; it reads this when the
     /// submission is made.
@@ -47,11 +47,11 @@ pub(super) enum Rest<'a> {
 }
 
 // SAFETY: the pointers in a letter are into itself and into a message that nobody writes to.
-unsafe impl Send for Part {}
+unsafe impl Send for LentPart {}
 
-impl Part {
-    fn new(bytes: Bytes) -> Part {
-        Part { bytes, sent: 0, letter: None }
+impl LentPart {
+    fn new(bytes: OwnBytes) -> LentPart {
+        LentPart { bytes, sent: 0, letter: None }
     }
 
     /// Notes that `count` bytes more are sent: true where that is all.
@@ -108,17 +108,17 @@ impl Lent {
     }
 
     /// Holds `bytes` until the submissions with this mark are told of.
-    pub(super) fn hold(&mut self, mark: u64, bytes: Bytes) -> &mut Part {
-        self.until_told.entry(mark).insert_entry(Part::new(bytes)).into_mut()
+    pub(super) fn hold(&mut self, mark: u64, bytes: OwnBytes) -> &mut LentPart {
+        self.until_told.entry(mark).insert_entry(LentPart::new(bytes)).into_mut()
     }
 
     /// What is held for this mark.
-    pub(super) fn held(&mut self, mark: u64) -> Option<&mut Part> {
+    pub(super) fn held(&mut self, mark: u64) -> Option<&mut LentPart> {
         self.until_told.get_mut(&mark)
     }
 
     /// The submissions with this mark are over: what was held for them.
-    pub(super) fn release(&mut self, mark: u64) -> Option<Bytes> {
+    pub(super) fn release(&mut self, mark: u64) -> Option<OwnBytes> {
         self.until_told.remove(&mark).map(|part| part.bytes)
     }
 

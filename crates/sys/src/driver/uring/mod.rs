@@ -30,13 +30,15 @@ use io_uring::squeue::Entry;
 use self::lent::{Lent, SHORT};
 use self::mark::Operation;
 pub use self::ring::PeerWrites;
-use self::ring::{Completion, Pool, Ring};
-use self::socket::{Ear, File, Socket};
+use self::ring::{Completion, DriverRing, Pool};
+use self::socket::{Ear, FixedFile, UringSocket};
 use super::begin::{Begun, begin, failed};
 use super::datagram::{Datagrams, drops};
 use super::errno::number;
-use super::own::{Bytes, Spare};
-use super::{Close, Driver, Event, Grain, Handed, Handshake, Kind, Message, Path, Slot, Way};
+use super::own::{OwnBytes, Spare};
+use super::{
+    Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
+};
 use crate::{clock, path, socket as tcp};
 
 /// Fewer bytes than this are received rather than dropped: changing over costs two submissions.
@@ -46,12 +48,12 @@ const DROP: u64 = 1 << 30;
 
 /// Drives connections by io_uring.
 pub struct Uring {
-    ring: Ring,
+    ring: DriverRing,
     lent: Lent,
     spare: Spare,
     /// What the kernel said of passed bytes that it did not take all of.
     unsent: Vec<Completion>,
-    sockets: Vec<Socket>,
+    sockets: Vec<UringSocket>,
     /// Submissions to be queued behind all others before the next wait: the end of connections
     /// must not hold up requests.
     last: Vec<Entry>,
@@ -92,7 +94,7 @@ impl Uring {
     /// Where the kernel is older than Linux 6.1 or its owner forbids io_uring.
     pub fn new(most: u32, writes: PeerWrites) -> io::Result<Uring> {
         Ok(Uring {
-            ring: Ring::new(most, writes)?,
+            ring: DriverRing::new(most, writes)?,
             lent: Lent::default(),
             spare: Spare::default(),
             unsent: Vec::new(),
@@ -124,7 +126,7 @@ impl Uring {
     }
 
     /// Begins a connection in a slot: when the connect call began.
-    fn begin(&mut self, slot: Slot, way: &Way) -> io::Result<u64> {
+    fn begin(&mut self, slot: Slot, way: &SocketRoute) -> io::Result<u64> {
         if way.datagrams {
             self.ring.expect_datagrams()?;
         }
@@ -136,7 +138,7 @@ impl Uring {
         (socket.ask_handshake, socket.handshake) = (way.ask_handshake, handshake);
         let told = entry::connected(socket, slot, &file);
         socket.file = Some(file);
-        match peer.map(Kind::Connected) {
+        match peer.map(EventKind::Connected) {
             Some(kind) => self.ready.push_back(Event { slot, at: returned, kind }),
             None => self.push(&told),
         }
@@ -144,7 +146,7 @@ impl Uring {
     }
 
     /// Begins a connection, making room for its descriptor where those run out that are to be closed.
-    fn begin_with_room(&mut self, way: &Way) -> io::Result<Begun> {
+    fn begin_with_room(&mut self, way: &SocketRoute) -> io::Result<Begun> {
         if let Some(errno) = self.broken {
             return Err(io::Error::from_raw_os_error(errno));
         }
@@ -165,28 +167,28 @@ impl Uring {
 
     /// Moves a socket that is to last into the ring's table, if there is room. Right away: a
     /// connection that takes its time must not take one of the process's descriptors as well.
-    fn file(&mut self, slot: Slot, fd: OwnedFd, lasting: bool) -> File {
+    fn file(&mut self, slot: Slot, fd: OwnedFd, lasting: bool) -> FixedFile {
         if !lasting || !self.ring.has_place(slot) {
-            return File::Open(fd);
+            return FixedFile::Open(fd);
         }
         if !self.last.is_empty() {
             // The connection that was in this place may still wait to be closed.
             self.close_now();
             if self.ring.queued() > 0 {
                 // It still does, the kernel being out of memory for a moment.
-                return File::Open(fd);
+                return FixedFile::Open(fd);
             }
         }
         let listed = self.ring.put(slot, fd.as_raw_fd()).is_ok();
-        if listed { File::Listed } else { File::Open(fd) }
+        if listed { FixedFile::Listed } else { FixedFile::Open(fd) }
     }
 
     /// Asks something of a socket that only a descriptor of the process can be asked; none where no
     /// descriptor is to be had.
     fn ask<T>(&mut self, slot: Slot, what: impl FnOnce(&OwnedFd) -> T) -> Option<T> {
         match self.sockets.get(slot as usize)?.file.as_ref()? {
-            File::Open(fd) => Some(what(fd)),
-            File::Listed => {
+            FixedFile::Open(fd) => Some(what(fd)),
+            FixedFile::Listed => {
                 let fd = self.install(slot).or_else(|| {
                     self.close_now();
                     self.install(slot)
@@ -305,9 +307,9 @@ impl Driver for Uring {
         self.grain = grain;
     }
 
-    fn connect(&mut self, slot: Slot, way: &Way) -> u64 {
+    fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {
         if self.sockets.len() <= slot as usize {
-            self.sockets.resize_with(slot as usize + 1, Socket::default);
+            self.sockets.resize_with(slot as usize + 1, UringSocket::default);
         }
         self.spinning = false;
         self.sockets[slot as usize].renew(way.lasting);
@@ -323,13 +325,13 @@ impl Driver for Uring {
         let at = self.now();
         self.spinning = false;
         if let Some(errno) = self.broken {
-            self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
+            self.ready.push_back(Event { slot, at, kind: EventKind::Failed(errno) });
             return Handed::Later;
         }
         self.make_way(slot);
         if self.sockets[slot as usize].sending {
             let socket = &mut self.sockets[slot as usize];
-            socket.waiting = Some(Bytes::Shared(message.clone()));
+            socket.waiting = Some(OwnBytes::Shared(message.clone()));
             socket.awaited = true;
             return Handed::Later;
         }
@@ -339,7 +341,7 @@ impl Driver for Uring {
             self.send_kept(slot, message.head());
         } else {
             self.sockets[slot as usize].awaited = true;
-            self.send_lent(slot, Bytes::Shared(message.clone()));
+            self.send_lent(slot, OwnBytes::Shared(message.clone()));
         }
         self.count_send();
         if kept { Handed::Whole(at) } else { Handed::Later }
@@ -349,7 +351,7 @@ impl Driver for Uring {
         let at = self.now();
         self.spinning = false;
         if let Some(errno) = self.broken {
-            self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
+            self.ready.push_back(Event { slot, at, kind: EventKind::Failed(errno) });
             return Handed::Later;
         }
         self.make_way(slot);
@@ -362,10 +364,10 @@ impl Driver for Uring {
         if quietly {
             self.pass_quietly(slot, own);
         } else if socket.sending {
-            socket.waiting = Some(Bytes::Own(own));
+            socket.waiting = Some(OwnBytes::Own(own));
             return Handed::Later;
         } else {
-            self.send_lent(slot, Bytes::Own(own));
+            self.send_lent(slot, OwnBytes::Own(own));
         }
         self.count_send();
         if quietly { Handed::Whole(at) } else { Handed::Later }
@@ -409,7 +411,7 @@ impl Driver for Uring {
         self.sockets.get(slot as usize)?.handshake
     }
 
-    fn path(&mut self, slot: Slot) -> Option<Path> {
+    fn path(&mut self, slot: Slot) -> Option<TcpPath> {
         self.ask(slot, path::read).flatten()
     }
 
@@ -424,14 +426,14 @@ impl Driver for Uring {
         }
         let socket = &mut self.sockets[slot as usize];
         match socket.file.take() {
-            Some(File::Open(fd)) => {
+            Some(FixedFile::Open(fd)) => {
                 if close == Close::Reset {
                     // Failing leaves an orderly close, which is no worse for anyone.
                     let _ = tcp::reset_on_close(&fd);
                 }
                 self.last.push(entry::close(socket, slot, fd.into_raw_fd()));
             }
-            Some(File::Listed) => {
+            Some(FixedFile::Listed) => {
                 let reset = (close == Close::Reset).then(|| entry::reset_listed(socket, slot));
                 self.last.extend(reset);
                 self.last.push(entry::close_listed(socket, slot));

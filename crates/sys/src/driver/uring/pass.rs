@@ -8,9 +8,9 @@ use super::Uring;
 use super::entry;
 use super::mark::{Mark, Operation};
 use super::ring::Completion;
-use super::socket::Socket;
+use super::socket::UringSocket;
 use crate::driver::Slot;
-use crate::driver::own::Bytes;
+use crate::driver::own::OwnBytes;
 
 impl Uring {
     /// Sends bytes that the kernel tells of only where it does not take all of them.
@@ -43,7 +43,7 @@ impl Uring {
         while let Some((mark, bytes)) = self.lent.seen() {
             let Mark { slot, generation, .. } = Mark::unpack(mark);
             let current = self.sockets.get_mut(slot as usize);
-            let open = |s: &&mut Socket| s.generation == generation && s.file.is_some();
+            let open = |s: &&mut UringSocket| s.generation == generation && s.file.is_some();
             let current = current.filter(open);
             let gone = current.map(|socket| socket.passed = false).is_none();
             let unsent = self.unsent.iter().position(|completion| completion.mark == mark);
@@ -67,7 +67,7 @@ impl Uring {
             }
         };
         let mark = self.sockets[slot as usize].mark(slot, Operation::Send);
-        self.lent.hold(mark, Bytes::Own(bytes));
+        self.lent.hold(mark, OwnBytes::Own(bytes));
         self.sockets[slot as usize].sending = true;
         self.go_on_sending(slot, mark, sent);
     }

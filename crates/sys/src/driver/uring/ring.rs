@@ -56,7 +56,7 @@ pub(super) enum Pool {
 }
 
 /// One ring with its table of files and its buffers.
-pub(super) struct Ring {
+pub(super) struct DriverRing {
     // Dropped by hand: the buffers only where the kernel can't write to them any more.
     ring: ManuallyDrop<IoUring>,
     buffers: ManuallyDrop<Buffers>,
@@ -81,9 +81,9 @@ pub(super) struct Completion {
     pub(super) more: bool,
 }
 
-impl Ring {
+impl DriverRing {
     /// A ring that is not enabled yet, so that the thread which enables it becomes its only user.
-    pub(super) fn new(files: u32, writes: PeerWrites) -> io::Result<Ring> {
+    pub(super) fn new(files: u32, writes: PeerWrites) -> io::Result<DriverRing> {
         // Without the indirection that nobody needs, from Linux 6.6 on.
         let ring = build(true).or_else(|_| build(false))?;
         let can_linger = ring.params().is_feature_min_timeout();
@@ -96,7 +96,7 @@ impl Ring {
         let files = make_table(&ring, files);
         let (ring, buffers) = (ManuallyDrop::new(ring), ManuallyDrop::new(buffers));
         let datagrams = ManuallyDrop::new(None);
-        Ok(Ring { ring, buffers, datagrams, files, enabled: false, can_linger })
+        Ok(DriverRing { ring, buffers, datagrams, files, enabled: false, can_linger })
     }
 
     /// Makes the buffers for datagrams, once.
@@ -256,7 +256,7 @@ impl Ring {
     }
 }
 
-impl Ring {
+impl DriverRing {
     /// Takes everything back that is under way: true where nothing is left that the kernel might
     /// read from or write to.
     pub(super) fn cancel_all(&mut self) -> bool {
@@ -272,7 +272,7 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl Drop for DriverRing {
     fn drop(&mut self) {
         let nothing_left = self.cancel_all();
         // SAFETY: dropped once, here.

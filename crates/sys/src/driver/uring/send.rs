@@ -4,7 +4,7 @@ use super::Uring;
 use super::entry;
 use super::mark::Operation;
 use crate::driver::Slot;
-use crate::driver::own::Bytes;
+use crate::driver::own::OwnBytes;
 
 impl Uring {
     /// Sends a message that is kept for good.
@@ -18,7 +18,7 @@ impl Uring {
     }
 
     /// Sends what is held until the kernel has told how that went.
-    pub(super) fn send_lent(&mut self, slot: Slot, bytes: Bytes) {
+    pub(super) fn send_lent(&mut self, slot: Slot, bytes: OwnBytes) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
         let rest = self.lent.hold(socket.mark(slot, Operation::Send), bytes).rest();

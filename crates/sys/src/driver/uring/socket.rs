@@ -4,13 +4,13 @@ use std::os::fd::OwnedFd;
 
 use super::mark::{self, Mark, Operation};
 use crate::driver::datagram::Datagrams;
-use crate::driver::own::Bytes;
+use crate::driver::own::OwnBytes;
 use crate::driver::{Handshake, Slot};
 
 /// A slot: vacant where it has no file.
 #[derive(Default)]
-pub(super) struct Socket {
-    pub(super) file: Option<File>,
+pub(super) struct UringSocket {
+    pub(super) file: Option<FixedFile>,
     pub(super) generation: u32,
     /// What is asked of the kernel about what comes.
     pub(super) ear: Ear,
@@ -43,11 +43,11 @@ pub(super) struct Socket {
     /// Bytes were passed that the kernel has not seen yet.
     pub(super) passed: bool,
     /// Bytes that are to be sent when the send is over that the kernel will tell of.
-    pub(super) waiting: Option<Bytes>,
+    pub(super) waiting: Option<OwnBytes>,
 }
 
 /// What the kernel knows a socket by.
-pub(super) enum File {
+pub(super) enum FixedFile {
     /// A descriptor of the process.
     Open(OwnedFd),
     /// A place in the ring's own table: cheaper for each operation, and outside the process's limit
@@ -69,11 +69,12 @@ pub(super) enum Ear {
     Discarding,
 }
 
-impl Socket {
+impl UringSocket {
     /// Makes way for the slot's next connection.
     pub(super) fn renew(&mut self, lasting: bool) {
         let generation = self.generation.wrapping_add(1) & mark::GENERATIONS;
-        *self = Socket { generation, lasting, request: self.request, ..Socket::default() };
+        *self =
+            UringSocket { generation, lasting, request: self.request, ..UringSocket::default() };
     }
 
     /// What the kernel was asked to tell what comes by.

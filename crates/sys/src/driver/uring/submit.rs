@@ -8,7 +8,7 @@ use io_uring::squeue::Entry;
 use super::{Uring, mark};
 use crate::clock;
 use crate::driver::errno::number;
-use crate::driver::{Event, Kind};
+use crate::driver::{Event, EventKind};
 
 impl Uring {
     /// Queues a submission; goes to the kernel first where there is no room.
@@ -68,7 +68,7 @@ impl Uring {
         self.broken = Some(errno);
         for (socket, slot) in self.sockets.iter_mut().zip(0..) {
             if socket.file.is_some() && !std::mem::replace(&mut socket.over, true) {
-                self.ready.push_back(Event { slot, at, kind: Kind::Failed(errno) });
+                self.ready.push_back(Event { slot, at, kind: EventKind::Failed(errno) });
             }
         }
     }

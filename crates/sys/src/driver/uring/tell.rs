@@ -5,11 +5,11 @@ use super::ring::{Completion, Pool};
 use super::socket::Ear;
 use super::{Filled, Uring, ring};
 use crate::driver::begin::outcome_with_handshake;
-use crate::driver::{Kind, Slot};
+use crate::driver::{EventKind, Slot};
 
 impl Uring {
     /// What came of a submission, if that is worth telling.
-    pub(super) fn tell(&mut self, completion: Completion) -> Option<(Slot, Kind)> {
+    pub(super) fn tell(&mut self, completion: Completion) -> Option<(Slot, EventKind)> {
         let Mark { slot, generation, operation } = Mark::unpack(completion.mark);
         let known = self.sockets.get(slot as usize);
         if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
@@ -47,21 +47,21 @@ impl Uring {
         kind.map(|kind| (slot, kind))
     }
 
-    fn connected(&mut self, slot: Slot) -> Option<Kind> {
+    fn connected(&mut self, slot: Slot) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         socket.connecting = false;
         let asked = socket.ask_handshake;
         let told = self.ask(slot, |fd| outcome_with_handshake(fd, asked));
         self.sockets[slot as usize].handshake = told.as_ref().and_then(|(_, handshake)| *handshake);
         match told.map(|(outcome, _)| outcome) {
-            Some(Ok(peer)) => Some(Kind::Connected(peer)),
+            Some(Ok(peer)) => Some(EventKind::Connected(peer)),
             Some(Err(errno)) => self.failed(slot, errno),
             // No descriptor was to be had.
             None => self.failed(slot, libc::EMFILE),
         }
     }
 
-    fn received(&mut self, slot: Slot, completion: Completion) -> Option<Kind> {
+    fn received(&mut self, slot: Slot, completion: Completion) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         if !completion.more {
             socket.ear = Ear::Closed;
@@ -71,19 +71,19 @@ impl Uring {
                 socket.droppable = socket.droppable.saturating_sub(count as u64);
                 let (pool, range) = (Pool::Bytes, 0..count as usize);
                 self.received = Some(Filled { pool, buffer, range });
-                Some(Kind::Received(count as usize))
+                Some(EventKind::Received(count as usize))
             }
             (error, _) => self.no_bytes(slot, error),
         }
     }
 
-    fn discarded(&mut self, slot: Slot, result: i32) -> Option<Kind> {
+    fn discarded(&mut self, slot: Slot, result: i32) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         socket.ear = Ear::Closed;
         match result {
             count @ 1.. => {
                 socket.droppable = socket.droppable.saturating_sub(count as u64);
-                Some(Kind::Dropped(count as u64))
+                Some(EventKind::Dropped(count as u64))
             }
             error => self.no_bytes(slot, error),
         }
@@ -95,13 +95,13 @@ impl Uring {
     }
 
     /// A receive is over that brought nothing.
-    fn no_bytes(&mut self, slot: Slot, result: i32) -> Option<Kind> {
+    fn no_bytes(&mut self, slot: Slot, result: i32) -> Option<EventKind> {
         let refused = self.sockets[slot as usize].refused;
         match -result {
             0 if refused.is_some() => self.failed(slot, refused?),
             0 => {
                 self.sockets[slot as usize].over = true;
-                Some(Kind::Ended)
+                Some(EventKind::Ended)
             }
             // Out of buffers for a moment, or told to stop: asked for again.
             errno @ (libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN) => {
@@ -116,7 +116,11 @@ impl Uring {
     }
 
     /// A send is over that was to be told of.
-    fn sent(&mut self, slot: Slot, Completion { mark, result, .. }: Completion) -> Option<Kind> {
+    fn sent(
+        &mut self,
+        slot: Slot,
+        Completion { mark, result, .. }: Completion,
+    ) -> Option<EventKind> {
         if result >= 0 && !self.go_on_sending(slot, mark, result as usize) {
             return None;
         }
@@ -130,11 +134,11 @@ impl Uring {
             self.send_lent(slot, bytes);
             return None;
         }
-        std::mem::take(&mut socket.awaited).then_some(Kind::Sent)
+        std::mem::take(&mut socket.awaited).then_some(EventKind::Sent)
     }
 
     /// Sending failed.
-    fn refused(&mut self, slot: Slot, errno: i32) -> Option<Kind> {
+    fn refused(&mut self, slot: Slot, errno: i32) -> Option<EventKind> {
         match errno {
             // The peer is done with the connection, perhaps after a response that is still to come.
             libc::EPIPE | libc::ECONNRESET if self.listens(slot) => {
@@ -154,8 +158,8 @@ impl Uring {
     }
 
     /// One failure is told once, by whichever operation met it first.
-    pub(super) fn failed(&mut self, slot: Slot, errno: i32) -> Option<Kind> {
+    pub(super) fn failed(&mut self, slot: Slot, errno: i32) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
-        (!std::mem::replace(&mut socket.over, true)).then_some(Kind::Failed(errno))
+        (!std::mem::replace(&mut socket.over, true)).then_some(EventKind::Failed(errno))
     }
 }

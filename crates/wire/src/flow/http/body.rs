@@ -4,7 +4,7 @@ use crate::Span;
 
 /// Content on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
+pub(super) enum BodyState {
     /// So many bytes are missing.
     Length(u64),
     /// In chunks.
@@ -53,18 +53,18 @@ const MOST_DIGITS: u8 = 15;
 /// The line's end behind a chunk.
 const LINE_END: u64 = 2;
 
-impl Body {
+impl BodyState {
     /// Content that begins.
-    pub(super) fn chunked() -> Body {
-        Body::Chunked(Chunk::Size(0, 0))
+    pub(super) fn chunked() -> BodyState {
+        BodyState::Chunked(Chunk::Size(0, 0))
     }
 
     /// How many bytes follow that nobody reads.
     pub(super) fn unread(&self) -> u64 {
         match self {
-            Body::Length(left) | Body::Chunked(Chunk::Data(left)) => *left,
-            Body::Chunked(_) => 0,
-            Body::ToEnd => u64::MAX,
+            BodyState::Length(left) | BodyState::Chunked(Chunk::Data(left)) => *left,
+            BodyState::Chunked(_) => 0,
+            BodyState::ToEnd => u64::MAX,
         }
     }
 
@@ -72,14 +72,14 @@ impl Body {
     pub(super) fn take(&mut self, all: Span<'_>) -> Took {
         let length = all.length as u64;
         match self {
-            Body::ToEnd => Took { used: all.length, content: length, then: Then::More },
-            Body::Length(left) => {
+            BodyState::ToEnd => Took { used: all.length, content: length, then: Then::More },
+            BodyState::Length(left) => {
                 let used = length.min(*left);
                 *left -= used;
                 let then = if *left == 0 { Then::End } else { Then::More };
                 Took { used: used as usize, content: used, then }
             }
-            Body::Chunked(chunk) => chunks(chunk, all),
+            BodyState::Chunked(chunk) => chunks(chunk, all),
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn chunks_end_where_they_say_however_they_are_cut_up() {
         for step in 1..CHUNKED.len() {
-            let (mut body, mut used, mut content) = (Body::chunked(), 0, 0);
+            let (mut body, mut used, mut content) = (BodyState::chunked(), 0, 0);
             for part in CHUNKED.chunks(step) {
                 let took = body.take(Span::new(part, part.len()));
                 (used, content) = (used + took.used, content + took.content);
@@ -157,12 +157,12 @@ mod tests {
 
     #[test]
     fn of_content_only_the_length_is_needed() {
-        let mut body = Body::Length(3_000);
+        let mut body = BodyState::Length(3_000);
         let took = body.take(Span::new(b"abc", 1_400));
         assert_eq!(took, Took { used: 1_400, content: 1_400, then: Then::More });
         let took = body.take(Span::new(b"", 1_700));
         assert_eq!(took, Took { used: 1_600, content: 1_600, then: Then::End });
-        let mut body = Body::chunked();
+        let mut body = BodyState::chunked();
         let took = body.take(Span::new(b"7d0\r\nabc", 1_000));
         assert_eq!(took, Took { used: 1_000, content: 995, then: Then::More });
         assert_eq!(body.unread(), 1_007);
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_no_chunk_is_lost() {
         for wrong in ["\r\n", "x", ";a\r\n", "1234567890123456\r\n", "-1\r\n"] {
-            let took = Body::chunked().take(Span::new(wrong.as_bytes(), wrong.len()));
+            let took = BodyState::chunked().take(Span::new(wrong.as_bytes(), wrong.len()));
             assert_eq!(took.then, Then::Lost, "{wrong}");
         }
     }

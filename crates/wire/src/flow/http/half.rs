@@ -2,7 +2,7 @@
 
 use super::super::budget::Budget;
 use super::super::reassembly::{Now, Reassembly};
-use super::body::{Body, Then};
+use super::body::{BodyState, Then};
 use super::head::{Collected, Head};
 use crate::Span;
 
@@ -20,7 +20,7 @@ enum State {
     /// A head, or the rest of it.
     Head,
     /// Content, or the rest of it.
-    Body(Body),
+    Body(BodyState),
     /// Nobody knows where it stands.
     #[default]
     Lost,
@@ -33,7 +33,7 @@ pub(super) trait Reader {
     fn begins(&mut self, bytes: &[u8], at_ns: u64) -> bool;
 
     /// Its head is whole: what follows it. None where it is none.
-    fn head(&mut self, head: &[u8], now_ns: u64) -> Option<Next>;
+    fn head(&mut self, head: &[u8], now_ns: u64) -> Option<AfterHead>;
 
     /// So much more of its content has come.
     fn content(&mut self, bytes: u64);
@@ -44,9 +44,9 @@ pub(super) trait Reader {
 
 /// What follows a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum AfterHead {
     /// Content.
-    Body(Body),
+    Body(BodyState),
     /// The end.
     End,
     /// Another head of the same message.
@@ -73,7 +73,7 @@ impl Half {
 
     /// The message ends where the connection does, and all is there up to `end`.
     pub(super) fn ends_with(&self, end: i64) -> bool {
-        self.state == State::Body(Body::ToEnd) && self.stream.next() == end
+        self.state == State::Body(BodyState::ToEnd) && self.stream.next() == end
     }
 
     /// Where it stands.
@@ -199,10 +199,10 @@ impl Half {
         };
         self.head.clear(budget);
         match then {
-            Next::Body(body) => self.state = State::Body(body),
-            Next::End => reader.ends(now_ns),
-            Next::Head => {}
-            Next::Other => return None,
+            AfterHead::Body(body) => self.state = State::Body(body),
+            AfterHead::End => reader.ends(now_ns),
+            AfterHead::Head => {}
+            AfterHead::Other => return None,
         }
         Some(used)
     }

@@ -3,7 +3,7 @@
 use httparse::{EMPTY_HEADER, Header, Request, Response};
 
 use super::super::budget::Budget;
-use super::body::Body;
+use super::body::BodyState;
 use crate::Span;
 
 /// A head that is longer is not followed.
@@ -83,7 +83,7 @@ pub(super) struct Asked {
     pub(super) path: String,
     pub(super) host: Option<String>,
     /// None where there is no content.
-    pub(super) body: Option<Body>,
+    pub(super) body: Option<BodyState>,
 }
 
 /// Reads a request's head. None where it is none.
@@ -98,7 +98,7 @@ pub(super) fn request(head: &[u8]) -> Option<Asked> {
         method: request.method?.to_owned(),
         path: request.path?.to_owned(),
         host: field(request.headers, "host").next().map(words),
-        body: body.filter(|body| *body != Body::Length(0)),
+        body: body.filter(|body| *body != BodyState::Length(0)),
     })
 }
 
@@ -107,7 +107,7 @@ pub(super) fn request(head: &[u8]) -> Option<Asked> {
 pub(super) struct Answered {
     pub(super) status: u16,
     /// None where there is no content.
-    pub(super) body: Option<Body>,
+    pub(super) body: Option<BodyState>,
 }
 
 /// Reads the head of a response to such a method. None where it is none.
@@ -123,24 +123,24 @@ pub(super) fn response(head: &[u8], method: &str) -> Option<Answered> {
     let empty = method == "HEAD" || status < 200 || [204, 304].contains(&status);
     let body = match empty {
         true => None,
-        false => Some(framing(response.headers)?.unwrap_or(Body::ToEnd)),
+        false => Some(framing(response.headers)?.unwrap_or(BodyState::ToEnd)),
     };
-    Some(Answered { status, body: body.filter(|body| *body != Body::Length(0)) })
+    Some(Answered { status, body: body.filter(|body| *body != BodyState::Length(0)) })
 }
 
 /// How content is framed; the outer none where that contradicts itself.
-fn framing(fields: &[Header<'_>]) -> Option<Option<Body>> {
+fn framing(fields: &[Header<'_>]) -> Option<Option<BodyState>> {
     if let Some(coding) = field(fields, "transfer-encoding").last() {
         let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();
         let chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
-        return Some(Some(if chunked { Body::chunked() } else { Body::ToEnd }));
+        return Some(Some(if chunked { BodyState::chunked() } else { BodyState::ToEnd }));
     }
     let mut lengths = field(fields, "content-length");
     let Some(first) = lengths.next() else { return Some(None) };
     let length = std::str::from_utf8(first.trim_ascii()).ok()?.parse().ok()?;
     lengths
         .all(|other| other.trim_ascii() == first.trim_ascii())
-        .then_some(Some(Body::Length(length)))
+        .then_some(Some(BodyState::Length(length)))
 }
 
 fn field<'a>(fields: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
@@ -194,18 +194,18 @@ mod tests {
         };
         assert_eq!(request(""), Some(None));
         assert_eq!(request("Content-Length: 0\r\n"), Some(None));
-        assert_eq!(request("content-length: 12\r\n"), Some(Some(Body::Length(12))));
+        assert_eq!(request("content-length: 12\r\n"), Some(Some(BodyState::Length(12))));
         assert_eq!(request("Content-Length: 1\r\nContent-Length: 2\r\n"), None);
         assert_eq!(request("Content-Length: -1\r\n"), None);
         let chunked = "Content-Length: 5\r\nTransfer-Encoding: gzip, Chunked\r\n";
-        assert_eq!(request(chunked), Some(Some(Body::chunked())));
+        assert_eq!(request(chunked), Some(Some(BodyState::chunked())));
         let response = |status: u16, method, fields: &str| {
             let head = format!("HTTP/1.1 {status} X\r\n{fields}\r\n");
             response(head.as_bytes(), method).map(|r| (r.status, r.body))
         };
         let length = "Content-Length: 9\r\n";
-        assert_eq!(response(200, "GET", length), Some((200, Some(Body::Length(9)))));
-        assert_eq!(response(404, "GET", ""), Some((404, Some(Body::ToEnd))));
+        assert_eq!(response(200, "GET", length), Some((200, Some(BodyState::Length(9)))));
+        assert_eq!(response(404, "GET", ""), Some((404, Some(BodyState::ToEnd))));
         for (status, method) in [(200, "HEAD"), (204, "GET"), (304, "GET"), (100, "PUT")] {
             assert_eq!(response(status, method, length), Some((status, None)));
         }

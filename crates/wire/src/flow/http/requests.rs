@@ -2,9 +2,9 @@
 
 use super::super::Segment;
 use super::super::observed::Sink;
-use super::body::Body;
+use super::body::BodyState;
 use super::exchange::About;
-use super::half::{Next, Reader};
+use super::half::{AfterHead, Reader};
 use super::track::Track;
 use super::{Came, head};
 
@@ -52,14 +52,14 @@ impl<S: Sink> Reader for Requests<'_, S> {
         true
     }
 
-    fn head(&mut self, head: &[u8], _now_ns: u64) -> Option<Next> {
+    fn head(&mut self, head: &[u8], _now_ns: u64) -> Option<AfterHead> {
         let asked = head::request(head)?;
         let found = &mut self.track.last()?.found;
         (found.method, found.path, found.host) = (asked.method, asked.path, asked.host);
         match asked.body {
             // A request can't end with the connection: somebody has to answer.
-            Some(Body::ToEnd) => None,
-            body => Some(body.map_or(Next::End, Next::Body)),
+            Some(BodyState::ToEnd) => None,
+            body => Some(body.map_or(AfterHead::End, AfterHead::Body)),
         }
     }
 

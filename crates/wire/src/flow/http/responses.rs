@@ -1,6 +1,6 @@
 //! What responses tell.
 
-use super::half::{Next, Reader};
+use super::half::{AfterHead, Reader};
 use super::head;
 use super::track::Track;
 
@@ -24,7 +24,7 @@ impl Reader for Responses<'_> {
         true
     }
 
-    fn head(&mut self, head: &[u8], now_ns: u64) -> Option<Next> {
+    fn head(&mut self, head: &[u8], now_ns: u64) -> Option<AfterHead> {
         let exchange = self.0.awaited()?;
         let method = exchange.found.method.as_str();
         let answered = head::response(head, method)?;
@@ -33,13 +33,13 @@ impl Reader for Responses<'_> {
         if tunnel || answered.status == 101 {
             exchange.is_whole(now_ns);
             self.0.switched = true;
-            return Some(Next::Other);
+            return Some(AfterHead::Other);
         }
         Some(match (answered.status, answered.body) {
             // Another one follows.
-            (100..200, _) => Next::Head,
-            (_, None) => Next::End,
-            (_, Some(body)) => Next::Body(body),
+            (100..200, _) => AfterHead::Head,
+            (_, None) => AfterHead::End,
+            (_, Some(body)) => AfterHead::Body(body),
         })
     }
 

@@ -9,7 +9,7 @@ const LONGEST_ID: usize = 20;
 
 /// What kind a packet with a long header is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LongPacketKind {
     /// With the beginning of the handshake.
     Initial,
     /// Another one.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 /// A long header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Long<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: LongPacketKind,
     pub(super) version: u32,
     pub(super) destination: &'a [u8],
 }
@@ -39,7 +39,8 @@ pub(super) fn long(packet: &[u8]) -> Option<Long<'_>> {
     let (destination, rest) = id(rest)?;
     id(rest)?;
     let initial = if version == VERSION_1 { 0 } else { 1 };
-    let kind = if head[0] >> 4 & 3 == initial { Kind::Initial } else { Kind::Other };
+    let kind =
+        if head[0] >> 4 & 3 == initial { LongPacketKind::Initial } else { LongPacketKind::Other };
     Some(Long { kind, version, destination })
 }
 

@@ -6,7 +6,7 @@ mod crypto;
 mod header;
 
 use crypto::Crypto;
-use header::{Kind, Long};
+use header::{Long, LongPacketKind};
 
 use super::budget::Budget;
 use super::observed::{Closure, Doubts, Hello, Observed, Opening, Spoken};
@@ -65,14 +65,14 @@ pub(super) struct Datagram<'a> {
 /// Whether a datagram can be the first of a connection; and if so, whether it is the client's first.
 pub(super) fn begins(datagram: &Datagram<'_>) -> Option<bool> {
     let long = header::long(datagram.udp.payload.bytes)?;
-    Some(long.kind == Kind::Initial)
+    Some(long.kind == LongPacketKind::Initial)
 }
 
 impl Quic {
     /// One that this datagram begins, the like of which there were so many `before`.
     pub(super) fn new(ends: Ends, before: u32, by_client: bool, datagram: &Datagram<'_>) -> Quic {
         let long = header::long(datagram.udp.payload.bytes);
-        let seen = by_client && long.is_some_and(|long| long.kind == Kind::Initial);
+        let seen = by_client && long.is_some_and(|long| long.kind == LongPacketKind::Initial);
         let version = long.map(|long| match long.version {
             header::VERSION_1 => "1".to_owned(),
             other => format!("{other:#010x}"),
@@ -141,7 +141,8 @@ impl Quic {
     /// Looks for the ClientHello in the Initials of a datagram.
     fn open(&mut self, mut datagram: &[u8], opener: &mut dyn InitialOpener, budget: &mut Budget) {
         while let Some(crypto) = &mut self.crypto {
-            let Some(Long { kind: Kind::Initial, version, .. }) = header::long(datagram) else {
+            let Some(Long { kind: LongPacketKind::Initial, version, .. }) = header::long(datagram)
+            else {
                 return;
             };
             let Some((number, end)) = header::bounds(datagram) else { return };

@@ -11,7 +11,7 @@ use sixmark_model::plan::Plan;
 use sixmark_model::plan::http::Http;
 use sixmark_model::plan::ratio::Ratio;
 use sixmark_model::tally::FamilyTally;
-use sixmark_sys::driver::Way;
+use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;
 
 use super::books::{Books, Fate};
@@ -75,9 +75,9 @@ impl Server {
     }
 }
 
-pub(super) type Dials = fn(&Way, &mut Random) -> Dial;
+pub(super) type Dials = fn(&SocketRoute, &mut Random) -> Dial;
 
-pub(super) fn connects(way: &Way, _: &mut Random) -> Dial {
+pub(super) fn connects(way: &SocketRoute, _: &mut Random) -> Dial {
     Dial::connects(way, MILLI)
 }
 

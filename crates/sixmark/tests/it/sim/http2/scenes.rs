@@ -11,7 +11,7 @@ use sixmark_model::outcome::{Failure, Outcome, Phase};
 use sixmark_model::plan::ratio::Ratio;
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
-use sixmark_sys::driver::Way;
+use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;
 
 use super::acts::{
@@ -322,7 +322,7 @@ fn an_exchange_sent_again_waits_for_its_last_answer_only() {
 
 #[test]
 fn where_no_connection_is_ever_made_the_run_is_given_up() {
-    let dial = |_: &Way, _: &mut Random| Dial::Fails { after: MICRO, errno: ECONNREFUSED };
+    let dial = |_: &SocketRoute, _: &mut Random| Dial::Fails { after: MICRO, errno: ECONNREFUSED };
     let plan = streams(lasting(Duration::from_secs(60)), 8, 0);
     let (ran, _) = run_sim(Sim::new(plan), to_requests(|_, _| vec![]), dial);
     assert_eq!(ran.report.ended, Ended::Hopeless);
