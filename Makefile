@@ -10,7 +10,7 @@ SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/in
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint shellcheck advisories fuzz bench servers emulator instructions calibrate \
+.PHONY: help demo build test test-pure lint shellcheck advisories fuzz bench servers emulator instructions calibrate \
 	verdicts traffic watch-bench accuracy
 
 help: ## this list
@@ -22,14 +22,32 @@ demo: build ## build sixmark, start a server on ::1 and 127.0.0.1, compare them 
 build: ## the release binary
 	$(CARGO) build --release -p sixmark
 
+# Tests that need nothing but Rust, and those that need more (CONTRIBUTING.md), whose targets say `test = false`.
+PURE_TESTS = "--doc" "--lib --tests"
+NEEDY_TESTS = "--test browsers --test servers" "--test packets --test lab -- --test-threads $(WAITING_TESTS)"
+# How many tests go on at once where most of them wait for links and captures: they take a third of one core.
+WAITING_TESTS ?= 4
+
+# Runs sets of tests, each even if one before it failed.
+define run_tests
+	@status=0; for tests in $(1); do \
+		echo "$(CARGO) test --workspace --no-fail-fast $$tests"; \
+		$(CARGO) test --workspace --no-fail-fast $$tests || status=1; \
+	done; exit $$status
+endef
+
 test: ## all tests, after installing the servers that some of them talk to
 	scripts/install-test-packages test lab
-	$(CARGO) test --workspace --doc
-	$(CARGO) test --workspace --lib --tests
+	$(CARGO) test --workspace --lib --test '*' --no-run
+	$(call run_tests,$(PURE_TESTS) $(NEEDY_TESTS))
+
+test-pure: ## the tests that need nothing but Rust
+	$(call run_tests,$(PURE_TESTS))
 
 lint: shellcheck ## formatting, clippy, documentation, licences, shell scripts
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --test '*' -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	scripts/install-cargo-tools cargo-deny
 	$(CARGO) deny check licenses bans sources

@@ -9,20 +9,17 @@
     reason = "a program for developers, which may end with a backtrace"
 )]
 
-#[path = "../tests/it/lab/pair.rs"]
-mod pair;
-
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::num::NonZeroU64;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use pair::{Pair, any};
 use sixmark_model::impairment::{Effect, Impairment, Rate};
 use sixmark_model::link_report::LinkReport;
 use sixmark_model::timing::Timing;
 use sixmark_sys::clock;
+use sixmark_testkit::pair::{Pair, any};
 use sixmark_units::family::{Family, PerFamily};
 
 const SEED: u64 = 6446;

@@ -1,9 +1,10 @@
-//! What holds of the source as a whole: the modules of a crate form no cycle, and crates use each other
-//! as the map in docs/architecture.md says; docs/metrics.md is the
-//! table of metrics.
+//! What holds of the source as a whole: the modules of a crate form no cycle, crates use each other
+//! as the map in docs/architecture.md says, no binary of tests is forgotten, and docs/metrics.md
+//! is the table of metrics.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod binaries;
 mod crates;
 mod cycles;
 mod metrics;

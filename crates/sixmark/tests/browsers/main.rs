@@ -1,0 +1,8 @@
+//! Reports in a browser, and browsers as clients of studies: Debian's chromium with its chromedriver, and
+//! firefox-esr.
+//!
+//! `SIXMARK_SKIP=chromium` and `SIXMARK_SKIP=firefox` leave them out.
+#![cfg(test)]
+
+mod clients;
+mod report;

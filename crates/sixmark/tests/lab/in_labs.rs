@@ -1,0 +1,283 @@
+//! The small studies that come with sixmark and are carried out in labs, cut down.
+
+use serde_json::Value;
+use sixmark_testkit::forms::STUDY;
+use sixmark_testkit::study::{assert_complete, fine, read};
+use sixmark_testkit::{sixmark, skipped};
+
+/// The text of a file of a study.
+macro_rules! file {
+    ($name:literal) => {
+        include_str!(concat!("../../../../experiments/", $name))
+    };
+}
+
+/// A study's short form, cut down by putting texts in the place of others, to its end: the document.
+/// The first file is the study; `more` is what it is run with beside.
+fn cut(files: &[(&str, &str)], others: &[(&str, &str)], more: &[&str]) -> Value {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for (name, text) in files {
+        std::fs::write(path(name), text).unwrap();
+    }
+    let mut text = files[0].1.to_owned();
+    for (long, short) in others {
+        assert!(text.contains(long), "the study has no '{long}' any more");
+        text = text.replace(long, short);
+    }
+    std::fs::write(path(files[0].0), text).unwrap();
+    let (name, out) = (path("study.toml"), path("out"));
+    let words = ["study", "run", name.to_str().unwrap(), "--quick", "--out", out.to_str().unwrap()];
+    fine(&sixmark(&[&words[..], more].concat()));
+    let document = read(&out.join("study.json"));
+    STUDY.check(&document);
+    assert_complete(&document);
+    document
+}
+
+/// True where one of these is left out: namespaces, and what else a study needs.
+fn without(needed: &[&str]) -> bool {
+    skipped("netns") || needed.iter().any(|name| skipped(name))
+}
+
+/// The cells at these levels.
+fn at<'a>(document: &'a Value, levels: &[(&str, &str)]) -> Vec<&'a Value> {
+    let has = |cell: &Value, (factor, level): &(&str, &str)| {
+        let of = |at: &Value| at["factor"] == *factor && at["level"] == *level;
+        cell["levels"].as_array().unwrap().iter().any(of)
+    };
+    let cells = document["cells"].as_array().unwrap().iter();
+    let found: Vec<&Value> =
+        cells.filter(|cell| levels.iter().all(|level| has(cell, level))).collect();
+    assert!(!found.is_empty(), "no cell at {levels:?}");
+    found
+}
+
+/// A figure of a cell of one family.
+fn figure(cell: &Value, measure: &str) -> Option<f64> {
+    let families = cell["families"].as_object().unwrap();
+    let figures: Vec<&Value> = families.values().filter(|figures| !figures.is_null()).collect();
+    assert_eq!(figures.len(), 1, "one family: {cell}");
+    figures[0][measure].as_f64()
+}
+
+/// Labels of a comparison's entries.
+fn labels(document: &Value, comparison: &str) -> Vec<String> {
+    let all = document["comparisons"].as_array().unwrap();
+    let of = all.iter().find(|one| one["name"] == comparison).unwrap();
+    let entries = of["entries"].as_array().unwrap().iter();
+    entries.map(|entry| entry["label"].as_str().unwrap().to_owned()).collect()
+}
+
+fn table<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let all = document["tables"].as_array().unwrap();
+    all.iter().find(|table| table["name"] == name).unwrap()
+}
+
+#[test]
+fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
+    if without(&["nginx", "apache"]) {
+        return;
+    }
+    let others = [
+        ("repetitions = 3", "repetitions = 1"),
+        ("count = 2000", "count = 40"),
+        ("concurrency = 200", "concurrency = 4"),
+        ("ratio = [\"1:1\", \"1:0\", \"0:1\"]", "ratio = [\"1:1\"]"),
+    ];
+    let files = [
+        ("study.toml", file!("anma/study.toml")),
+        ("lab.toml", file!("anma/lab.toml")),
+        ("published.toml", file!("anma/published.toml")),
+    ];
+    let document = cut(&files, &others, &["--in-lab"]);
+    assert_eq!(document["in_lab"], true);
+    let expected: Vec<String> = ["nginx", "apache"]
+        .into_iter()
+        .flat_map(|server| ["0", "5", "20"].map(|delay| format!("{server}, {delay}")))
+        .collect();
+    for comparison in ["continuation", "establishment"] {
+        assert_eq!(labels(&document, comparison), expected);
+    }
+    assert_eq!(document["tables"].as_array().unwrap().len(), 12, "two of each server and delay");
+    let sent = &table(&document, "closures")["rows"][0]["values"][0];
+    assert_eq!((&sent["measured"], &sent["published"]), (&20.0.into(), &5_000.0.into()));
+    for family in ["ipv6", "ipv4"] {
+        // No frame is early, so that a round trip is the least that connecting takes.
+        for (delay, least_us) in [("5", 5_000.0), ("20", 20_000.0)] {
+            for cell in at(&document, &[("delay", delay)]) {
+                let figures = &cell["families"][family];
+                assert_eq!(figures["NORMAL"], 20.0, "{cell}");
+                assert!(figures["connect.mean"].as_f64().unwrap() >= least_us, "{cell}");
+                assert_eq!(cell["links"].as_array().unwrap().len(), 1, "who delays is told");
+            }
+        }
+    }
+}
+
+#[test]
+fn regensburg_in_a_lab_is_as_slow_as_its_network() {
+    if without(&["apache", "curl", "wget"]) {
+        return;
+    }
+    let others = [
+        ("repetitions = 3", "repetitions = 1"),
+        ("size = [29793828, 20399831, 14269432, 5879824]", "size = [14269432, 5879824]"),
+    ];
+    let files = [
+        ("study.toml", file!("regensburg/study.toml")),
+        ("lab.toml", file!("regensburg/lab.toml")),
+        ("published.toml", file!("regensburg/published.toml")),
+    ];
+    let document = cut(&files, &others, &["--in-lab"]);
+    assert_eq!(labels(&document, "families"), ["sixmark", "curl", "wget"]);
+    let values = table(&document, "throughput")["rows"][0]["values"].as_array().unwrap();
+    assert!(values.iter().all(|value| value["published"].is_number()), "{values:?}");
+    // What Ethernet leaves of 100 Mbit/s; wget begins to count when something has come, and rounds.
+    for (family, most) in [("ipv6", 11.606e6), ("ipv4", 11.769e6)] {
+        for cell in at(&document, &[("family", family)]) {
+            let goodput = figure(cell, "goodput").unwrap();
+            assert!(goodput > 0.0 && goodput < most * 1.05, "{cell}");
+        }
+    }
+}
+
+#[test]
+fn nat64_is_a_third_way_beside_both_families() {
+    if without(&["tayga", "unbound"]) {
+        return;
+    }
+    let others = [
+        ("repetitions = 8", "repetitions = 2"),
+        ("count = 3000", "count = 100"),
+        ("count = 20000", "count = 100"),
+        ("/bytes/50000000", "/bytes/2000000"),
+    ];
+    let files = [("study.toml", file!("nat64/study.toml")), ("lab.toml", file!("nat64/lab.toml"))];
+    let document = cut(&files, &others, &[]);
+    let ways = [("native", "ipv6"), ("native", "ipv4"), ("NAT64", "ipv6")];
+    for (path, family) in ways {
+        let cells = at(&document, &[("path", path), ("family", family)]);
+        assert_eq!(cells.len(), 6, "three loads, twice");
+        assert!(cells.iter().all(|cell| figure(cell, "failed") == Some(0.0)), "{cells:?}");
+    }
+    for name in ["times", "requests", "large"] {
+        let rows = table(&document, name)["rows"].as_array().unwrap();
+        let levels: Vec<[&str; 2]> =
+            rows.iter().map(|row| [0, 1].map(|at| row["levels"][at].as_str().unwrap())).collect();
+        assert_eq!(levels, ways.map(|(path, family)| [path, family]), "{name}");
+    }
+    for comparison in ["families", "translation"] {
+        assert_eq!(labels(&document, comparison), ["connections", "requests", "large file"]);
+    }
+}
+
+#[test]
+fn large_answers_fall_into_a_black_hole_unless_something_is_done() {
+    if without(&["nftables"]) {
+        return;
+    }
+    // Whatever helps has a minute, so that only a broken remedy is given up.
+    let quick = r#"[quick.factors]
+hole = [{ name = "of IPv6", lab-hole = "ipv6" }, { name = "of IPv4", lab-hole = "ipv4" }]
+remedy = [
+    { name = "nothing", lab-remedy = "", timeout = "5s" },
+    { name = "probing after a stall", lab-remedy = "stalled", timeout = "60s" },
+    { name = "MSS clamping", lab-remedy = "clamp", timeout = "60s" },
+    { name = "MTU 1280 at the server", lab-remedy = "mtu", timeout = "60s" },
+]
+"#;
+    let others =
+        [("[quick]\nrepetitions = 3", "[quick]\nrepetitions = 1"), ("[quick.factors]\n", quick)];
+    let files =
+        [("study.toml", file!("blackhole/study.toml")), ("lab.toml", file!("blackhole/lab.toml"))];
+    let document = cut(&files, &others, &[]);
+    let remedies = ["nothing", "probing after a stall", "MSS clamping", "MTU 1280 at the server"];
+    let ways = [("of IPv6", "ipv6"), ("of IPv4", "ipv4")];
+    for (hole, holed) in ways {
+        for (_, family) in ways {
+            for remedy in remedies {
+                let became = |file| {
+                    let levels =
+                        [("hole", hole), ("family", family), ("remedy", remedy), ("file", file)];
+                    let cell = at(&document, &levels)[0];
+                    ["NORMAL", "TIMEOUT"].map(|end| figure(cell, end).unwrap())
+                };
+                assert_eq!(became("small"), [10.0, 0.0], "hole {hole}, {family}, {remedy}");
+                let falls = family == holed && remedy == "nothing";
+                let expected = if falls { [0.0, 1.0] } else { [1.0, 0.0] };
+                assert_eq!(became("large"), expected, "hole {hole}, {family}, {remedy}");
+            }
+        }
+    }
+    let rows = table(&document, "answers")["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8, "each hole with each remedy");
+}
+
+#[test]
+fn towson_s_delay_is_that_of_a_capture_and_grows_under_congestion() {
+    if without(&["apache"]) {
+        return;
+    }
+    let others = [
+        (", \"chromium\"]", "]"),
+        (
+            "    { name = \"C2B\", traffic = \"c2b\" },\n    { name = \"C3B\", traffic = \"c3b\" },\n    { name = \"C5B\", traffic = \"c5b\" },\n]\n\n[[tables]]",
+            "]\n\n[[tables]]",
+        ),
+    ];
+    let files = [
+        ("study.toml", file!("towson/study.toml")),
+        ("lab.toml", file!("towson/lab.toml")),
+        ("published.toml", file!("towson/published.toml")),
+    ];
+    let document = cut(&files, &others, &[]);
+    assert_eq!(document["lab"]["name"], "towson");
+    for server in ["apache", "bare"] {
+        for family in ["ipv6", "ipv4"] {
+            let [free, congested] = ["none", "C1B"].map(|level| {
+                let levels = [("server", server), ("family", family), ("level", level)];
+                let cells = at(&document, &levels).into_iter();
+                cells.map(|cell| figure(cell, "delay.mean").unwrap()).collect::<Vec<_>>()
+            });
+            grow(&free, &congested, &format!("{server} {family}"));
+        }
+    }
+    congested(&document);
+    let findings = document["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 4);
+    assert_eq!(findings[1]["verdict"], "cannot_tell", "its levels were left out: {}", findings[1]);
+    // Two families, lines of the published ranges among them.
+    let figure = &document["figures"][0];
+    let published = figure["series"].as_array().unwrap().iter().filter(|s| s["published"] == true);
+    assert!(
+        published.flat_map(|s| s["points"].as_array().unwrap()).any(|dot| !dot["low"].is_null())
+    );
+}
+
+/// Delays without traffic and with it, microseconds: all possible, and not all without longer.
+fn grow(free: &[f64], congested: &[f64], of: &str) {
+    // What 320 KB take at 100 Mbit/s with their headers, and the way there and back.
+    let least = 27_000.0 + 5_200.0;
+    let all = free.iter().chain(congested);
+    assert!(all.copied().all(|delay| delay > least), "{of}: {free:?} {congested:?}");
+    // A busy machine may hold up any of the few there are, so that no mean is compared; and nothing
+    // where it held up all of those without traffic.
+    let calm = free.iter().any(|delay| *delay < 2.0 * least);
+    let more = |delay: &f64| free.iter().any(|without| delay > without);
+    assert!(congested.iter().any(more) || !calm, "{of}: {free:?} {congested:?}");
+}
+
+/// What is around the cells with traffic, and not around the others.
+fn congested(document: &Value) {
+    for cell in at(document, &[("level", "C1B")]) {
+        let traffic = &cell["traffic"];
+        let of = |key: &str| traffic[key].as_f64().unwrap();
+        assert_eq!((&traffic["mix"], &traffic["flows"]), (&"c1b".into(), &10.into()));
+        assert!((of("offered_bits_per_s") / 75e6 - 1.0).abs() < 0.05, "{traffic}");
+        assert!(of("received_bits_per_s") > 0.0, "{traffic}");
+        assert_eq!(cell["links"].as_array().unwrap().len(), 5, "four shaped, one delayed");
+        assert!(figure(cell, "throughput").unwrap() > 0.0);
+    }
+    assert!(at(document, &[("level", "none")]).iter().all(|cell| cell["traffic"].is_null()));
+}

@@ -1,0 +1,32 @@
+//! Labs that are up, as `sixmark lab` shows them, and whatever else needs a network of its own or another
+//! account.
+//!
+//! They need root (many of them user namespaces at least), and the programs that hosts run;
+//! `SIXMARK_SKIP=netns` leaves all out but those that become another account (`setpriv`) or open very many
+//! files (`nofile`); `bird2`, `tayga`, `unbound`, `nftables`, `nginx`, `curl` and `fio` those that need these packages.
+#![cfg(test)]
+
+mod bare;
+mod bgp;
+mod black_hole;
+mod dell;
+mod doors;
+mod dropped;
+mod emulator;
+mod fragments;
+mod in_labs;
+mod killed;
+mod links;
+mod many;
+mod mistakes;
+mod nat;
+mod nat64;
+mod netem;
+mod ordinary;
+mod refusals;
+mod signals;
+mod slow_loopback;
+mod studies;
+mod traces;
+mod traffic;
+mod vitals;

@@ -1,0 +1,46 @@
+//! A client without IPv4, and a server without IPv6.
+
+use sixmark_testkit::lab::{Lab, without};
+
+const LAB: &str = r#"
+name = "nat64"
+[hosts]
+client = { families = ["ipv6"], resolver = "edge" }
+edge = { forwards = true, nat64 = {}, dns64 = {} }
+old = { families = ["ipv4"] }
+both = {}
+[bridges.far]
+[links]
+near = ["client", "edge"]
+edge = ["edge", "far"]
+old = ["old", "far"]
+both = ["both", "far"]
+[names]
+"old.test" = "old"
+"both.test" = "both"
+[services.old]
+host = "old"
+command = ["{sixmark}", "origin", "--listen", "{old.ipv4}:80"]
+urls = ["http://{old.ipv4}:80"]
+[services.both]
+host = "both"
+command = ["{sixmark}", "origin", "--listen", "[{both.ipv6}]:80", "--listen", "{both.ipv4}:80"]
+"#;
+
+#[test]
+fn names_of_ipv4_hosts_lead_through_the_translator() {
+    if without(&["tayga", "unbound", "curl"]) {
+        return;
+    }
+    let lab = Lab::up("nat64", LAB, &[]);
+    let get = |url: &str, what: &str| {
+        lab.says("client", &["curl", "-sS", "--max-time", "60", "-w", what, "-o", "/dev/null", url])
+    };
+    let told = "%{remote_ip} %{http_code} %{size_download}";
+    assert_eq!(get("http://old.test/bytes/300000", told), "fd64::a00:202 200 300000");
+    assert_eq!(get("http://both.test/bytes/1", told), "fd00:0:0:2::3 200 1", "it has its own");
+    let page = lab.says("client", &["curl", "-sS", "--max-time", "60", "http://old.test/dynamic"]);
+    assert!(page.contains("192.168.255."), "the server sees one of the pool: {page}");
+    let unknown = lab.exec("client", &["curl", "-sS", "--max-time", "60", "http://no.test/"]);
+    assert_eq!(unknown.status.code(), Some(6), "no such name: {unknown:?}");
+}

@@ -1,0 +1,177 @@
+//! Labs of a user who is not root.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use sixmark_testkit::lab::without;
+use sixmark_testkit::{complaint, document, finish};
+use tempfile::TempDir;
+
+/// An account that no list has.
+const ACCOUNT: u32 = 64_646;
+
+const LAB: &str = r#"
+name = "own"
+[hosts]
+client = {}
+router = { forwards = true }
+server = {}
+[links]
+near = ["client", "router"]
+far = ["router", "server"]
+[services.web]
+host = "server"
+command = ["{sixmark}", "origin", "--listen", "[::]:80", "--listen", "0.0.0.0:80"]
+urls = ["http://[{server.ipv6}]", "http://{server.ipv4}"]
+"#;
+
+const STUDY: &str = r#"
+name = "own"
+repetitions = 3
+[lab]
+file = "lab.toml"
+[options]
+from = "client"
+count = 3
+concurrency = 1
+[factors]
+family = ["ipv6", "ipv4"]
+"#;
+
+/// The user, with the program and files of their own.
+struct User(TempDir);
+
+impl User {
+    fn new() -> User {
+        let dir = TempDir::new().unwrap();
+        let own = |path: PathBuf| chown(&path, Some(ACCOUNT), Some(ACCOUNT)).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_sixmark"), dir.path().join("sixmark")).unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(dir.path().join("lab.toml"), LAB).unwrap();
+        fs::write(dir.path().join("study.toml"), STUDY).unwrap();
+        ["", "lab.toml", "study.toml"].iter().for_each(|name| own(dir.path().join(name)));
+        User(dir)
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let account = [format!("--reuid={ACCOUNT}"), format!("--regid={ACCOUNT}")];
+        let mut command = Command::new("setpriv");
+        command.args(account).args(["--clear-groups", "./sixmark"]).args(words);
+        command
+            .current_dir(self.0.path())
+            .env("TMPDIR", self.0.path())
+            .env("SIXMARK_STORE", "none");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().expect("this needs setpriv"))
+    }
+
+    fn says(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+#[test]
+fn a_lab_works_without_root() {
+    if without(&["setpriv"]) {
+        return;
+    }
+    let user = User::new();
+    let said = user.says(&["lab", "up", "--detach", "lab.toml"]);
+    assert!(said.contains("client") && said.contains("service web"), "{said}");
+    assert_eq!(user.says(&["lab", "status", "own"]), said);
+    let routes = user.says(&["lab", "exec", "client", "ip", "route"]);
+    assert!(routes.contains("default via 10.0.1.2"), "{routes}");
+    let again = complaint(&user.run(&["lab", "up", "--detach", "lab.toml"]), 2);
+    assert!(again.contains("'own' is up"), "{again}");
+    for url in ["http://[fd00:0:0:2::2]/", "http://10.0.2.2/"] {
+        let words = ["run", "--quiet", "--json", "-", "-n", "5", "--in", "client", url];
+        let result = document(&user.run(&words));
+        assert_eq!(result["total"]["outcomes"]["NORMAL"], 5, "{url}");
+    }
+    assert!(user.says(&["lab", "down"]).contains("own is down"));
+    assert!(user.says(&["lab", "status"]).contains("No lab is up"));
+}
+
+/// Whether or not the file that gives TAP devices out is everybody's.
+#[test]
+fn an_emulated_link_works_without_root() {
+    if without(&["setpriv"]) {
+        return;
+    }
+    let user = User::new();
+    let emulated = LAB
+        .replace(
+            "[\"router\", \"server\"]",
+            "{ between = [\"router\", \"server\"], delay = \"1ms\", mechanism = \"emulator\" }",
+        )
+        .replace("\"own\"", "\"emulated\"");
+    fs::write(user.0.path().join("lab.toml"), emulated).unwrap();
+    user.says(&["lab", "up", "--detach", "lab.toml"]);
+    for url in ["http://[fd00:0:0:2::2]/bytes/100000", "http://10.0.2.2/bytes/100000"] {
+        let run = [
+            "run", "--quiet", "--json", "-", "-n", "5", "--in", "client", "--lab", "emulated", url,
+        ];
+        let result = document(&user.run(&run));
+        assert_eq!(result["total"]["outcomes"]["NORMAL"], 5, "{url}");
+        let least = &result["total"]["connect_us"]["min"];
+        assert!(least.as_f64() >= Some(2_000.0), "{url}: {least}");
+    }
+    user.says(&["lab", "down", "emulated"]);
+}
+
+#[test]
+fn a_study_in_a_lab_works_without_root() {
+    if without(&["setpriv"]) {
+        return;
+    }
+    let user = User::new();
+    user.says(&["study", "run", "study.toml", "--out", "out", "--quiet"]);
+    let text = fs::read_to_string(user.0.path().join("out/study.json")).unwrap();
+    let study: Value = serde_json::from_str(&text).unwrap();
+    sixmark_testkit::forms::STUDY.check(&study);
+    assert_eq!(study["ended"], "complete");
+    assert_eq!(study["lab"]["root"], false);
+}
+
+#[test]
+fn who_may_not_have_user_namespaces_is_told_what_would_help() {
+    if without(&["setpriv"]) {
+        return;
+    }
+    let user = User::new();
+    // Within a user namespace, which alone is told to have none below.
+    let none = "echo 0 >/proc/sys/user/max_user_namespaces && exec \"$@\"";
+    let file = user.0.path().join("lab.toml").display().to_string();
+    let words = ["-Ur", "sh", "-c", none, "sh", env!("CARGO_BIN_EXE_sixmark"), "lab", "up", &file];
+    let mut command = Command::new("unshare");
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let line = complaint(&finish(command.spawn().unwrap()), 3);
+    assert!(line.contains("namespaces") && line.contains("user.max_user_namespaces"), "{line}");
+}
+
+#[test]
+fn root_of_a_namespace_with_one_account_is_a_user() {
+    if without(&["setpriv"]) {
+        return;
+    }
+    let user = User::new();
+    // Of the one account that there is; it has no rights over what others have.
+    let own = TempDir::new().unwrap();
+    let out = own.path().join("out").display().to_string();
+    let file = user.0.path().join("study.toml").display().to_string();
+    let program = env!("CARGO_BIN_EXE_sixmark");
+    let mut command = Command::new("unshare");
+    command.args(["-Urn", program, "study", "run", &file, "--out", &out, "--quiet"]);
+    command.env("SIXMARK_STORE", "none").stdin(Stdio::null());
+    let output = finish(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read_to_string(own.path().join("out/study.json")).unwrap();
+    let study: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(study["lab"]["root"], false);
+}

@@ -1,0 +1,215 @@
+//! Studies in labs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Output};
+
+use serde_json::Value;
+use sixmark_testkit::forms::STUDY as FORM;
+use sixmark_testkit::lab::without;
+use sixmark_testkit::{command, finish, signal, sixmark};
+use tempfile::TempDir;
+
+use super::traces::{Tree, until};
+
+const LAB: &str = r#"
+name = "wire"
+[hosts]
+client = { offloads = { tso = false, gso = false, gro = false } }
+server = { offloads = { tso = false, gso = false, gro = false } }
+[links]
+wire = { between = ["client", "server"], delay = "1ms", ipv6 = { delay = "1ms", loss = "30%" }, mechanism = "emulator" }
+[variants.loss.no.links.wire]
+ipv6 = { loss = "0%" }
+[services.web]
+host = "server"
+command = ["{sixmark}", "origin", "--listen", "[::]:80", "--listen", "0.0.0.0:80"]
+urls = ["http://[{server.ipv6}]", "http://{server.ipv4}"]
+"#;
+
+const STUDY: &str = r#"
+name = "wire"
+path = "/bytes/20000"
+repetitions = 2
+[lab]
+file = "lab.toml"
+anew = true
+capture = { at = "server", interface = "client" }
+[options]
+from = "client"
+count = 5
+concurrency = 1
+no-keep-alive = true
+lab-loss = "no"
+[factors]
+traffic = [{ name = "none", traffic = "" }, "some"]
+family = ["ipv6", "ipv4"]
+[traffic]
+near = { ipv6 = "client", ipv4 = "client" }
+far = { ipv6 = "server", ipv4 = "server" }
+before = "100ms"
+[traffic.mixes.some]
+rate = "1M"
+tcp = 50
+ipv6 = 50
+flows = 4
+"#;
+
+/// Ten answers of 20 ms each, so that one is under way when it is ended.
+const SLOW: &str = r#"
+name = "slow"
+path = "/delay/20"
+repetitions = 4
+[lab]
+file = "lab.toml"
+[options]
+from = "client"
+count = 10
+concurrency = 1
+lab-loss = "no"
+[factors]
+family = ["ipv6", "ipv4"]
+"#;
+
+const LOSSY: &str = r#"
+name = "lossy"
+path = "/bytes/1000"
+repetitions = 3
+[lab]
+file = "lab.toml"
+anew = true
+[options]
+from = "client"
+count = 8
+concurrency = 8
+no-keep-alive = true
+[factors]
+family = ["ipv6", "ipv4"]
+"#;
+
+struct Bench(TempDir);
+
+impl Bench {
+    fn new(study: &str) -> Bench {
+        let dir = TempDir::new().unwrap();
+        fs::write(dir.path().join("lab.toml"), LAB).unwrap();
+        fs::write(dir.path().join("study.toml"), study).unwrap();
+        Bench(dir)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    fn begin(&self) -> Child {
+        let (file, out) = (self.path("study.toml"), self.path("out"));
+        command(&["study", "run", &file, "--quiet", "--out", &out]).spawn().unwrap()
+    }
+
+    fn resume(&self) -> Output {
+        sixmark(&["study", "run", "--quiet", "--resume", &self.path("out")])
+    }
+
+    fn cells(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path("out/cells")).into_iter().flatten().flatten();
+        let cells = entries.map(|entry| entry.path());
+        cells.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
+    }
+
+    fn document(&self) -> Value {
+        let document =
+            serde_json::from_str(&fs::read_to_string(self.path("out/study.json")).unwrap());
+        let document = document.unwrap();
+        FORM.check(&document);
+        document
+    }
+}
+
+fn fine(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn figure(cell: &Value, family: &str, name: &str) -> f64 {
+    let found = cell["families"][family][name].as_f64();
+    found.unwrap_or_else(|| panic!("no {name} over {family}: {cell}"))
+}
+
+#[test]
+fn cells_have_traffic_around_them_packets_looked_at_and_links_told_of() {
+    if without(&[]) {
+        return;
+    }
+    let bench = Bench::new(STUDY);
+    fine(&finish(bench.begin()));
+    let document = bench.document();
+    assert_eq!(document["ended"], "complete");
+    assert_eq!(document["lab"]["name"], "wire");
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 8);
+    for cell in cells {
+        let family = cell["families"].as_object().unwrap().keys().next().unwrap();
+        // The link's delay there and back, in each of them.
+        assert!(figure(cell, family, "delay.min") >= 1_000.0, "{cell}");
+        assert!(figure(cell, family, "connect.min") >= 2_000.0, "{cell}");
+        assert!(figure(cell, family, "throughput") > 0.0, "{cell}");
+        assert!(figure(cell, family, "server_cpu") >= 0.0, "{cell}");
+        figure(cell, family, "retransmitted");
+        let around = cell["levels"][0]["level"].as_str().unwrap();
+        assert_eq!(cell["traffic"].is_null(), around == "none", "{cell}");
+        if around != "none" {
+            assert_eq!(cell["traffic"]["flows"], 4);
+            assert!(cell["traffic"]["received_bits_per_s"].as_f64() > Some(0.0), "{cell}");
+        }
+        let way = &cell["links"][0]["b_to_a"];
+        assert_eq!(way["mechanism"], "emulator");
+        assert!(way["frames"][family]["arrived"].as_u64() > Some(0), "{way}");
+        assert_eq!(way["frames"][family]["lost"], 0, "{way}");
+        assert_eq!(way["unread"], 0, "{way}");
+    }
+    // Names of settings, programs and measures, and families as far as there are any.
+    let free = ["/sysctls", "/programs", "/families", "/given", "/status", "/ipv6", "/ipv4"];
+    FORM.knows_every_field(&document, |path| {
+        free.iter().any(|end| path.ends_with(end)) && !path.contains("/frames/")
+    });
+}
+
+#[test]
+fn loss_on_one_family_is_counted_there_alone() {
+    if without(&[]) {
+        return;
+    }
+    let bench = Bench::new(LOSSY);
+    fine(&finish(bench.begin()));
+    let document = bench.document();
+    let lost = |cell: &Value, family: &str| {
+        let ways = [&cell["links"][0]["a_to_b"], &cell["links"][0]["b_to_a"]];
+        ways.iter().map(|way| way["frames"][family]["lost"].as_u64().unwrap()).sum::<u64>()
+    };
+    let cells = document["cells"].as_array().unwrap();
+    assert!(cells.iter().all(|cell| lost(cell, "ipv4") == 0), "{document}");
+    assert!(cells.iter().map(|cell| lost(cell, "ipv6")).sum::<u64>() > 0, "{document}");
+}
+
+#[test]
+fn a_killed_study_goes_on_in_a_lab_built_anew() {
+    if without(&[]) {
+        return;
+    }
+    let bench = Bench::new(SLOW);
+    let mut child = bench.begin();
+    until("cells are kept", || match bench.cells().len() {
+        0 | 1 => vec!["too few".to_owned()],
+        _ => Vec::new(),
+    });
+    let tree = Tree::of(child.id());
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    tree.is_gone();
+    let before = bench.cells();
+    assert!(before.len() < 8, "{before:?}");
+    fine(&bench.resume());
+    let document = bench.document();
+    assert_eq!(document["ended"], "complete");
+    assert_eq!(document["resumed"][0]["cells"], before.len());
+    assert_eq!(document["cells"].as_array().unwrap().len(), 8);
+}

@@ -1,0 +1,13 @@
+//! Who may not watch.
+
+use sixmark_testkit::{complaint, script, skipped};
+
+#[test]
+fn without_the_right_to_it_the_line_names_it() {
+    if skipped("setpriv") {
+        return;
+    }
+    let as_nobody = ["setpriv", "--reuid=65534", "--clear-groups", "sh"];
+    let line = complaint(&script(&as_nobody, "exec $1 watch -i lo"), 3);
+    assert!(line.contains("it needs root, or the right CAP_NET_RAW"), "{line}");
+}

@@ -1,0 +1,277 @@
+//! `sixmark compare` against real servers.
+
+use std::io::Read as _;
+
+use serde_json::Value;
+use sixmark_model::comparison::result::ComparisonResult;
+use sixmark_testkit::forms::COMPARISON;
+use sixmark_testkit::{Origin, command, finish, signal, sixmark};
+use sixmark_units::family::Family;
+
+/// Short blocks: what is tested is what becomes of them.
+const SHORT: [&str; 6] = ["-c", "2", "--block", "40ms", "--warmup", "5ms"];
+
+/// The document of a comparison with these arguments.
+fn compared(arguments: &[&str]) -> Value {
+    let all = [&["compare", "--quiet", "--json", "-"], arguments].concat();
+    let output = sixmark(&all);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{:?}: {said}", output.status);
+    let document = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("no document ({error}): {said}"));
+    check(&document);
+    document
+}
+
+/// It has the published form, and each side's figures are the sum of its blocks that are compared.
+fn check(document: &Value) {
+    COMPARISON.check(document);
+    let read: ComparisonResult = serde_json::from_value(document.clone()).unwrap();
+    assert_eq!(&serde_json::to_value(read).unwrap(), document);
+}
+
+fn metric<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let metrics = document["comparison"]["metrics"].as_array().unwrap();
+    metrics.iter().find(|metric| metric["metric"] == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// The sides of the blocks in the order in which they were measured.
+fn order(document: &Value) -> String {
+    let blocks = document["blocks"].as_array().unwrap();
+    blocks.iter().map(|block| block["side"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn families_take_turns_and_each_block_is_one_familys() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100");
+    let order_of_turns = ["--blocks", "4", "--order", "abba"];
+    let document = compared(&[&SHORT[..], &order_of_turns, &[&v6, &v4]].concat());
+    assert_eq!(order(&document), "ab".to_owned() + "abba" + "baab");
+    for block in document["blocks"].as_array().unwrap() {
+        let expected = if block["side"] == "a" { "[::1]:" } else { "127.0.0.1:" };
+        let addresses = block["figures"]["addresses"].as_array().unwrap();
+        assert_eq!(addresses.len(), 1);
+        assert!(addresses[0].as_str().unwrap().starts_with(expected), "{addresses:?}");
+    }
+    for side in ["a", "b"] {
+        let of = |block: &&Value| block["side"] == side && !block["pair"].is_null();
+        let blocks = document["blocks"].as_array().unwrap().iter().filter(of);
+        let sent: u64 = blocks.map(|b| b["figures"]["requests"]["sent"].as_u64().unwrap()).sum();
+        assert_eq!(document["sides"][side]["figures"]["requests"]["sent"], sent);
+        assert!(sent > 0);
+    }
+    assert_eq!(document["comparison"]["pairs"], 4);
+    assert_eq!(document["comparison"]["kind"], "isolated");
+}
+
+/// Takes each field of each object away, and adds one.
+#[test]
+fn the_schema_knows_every_field() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100000");
+    let more = ["--blocks", "6", "--calibrate", "--fail-if", "a.failures > 50%", &v6, &v4];
+    let good = compared(&[&SHORT[..], &more].concat());
+    assert!(jsonschema::meta::is_valid(&COMPARISON.schema()));
+    // What a run's own form says of these is tested there.
+    let of_runs = ["/environment", "/generator", "/figures", "/plan", "/dns", "/warnings"];
+    COMPARISON.knows_every_field(&good, |path| of_runs.iter().any(|part| path.contains(part)));
+}
+
+#[test]
+fn a_random_order_is_the_seeds() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1");
+    let drawn = |seed| {
+        let load = ["-c", "1", "-n", "5", "--blocks", "12", "--warmup", "0"];
+        order(&compared(&[&load[..], &["--seed", seed, &v6, &v4]].concat()))
+    };
+    let first = drawn("7");
+    assert_eq!(first, drawn("7"));
+    assert_ne!(first, drawn("8"));
+    assert!(first.as_bytes().chunks(2).all(|pair| pair[0] != pair[1]), "{first}");
+}
+
+#[test]
+fn blocks_may_end_by_their_requests() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1");
+    let document = compared(&["-n", "50", "-c", "2", "--warmup", "0", "--blocks", "2", &v6, &v4]);
+    for block in document["blocks"].as_array().unwrap() {
+        assert_eq!(block["figures"]["requests"]["sent"], 50);
+    }
+    assert_eq!(document["schedule"]["block_requests"], 50);
+    assert!(document["schedule"]["block_s"].is_null());
+}
+
+#[test]
+fn sides_may_be_urls_or_have_options_of_their_own() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let (a, b) = (format!("{v6} -c 1"), format!("{v4} -H 'X: a b' --no-keep-alive"));
+    let load = ["--blocks", "2", "--block", "30ms", "-c", "3", "--a", &a, "--b", &b];
+    let document = compared(&[&load[..], &["--name-b", "new"]].concat());
+    let sides = &document["sides"];
+    assert_eq!([&sides["a"]["name"], &sides["b"]["name"]], [a.as_str(), "new"]);
+    assert_eq!(sides["b"]["options"], b.as_str());
+    assert_eq!(sides["a"]["plan"]["load"]["connections"], 1);
+    assert_eq!(sides["b"]["plan"]["load"]["connections"], 3);
+    assert_eq!(sides["b"]["plan"]["connection"]["keep_alive"], false);
+    assert_eq!(sides["b"]["plan"]["targets"].as_array().unwrap().len(), 1);
+}
+
+/// There is no other family to compare with: each URL is a side.
+#[test]
+fn two_urls_of_one_family_are_the_sides() {
+    let origin = Origin::start();
+    for (family, option) in [(Family::Ipv6, "-6"), (Family::Ipv4, "-4")] {
+        let urls = ["/bytes/10", "/bytes/20"].map(|path| origin.url(family, path));
+        let [a, b] = &urls;
+        for asked in [&[][..], &[option]] {
+            let more = [asked, &["--blocks", "2", "--name-b", "old", a, b]].concat();
+            let document = compared(&[&SHORT[..], &more].concat());
+            let sides = &document["sides"];
+            assert_eq!([&sides["a"]["name"], &sides["b"]["name"]], [a.as_str(), "old"]);
+            for (side, url) in ["a", "b"].into_iter().zip(&urls) {
+                let targets = sides[side]["plan"]["targets"].as_array().unwrap();
+                assert_eq!((targets.len(), &targets[0]["url"]), (1, &Value::from(url.as_str())));
+            }
+            let of = |side: &str| {
+                let figures = &sides[side]["figures"];
+                let bytes = figures["bytes"]["body"].as_u64().unwrap();
+                bytes / figures["requests"]["completed"].as_u64().unwrap()
+            };
+            assert_eq!((of("a"), of("b")), (10, 20));
+        }
+    }
+}
+
+#[test]
+fn one_family_alone_needs_two_urls_or_sides_that_are_named() {
+    for (url, family, other) in
+        [("http://127.0.0.1:9/", "IPv4", "IPv6"), ("http://[::1]:9/", "IPv6", "IPv4")]
+    {
+        for (urls, expected) in [
+            (
+                &[url][..],
+                format!(
+                    "over {family} alone has nothing to be compared with; give a second URL, name \
+                     the sides (--a, --b), or load {other} too"
+                ),
+            ),
+            (&[url, url, url], format!("3 URLs over {family} alone are no two sides")),
+        ] {
+            let output = sixmark(&[&["compare"], urls].concat());
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(said.contains(&expected), "{said}");
+        }
+    }
+}
+
+/// What it finds of 200 us is for `make verdicts` to show, on a machine that does nothing else.
+#[test]
+fn a_side_that_takes_five_times_as_long_is_worse() {
+    let origin = Origin::start();
+    let [slow, _] = origin.urls("/delay/50");
+    let [_, fast] = origin.urls("/delay/10");
+    let (a, b) = (format!("ipv6 {slow}"), format!("ipv4 {fast}"));
+    let load = ["-c", "4", "--block", "200ms", "--blocks", "9", "--metric", "wait.p50"];
+    let document = compared(&[&load[..], &["--a", &a, "--b", &b]].concat());
+    let wait = metric(&document, "wait.p50");
+    assert_eq!(wait["verdict"], "worse", "{wait:#}");
+    assert!(wait["difference"]["low"].as_f64().unwrap() > 0.0, "{wait:#}");
+    assert_eq!(document["comparison"]["metrics"][0]["metric"], "wait.p50");
+    assert_eq!(metric(&document, "requests_per_s")["verdict"], "worse");
+}
+
+#[test]
+fn equal_sides_are_never_called_different() {
+    let origin = Origin::start();
+    let [v6, _] = origin.urls("/busy/500");
+    let load = ["-c", "1", "--block", "50ms", "--blocks", "8", "--a", &v6, "--b", &v6];
+    let document = compared(&load);
+    for metric in document["comparison"]["metrics"].as_array().unwrap() {
+        let verdict = metric["verdict"].as_str().unwrap();
+        assert!(matches!(verdict, "equivalent" | "inconclusive"), "{metric:#}");
+    }
+    assert_eq!(document["sides"]["a"]["name"], format!("{v6} (a)"));
+}
+
+#[test]
+fn a_calibration_compares_the_first_side_with_itself_before() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100");
+    let document = compared(&[&SHORT[..], &["--blocks", "6", "--calibrate", &v6, &v4]].concat());
+    let noise = &document["noise"];
+    assert_eq!([&noise["a"], &noise["b"]], ["ipv6", "ipv6"]);
+    assert_eq!(noise["pairs"], 6);
+    assert!(metric(&document, "response.p50")["noise_floor"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn what_was_measured_before_a_signal_is_compared() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100");
+    let load = ["compare", "--json", "-", "--blocks", "1000", "--block", "20ms", "-c", "1"];
+    let mut child = command(&[&load[..], &["--warmup", "0", &v6, &v4]].concat()).spawn().unwrap();
+    wait_for_pairs(&mut child, 3);
+    signal(child.id(), "INT");
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    check(&document);
+    assert_eq!(document["ended"], "interrupted");
+    let pairs = document["comparison"]["pairs"].as_u64().unwrap();
+    assert!((3..1_000).contains(&pairs), "{pairs}");
+    let warnings = document["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warning| warning["code"] == "interrupted"), "{warnings:?}");
+}
+
+/// Reads what a comparison says while it runs, until it has told of so many pairs.
+fn wait_for_pairs(child: &mut std::process::Child, pairs: usize) {
+    let stderr = child.stderr.as_mut().unwrap();
+    let mut told = 0;
+    let mut byte = [0];
+    while told < pairs && stderr.read(&mut byte).unwrap() == 1 {
+        told += usize::from(byte[0] == b'\n');
+    }
+}
+
+#[test]
+fn a_side_that_does_not_answer_could_not_be_measured() {
+    let origin = Origin::start();
+    let [v6, _] = origin.urls("/bytes/100");
+    let closed = "http://127.0.0.1:1/";
+    let load = ["compare", "-q", "-n", "5", "-c", "1", "--blocks", "2", "--b", closed, "--a", &v6];
+    let output = sixmark(&load);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("no answer over http://127.0.0.1:1/"), "{said}");
+}
+
+#[test]
+fn what_makes_no_comparison_is_refused_in_one_line() {
+    let url = "http://[::1]:1/";
+    for (arguments, why) in [
+        (&["-d", "3s", url][..], "-d is for `sixmark run`: --block says"),
+        (&["--find-max", "failures < 1%", url], "--find-max is for `sixmark run`"),
+        (&["--ramp", "1:2:3s", url], "--ramp is for `sixmark run`"),
+        (&["--a", "--blocks 3", url], "--a '--blocks 3': unexpected argument"),
+        (&["--a", "-H 'A: b", url], "--a '-H 'A: b': the ' is not closed"),
+        (&["--b", "--json x", url], "--b '--json x': --json is the comparison's, not one side's"),
+        (&["--a", "-6 --seed 3", url], "--seed is the comparison's"),
+        (&["--a", "-6 --label x", url], "--store, --label or --keep-secrets is the comparison's"),
+        (&["--a", "ipv6"], "no URL is given"),
+        (&["--margin", "5", url], "is not a percentage"),
+        (&["--metric", "response.p98", url], "no metric is called 'response.p98'"),
+        (&["--blocks", "0", url], "not a whole number from 1 up"),
+        (&["-4", url], "over IPv4 alone has nothing to be compared with; give a second URL"),
+        (&[], "required"),
+    ] {
+        let output = sixmark(&[&["compare"], arguments].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(why) && said.lines().count() == 1, "{arguments:?}: {said}");
+    }
+}

@@ -1,0 +1,190 @@
+//! When a run ends, and before it begins to count.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Output};
+use std::time::Instant;
+
+use serde_json::json as value;
+use sixmark_testkit::{
+    DEADLINE, Server, check, command, document, finish, json, script, signal, sixmark,
+};
+
+#[test]
+fn an_interrupted_run_reports_what_it_did() {
+    for name in ["INT", "TERM", "HUP"] {
+        let server = Server::answering(20);
+        let [v6, v4] = server.urls("/");
+        let options = ["run", "-q", "--json", "-", "-d", "1h", "--timeout", "1h", "-c", "4"];
+        let child = command(&[&options[..], &[&v6, &v4]].concat()).spawn().unwrap();
+        // The four in flight are those that will not be answered.
+        server.next(24);
+        signal(child.id(), name);
+        let output = finish(child);
+        assert_eq!(output.status.code(), Some(130), "{name}");
+        let result = document(&output);
+        assert_eq!(result["ended"], "interrupted");
+        assert_eq!(result["total"]["outcomes"], value!({"ABANDONED": 4, "NORMAL": 20}));
+        let warnings = result["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|warning| warning["code"] == "interrupted"), "{warnings:?}");
+    }
+}
+
+/// A shell tells its jobs of a terminal that is gone, after the kernel has.
+#[test]
+fn a_terminal_that_goes_twice_ends_a_run_once_and_nohup_keeps_it() {
+    let server = Server::answering(20);
+    let [v6, v4] = server.urls("/");
+    let load = ["run", "-q", "--json", "-", "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
+    let child = command(&load).spawn().unwrap();
+    server.next(24);
+    for _ in 0..20 {
+        signal(child.id(), "HUP");
+    }
+    assert_eq!(document(&finish(child))["ended"], "interrupted");
+    let server = Server::start();
+    let [v6, v4] = server.urls("/");
+    let text = format!(
+        "trap '' HUP; \"$1\" run -q --json - -n 400 --rate 400 '{v6}' '{v4}' & kill -HUP $!; wait $!"
+    );
+    let output = script(&["sh"], &text);
+    assert_eq!(document(&output)["ended"], "complete");
+}
+
+#[test]
+fn a_duration_ends_a_run() {
+    let server = Server::start();
+    let [v6, v4] = server.urls("/");
+    let result = json(&["-d", "1s", "-c", "4", &v6, &v4]);
+    assert_eq!(result["ended"], "complete");
+    assert_eq!(result["plan"]["load"]["requests"], value!(null));
+    let sent = result["total"]["requests"]["sent"].as_u64().unwrap();
+    assert!(sent > 0);
+    let [over_v6, over_v4] = [0, 1].map(|at| result["ratio"]["sent"][at].as_i64().unwrap());
+    // Each of the workers is at most one request off an even ratio; where the server is held up at the
+    // end, by as much as a worker may owe a family that is slow to answer.
+    let threads = result["generator"]["threads"].as_i64().unwrap();
+    assert!((over_v6 - over_v4).abs() <= 16 * threads, "{over_v6} : {over_v4}");
+}
+
+#[test]
+fn a_warm_up_is_seen_by_the_server_but_not_counted() {
+    let server = Server::start();
+    let [v6, v4] = server.urls("/");
+    let result = json(&["-n", "50", "-c", "4", "--warmup", "300ms", &v6, &v4]);
+    assert_eq!(result["ratio"]["sent"], value!([25, 25]));
+    assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 50}));
+    assert!(server.seen().len() > 50);
+}
+
+/// A pipeline that looks at the status and one that looks at JUnit's file are told the same.
+#[test]
+fn an_interrupted_command_has_a_status_of_its_own_and_junit_agrees() {
+    let cases: [(&[&str], &str); 3] = [
+        (&["run", "-d", "1h"], "-"),
+        (&["run", "-d", "1h", "--fail-if", "total.sent > 1"], "-"),
+        (&["compare", "--block", "1h", "--warmup", "0"], "-"),
+    ];
+    for (words, junit) in cases {
+        let server = Server::answering(20);
+        let [v6, v4] = server.urls("/");
+        let options = ["-q", "--timeout", "1h", "-c", "4", "--junit", junit, &v6, &v4];
+        let child = command(&[words, &options].concat()).spawn().unwrap();
+        server.next(20);
+        signal(child.id(), "INT");
+        let output = finish(child);
+        assert_eq!(output.status.code(), Some(130), "{words:?}: {}", said(&output));
+        let xml = String::from_utf8_lossy(&output.stdout);
+        assert!(xml.contains("name=\"could be measured\"") && xml.contains("<failure"), "{xml}");
+    }
+}
+
+/// What nobody had the time for is no reason to ask for more of it.
+#[test]
+fn no_advice_to_load_longer_comes_after_a_signal() {
+    for words in [&["run", "-d", "1h"][..], &["compare", "--block", "1h", "--warmup", "0"]] {
+        let server = Server::answering(0);
+        let [v6, v4] = server.urls("/");
+        let options = ["-q", "--timeout", "1h", "-c", "2", &v6, &v4];
+        let child = command(&[words, &options].concat()).spawn().unwrap();
+        server.next(1);
+        signal(child.id(), "INT");
+        let output = finish(child);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(130), "{words:?}: {said}");
+        assert!(said.contains("a signal ended the run"), "{words:?}: {said}");
+        assert!(!said.contains("give it"), "{words:?}: {said}");
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A shell's own `kill`, so that no program has to be started between two of them.
+fn signals(pid: u32, names: &[&str]) {
+    let text: Vec<String> = names.iter().map(|name| format!("kill -{name} {pid}")).collect();
+    assert!(Command::new("sh").args(["-c", &text.join("; ")]).status().unwrap().success());
+}
+
+/// Ctrl-C is often pressed twice, and a supervisor signals a process and then its group.
+#[test]
+fn a_signal_that_comes_again_at_once_loses_no_document() {
+    let server = Server::answering(20);
+    let [v6, v4] = server.urls("/");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let to = file.path().to_str().unwrap();
+    let load = ["run", "-q", "--json", to, "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
+    let child = command(&load).spawn().unwrap();
+    server.next(24);
+    signals(child.id(), &["INT", "INT", "TERM", "INT"]);
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let document = serde_json::from_slice(&std::fs::read(to).unwrap()).unwrap();
+    check(&document);
+    assert_eq!(document["ended"], "interrupted");
+}
+
+/// Nobody reads what is to be written.
+#[test]
+fn a_later_signal_ends_a_command_at_once() {
+    let server = Server::answering(20);
+    let [v6, v4] = server.urls("/");
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let to = pipe.to_str().unwrap();
+    let load = ["run", "-q", "--json", to, "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
+    let mut child = command(&load).spawn().unwrap();
+    server.next(24);
+    let began = Instant::now();
+    let status = loop {
+        signals(child.id(), &["INT"]);
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(began.elapsed() < DEADLINE, "it does not end");
+    };
+    assert_eq!(status.signal(), Some(2), "{status}");
+}
+
+/// A response may be here before anybody looks at the clock.
+#[test]
+fn a_response_that_is_complete_after_its_deadline_is_a_timeout() {
+    for options in [&["--driver", "epoll"][..], &["--driver", "auto"], &["--http2-prior-knowledge"]]
+    {
+        let origin = sixmark_testkit::Origin::start();
+        let [v6, v4] = origin.urls("/delay/4");
+        let load = ["-n", "40", "-c", "2", "--timeout", "1ms", &v6, &v4];
+        let result = json(&[options, &load].concat());
+        let outcomes = &result["total"]["outcomes"];
+        assert_eq!(*outcomes, value!({"NORMAL": 0, "TIMEOUT": 40}), "{options:?}");
+    }
+}
+
+#[test]
+fn the_statuses_are_in_the_help() {
+    let output = sixmark(&["--help"]);
+    let help = String::from_utf8_lossy(&output.stdout);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("3 could not measure, 130 interrupted by a signal"), "{help}");
+}

@@ -1,0 +1,172 @@
+//! The search for the highest rate, against servers whose capacity is known.
+
+use serde_json::Value;
+use sixmark_testkit::{Origin, Server, command, document, finish, json, refusing, signal, sixmark};
+use sixmark_units::family::Family;
+
+const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
+
+/// Searches `path` of the origin over both families.
+fn search(origin: &Origin, path: &str, options: &[&str]) -> Value {
+    let [v6, v4] = origin.urls(path);
+    json(&[options, &[&v6, &v4]].concat())
+}
+
+fn found<'a>(result: &'a Value, family: &str) -> &'a Value {
+    &result["find_max"]["families"][family]
+}
+
+fn trials<'a>(result: &'a Value, family: &str) -> &'a [Value] {
+    found(result, family)["trials"].as_array().unwrap()
+}
+
+fn warned(result: &Value, code: &str) -> bool {
+    result["warnings"].as_array().unwrap().iter().any(|warning| warning["code"] == code)
+}
+
+/// What it sends beyond the capacity waits ever longer, on any machine: too much is never found. A
+/// busy one may make any rate fail, so that too little is found; then trials show what failed.
+#[test]
+fn a_known_capacity_bounds_what_is_found_for_both_families() {
+    const CAPACITY: f64 = 400.0;
+    let origin = Origin::start();
+    let options = ["--find-max", "response.p50 < 10ms", "--rate", "300/s", "-d", "300ms"];
+    let result = search(&origin, "/capacity/400", &options);
+    for family in FAMILIES {
+        let (of, trials) = (found(&result, family), trials(&result, family));
+        let [holds, fails] = ["holds", "fails"].map(|side| of[side].as_f64());
+        assert!(holds < fails && holds.unwrap_or(0.0) <= CAPACITY * 1.2, "{of}");
+        let beyond = |trial: &&Value| trial["rate"].as_f64() > Some(CAPACITY * 1.2);
+        assert!(trials.iter().filter(beyond).all(|trial| trial["held"] == false), "{of}");
+        let failed = |trial: &&Value| trial["rate"].as_f64() == fails && trial["held"] == false;
+        assert!(trials.iter().filter(failed).count() >= 2, "{of}");
+        let slow = |trial: &Value| trial["values"][0].as_f64() >= Some(10_000.0);
+        let excused = |trial: &Value| trial["reason"] != "condition" && !trial["reason"].is_null();
+        assert!(trials.iter().filter(failed).all(|trial| slow(trial) || excused(trial)), "{of}");
+    }
+}
+
+#[test]
+fn a_first_rate_that_does_not_hold_is_followed_by_lower_ones() {
+    let origin = Origin::start();
+    let options = ["--find-max", "response.p50 < 10ms", "--rate", "2000", "-d", "200ms"];
+    let result = search(&origin, "/capacity/200", &options);
+    for family in FAMILIES {
+        let trials = trials(&result, family);
+        let rate = |trial: &Value| trial["rate"].as_f64().unwrap();
+        assert_eq!((rate(&trials[0]), &trials[0]["held"]), (2000.0, &Value::from(false)));
+        assert!(trials.iter().all(|trial| rate(trial) <= 2000.0));
+        assert!(trials.iter().any(|trial| rate(trial) == 500.0));
+        assert!(found(&result, family)["fails"].as_f64() < Some(2000.0));
+        assert_ne!(found(&result, family)["limited_by"], Value::Null);
+    }
+}
+
+#[test]
+fn all_conditions_have_to_hold_and_the_result_has_their_values() {
+    let origin = Origin::start();
+    let options =
+        ["--find-max", "failures < 1%", "--find-max", "response.max <= 1ns", "-d", "100ms"];
+    let result = search(&origin, "/bytes/10", &options);
+    let conditions = &result["find_max"]["conditions"];
+    assert_eq!(*conditions, serde_json::json!(["failures < 1%", "response.max <= 1ns"]));
+    for family in FAMILIES {
+        assert_eq!(found(&result, family)["holds"], Value::Null);
+        for trial in trials(&result, family) {
+            let values = trial["values"].as_array().unwrap();
+            assert_eq!(values[0], 0.0);
+            assert!(values[1].as_f64() > Some(0.0));
+        }
+    }
+    assert_eq!(result["plan"]["load"]["warmup"]["nanos"], 10_000_000);
+}
+
+#[test]
+fn connections_that_run_out_are_told_from_a_server_that_is_full() {
+    let origin = Origin::start();
+    // Each answer takes 20 ms, whatever the rate; two at a time are a hundred a second. What the
+    // warm-up leaves waiting takes half of the trial.
+    let options = ["--find-max", "response.p50 < 200ms", "--rate", "500", "-d", "500ms", "-c", "2"];
+    let result = search(&origin, "/delay/20", &options);
+    for family in FAMILIES {
+        let first = &trials(&result, family)[0];
+        let reason = first["reason"].as_str().unwrap();
+        assert!(["connections", "generator"].contains(&reason), "{first}");
+        assert!(first["requests"]["waited"].as_u64() > Some(0));
+        assert!(found(&result, family)["holds"].as_f64().unwrap_or(0.0) < 500.0);
+    }
+    let limits = FAMILIES.map(|family| found(&result, family)["limited_by"].clone());
+    let ran_out = limits.iter().any(|limit| limit == "connections" || limit == "unsent");
+    assert_eq!(warned(&result, "connections_limited"), ran_out, "{limits:?}");
+}
+
+#[test]
+fn an_interrupted_search_keeps_what_it_knows() {
+    let server = Server::start();
+    let [v6, v4] = server.urls("/");
+    let options = ["run", "-q", "--json", "-", "--find-max", "response.p99 < 1s", "--rate", "1000"];
+    let child = command(&[&options[..], &["-d", "100ms", &v6, &v4]].concat()).spawn().unwrap();
+    // A hundred and ten for each trial: both families have had theirs.
+    server.next(600);
+    signal(child.id(), "INT");
+    let output = finish(child);
+    let result = document(&output);
+    assert_eq!(result["ended"], "interrupted");
+    assert!(warned(&result, "interrupted"));
+    for family in FAMILIES {
+        assert!(trials(&result, family).len() >= 2);
+        assert!(result["families"][family]["requests"]["completed"].as_u64() > Some(0));
+    }
+}
+
+#[test]
+fn a_family_that_refuses_is_given_up_and_the_other_one_is_searched() {
+    let origin = Origin::start();
+    let (_held, address) = refusing(Family::Ipv6);
+    let url6 = format!("http://{address}/");
+    let url4 = origin.url(Family::Ipv4, "/capacity/200");
+    let options = ["run", "-q", "--json", "-", "--find-max", "response.p50 < 10ms", "-d", "200ms"];
+    let output = sixmark(&[&options[..], &[&url6, &url4]].concat());
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("no answer over IPv6"), "{said}");
+    let result = document(&output);
+    assert_eq!(trials(&result, "ipv6").len(), 2);
+    assert_eq!(found(&result, "ipv6")["limited_by"], "failures");
+    assert!(trials(&result, "ipv4").len() > 2);
+}
+
+#[test]
+fn one_family_is_searched_alone() {
+    let origin = Origin::start();
+    for (option, family) in [("-6", Family::Ipv6), ("-4", Family::Ipv4)] {
+        let url = origin.url(family, "/bytes/10");
+        let name = family.to_string().to_lowercase();
+        let options = [option, "--find-max", "response.max < 1ns", "-d", "100ms", &url];
+        let families = json(&options)["find_max"]["families"].clone();
+        assert_eq!(families.as_object().unwrap().keys().collect::<Vec<_>>(), [&name]);
+    }
+}
+
+#[test]
+fn the_report_says_what_was_found_and_fits() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let options =
+        ["run", "--find-max", "response.max < 1ns", "--arrivals", "poisson", "-d", "100ms"];
+    let output = sixmark(&[&options[..], &[&v6, &v4]].concat());
+    let (table, said) = (String::from_utf8(output.stdout).unwrap(), output.stderr);
+    for expected in [
+        "highest rate with response.max < 1ns, each family alone, trials of 0.1 s:",
+        "IPv6  did not hold even 100/s (",
+        "IPv4  did not hold even 100/s (",
+        "the figures are of one trial each, IPv6 at 100/s, IPv4 at 100/s:",
+        "open loop, poisson, at most 50 in flight, ",
+    ] {
+        assert!(table.lines().any(|line| line.starts_with(expected)), "{expected}: {table}");
+    }
+    let long = table.lines().filter(|line| !line.contains("http://"));
+    long.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
+    // Standard error is no terminal here: no line for each trial.
+    assert!(!String::from_utf8(said).unwrap().contains("did not hold ("));
+}

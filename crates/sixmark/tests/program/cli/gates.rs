@@ -1,0 +1,98 @@
+//! `--fail-if` and `--junit`, of runs and comparisons.
+
+use serde_json::Value;
+use sixmark_testkit::{Origin, json, sixmark};
+
+/// Never true of anything that was measured, and always.
+const NEVER: &str = "ipv6.response.p50 > 1000s";
+const ALWAYS: &str = "ipv4.response.p50 > 0.5ns";
+
+#[test]
+fn a_condition_that_holds_ends_a_run_with_1() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    for (gates, status) in [(&[NEVER][..], 0), (&[ALWAYS], 1), (&[NEVER, ALWAYS], 1)] {
+        let gates = gates.iter().flat_map(|gate| ["--fail-if", gate]);
+        let load: Vec<&str> =
+            ["run", "-n", "100", "-c", "2", &v6, &v4].into_iter().chain(gates).collect();
+        let output = sixmark(&load);
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(shown.contains("FAILED: --fail-if"), status == 1, "{shown}");
+    }
+}
+
+#[test]
+fn what_can_not_be_told_fails_and_says_why() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let load = ["-n", "100", "-c", "2", "--fail-if", "ipv6.tls.p50 > 1s", &v6, &v4];
+    let output = sixmark(&[&["run", "--quiet"], &load[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot be determined"), "{said}");
+}
+
+#[test]
+fn the_document_says_what_became_of_each() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let document = json(&["-n", "100", "-c", "2", "--fail-if", NEVER, &v6, &v4]);
+    assert_eq!(document["gates"][0]["fail_if"], NEVER);
+    assert_eq!(document["gates"][0]["failed"], false);
+    assert!(document["gates"][0]["because"].as_str().unwrap().contains("ipv6.response.p50 is"));
+}
+
+#[test]
+fn a_comparison_fails_alike_and_writes_junit() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gates.xml");
+    let junit = ["--junit", file.to_str().unwrap(), "--fail-if", "a.wait.p50 > 0.5ns"];
+    let load = ["compare", "--quiet", "-n", "20", "-c", "1", "--blocks", "2", &v6, &v4];
+    let output = sixmark(&[&load[..], &junit, &["--fail-if", "b.failures > 50%"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let xml = std::fs::read_to_string(&file).unwrap();
+    assert!(xml.contains("tests=\"3\" failures=\"1\""), "{xml}");
+    assert!(xml.contains("fail if a.wait.p50 &gt; 0.5ns"), "{xml}");
+}
+
+#[test]
+fn a_condition_that_says_nothing_is_refused_before_anything_is_sent() {
+    let closed = "http://127.0.0.1:1/";
+    for (command, gate, why) in [
+        ("run", "ipv5.response.p50 > 1ms", "did you mean"),
+        ("run", "ipv4.response.p50 > 10", "unit"),
+        ("run", "ipv6.response.p50 > 1ms", "ipv6"),
+        ("run", "verdict(response.p50) == worse", "sixmark compare has them"),
+        ("compare", "verdict(response.p98) == worse", "response.p98"),
+        ("compare", "a.response.p50 >", "column"),
+    ] {
+        let output = match command {
+            "run" => sixmark(&["run", "-4", "-n", "1", "--fail-if", gate, closed]),
+            _ => sixmark(&["compare", "--a", "-c 1", "--b", "-c 1", "--fail-if", gate, closed]),
+        };
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{gate}: {said}");
+        assert!(said.contains(why) && said.lines().count() == 1, "{gate}: {said}");
+    }
+}
+
+#[test]
+fn a_comparison_is_kept_while_it_goes_on() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store.sqlite");
+    let store = store.to_str().unwrap();
+    let load = ["compare", "-q", "-n", "20", "-c", "1", "--blocks", "3", "--store", store];
+    let output = sixmark(&[&load[..], &[&v6, &v4]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let listed = sixmark(&["history", "--json", "--store", store]);
+    let entry: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(entry["kind"], "comparison");
+    let shown = sixmark(&["history", "show", "last", "--store", store]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("3 pairs of blocks of 20 requests"), "{shown}");
+}

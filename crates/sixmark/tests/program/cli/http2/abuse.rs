@@ -1,0 +1,450 @@
+//! Servers that misuse HTTP/2: every run ends, every exchange has its outcome and its number.
+
+use std::net::TcpStream;
+
+use serde_json::{Value, json as value};
+use sixmark_testkit::{Raw, json};
+
+use super::peer::*;
+
+const DRIVERS: [&str; 2] = ["uring", "epoll"];
+/// Nothing here lasts as long, unless it is to end so.
+const PATIENT: &str = "60s";
+const SOON: &str = "2s";
+const FOUR: [&str; 2] = ["-n", "4"];
+
+/// The result of exchanges with a server of this manner, of each family two at once, which share
+/// their connection.
+fn loaded(driver: &str, manner: fn(&mut Peer), timeout: &str, more: &[&str]) -> Value {
+    let server = Raw::start(move |stream: TcpStream| manner(&mut Peer::new(stream)));
+    let [v6, v4] = server.urls("http");
+    let load = ["--http2-prior-knowledge", "-t", "1", "-c", "2", "--streams", "2"];
+    let options = ["--driver", driver, "--timeout", timeout];
+    json(&[&load[..], &options, more, &[&v6, &v4]].concat())
+}
+
+/// How both families failed, over both drivers.
+fn fails(manner: fn(&mut Peer), timeout: &str, more: &[&str], expected: &Value) {
+    for driver in DRIVERS {
+        let result = loaded(driver, manner, timeout, &[&FOUR, more].concat());
+        for family in ["ipv6", "ipv4"] {
+            let failures = &result["families"][family]["failures"];
+            assert_eq!(failures, expected, "{driver} {family}");
+        }
+    }
+}
+
+fn failure(outcome: &str, phase: &str, code: Option<u64>, count: u64) -> Value {
+    value!([{
+        "outcome": outcome, "phase": phase, "errno": null, "code": code, "count": count
+    }])
+}
+
+/// The connection is broken before any response began: PROTOCOL with the code that the server is
+/// told.
+fn violates(manner: fn(&mut Peer), code: u64) {
+    fails(manner, PATIENT, &[], &failure("PROTOCOL", "wait", Some(code), 2));
+}
+
+/// The same while the response to the first of both requests is under way.
+fn violates_amid(manner: fn(&mut Peer), code: u64) {
+    let one = |phase| failure("PROTOCOL", phase, Some(code), 1)[0].clone();
+    fails(manner, PATIENT, &[], &value!([one("wait"), one("transfer")]));
+}
+
+/// As [`violates_amid`], where it is a limit of sixmark's that was exceeded, not a rule of HTTP.
+fn exceeds_amid(manner: fn(&mut Peer), code: u64) {
+    let one = |phase| {
+        let mut failure = failure("LOCAL", phase, Some(code), 1)[0].clone();
+        failure["cause"] = value!("head_limit");
+        failure
+    };
+    fails(manner, PATIENT, &[], &value!([one("wait"), one("transfer")]));
+}
+
+/// Reads both requests, so that what follows finds them in flight.
+fn both(peer: &mut Peer) {
+    peer.greet();
+    let requests = (peer.request(), peer.request());
+    assert!(requests.1.is_some_and(|last| last > 1) || requests.1.is_none());
+}
+
+#[test]
+fn garbage_in_place_of_frames_is_told_by_its_first_bytes() {
+    violates(
+        |peer| {
+            peer.preface();
+            peer.say(b"\x00\xff\xfe\xfd\xfc garbage");
+            peer.listen();
+        },
+        1,
+    );
+}
+
+#[test]
+fn an_answer_of_http1_is_no_http2() {
+    violates(
+        |peer| {
+            peer.preface();
+            peer.say(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+            peer.listen();
+        },
+        1,
+    );
+}
+
+#[test]
+fn a_first_frame_must_be_settings() {
+    violates(
+        |peer| {
+            peer.preface();
+            peer.say(&frame(PING, 0, 0, &[0; 8]));
+            peer.listen();
+        },
+        1,
+    );
+}
+
+#[test]
+fn a_server_that_says_nothing_is_a_timeout() {
+    let expected = failure("TIMEOUT", "wait", None, 2);
+    fails(Peer::preface_and_listen, SOON, &[], &expected);
+    fails(both_then_listen, SOON, &[], &expected);
+}
+
+fn both_then_listen(peer: &mut Peer) {
+    both(peer);
+    peer.listen();
+}
+
+impl Peer {
+    fn preface_and_listen(&mut self) {
+        self.preface();
+        self.listen();
+    }
+}
+
+#[test]
+fn a_server_that_closes_truncates() {
+    let close = |peer: &mut Peer| {
+        both(peer);
+        peer.end();
+    };
+    fails(close, PATIENT, &[], &failure("TRUNCATED", "wait", None, 2));
+}
+
+#[test]
+fn a_window_that_stays_shut_is_a_timeout_while_sending() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("body");
+    std::fs::write(&file, vec![b'x'; 100_000]).unwrap();
+    let body = ["--body-file", file.to_str().unwrap()];
+    let expected = failure("TIMEOUT", "send", None, 2);
+    let shut = |peer: &mut Peer| {
+        peer.preface();
+        peer.say(&frame(SETTINGS, 0, 0, &setting(4, 0)));
+        peer.listen();
+    };
+    fails(shut, SOON, &body, &expected);
+    // The first windows are used up and never opened again.
+    fails(both_then_listen, SOON, &body, &expected);
+}
+
+#[test]
+fn a_response_that_stops_is_a_timeout_in_transfer() {
+    let stop = |peer: &mut Peer| {
+        both(peer);
+        for stream in [1, 3] {
+            peer.say(&frame(HEADERS, END_HEADERS, stream, OK));
+            peer.say(&frame(DATA, 0, stream, b"some"));
+        }
+        peer.listen();
+    };
+    fails(stop, SOON, &[], &failure("TIMEOUT", "transfer", None, 2));
+}
+
+#[test]
+fn fields_without_end_are_too_long() {
+    exceeds_amid(
+        |peer| {
+            both(peer);
+            peer.say(&frame(HEADERS, 0, 1, OK));
+            peer.repeat(&frame(CONTINUATION, 0, 1, &[0x88; 16_384]));
+        },
+        11,
+    );
+}
+
+/// 200 KiB in the fields of each response.
+#[test]
+fn fields_that_are_very_long_are_read() {
+    let answer = |peer: &mut Peer| {
+        peer.greet();
+        while let Some(stream) = peer.request() {
+            let field = [&b"\x00\x01a\x7f\x81\x7c"[..], &[b'b'; 16_000]].concat();
+            peer.say(&frame(HEADERS, 0, stream, OK));
+            let more = frame(CONTINUATION, 0, stream, &field).repeat(12);
+            peer.say(&more);
+            peer.say(&frame(CONTINUATION, END_HEADERS, stream, &[]));
+            peer.say(&frame(DATA, END_STREAM, stream, b""));
+        }
+    };
+    for driver in DRIVERS {
+        let result = loaded(driver, answer, PATIENT, &FOUR);
+        assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 4}), "{driver}");
+    }
+}
+
+#[test]
+fn many_small_continuations_are_too_many() {
+    violates_amid(
+        |peer| {
+            both(peer);
+            peer.say(&frame(HEADERS, 0, 1, OK));
+            peer.repeat(&frame(CONTINUATION, 0, 1, &[]));
+        },
+        11,
+    );
+}
+
+/// A field of 4,000 bytes put into the table, then named again and again by one byte.
+#[test]
+fn fields_that_swell_when_decompressed_are_too_long() {
+    exceeds_amid(
+        |peer| {
+            both(peer);
+            let name = b"\x40\x01a\x7f\xa1\x1e".to_vec();
+            let mut block = [OK, &name, &vec![b'b'; 4_000]].concat();
+            block.extend([0xbe; 1_000]);
+            peer.say(&frame(HEADERS, END_HEADERS, 1, &block));
+            peer.listen();
+        },
+        11,
+    );
+}
+
+#[test]
+fn fields_that_are_no_hpack_break_the_connection() {
+    violates_amid(
+        |peer| {
+            both(peer);
+            peer.say(&frame(HEADERS, END_HEADERS, 1, &[0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]));
+            peer.listen();
+        },
+        9,
+    );
+}
+
+/// Stream 1 is answered; what comes for it afterwards ends stream 3.
+fn after_its_end(peer: &mut Peer, what: &[u8]) {
+    both(peer);
+    peer.answer(1);
+    peer.say(what);
+    peer.listen();
+}
+
+#[test]
+fn a_frame_on_a_closed_stream_ends_the_others() {
+    let closed = |code| failure("PROTOCOL", "wait", Some(code), 1);
+    fails(|peer| after_its_end(peer, &frame(DATA, 0, 1, b"x")), PATIENT, &[], &closed(5));
+    let again = |peer: &mut Peer| after_its_end(peer, &frame(HEADERS, END_HEADERS, 1, OK));
+    fails(again, PATIENT, &[], &closed(5));
+    // These two may come late and mean nothing.
+    let late = |peer: &mut Peer| {
+        both(peer);
+        peer.answer(1);
+        peer.say(&frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes()));
+        peer.say(&frame(RST_STREAM, 0, 1, &[0; 4]));
+        peer.answer(3);
+        peer.listen();
+    };
+    fails(late, PATIENT, &[], &value!([]));
+}
+
+#[test]
+fn a_frame_on_a_stream_that_nobody_opened_breaks_the_connection() {
+    violates(
+        |peer| {
+            both(peer);
+            peer.say(&frame(DATA, 0, 99, b"x"));
+            peer.listen();
+        },
+        1,
+    );
+}
+
+#[test]
+fn a_push_breaks_the_connection() {
+    violates(
+        |peer| {
+            both(peer);
+            let payload = [&2_u32.to_be_bytes(), OK].concat();
+            peer.say(&frame(PUSH_PROMISE, END_HEADERS, 1, &payload));
+            peer.listen();
+        },
+        1,
+    );
+}
+
+#[test]
+fn a_frame_that_is_too_long_breaks_the_connection() {
+    violates(
+        |peer| {
+            both(peer);
+            peer.say(&frame(DATA, 0, 1, &[0; 16_385]));
+            peer.listen();
+        },
+        6,
+    );
+}
+
+#[test]
+fn a_window_that_is_opened_too_far_breaks_the_connection() {
+    violates(
+        |peer| {
+            both(peer);
+            peer.say(&frame(WINDOW_UPDATE, 0, 0, &0x7fff_ffff_u32.to_be_bytes()));
+            peer.listen();
+        },
+        3,
+    );
+}
+
+#[test]
+fn floods_of_settings_and_pings_end() {
+    violates(|peer| flood(peer, &frame(SETTINGS, 0, 0, &[])), 11);
+    violates(|peer| flood(peer, &frame(PING, 0, 0, &[0; 8])), 11);
+}
+
+#[test]
+fn a_flood_whose_answers_nobody_reads_ends() {
+    violates(
+        |peer| {
+            both(peer);
+            let many = frame(PING, 0, 0, &[0; 8]).repeat(100);
+            while peer.say(&many) {}
+        },
+        11,
+    );
+}
+
+#[test]
+fn floods_of_what_means_nothing_end() {
+    violates(|peer| flood(peer, &frame(0xee, 0, 0, &[])), 11);
+    violates(|peer| flood(peer, &frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes())), 11);
+}
+
+fn flood(peer: &mut Peer, what: &[u8]) {
+    both(peer);
+    peer.repeat(what);
+}
+
+#[test]
+fn a_reset_of_streams_leaves_their_connection() {
+    for driver in DRIVERS {
+        let result = loaded(driver, reset_streams, PATIENT, &FOUR);
+        for family in ["ipv6", "ipv4"] {
+            let figures = &result["families"][family];
+            assert_eq!(figures["failures"], failure("RESET", "wait", Some(2), 2));
+            assert_eq!(figures["connections"]["opened"], 1);
+            assert_eq!(figures["connections"]["reset_sent"], 0);
+        }
+    }
+}
+
+fn reset_streams(peer: &mut Peer) {
+    peer.greet();
+    while let Some(stream) = peer.request() {
+        peer.say(&frame(RST_STREAM, 0, stream, &2_u32.to_be_bytes()));
+    }
+}
+
+#[test]
+fn a_response_that_contradicts_itself_ends_its_stream_alone() {
+    let contradict = |peer: &mut Peer| {
+        peer.greet();
+        // content-length: 3, and four bytes of content.
+        let fields = [OK, b"\x0f\x0d\x013"].concat();
+        while let Some(stream) = peer.request() {
+            peer.say(&frame(HEADERS, END_HEADERS, stream, &fields));
+            peer.say(&frame(DATA, END_STREAM, stream, b"four"));
+        }
+    };
+    fails(contradict, PATIENT, &[], &failure("PROTOCOL", "transfer", Some(1), 2));
+}
+
+#[test]
+fn a_goaway_after_an_answer_sends_the_rest_elsewhere() {
+    for driver in DRIVERS {
+        let result = loaded(driver, one_each, PATIENT, &["-n", "40"]);
+        for family in ["ipv6", "ipv4"] {
+            let figures = &result["families"][family];
+            let requests = &figures["requests"];
+            assert_eq!(requests["sent"], 20);
+            assert!(requests["resent"].as_u64().unwrap() > 0, "{requests}");
+            let connections = &figures["connections"];
+            assert!(connections["drained"].as_u64().unwrap() > 0, "{connections}");
+            // Some were sent elsewhere so often that they were given up.
+            for failure in figures["failures"].as_array().unwrap() {
+                assert_eq!([&failure["outcome"], &failure["code"]], [&value!("RESET"), &value!(0)]);
+            }
+            assert!(figures["outcomes"]["NORMAL"].as_u64().unwrap() >= 10, "{figures}");
+        }
+    }
+}
+
+/// Answers the first request of a connection and says that it is the last.
+fn one_each(peer: &mut Peer) {
+    peer.greet();
+    if let Some(stream) = peer.request() {
+        peer.answer(stream);
+        peer.say(&frame(GOAWAY, 0, 0, &goaway(stream, 0)));
+    }
+    peer.listen();
+}
+
+#[test]
+fn a_server_that_never_takes_a_request_is_given_up_for_its_reason() {
+    let never = |peer: &mut Peer| {
+        peer.greet();
+        peer.request();
+        peer.say(&frame(GOAWAY, 0, 0, &goaway(0, 11)));
+        peer.listen();
+    };
+    for driver in DRIVERS {
+        let result = loaded(driver, never, PATIENT, &FOUR);
+        for family in ["ipv6", "ipv4"] {
+            let figures = &result["families"][family];
+            assert_eq!(figures["outcomes"], value!({"NORMAL": 0, "RESET": 2}), "{driver}");
+            for failure in figures["failures"].as_array().unwrap() {
+                assert_eq!(failure["code"], 11, "{driver} {failure}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_goaway_in_the_middle_and_an_end_truncates() {
+    let leave = |peer: &mut Peer| {
+        both(peer);
+        peer.say(&frame(GOAWAY, 0, 0, &goaway(3, 2)));
+        peer.end();
+    };
+    fails(leave, PATIENT, &[], &failure("TRUNCATED", "wait", None, 2));
+}
+
+/// Whatever comes in the middle of whatever: the account closes, which `json` checks.
+#[test]
+fn answers_that_never_become_final_end() {
+    let early = |peer: &mut Peer| {
+        both(peer);
+        // 100 (Continue), without end.
+        peer.repeat(&frame(HEADERS, END_HEADERS, 1, b"\x08\x03100"));
+    };
+    for driver in DRIVERS {
+        let result = loaded(driver, early, "2s", &FOUR);
+        for family in ["ipv6", "ipv4"] {
+            assert_eq!(result["families"][family]["outcomes"]["NORMAL"], 0);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What sixmark does to figures itself, and what it says of it: it was stopped, it was occupied with
+//! checks, it had no room, it gave a family up.
+
+use std::io::{Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
+
+use serde_json::Value;
+use sixmark_testkit::{DEADLINE, Origin, Raw, command, document, finish, json, signal};
+use sixmark_units::family::Family;
+
+use crate::site::{Over, Site};
+
+/// A response larger than all the buffers between the two.
+const LARGE: usize = 32 << 20;
+
+fn warning(result: &Value, code: &str) -> Option<String> {
+    let mut warnings = result["warnings"].as_array().unwrap().iter();
+    let found = warnings.find(|warning| warning["code"] == code)?;
+    Some(found["message"].as_str().unwrap().to_owned())
+}
+
+/// Reads a request's head; false where the client has gone.
+fn is_asked(stream: &mut TcpStream) -> bool {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => head.push(byte[0]),
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn head(length: usize, field: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n{field}\r\n")
+}
+
+fn answer_large(mut stream: TcpStream, asked: &Sender<()>) {
+    let mut response = head(LARGE, "").into_bytes();
+    response.resize(response.len() + LARGE, b'x');
+    while is_asked(&mut stream) {
+        let _ = asked.send(());
+        if stream.write_all(&response).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_says_so_and_books_nothing_of_it_to_the_servers() {
+    for driver in ["uring", "epoll"] {
+        let (sender, asked) = channel();
+        let server = Raw::start(move |stream| answer_large(stream, &sender));
+        let [v6, v4] = server.urls("http");
+        let load = ["run", "--json", "-", "-q", "-d", "8s", "-c", "2", "--driver", driver];
+        let child = command(&[&load[..], &["--timeout", "3s", &v6, &v4]].concat()).spawn().unwrap();
+        (0..6).for_each(|_| asked.recv_timeout(DEADLINE).unwrap());
+        signal(child.id(), "STOP");
+        // This is how long it stands still: longer than its timeout.
+        std::thread::sleep(Duration::from_secs(4));
+        signal(child.id(), "CONT");
+        let result = document(&finish(child));
+        let (total, generator) = (&result["total"], &result["generator"]);
+        assert_eq!(total["outcomes"].get("TIMEOUT"), None, "{driver}: {}", total["outcomes"]);
+        let stalled_s = generator["stalled_s"].as_f64().unwrap();
+        assert!(generator["stalls"].as_u64() >= Some(1) && stalled_s > 2.0, "{generator:#}");
+        assert!(total["requests"]["stalled"].as_u64() >= Some(1), "{driver}: {total:#}");
+        let longest = total["response_us"]["max"].as_f64().unwrap();
+        assert!(longest < stalled_s * 1e6, "{driver}: a response took {longest} us");
+        let said = warning(&result, "generator_stalled").unwrap();
+        assert!(said.contains("stood still") && said.contains("times do not count"), "{said}");
+    }
+}
+
+#[test]
+fn contents_in_flight_that_find_no_room_are_not_checked_and_the_server_is_not_blamed() {
+    const CONTENT: usize = 14 << 20;
+    let together = Arc::new(Barrier::new(40));
+    let mut response = head(CONTENT, "").into_bytes();
+    response.resize(response.len() + CONTENT, b'x');
+    let server = Raw::start(move |mut stream| {
+        while is_asked(&mut stream) {
+            let (most, last) = response.split_at(response.len() - 1);
+            if stream.write_all(most).is_err() {
+                return;
+            }
+            // All of them are in flight, and all but whole.
+            together.wait();
+            let _ = stream.write_all(last);
+        }
+    });
+    let [v6, v4] = server.urls("http");
+    let load = ["-n", "40", "-c", "40", "-t", "1", "--timeout", "100s", "--expect", "body~x"];
+    let result = json(&[&load[..], &[&v6, &v4]].concat());
+    let requests = &result["total"]["requests"];
+    let unchecked = 40 - requests["completed"].as_u64().unwrap();
+    assert!((1..40).contains(&unchecked), "{requests:#}");
+    let failure = &result["total"]["failures"][0];
+    assert_eq!((&failure["outcome"], &failure["count"]), (&"LOCAL".into(), &unchecked.into()));
+    assert_eq!(failure["cause"], "content_limit");
+    let said = warning(&result, "unchecked").unwrap();
+    assert!(said.contains("at most 256 MiB") && said.contains("-c"), "{said}");
+    assert_eq!(warning(&result, "local"), None);
+    // Not what 40 of them are, but the limit and what the program takes without.
+    let most = (256 << 20) + (128 << 20);
+    assert!(result["generator"]["peak_rss_bytes"].as_u64().unwrap() < most, "{result:#}");
+}
+
+#[test]
+fn a_check_that_takes_long_is_told_of() {
+    // Sixteen million bytes of nothing, which come as a few thousand.
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&vec![b' '; 16_000_000]).unwrap();
+    encoder.write_all(b"ab").unwrap();
+    let content = encoder.finish().unwrap();
+    let server = Raw::start(move |mut stream| {
+        let mut response = head(content.len(), "Content-Encoding: gzip\r\n").into_bytes();
+        response.extend_from_slice(&content);
+        while is_asked(&mut stream) && stream.write_all(&response).is_ok() {}
+    });
+    let [v6, v4] = server.urls("http");
+    let load = ["-n", "8", "-c", "2", "--expect", "body~[a-y][a-y]", &v6, &v4];
+    let result = json(&load);
+    assert_eq!(result["total"]["outcomes"]["NORMAL"], 8);
+    let generator = &result["generator"];
+    let [all, longest] =
+        ["checking_s", "longest_check_s"].map(|of| generator[of].as_f64().unwrap());
+    assert!(0.0 < longest && longest <= all, "{generator:#}");
+    let said = warning(&result, "slow_checks").unwrap();
+    assert!(said.contains("other exchanges waited"), "{said}");
+    // A status costs nothing.
+    let load = ["-n", "8", "-c", "2", "--expect", "status=200", &v6, &v4];
+    assert_eq!(json(&load)["generator"]["checking_s"], 0.0);
+}
+
+#[test]
+fn a_response_that_breaks_the_protocol_says_how() {
+    let site = Site::start(Over::Http3);
+    let ([v6, _], [_, v4]) = (site.urls("/x"), site.urls("/closing"));
+    let result = json(&[Over::Http3.options(), &["-n", "8", "-c", "2", &v6, &v4]].concat());
+    let [ipv6, ipv4] = ["ipv6", "ipv4"].map(|family| &result["families"][family]);
+    assert_eq!(
+        (&ipv6["outcomes"]["NORMAL"], &ipv4["outcomes"]["PROTOCOL"]),
+        (&4.into(), &4.into())
+    );
+    assert_eq!(ipv4["breaches"][0]["count"], 4);
+    let said = warning(&result, "malformed").unwrap();
+    let expected = "4 responses over IPv4 broke the protocol, header field 'connection', which only \
+                    HTTP/1 has";
+    assert_eq!(said, expected);
+    let server = Raw::start(|mut stream| {
+        while is_asked(&mut stream) && stream.write_all(b"HTTP/1.1 20 OK\r\n\r\n").is_ok() {}
+    });
+    let [v6, v4] = server.urls("http");
+    let result = json(&["-n", "8", "-c", "2", &v6, &v4]);
+    assert!(warning(&result, "malformed").unwrap().contains("malformed status line"));
+}
+
+#[test]
+fn a_family_that_says_nothing_over_http3_is_given_up() {
+    let silent = UdpSocket::bind("[::1]:0").unwrap();
+    let v6 = format!("https://{}/", silent.local_addr().unwrap());
+    let origin = Origin::secure();
+    let v4 = origin.url(Family::Ipv4, "/bytes/10");
+    let load = ["-n", "1000", "-c", "4", "--timeout", "2s", "--http3", "-k", &v6, &v4];
+    let result = json(&load);
+    let [ipv6, ipv4] = ["ipv6", "ipv4"].map(|family| &result["families"][family]["requests"]);
+    assert_eq!(ipv4["completed"], 500);
+    let [sent, given_up] = ["sent", "given_up"].map(|what| ipv6[what].as_u64().unwrap());
+    assert_eq!(sent + given_up, 500);
+    assert!(given_up > 400, "{ipv6:#}");
+    let said = warning(&result, "given_up").unwrap();
+    assert!(said.starts_with("IPv6 was given up") && said.contains("were not sent"), "{said}");
+}

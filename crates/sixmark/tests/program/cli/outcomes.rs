@@ -1,0 +1,109 @@
+//! How exchanges end. That the account closes is checked of every result.
+
+use std::io::{Read as _, Write as _};
+
+use serde_json::{Value, json as value};
+use sixmark_testkit::{Origin, Raw, Server, document, json, sixmark};
+
+const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
+
+/// Loads `path` over both families and compares how it failed there.
+fn fails(options: &[&str], urls: &[String; 2], outcome: &str, phase: &str, errno: Value) {
+    let load = ["-n", "20", "-c", "20"];
+    let result = json(&[&load[..], options, &[&urls[0], &urls[1]]].concat());
+    let expected =
+        value!([{"outcome": outcome, "phase": phase, "errno": errno, "code": null, "count": 10}]);
+    for family in FAMILIES {
+        assert_eq!(result["families"][family]["failures"], expected, "{} {family}", urls[0]);
+    }
+}
+
+#[test]
+fn each_failure_has_its_name_and_phase() {
+    let origin = Origin::start();
+    fails(&[], &origin.urls("/reset"), "RESET", "transfer", value!(104));
+    fails(&[], &origin.urls("/close"), "TRUNCATED", "wait", Value::Null);
+    fails(&[], &origin.urls("/truncate/100000"), "TRUNCATED", "transfer", Value::Null);
+    let soon = ["--timeout", "2s"];
+    fails(&soon, &origin.urls("/stall"), "TIMEOUT", "wait", Value::Null);
+    fails(&soon, &origin.urls("/stall/1000"), "TIMEOUT", "transfer", Value::Null);
+}
+
+#[test]
+fn what_is_no_http_is_a_protocol_failure() {
+    let server = Server::greeting(b"SSH-2.0-x\r\n");
+    let [v6, v4] = server.urls("/");
+    let result = json(&["-n", "20", "-c", "4", &v6, &v4]);
+    for family in FAMILIES {
+        let outcomes = &result["families"][family]["outcomes"];
+        assert_eq!(outcomes, &value!({"NORMAL": 0, "PROTOCOL": 10}));
+    }
+}
+
+/// What came is legal: the limit is sixmark's, and it is said so.
+#[test]
+fn a_head_that_is_longer_than_sixmark_reads_is_not_the_servers_fault() {
+    let heads = [(4_000, 10, "NORMAL"), (10, 20_000, "NORMAL"), (4_000, 100, "LOCAL")];
+    for (count, length, outcome) in heads {
+        let field = format!("X-Field: {}\r\n", "v".repeat(length)).repeat(count);
+        let answer = format!("HTTP/1.1 200 OK\r\n{field}Content-Length: 0\r\n\r\n");
+        let server = Raw::start(move |mut stream| {
+            while stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0)
+                && stream.write_all(answer.as_bytes()).is_ok()
+            {}
+        });
+        let [v6, v4] = server.urls("http");
+        let output = sixmark(&["run", "-n", "8", "-c", "2", "--json", "-", &v6, &v4]);
+        let result = document(&output);
+        for family in FAMILIES {
+            let figures = &result["families"][family];
+            assert_eq!(figures["outcomes"][outcome], 4, "{count} fields of {length}");
+            let cause = &figures["failures"][0]["cause"];
+            assert_eq!(cause == "head_limit", outcome == "LOCAL", "{figures}");
+        }
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.contains("256 KiB, the limit that sixmark sets"), outcome == "LOCAL");
+        assert!(!said.contains("does not speak"), "{said}");
+    }
+}
+
+#[test]
+fn whole_responses_count_whatever_their_form_and_status() {
+    let origin = Origin::start();
+    for (path, method, status, body) in [
+        ("/bytes/5000", "GET", "200", 5_000),
+        ("/bytes/0", "GET", "200", 0),
+        ("/chunked/70000", "GET", "200", 70_000),
+        ("/bytes/5000", "HEAD", "200", 0),
+        ("/chunked/5000", "HEAD", "200", 0),
+        ("/reset", "HEAD", "200", 0),
+        ("/status/204", "GET", "204", 0),
+        ("/status/304", "GET", "304", 0),
+    ] {
+        let [v6, v4] = origin.urls(path);
+        let result = json(&["-n", "40", "-c", "4", "-X", method, &v6, &v4]);
+        for family in FAMILIES {
+            let figures = &result["families"][family];
+            assert_eq!(figures["outcomes"], value!({"NORMAL": 20}), "{method} {path}");
+            assert_eq!(figures["status"], value!({status: 20}), "{method} {path}");
+            assert_eq!(figures["bytes"]["body"], 20 * body, "{method} {path}");
+            assert_eq!(figures["response_us"]["count"], 20, "{method} {path}");
+        }
+    }
+}
+
+#[test]
+fn an_error_status_is_a_whole_response_and_a_doubt() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/status/404");
+    let result = json(&["-n", "20", "-c", "2", &v6, &v4]);
+    let warnings = result["warnings"].as_array().unwrap().iter();
+    let doubts: Vec<&Value> = warnings.filter(|warning| warning["code"] == "status").collect();
+    assert_eq!(doubts.len(), 2, "{doubts:?}");
+    for (family, doubt) in ["IPv6", "IPv4"].into_iter().zip(doubts) {
+        let message = doubt["message"].as_str().unwrap();
+        assert!(message.contains(family) && message.contains("404"), "{message}");
+    }
+    assert_eq!(result["total"]["status"], value!({"404": 20}));
+    assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 20}));
+}

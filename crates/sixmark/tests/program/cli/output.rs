@@ -1,0 +1,254 @@
+//! Where results go, and how they look.
+
+use std::process::Output;
+
+use sixmark_testkit::{Origin, check, command, complaint, document, finish, script, sixmark};
+use sixmark_units::family::Family;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A short run with these options besides.
+fn run(origin: &Origin, options: &[&str]) -> Output {
+    let [v6, v4] = origin.urls("/bytes/10");
+    sixmark(&[&["run", "-n", "20", "-c", "2"], options, &[&v6, &v4]].concat())
+}
+
+#[test]
+fn a_document_replaces_its_file_whole() {
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("result.json");
+    std::fs::write(&file, "old").unwrap();
+    // Were the file written in place, this second name would see it.
+    let other = folder.path().join("other");
+    std::fs::hard_link(&file, &other).unwrap();
+    let output = run(&origin, &["--json", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("requests sent"), "the table comes all the same");
+    check(&serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap());
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no draft is left");
+}
+
+#[test]
+fn a_document_on_standard_output_stands_there_alone() {
+    let origin = Origin::start();
+    let output = run(&origin, &["--json", "-"]);
+    assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
+}
+
+/// As the shell's `--json >(jq .)` names it.
+#[test]
+fn a_document_can_go_into_a_pipe() {
+    let origin = Origin::start();
+    let output = run(&origin, &["--quiet", "--json", "/dev/fd/1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
+}
+
+/// /dev/full is a disk without room.
+#[test]
+fn a_document_that_finds_no_room_is_kept_elsewhere() {
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let load = ["run", "-n", "20", "-c", "2", "--json", "/dev/full", &v6, &v4];
+    let output = finish(command(&load).env("TMPDIR", folder.path()).spawn().unwrap());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let kept = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    assert!(said.contains(kept.to_str().unwrap()), "{said}");
+    check(&serde_json::from_slice(&std::fs::read(kept).unwrap()).unwrap());
+    assert!(text(&output.stdout).contains("requests sent"), "the table comes all the same");
+}
+
+/// Its reader goes away, or it is on a disk without room.
+#[test]
+fn a_document_that_standard_output_does_not_take_is_kept_elsewhere() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    for to in ["| :", ">/dev/full"] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().display();
+        let line = format!(
+            "mkfifo '{at}/status'
+             {{ TMPDIR='{at}' \"$1\" run -q -n 20 -c 2 --json - '{v6}' '{v4}'; echo $? >'{at}/status' & }} {to}
+             exit $(cat '{at}/status')"
+        );
+        let output = script(&["sh"], &line);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{to}: {said}");
+        assert!(said.contains("can't write to standard output"), "{said}");
+        let kept = said.split('\'').nth(2).unwrap_or_else(|| panic!("{said}"));
+        check(&serde_json::from_slice(&std::fs::read(kept).unwrap()).unwrap());
+    }
+}
+
+/// A terminal that is gone, say.
+#[test]
+fn a_table_that_nobody_takes_keeps_no_document_from_being_written() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let pages = format!("'{v6}' '{v4}'");
+    for load in [
+        format!("run -n 20 -c 2 {pages}"),
+        format!("compare --blocks 2 -n 20 -c 2 {pages}"),
+        "vitals -d 50ms --interval 10ms".to_owned(),
+    ] {
+        let text = format!(
+            "\"$1\" {load} --json \"$2/document\" >/dev/full; echo $?; cat \"$2/document\""
+        );
+        let output = script(&["sh"], &text);
+        let (status, document) = text_of_status(&output.stdout);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status, "3", "{load}: {said}");
+        assert!(said.contains("can't write to standard output"), "{load}: {said}");
+        assert!(document["schema"].is_string(), "{load}");
+    }
+}
+
+fn text_of_status(stdout: &[u8]) -> (String, serde_json::Value) {
+    let all = text(stdout);
+    let (status, document) = all.split_once('\n').unwrap();
+    (status.to_owned(), serde_json::from_str(document).unwrap())
+}
+
+#[test]
+fn documents_are_their_owners_alone_and_files_that_were_there_stay_as_they_were() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (json, csv, html) = (at("a.json"), at("a.csv"), at("a.html"));
+    std::fs::write(&csv, "").unwrap();
+    std::fs::set_permissions(&csv, std::fs::Permissions::from_mode(0o604)).unwrap();
+    let output = run(&origin, &["--json", &json, "--csv", &csv, "--html", &html]);
+    assert_eq!(output.status.code(), Some(0));
+    let modes = [&json, &csv, &html].map(|path| std::fs::metadata(path).unwrap().mode() & 0o777);
+    assert_eq!(modes, [0o600, 0o604, 0o600]);
+}
+
+#[test]
+fn places_that_can_not_be_are_refused_before_the_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let same = folder.path().join("same").to_str().unwrap().to_owned();
+    let link = folder.path().join("link").to_str().unwrap().to_owned();
+    std::os::unix::fs::symlink("same", &link).unwrap();
+    for (options, why) in [
+        (["--json", &same, "--csv", &same], "two documents can't both be written to"),
+        (["--json", &same, "--html", &link], "two documents can't both be written to"),
+        (["--json", "-", "--csv", "-"], "two documents can't both have standard output"),
+        (["--json", "", "-c", "1"], "the name of a file to write is empty"),
+    ] {
+        let load = ["-n", "1", "http://[::1]:9/"];
+        let said = complaint(&sixmark(&[&["run"], &options[..], &load].concat()), 2);
+        assert!(said.contains(why), "{options:?}: {said}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the link alone");
+}
+
+/// Control characters of a peer and of a document are shown, not obeyed.
+#[test]
+fn nothing_foreign_moves_the_terminals_cursor() {
+    let mut document = sixmark_testkit::documents::real_run().clone();
+    let evil = "x\u{1b}[2J\u{9b}31m\u{202e}moc.live";
+    document["warnings"] = serde_json::json!([{ "code": "evil", "message": evil }]);
+    document["plan"]["targets"][0] = serde_json::json!(format!("http://[::1]:1/{evil}"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = sixmark_testkit::documents::kept(folder.path(), "run.json", &document);
+    let shown = "x\\u{1b}[2J\\u{9b}31m\\u{202e}moc.live";
+    for form in [&[][..], &["--md"]] {
+        let output = sixmark(&[&["report", file.to_str().unwrap()], form].concat());
+        let [said, table] = [&output.stderr, &output.stdout].map(|bytes| text(bytes));
+        let hidden = |text: &str| text.contains(sixmark_units::visible::is_hidden);
+        assert!(!hidden(&said) && !hidden(&table), "{said}{table}");
+        assert!(said.contains(shown) || table.contains(shown), "{form:?}: {said}{table}");
+    }
+    // What was typed is said as it would look.
+    let said = complaint(&sixmark(&["run", "http://\u{1b}]0;owned\u{7}/"]), 2);
+    assert!(!said.contains('\u{1b}'), "{said}");
+}
+
+#[test]
+fn csv_has_a_line_for_each_family_and_one_for_both() {
+    let origin = Origin::start();
+    let output = text(&run(&origin, &["--csv", "-"]).stdout);
+    let rows: Vec<Vec<&str>> =
+        output.split_terminator("\r\n").map(|r| r.split(',').collect()).collect();
+    assert_eq!(
+        rows.iter().map(|row| row[0]).collect::<Vec<_>>(),
+        ["family", "ipv6", "ipv4", "total"]
+    );
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{output}");
+    let column = |name: &str| rows[0].iter().position(|&column| column == name).unwrap();
+    for (name, expected) in [("sent", ["10", "10", "20"]), ("NORMAL", ["10", "10", "20"])] {
+        let at = column(name);
+        assert_eq!(rows[1..].iter().map(|row| row[at]).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn a_quiet_run_says_its_warnings_alone() {
+    let origin = Origin::start();
+    let output = run(&origin, &["--quiet"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
+    let said = text(&output.stderr);
+    assert!(said.lines().all(|line| line.starts_with("sixmark: warning: ")), "{said}");
+    assert!(said.contains("[few_samples]"), "{said}");
+}
+
+#[test]
+fn the_table_is_at_most_80_columns_wide() {
+    let origin = Origin::start();
+    for (path, options) in [
+        ("/bytes/100000", &["-n", "2000"][..]),
+        ("/reset", &["-n", "2000"]),
+        ("/stall", &["-n", "100", "--timeout", "100ms", "--ratio", "4:1"]),
+    ] {
+        let [v6, v4] = origin.urls(path);
+        let load = ["run", "-c", "50", "-t", "2"];
+        let table = text(&sixmark(&[&load[..], options, &[&v6, &v4]].concat()).stdout);
+        assert!(table.contains("sixmark compare gives a verdict") && !table.contains("to IPv4"));
+        for line in table.lines().filter(|line| !line.contains("http://")) {
+            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+        }
+    }
+}
+
+#[test]
+fn the_table_tells_status_codes_that_are_not_all_200() {
+    let origin = Origin::start();
+    let [good, bad] = [Family::Ipv6, Family::Ipv4].map(|family| {
+        let path = if family == Family::Ipv6 { "/bytes/1" } else { "/status/503" };
+        origin.url(family, path)
+    });
+    let table = text(&sixmark(&["run", "-n", "20", "-c", "2", &good, &bad]).stdout);
+    let row = |label: &str| {
+        let line = table.lines().find(|line| line.trim_start().starts_with(label));
+        line.unwrap().split_whitespace().skip(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (row("status 200"), row("status 503")),
+        (vec!["10".into(), "0".into()], vec!["0".into(), "10".into()])
+    );
+    assert!(!text(&run(&origin, &[]).stdout).contains("status"));
+}
+
+#[test]
+fn the_table_tells_what_resolving_took() {
+    let origin = Origin::start();
+    let url = origin.url(Family::Ipv4, "/bytes/1").replace("127.0.0.1", "localhost");
+    let table = text(&sixmark(&["run", "-4", "-n", "20", "-c", "2", &url]).stdout);
+    assert!(table.lines().any(|line| line.starts_with("localhost resolved in ")), "{table}");
+}
+
+#[test]
+fn help_and_version_are_no_failures() {
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"]] {
+        let output = sixmark(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{arguments:?}");
+    }
+}

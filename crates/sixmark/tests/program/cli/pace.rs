@@ -1,0 +1,131 @@
+//! The open loop: what falls due is sent or accounted for, and the result says how it was loaded.
+
+use serde_json::{Value, json as value};
+use sixmark_testkit::{Origin, json, sixmark};
+
+const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
+
+/// What of `total` fell due, as the result accounts for it: sent, dropped, unsent.
+fn due(result: &Value) -> [u64; 3] {
+    let requests = &result["total"]["requests"];
+    ["sent", "dropped", "unsent"].map(|what| requests[what].as_u64().unwrap())
+}
+
+fn warned(result: &Value, code: &str) -> bool {
+    result["warnings"].as_array().unwrap().iter().any(|warning| warning["code"] == code)
+}
+
+/// Loads `path` over both families with these options.
+fn load(origin: &Origin, path: &str, options: &[&str]) -> Value {
+    let [v6, v4] = origin.urls(path);
+    json(&[options, &[&v6, &v4]].concat())
+}
+
+#[test]
+fn a_rate_sends_what_falls_due_at_the_exact_ratio() {
+    let origin = Origin::start();
+    for threads in ["1", "3"] {
+        let options = ["--rate", "1k/s", "-n", "300", "-c", "60", "-t", threads, "--ratio", "2:1"];
+        let result = load(&origin, "/bytes/10", &options);
+        assert_eq!(result["ratio"]["sent"], value!([200, 100]));
+        assert_eq!(due(&result), [300, 0, 0]);
+        let load = &result["plan"]["load"];
+        assert_eq!(load["pace"]["mode"], "open");
+        assert_eq!(
+            load["pace"]["stages"],
+            value!([{"from": 1000.0, "to": 1000.0, "duration": null}])
+        );
+        for family in FAMILIES {
+            let [response, service, slip] = ["response_us", "service_us", "slip_us"]
+                .map(|what| result["families"][family][what]["mean"].as_f64().unwrap());
+            assert!((response - service - slip).abs() < 0.01, "{response} {service} {slip}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_loop_says_that_it_is_one() {
+    let origin = Origin::start();
+    let result = load(&origin, "/bytes/10", &["-n", "20"]);
+    assert_eq!(result["plan"]["load"]["pace"], value!({"mode": "closed"}));
+    assert_eq!(due(&result), [20, 0, 0]);
+}
+
+#[test]
+fn a_time_at_a_rate_accounts_for_everything_that_fell_due() {
+    let origin = Origin::start();
+    for (options, expected) in [
+        (&["--rate", "12000/m", "-d", "500ms"][..], 100),
+        (&["--ramp", "0:400/s:500ms"], 100),
+        (&["--steps", "100:200ms,400:200ms"], 100),
+        (&["--rate", "100", "-d", "300ms", "--warmup", "200ms", "--spin", "20us"], 30),
+    ] {
+        let result = load(&origin, "/bytes/10", options);
+        assert_eq!(due(&result).iter().sum::<u64>(), expected, "{options:?}: {:?}", due(&result));
+        assert_eq!(due(&result)[1], 0);
+        assert_eq!(result["ended"], "complete");
+    }
+    let ramp = load(&origin, "/bytes/10", &["--ramp", "0:400/s:500ms"]);
+    assert_eq!(ramp["plan"]["load"]["duration"], value!({"secs": 0, "nanos": 500_000_000}));
+}
+
+#[test]
+fn poisson_arrivals_repeat_with_their_seed() {
+    let origin = Origin::start();
+    let due_of = |seed| {
+        let options =
+            ["--rate", "400/s", "-d", "500ms", "--arrivals", "poisson", "--seed", seed, "-c", "99"];
+        let result = load(&origin, "/bytes/10", &options);
+        assert_eq!(result["plan"]["load"]["pace"]["arrivals"], "poisson");
+        due(&result).iter().sum::<u64>()
+    };
+    // 200 of them, within six standard deviations.
+    assert!(due_of("7").abs_diff(200) < 85);
+    assert_eq!(due_of("7"), due_of("7"));
+}
+
+#[test]
+fn what_finds_no_connection_is_dropped_or_waits_and_that_is_said() {
+    let origin = Origin::start();
+    let stall = ["--rate", "200/s", "-d", "500ms", "-c", "4", "--timeout", "100ms"];
+    let result = load(&origin, "/stall", &[&stall[..], &["--overload", "drop"]].concat());
+    let [sent, dropped, unsent] = due(&result);
+    assert!(dropped > 0 && sent + dropped + unsent == 100, "{sent} {dropped} {unsent}");
+    assert!(warned(&result, "dropped"));
+    let result = load(&origin, "/stall", &stall);
+    let [sent, dropped, unsent] = due(&result);
+    assert!(unsent > 0 && dropped == 0 && sent + unsent == 100, "{sent} {dropped} {unsent}");
+    assert!(warned(&result, "unsent") && warned(&result, "overloaded"));
+    assert!(result["total"]["requests"]["waited"].as_u64() > Some(0));
+}
+
+#[test]
+fn the_table_says_how_it_was_loaded_and_fits() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    for (options, expected) in [
+        (
+            &["--rate", "1k/s", "-n", "50", "-c", "1000"][..],
+            "open loop, 1,000/s constant, at most 1,000 in flight",
+        ),
+        (
+            &["--ramp", "1/s:1M/s:1s", "-n", "50"],
+            "open loop, 1/s to 1,000,000/s in 1 s, constant, at most 50 in flight",
+        ),
+        (
+            &["--steps", "100:1s,200:1s", "-n", "2", "--arrivals", "poisson"],
+            "open loop, 2 steps in 2 s, poisson, at most 50 in flight",
+        ),
+        (&["-n", "50"], "closed loop, 50 in flight, IPv6:IPv4 1:1"),
+    ] {
+        let output = sixmark(&[&["run"], options, &[&v6, &v4]].concat());
+        let table = String::from_utf8(output.stdout).unwrap();
+        assert!(table.lines().any(|line| line.starts_with(expected)), "{expected}: {table}");
+        let open = options[0].len() > 2;
+        for row in ["slip ", "service "] {
+            assert_eq!(table.lines().any(|line| line.starts_with(row)), open, "{row}: {table}");
+        }
+        let long = table.lines().filter(|line| !line.contains("http://"));
+        long.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
+    }
+}

@@ -1,0 +1,176 @@
+//! Redirects that are followed, and cookies that are kept.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use sixmark_testkit::json;
+
+use super::mix::files;
+use crate::site::{Asked, Over, Site};
+
+/// A run with these options to `path`, and what the site was asked for.
+fn run(site: &Site, over: Over, path: &str, options: &[&str]) -> (Value, Vec<Asked>) {
+    let [v6, v4] = site.urls(path);
+    let result = json(&[over.options(), options, &[&v6, &v4]].concat());
+    (result, site.asked())
+}
+
+fn requests(result: &Value) -> [u64; 4] {
+    ["sent", "completed", "redirects", "followed"]
+        .map(|which| result["total"]["requests"][which].as_u64().unwrap())
+}
+
+fn asked_for(asked: &[Asked], path: &str) -> usize {
+    asked.iter().filter(|asked| asked.path == path).count()
+}
+
+#[test]
+fn without_being_asked_redirects_are_responses_like_others() {
+    for over in Over::ALL {
+        let site = Site::start(over);
+        let (result, asked) = run(&site, over, "/to/302", &["-n", "6"]);
+        assert_eq!((requests(&result), asked.len()), ([6, 6, 6, 0], 6), "{over:?}");
+    }
+}
+
+#[test]
+fn a_chain_is_followed_to_its_end_and_only_that_is_checked() {
+    for over in Over::ALL {
+        let site = Site::start(over);
+        for more in
+            [&["-c", "3"][..], &["-c", "4", "--rate", "300"], &["--requests-per-connection", "1"]]
+        {
+            let options = [&["-n", "6", "--location", "--expect", "body~^abc$"], more].concat();
+            let (result, asked) = run(&site, over, "/steps/2", &options);
+            let found = (requests(&result), asked.len());
+            assert_eq!(found, ([24, 24, 18, 18], 24), "{over:?} {more:?}: {result:#}");
+            for path in ["/steps/2", "/steps/1", "/steps/0", "/end"] {
+                assert_eq!(asked_for(&asked, path), 6, "{over:?} {more:?} {path}");
+            }
+            let followed = &result["families"]["ipv6"]["requests"]["followed"];
+            assert_eq!(*followed, 9, "{over:?} {more:?}");
+        }
+    }
+}
+
+#[test]
+fn a_loop_ends_after_ten() {
+    for over in Over::ALL {
+        let site = Site::start(over);
+        let (result, asked) = run(&site, over, "/loop", &["-n", "4", "--location"]);
+        assert_eq!((requests(&result), asked.len()), ([44, 44, 44, 40], 44), "{over:?}");
+        assert_eq!(result["total"]["requests"]["cut_chains"], 4, "{over:?}");
+        let warnings = result["warnings"].to_string();
+        assert!(warnings.contains("2 chains of 10 redirects (--location) were"), "{warnings}");
+        // The last one is what there is to check.
+        let options = ["-n", "4", "--location", "--expect", "status=200"];
+        let (result, _) = run(&site, over, "/loop", &options);
+        assert_eq!(result["total"]["outcomes"]["CONTENT"], 4, "{over:?}");
+    }
+}
+
+#[test]
+fn methods_and_content_change_as_in_browsers() {
+    for over in Over::ALL {
+        let site = Site::start(over);
+        for (status, method, body) in [
+            (301, "GET", ""),
+            (302, "GET", ""),
+            (303, "GET", ""),
+            (307, "POST", "x=1"),
+            (308, "POST", "x=1"),
+        ] {
+            let field = ["-H", "Content-Type: a/b", "-H", "X: y"];
+            let options = [&["-n", "2", "--location", "--body", "x=1"], &field[..]].concat();
+            let (_, asked) = run(&site, over, &format!("/to/{status}"), &options);
+            let last: Vec<_> = asked.iter().filter(|a| a.path == "/end?of=it").collect();
+            assert_eq!(last.len(), 2, "{over:?} {status}");
+            for asked in last {
+                let found = (asked.method.as_str(), asked.body.as_str(), asked.field("x"));
+                assert_eq!(found, (method, body, Some("y")), "{over:?} {status}");
+                assert_eq!(asked.head.contains_key("content-type"), method == "POST");
+            }
+        }
+        let (_, asked) = run(&site, over, "/to/303", &["-n", "2", "--location", "-X", "HEAD"]);
+        assert!(asked.len() == 4 && asked.iter().all(|asked| asked.method == "HEAD"), "{over:?}");
+    }
+}
+
+#[test]
+fn what_leads_elsewhere_is_not_followed() {
+    for over in Over::ALL {
+        let site = Site::start(over);
+        for path in ["/away", "/nowhere"] {
+            let (result, asked) = run(&site, over, path, &["-n", "4", "--location"]);
+            assert_eq!((requests(&result), asked.len()), ([4, 4, 4, 0], 4), "{over:?} {path}");
+        }
+    }
+    // The same host and port, but not the same scheme.
+    let site = Site::start(Over::Http1);
+    let (result, _) = run(&site, Over::Http1, "/secured", &["-n", "4", "--location"]);
+    assert_eq!(requests(&result), [4, 4, 4, 0]);
+    // The target goes by the name that it is asked for by.
+    let options = ["-n", "4", "--location", "-H", "Host: other.example"];
+    let (result, asked) = run(&site, Over::Http1, "/away", &options);
+    assert_eq!(requests(&result), [8, 8, 4, 4]);
+    assert_eq!(asked_for(&asked, "/"), 4);
+}
+
+#[test]
+fn a_redirect_of_a_filled_in_request_keeps_its_values() {
+    let mix = "[[request]]\npath = '/to/307?{{seq}}'\nbody = 'n={{seq}}'\nmethod = 'POST'\n";
+    for over in Over::ALL {
+        let site = Site::start(over);
+        let (_folder, file) = files(&[("mix.toml", mix)]);
+        let options = ["-n", "6", "--location", "--requests", &file];
+        let (result, asked) = run(&site, over, "/", &options);
+        assert_eq!(requests(&result), [12, 12, 6, 6], "{over:?}: {result:#}");
+        let mut bodies: Vec<_> = asked.iter().map(|asked| asked.body.clone()).collect();
+        bodies.sort();
+        let expected: Vec<_> = (0..12).map(|k| format!("n={}", k / 2)).collect();
+        assert_eq!(bodies, expected, "{over:?}");
+    }
+}
+
+#[test]
+fn each_place_is_a_user_with_cookies_of_its_own() {
+    for over in Over::ALL {
+        let site = Site::start(over);
+        let places = if over.options().contains(&"--streams") { 3 * 2 } else { 2 };
+        let options = ["-n", "60", "-c", "2", "-t", "1", "--cookies", "-H", "Cookie: own=1"];
+        // With a Cookie of its own it would pass for one who was there before.
+        let (_, asked) = run(&site, over, "/visit", &options[..7]);
+        assert_eq!(asked.len(), 60);
+        let mut visits: BTreeMap<(String, String), u32> = BTreeMap::new();
+        for asked in &asked {
+            let family = asked.family.to_string();
+            let cookie = asked.field("cookie").unwrap_or_default();
+            let visitor = cookie.split("; ").next().unwrap().to_owned();
+            *visits.entry((family, visitor)).or_default() += 1;
+        }
+        let first: u32 = visits.iter().filter(|((_, v), _)| v.is_empty()).map(|(_, n)| n).sum();
+        let visitors = visits.keys().filter(|(_, visitor)| !visitor.is_empty()).count();
+        // Two targets: a jar for each.
+        assert!(
+            first <= 2 * places && visitors as u32 <= first && first >= 2,
+            "{over:?}: {visits:?}"
+        );
+        let (_, asked) = run(&site, over, "/visit", &options);
+        let cookies = asked.iter().map(|asked| asked.field("cookie").unwrap_or_default());
+        assert!(cookies.clone().all(|cookie| cookie.starts_with("own=1")), "{over:?}");
+        assert!(cookies.clone().any(|cookie| cookie.contains("; visits=again")), "{over:?}");
+    }
+}
+
+#[test]
+fn cookies_stay_within_their_path() {
+    let mix = "[[request]]\npath = '/visit/a'\n[[request]]\npath = '/other'\n";
+    let site = Site::start(Over::Http1);
+    let (_folder, file) = files(&[("mix.toml", mix)]);
+    let options = ["-n", "20", "-c", "1", "--cookies", "--requests", &file];
+    let (_, asked) = run(&site, Over::Http1, "/", &options);
+    let with = |path: &str| {
+        asked.iter().filter(|a| a.path == path && a.head.contains_key("cookie")).count()
+    };
+    assert_eq!((with("/visit/a"), with("/other")), (8, 0));
+}

@@ -1,0 +1,139 @@
+//! Documents shown again.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use sixmark_testkit::documents::{comparison, kept, real_run, study};
+use sixmark_testkit::{Origin, command, complaint, finish, sixmark};
+
+fn text(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn shown(folder: &Path, document: &Value, how: &[&str]) -> String {
+    let file = kept(folder, "document.json", document);
+    text(&sixmark(&[&["report", file.to_str().unwrap()], how].concat()))
+}
+
+#[test]
+fn the_table_of_a_run_is_the_one_that_it_printed() {
+    let origin = Origin::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("result.json");
+    let [v6, v4] = origin.urls("/bytes/10");
+    let file = file.to_str().unwrap();
+    let run = sixmark(&["run", "-n", "200", "-c", "2", "--json", file, &v6, &v4]);
+    for how in [&["report", file][..], &["report", "--text", file]] {
+        let report = sixmark(how);
+        assert_eq!(text(&report), text(&run));
+        assert_eq!(report.stderr, run.stderr, "warnings as well");
+    }
+    let piped = command(&["report", "-"]).stdin(std::fs::File::open(file).unwrap()).spawn();
+    assert_eq!(text(&finish(piped.unwrap())), text(&run));
+}
+
+#[test]
+fn every_kind_of_document_has_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    for document in [real_run(), &comparison(), &study()] {
+        let schema = &document["schema"];
+        let page = shown(folder.path(), document, &["--html", "-"]);
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{schema}");
+        let markdown = shown(folder.path(), document, &["--md"]);
+        assert!(markdown.starts_with("### ") && markdown.contains("| --- |"), "{schema}");
+        assert!(!shown(folder.path(), document, &[]).is_empty(), "{schema}");
+        let csv = shown(folder.path(), document, &["--csv"]);
+        let mut lines = csv.split_terminator("\r\n");
+        let header = "document,kind,started,part,number,side,metric,value";
+        assert_eq!(lines.next(), Some(header), "{schema}");
+        assert!(lines.all(|line| line.split(',').count() == 8), "{schema}: {csv}");
+    }
+}
+
+#[test]
+fn figures_have_the_names_and_values_that_they_have_in_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = real_run();
+    let csv = shown(folder.path(), run, &["--csv"]);
+    let sent = &run["families"]["ipv6"]["requests"]["sent"];
+    let p99 = &run["families"]["ipv4"]["response_us"]["p99"];
+    let first = &run["intervals"][1]["families"]["ipv6"]["completed"];
+    for line in [
+        format!(",run,,ipv6,requests.sent,{sent}\r\n"),
+        format!(",run,,ipv4,response_us.p99,{p99}\r\n"),
+        format!(",second,1,ipv6,completed,{first}\r\n"),
+    ] {
+        assert!(csv.contains(&line), "{line}");
+    }
+    let csv = shown(folder.path(), &comparison(), &["--csv"]);
+    assert!(csv.contains(",compared,,ipv6,response.p50.verdict,worse\r\n"), "{csv}");
+    assert!(csv.contains(",block,3,ipv6,requests.sent,402\r\n"), "{csv}");
+}
+
+#[test]
+fn a_verdict_is_told_in_plain_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let markdown = shown(folder.path(), &comparison(), &["--md"]).replace('\u{a0}', " ");
+    assert!(markdown.contains("**WORSE** – IPv6 answers 10"), "{markdown}");
+    assert!(markdown.contains(" % slower than IPv4 (median response; 95 % interval"), "{markdown}");
+    let markdown = shown(folder.path(), real_run(), &["--md"]);
+    assert!(markdown.contains("`sixmark compare` gives a verdict"), "{markdown}");
+    assert!(!markdown.contains("IPv6 to IPv4"), "{markdown}");
+}
+
+#[test]
+fn several_documents_are_one_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [("a.json", real_run()), ("b.json", &comparison())]
+        .map(|(name, document)| kept(folder.path(), name, document));
+    let page = folder.path().join("page.html");
+    let [a, b] = files.each_ref().map(|file| file.to_str().unwrap());
+    let output = sixmark(&["report", a, b, "--html", page.to_str().unwrap()]);
+    assert_eq!(text(&output), "");
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("<h1>2 results</h1>"));
+    assert_eq!(page.matches("<article").count(), 2);
+}
+
+#[test]
+fn what_can_t_be_shown_is_told_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("text"), "hello").unwrap();
+    std::fs::write(path("har"), "{\"schema\":\"har\"}").unwrap();
+    std::fs::write(path("future"), "{\"schema\":\"sixmark.result/2\"}").unwrap();
+    std::fs::write(path("part"), "{\"schema\":\"sixmark.result/1\"}").unwrap();
+    std::fs::write(path("binary"), [0xff, 0xfe]).unwrap();
+    let fine = kept(folder.path(), "fine", real_run()).to_str().unwrap().to_owned();
+    for (arguments, why) in [
+        (vec![path("none")], "can't read"),
+        (vec![path("text")], "is no document of sixmark's"),
+        (vec![path("har")], "'har', not one of sixmark's documents"),
+        (vec![path("future")], "does not read"),
+        (vec![path("part")], "missing field"),
+        (vec![path("binary")], "can't read"),
+        (vec![folder.path().to_str().unwrap().to_owned()], "can't read"),
+        (vec![fine.clone(), path("text")], "is no document"),
+        (vec!["-".into(), "-".into()], "only once"),
+        (vec![fine.clone(), "--html".into(), "-".into(), "--md".into()], "standard output"),
+        (vec![fine.clone(), "--csv".into(), "--md".into()], "cannot be used with"),
+        (vec![fine, "--html".into(), path("no/such/page.html")], "can't write"),
+    ] {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let said = complaint(&sixmark(&[&["report"], &words[..]].concat()), 2);
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+}
+
+/// Its histograms are read with care: wrong ones are told of, the rest is shown.
+#[test]
+fn a_broken_histogram_spoils_its_own_chart_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = real_run().clone();
+    run["families"]["ipv6"]["wait_us"]["hdr"] = "AAAA".into();
+    let page = shown(folder.path(), &run, &["--html", "-"]);
+    assert!(page.contains("Wait, IPv6: a histogram can’t be read"), "it says so");
+    assert!(page.contains("Response: percentiles"));
+}

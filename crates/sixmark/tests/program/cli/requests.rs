@@ -1,0 +1,184 @@
+//! Mixes of requests: from request files, HAR files and access logs.
+
+use serde_json::{Value, json as value};
+use sixmark_model::plan::requests;
+use sixmark_testkit::{Origin, complaint, document, json, sixmark};
+use tempfile::TempDir;
+
+/// A folder with one file.
+fn file(name: &str, text: &str) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    (folder, path.to_str().unwrap().to_owned())
+}
+
+fn shown(result: &Value, field: &str) -> Vec<Value> {
+    let shown = result["plan"]["requests"]["shown"].as_array().unwrap().iter();
+    shown.map(|request| request[field].clone()).collect()
+}
+
+const MIX: &str = r#"
+[[request]]
+name = "look"
+path = "/bytes/{{line sizes 1}}"
+weight = 3
+expect = ["status=200"]
+[[request]]
+path = "/sink"
+json = { user = "{{uuid}}" }
+"#;
+
+#[test]
+fn a_request_file_is_a_mix_with_what_the_options_add() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    let (folder, path) = file("mix.toml", MIX);
+    std::fs::write(folder.path().join("sizes"), "10,a\n20,b\n").unwrap();
+    let options = ["-n", "8", "--requests", &path, "-H", "X-A: b", "--expect", "status=2xx"];
+    let result = json(&[&options[..], &[&v6, &v4]].concat());
+    assert_eq!(result["plan"]["requests"]["number"], 2);
+    assert_eq!(shown(&result, "name"), ["look", "POST /sink"]);
+    assert_eq!(shown(&result, "weight"), [3.0, 1.0]);
+    assert_eq!(shown(&result, "path"), ["/bytes/{{line sizes 1}}", "/sink"]);
+    assert_eq!(
+        shown(&result, "expect"),
+        [value!(["status=2xx", "status=200"]), value!(["status=2xx"])]
+    );
+    let headers =
+        [value!([["X-A", "b"]]), value!([["Content-Type", "application/json"], ["X-A", "b"]])];
+    assert_eq!(shown(&result, "headers"), headers);
+}
+
+#[test]
+fn what_is_wrong_in_a_request_file_is_one_line_with_its_place() {
+    for (text, part) in [
+        ("[[request]]\nwieght = 1\n", "mix.toml:2: unknown field `wieght`"),
+        (
+            "[[request]]\npath = '/{{line none}}'\n",
+            "mix.toml:2: '{{line none}}': none: No such file",
+        ),
+        ("[[request]]\nexpect = ['x=1']\n", "mix.toml:2: 'x=1': not a check"),
+        ("", "mix.toml: there are no requests; write a [[request]]"),
+        ("[[request]]\nweight = 'x'\n", "mix.toml:2: expected a number, found string \"x\""),
+        ("[request]\n", "mix.toml:1: expected [[request]] in double brackets, found a table"),
+        ("name,age\n", "say --requests-format har or log"),
+    ] {
+        let (_folder, path) = file("mix.toml", text);
+        let said = complaint(&sixmark(&["run", "--requests", &path, "http://127.0.0.1:1/"]), 2);
+        assert!(said.contains(part), "{text}: {said}");
+    }
+    let (_folder, path) = file("mix.toml", MIX);
+    for option in ["--replay", "--unsafe-methods", "--har-host=a"] {
+        let arguments = ["run", "--requests", &path, option, "http://127.0.0.1:1/"];
+        let said = complaint(&sixmark(&arguments), 2);
+        assert!(said.contains("is a request file, "), "{said}");
+    }
+    let said = complaint(&sixmark(&["run", "--requests", "no-such-file", "http://[::1]:1/"]), 2);
+    assert!(said.contains("no-such-file"), "{said}");
+}
+
+/// Ten lines in two seconds, two of which are no requests to be repeated.
+fn log() -> String {
+    let line = |second: u32, request: &str| {
+        format!("::1 - - [10/Oct/2000:13:55:{second} +0000] \"{request}\" 200 5 \"-\" \"x\"\n")
+    };
+    let mut text: String = (0..8).map(|k| line(30 + k / 4, "GET /bytes/10 HTTP/1.1")).collect();
+    text.push_str(&line(31, "POST /sink HTTP/1.1"));
+    text.push_str(&line(31, "-"));
+    text
+}
+
+#[test]
+fn an_access_log_is_a_mix_and_tells_what_it_leaves_out() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    let (_folder, path) = file("access.log", &log());
+    let arguments = ["run", "--quiet", "--json", "-", "-n", "10", "--requests", &path, &v6, &v4];
+    let output = sixmark(&arguments);
+    let result = document(&output);
+    assert_eq!(shown(&result, "name"), ["GET /bytes/10"]);
+    assert_eq!(shown(&result, "weight"), [8.0]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("[requests_left_out]") && said.contains("--unsafe-methods"), "{said}");
+    assert!(said.contains("1 line unreadable, number 10"), "{said}");
+    let result = json(&["-n", "10", "--unsafe-methods", "--requests", &path, &v6, &v4]);
+    assert_eq!(shown(&result, "method"), ["GET", "POST"]);
+}
+
+#[test]
+fn a_replay_sends_as_many_as_were_recorded_and_ends() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let (_folder, path) = file("access.log", &log());
+    for (option, speed) in [("--replay=10x", 10.0), ("--replay=4", 4.0)] {
+        let result = json(&[option, "-t", "2", "--requests", &path, &v6, &v4]);
+        assert_eq!(result["plan"]["load"]["pace"]["timetable"]["entries"], 8);
+        assert_eq!(result["plan"]["load"]["pace"]["timetable"]["speed"], speed);
+        assert_eq!(result["ended"], "complete");
+        // What a busy machine could not begin before the end is counted as well.
+        let requests = &result["total"]["requests"];
+        let number = |name: &str| requests[name].as_u64().unwrap();
+        assert_eq!(number("sent") + number("unsent") + number("dropped"), 8, "{requests}");
+    }
+    let arguments = ["run", "--requests", &path, "--replay", "--warmup", "1s", &v4];
+    assert!(complaint(&sixmark(&arguments), 2).contains("--warmup"));
+}
+
+fn har(urls: &[String]) -> String {
+    let entries: Vec<_> = urls
+        .iter()
+        .map(|url| {
+            let request = value!({"method": "GET", "url": url, "headers": []});
+            value!({"startedDateTime": "2024-01-02T03:04:05Z", "request": request})
+        })
+        .collect();
+    value!({"log": {"entries": entries}}).to_string()
+}
+
+#[test]
+fn of_a_har_file_the_targets_hosts_are_taken_or_the_one_that_is_named() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let elsewhere = "https://cdn.example/x.js".to_owned();
+    let (_folder, path) = file("a.har", &har(&[v6.clone(), v4.clone(), elsewhere]));
+    let options = ["-n", "4", "--requests", &path];
+    let result = json(&[&options[..], &[&v6, &v4]].concat());
+    assert_eq!(shown(&result, "weight"), [2.0]);
+    let codes: Vec<_> =
+        result["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone()).collect();
+    assert!(codes.contains(&value!("requests_left_out")), "{codes:?}");
+    let named = ["--har-host", "CDN.example"];
+    let result = json(&[&options[..], &named, &[&v6, &v4]].concat());
+    assert_eq!(shown(&result, "path"), ["/x.js"]);
+    let arguments = ["run", "--requests", &path, "--har-host", "other.example", &v4];
+    let said = complaint(&sixmark(&arguments), 2);
+    assert!(said.contains("none of its entries can be sent: 3 to other hosts"), "{said}");
+    assert!(said.contains("cdn.example 1"), "{said}");
+}
+
+/// The page's own example is one that works.
+#[test]
+fn the_example_of_the_documentation_is_a_request_file() {
+    let page = include_str!("../../../../../docs/requests.md");
+    let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let mut open = |name: &str| match name {
+        "people.csv" => Ok(b"ann,Aachen\nbob,Bonn\n".to_vec()),
+        _ => Err("no such file".to_owned()),
+    };
+    let mix = requests::parse(example, &mut open).unwrap();
+    assert!(mix.len() > 2 && mix.iter().any(|request| !request.is_constant()));
+}
+
+#[test]
+fn a_field_whose_value_may_be_illegal_in_the_run_is_refused_before_it() {
+    let (_folder, path) = file("mix.toml", "[[request]]\nheaders = { TE = '{{seq}}' }\n");
+    let run = ["run", "--requests", &path, "-n", "1"];
+    for spoken in [
+        &["--http2-prior-knowledge", "http://127.0.0.1:1/"][..],
+        &["--http3", "https://127.0.0.1:1/"],
+    ] {
+        let said = complaint(&sixmark(&[&run[..], spoken].concat()), 2);
+        assert!(said.contains("header te can't be filled in"), "{said}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The program and what the library offers, on loopback: these need nothing but Cargo and a kernel that has
+//! both families and io_uring.
+#![cfg(test)]
+
+mod cli;
+mod lab;
+mod origin;
+mod readme;
+mod result;
+mod sameness;
+mod site;
+mod store;
+mod study;
+mod traffic;
+mod vitals;
+mod watch;

@@ -1,0 +1,101 @@
+//! What fails on request fails as docs/origin.md says.
+
+use sixmark_origin::Limits;
+use sixmark_testkit::client::{Http2, Http3, Protocol, tcp, together};
+
+use super::{Stage, everywhere, get};
+
+#[test]
+fn a_reset_breaks_the_content_off() {
+    everywhere(|protocol, ask| {
+        for _ in 0..20 {
+            let answer = ask(get("/reset")).unwrap();
+            assert_eq!(answer.field("content-length"), Some("65536"), "{protocol:?}");
+            // QUIC may drop what was received before a reset (RFC 9000, 3.2).
+            let all = answer.body.len() == 1024;
+            assert!(all || protocol == Protocol::Http3, "{protocol:?}: {}", answer.body.len());
+            assert!(answer.fault.is_some(), "{protocol:?}");
+        }
+    });
+}
+
+#[test]
+fn a_truncation_ends_at_half() {
+    everywhere(|protocol, ask| {
+        for n in [1, 2, 1001, 500_000] {
+            match ask(get(&format!("/truncate/{n}"))) {
+                Ok(answer) => {
+                    let length = answer.field("content-length");
+                    assert_eq!(length, Some(&n.to_string()[..]), "{protocol:?}");
+                    // The h2 crate counts content, and keeps back the end of what is too short.
+                    let as_told = answer.body.len() == n / 2;
+                    assert!(as_told || protocol == Protocol::Http2, "{protocol:?} {n}");
+                }
+                Err(error) => assert!(error.contains("protocol error"), "{protocol:?}: {error}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn a_close_leaves_no_answer() {
+    everywhere(|protocol, ask| {
+        let error = ask(get("/close")).unwrap_err();
+        assert!(!error.is_empty(), "{protocol:?}");
+    });
+}
+
+#[test]
+fn a_broken_stream_leaves_the_others_of_its_connection_whole() {
+    let stage = Stage::plain(Limits::default());
+    for &address in stage.addresses() {
+        together(async {
+            let connection = Http2::over(tcp(address).await.unwrap()).await.unwrap();
+            let [slow, broken] = ["/drip/5/20", "/reset"].map(get);
+            let (slow, broken) = tokio::join!(connection.ask(slow), connection.ask(broken));
+            assert_eq!((slow.as_ref().unwrap().body.len(), slow.unwrap().fault), (5, None));
+            assert!(broken.unwrap().fault.is_some());
+        });
+    }
+}
+
+#[test]
+fn a_close_takes_every_stream_with_it() {
+    let (plain, secure) = (Stage::plain(Limits::default()), Stage::secure(Limits::default()));
+    for (&address, &over_udp) in plain.addresses().iter().zip(secure.addresses()) {
+        together(async {
+            let connection = Http2::over(tcp(address).await.unwrap()).await.unwrap();
+            let (stalled, closed) =
+                tokio::join!(connection.ask(get("/stall")), connection.ask(get("/close")));
+            assert!(stalled.is_err() && closed.is_err());
+            let connection = Http3::to(over_udp, secure.pem()).await.unwrap();
+            let (stalled, closed) =
+                tokio::join!(connection.ask(get("/stall")), connection.ask(get("/close")));
+            assert!(stalled.is_err() && closed.is_err());
+        });
+    }
+}
+
+#[test]
+fn a_stopping_origin_leaves_nobody_waiting() {
+    for protocol in [Protocol::Http2, Protocol::Http3] {
+        for family in 0..2 {
+            let stage = Stage::secure(Limits::default());
+            let (address, pem) = (stage.addresses()[family], stage.pem().to_owned());
+            let ask =
+                move |path| sixmark_testkit::client::ask(protocol, address, Some(&pem), get(path));
+            let (stalled, waiting) = std::sync::mpsc::channel();
+            let stall = {
+                let ask = ask.clone();
+                std::thread::spawn(move || {
+                    stalled.send(()).unwrap();
+                    ask("/stall")
+                })
+            };
+            waiting.recv().unwrap();
+            assert_eq!(ask("/health").unwrap().body, b"ok\n");
+            stage.origin.stop();
+            assert!(stall.join().unwrap().is_err(), "{protocol:?}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The result document: its published form, and the histograms in it.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use serde_json::{Value, json as value};
+use sixmark_model::plan::tls::Tls;
+use sixmark_model::result::RunResult;
+use sixmark_model::tls::{Cause, Certificate, Facts, Reason, TlsTally};
+use sixmark_testkit::forms::RESULT;
+use sixmark_testkit::{Origin, json};
+
+fn sample() -> Value {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    let load = ["-n", "3000", "-c", "8", "--source", "127.0.0.2", "-H", "A: b", "--calibrate"];
+    json(&[&load[..], &[&v6, &v4]].concat())
+}
+
+/// The same of an open loop.
+fn open_sample() -> Value {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    json(&["--steps", "10k:100ms,20k:100ms", "--spin", "5us", "-c", "8", &v6, &v4])
+}
+
+/// The same of a search, which has two trials of each family.
+fn search_sample() -> Value {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    json(&["--find-max", "response.p99 < 1ns", "-d", "100ms", &v6, &v4])
+}
+
+/// The same with what TLS adds.
+fn secure_sample() -> Value {
+    let plan = Tls { alpn: vec!["http/1.1".into()], ..Tls::default() };
+    let mut counted = TlsTally::default();
+    let certificate = Certificate { sha256: [7; 32], not_after: Some(0) };
+    let facts = Facts {
+        version: "TLSv1.3",
+        cipher: "TLS_AES_128_GCM_SHA256",
+        group: Some("x25519"),
+        alpn: Some(0),
+        resumed: false,
+        offered: false,
+        retried: false,
+        certificate: Some(certificate),
+    };
+    counted.finished(&facts, 1_000);
+    counted.finished(&Facts { resumed: true, ..facts }, 500);
+    counted.failed(Some(Cause { reason: Reason::Alert, alert: Some(40) }));
+    let mut document = sample();
+    let tls = serde_json::to_value(counted.result(&plan)).unwrap();
+    for path in ["/families/ipv6/tls", "/families/ipv4/tls", "/total/tls"] {
+        put(&mut document, path, tls.clone());
+    }
+    put(&mut document, "/plan/tls", serde_json::to_value(plan).unwrap());
+    document
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_a_result() {
+    let validator = RESULT.validator();
+    assert!(jsonschema::meta::is_valid(&RESULT.schema()));
+    let good = sample();
+    assert!(validator.is_valid(&good));
+    for (path, wrong) in [
+        ("/schema", value!("sixmark.result/2")),
+        ("/ended", value!("finished")),
+        ("/started", value!("yesterday")),
+        ("/elapsed_s", value!(-1)),
+        ("/families", value!({})),
+        ("/families/ipv6/outcomes/NORMAL", value!(1.5)),
+        ("/families/ipv6/outcomes", value!({"NORMAL": 1, "ODD": 1})),
+        (
+            "/families/ipv4/failures",
+            value!([{"outcome": "NORMAL", "phase": "wait", "errno": null, "count": 1}]),
+        ),
+        ("/families/ipv4/status", value!({"2000": 1})),
+        ("/total/wait_us/p99", value!(null)),
+        ("/total/wait_us/hdr", value!("")),
+        ("/total/addresses/0", value!("::1")),
+        ("/ratio/sent", value!([1, 2, 3])),
+        ("/plan/load/timeout", value!("5s")),
+        ("/generator/busiest", value!(95)),
+        ("/plan/load/pace", value!({"mode": "open"})),
+        ("/find_max", value!({})),
+        ("/total/slip_us", good["total"]["wait_us"].clone()),
+        ("/generator/timestamps/mode", value!("hardware")),
+        ("/families/ipv6/tcp/mss", value!({"big": 1})),
+        ("/calibration/legs/0/difference_us/wait", value!(-1)),
+    ] {
+        let mut bad = good.clone();
+        put(&mut bad, path, wrong);
+        assert!(!validator.is_valid(&bad), "{path}");
+    }
+}
+
+/// Puts a value where there is one, or where one might be.
+fn put(document: &mut Value, path: &str, value: Value) {
+    let (parent, field) = path.rsplit_once('/').unwrap();
+    match document.pointer_mut(path) {
+        Some(place) => *place = value,
+        None => document.pointer_mut(parent).unwrap()[field] = value,
+    }
+}
+
+/// Objects whose fields are not fixed.
+const FREE: [&str; 8] =
+    ["/sysctls", "/families", "/status", "/mss", "/versions", "/ciphers", "/groups", "/alpn"];
+
+/// Takes each field of each object away, and adds one.
+#[test]
+fn the_schema_knows_every_field() {
+    [sample(), open_sample(), search_sample(), secure_sample()].iter().for_each(is_known);
+}
+
+fn is_known(good: &Value) {
+    let free =
+        |path: &str| FREE.iter().any(|end| path.ends_with(end)) && !path.contains("/intervals/");
+    RESULT.knows_every_field(good, free);
+}
+
+#[test]
+fn a_document_survives_being_read() {
+    for document in [sample(), open_sample(), search_sample(), secure_sample()] {
+        let result: RunResult = serde_json::from_value(document.clone()).unwrap();
+        assert_eq!(serde_json::to_value(result).unwrap(), document);
+    }
+}
+
+#[test]
+fn the_histograms_hold_what_the_summaries_say() {
+    let result = sample();
+    let families = [&result["families"]["ipv6"], &result["families"]["ipv4"], &result["total"]];
+    for figures in families {
+        for kind in ["connect_us", "wait_us", "transfer_us", "response_us", "lifetime_us"] {
+            agrees(&figures[kind]);
+        }
+        agrees(&figures["tcp"]["rtt_us"]);
+        agrees(&figures["tcp"]["min_rtt_us"]);
+    }
+    let seconds = result["intervals"].as_array().unwrap().iter();
+    seconds.for_each(|second| agrees(&second["families"]["ipv6"]["response_us"]));
+}
+
+/// Nanoseconds in the histogram, microseconds in the summary; quantiles to three digits.
+fn agrees(summary: &Value) {
+    let bytes = STANDARD.decode(summary["hdr"].as_str().unwrap()).unwrap();
+    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+    assert_eq!(summary["count"], histogram.len());
+    let us = |name: &str| summary[name].as_f64().unwrap();
+    for (name, quantile) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)] {
+        let decoded = histogram.value_at_quantile(quantile) as f64 / 1e3;
+        assert_eq!(us(name), decoded.clamp(us("min"), us("max")), "{name}");
+    }
+    // The summary's maximum is exact, the histogram's the end of its bucket.
+    let max = histogram.max() as f64 / 1e3;
+    assert!(us("max") <= max && max <= us("max") * 1.001, "{max} is not {}", us("max"));
+}
+
+/// Every code in the source is one that the schema and the description name, and the other way.
+#[test]
+fn every_warning_is_documented() {
+    let source = concat!(
+        include_str!("../../src/warning.rs"),
+        include_str!("../../src/warning/before.rs"),
+        include_str!("../../src/warning/certificates.rs"),
+        include_str!("../../src/warning/comparison.rs"),
+        include_str!("../../src/warning/family.rs"),
+        include_str!("../../src/warning/lapses.rs"),
+        include_str!("../../src/warning/search.rs"),
+        include_str!("../../src/warning/truth.rs"),
+        include_str!("../../src/warning/watch.rs"),
+        include_str!("../../src/warning/vitals.rs"),
+    );
+    let calls = source.split("warning(").skip(1).filter(|call| !call.starts_with("code: &str"));
+    let code = |call: &'static str| call.trim_start().strip_prefix('"')?.split('"').next();
+    let written: BTreeSet<&str> =
+        calls.map(|call| code(call).unwrap_or_else(|| panic!("no code: {call}"))).collect();
+    assert!(written.len() > 30, "{written:?}");
+    let schema = RESULT.schema();
+    let examples = &schema.pointer("/properties/warnings/items/properties/code/examples").unwrap();
+    let known = examples.as_array().unwrap().iter().map(|code| code.as_str().unwrap()).collect();
+    assert_eq!(written, known);
+    // Other tables of the page have words like them.
+    let description = include_str!("../../../../docs/result.md");
+    let section = description.split("\n## Warnings\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(rows.collect::<BTreeSet<_>>(), written, "docs/result.md");
+}

@@ -1,0 +1,9 @@
+//! `sixmark study`: what is kept, what goes on, what is refused, and the studies that come with it.
+
+mod built_in;
+mod clients;
+mod document;
+mod files;
+mod interrupted;
+mod page;
+mod tiny;

@@ -1,0 +1,79 @@
+//! The studies that come with sixmark.
+
+use serde_json::Value;
+use sixmark_testkit::sixmark;
+use sixmark_testkit::study::fine;
+
+fn reanalysis(name: &str) -> Value {
+    let output = sixmark(&["study", "reanalyse", name, "--json"]);
+    serde_json::from_str(&fine(&output)).unwrap()
+}
+
+/// A ratio, its interval, in how many of how many pairs IPv6's figure was the higher one, and what
+/// that shows.
+type Expected = (&'static str, f64, [f64; 2], u64, u64, &'static str);
+
+/// From the table of 2003 as it was printed.
+const REGENSBURG: [Expected; 4] = [
+    ("Windows XP", 1.129, [1.071, 1.191], 14, 16, "higher"),
+    ("SuSE 8.2", 0.994, [0.981, 1.006], 7, 16, "unshown"),
+    ("NetBSD", 1.110, [1.099, 1.122], 16, 16, "higher"),
+    ("Linux 2.6", 0.979, [0.971, 0.986], 0, 16, "lower"),
+];
+
+#[test]
+fn regensburg_s_figures_do_not_bear_out_its_conclusion_for_linux() {
+    let published = reanalysis("regensburg");
+    let analysis = &published["analyses"][0];
+    for (at, (label, ratio, [low, high], higher, pairs, finding)) in
+        REGENSBURG.into_iter().enumerate()
+    {
+        let entry = &analysis["ratios"][at];
+        assert_eq!(entry["label"], label);
+        for (name, expected) in [("value", ratio), ("low", low), ("high", high)] {
+            let found = entry["ratio"][name].as_f64().unwrap();
+            assert!((found - expected).abs() <= 0.000_5, "{label} {name}: {found}");
+        }
+        assert_eq!((&entry["higher"], &entry["pairs"]), (&higher.into(), &pairs.into()));
+        assert_eq!(entry["finding"], finding, "{label}");
+    }
+    let conclusion = analysis["conclusion"].as_str().unwrap();
+    assert!(conclusion.starts_with("The claim does not hold for all"), "{conclusion}");
+    assert!(conclusion.contains("lower one for Linux 2.6"), "{conclusion}");
+    let text = fine(&sixmark(&["study", "reanalyse", "regensburg"]));
+    assert!(text.contains("0.979  0.971 to 0.986         0 of 16"), "{text}");
+}
+
+#[test]
+fn anma_s_shares_of_resets_do_not_differ() {
+    let published = reanalysis("anma");
+    let shares = published["analyses"][0]["shares"].as_array().unwrap();
+    for (share, (points, half)) in shares.iter().zip([(0.02, 1.14), (-0.71, 0.82)]) {
+        let of = |name: &str| share["difference"][name].as_f64().unwrap() * 100.0;
+        assert!((of("value") - points).abs() < 0.005, "{share}");
+        assert!(((of("high") - of("low")) / 2.0 - half).abs() < 0.005, "{share}");
+        assert_eq!(share["differs"], false);
+    }
+    let text = fine(&sixmark(&["study", "reanalyse", "anma"]));
+    assert!(
+        text.contains("The shares do not differ") && text.contains("too short for a handshake")
+    );
+    assert!(text.contains("8,269"), "the error of the source is told: {text}");
+}
+
+#[test]
+fn apache_s_numbers_are_lost_and_that_is_said() {
+    let text = fine(&sixmark(&["study", "reanalyse", "apache"]));
+    assert!(text.contains("are lost"), "{text}");
+}
+
+#[test]
+fn all_are_listed_shown_and_fine() {
+    let list = fine(&sixmark(&["study", "list"]));
+    for name in ["anma", "apache", "blackhole", "dell", "nat64", "regensburg", "towson"] {
+        assert!(list.contains(name));
+        fine(&sixmark(&["study", "check", name]));
+        let text = fine(&sixmark(&["study", "show", name, "--quick"]));
+        assert!(text.contains("takes about"), "{text}");
+    }
+}

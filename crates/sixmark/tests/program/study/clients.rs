@@ -1,0 +1,38 @@
+//! What services and other clients are told, and what is refused of them.
+
+use std::fs;
+
+use sixmark_testkit::study::{ORIGIN, StudyBench, fine};
+use sixmark_testkit::{command, complaint, sixmark};
+
+#[test]
+fn services_see_nothing_of_the_callers_environment() {
+    let origin = ORIGIN
+        .replace("[\"{sixmark}\"", "[\"sh\", \"-c\", 'env; exec \"$0\" \"$@\"', \"{sixmark}\"");
+    let bench = StudyBench::alone(&format!("name = \"plain\"\n[options]\ncount = 1\n{origin}"));
+    let arguments = ["study", "run", &bench.file(), "--out", &bench.out(), "--quiet"];
+    let mut study = command(&arguments);
+    study.env("API_TOKEN", "not for others").env("LANG", "de_DE.UTF-8");
+    fine(&study.output().unwrap());
+    let log = fs::read_to_string(bench.path("out/logs/origin.log")).unwrap();
+    assert!(log.contains("PATH=") && log.contains("LC_ALL=C"), "{log}");
+    assert!(!log.contains("API_TOKEN") && !log.contains("LANG="), "{log}");
+}
+
+#[test]
+fn blocks_are_for_fio_alone_and_fio_for_blocks() {
+    for (options, part) in [
+        ("depth = 2", "depth: is for client = \"fio\" alone"),
+        ("client = 'curl'\noperation = 'read'", "operation: is for client = \"fio\" alone"),
+        (
+            "client = 'fio'\noperation = 'read'\nblock = '64k'\nsize = '1m'",
+            "nbd://, nfs:// or iscsi://",
+        ),
+        ("client = 'fio'\nrate = '5/s'", "rate: is an option of sixmark run"),
+    ] {
+        let text = format!("name = \"x\"\n[options]\n{options}\n[factors]\nfamily = [\"ipv6\"]\n");
+        let bench = StudyBench::new(&text);
+        let line = complaint(&sixmark(&["study", "check", &bench.file()]), 2);
+        assert!(line.contains(part), "{options}: {line}");
+    }
+}

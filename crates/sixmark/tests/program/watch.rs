@@ -1,0 +1,6 @@
+//! `sixmark watch`, from files that the tests make.
+
+mod files;
+mod frames;
+mod outputs;
+mod refusals;

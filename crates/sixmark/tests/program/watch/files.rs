@@ -1,0 +1,132 @@
+//! Files of packets.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use serde_json::Value;
+use sixmark_testkit::forms::RESULT;
+use sixmark_testkit::watch::watched;
+use sixmark_testkit::{command, complaint, document, finish, sixmark};
+
+use super::frames::{exchanges, pcap, pcapng};
+
+/// A file in a folder of its own.
+pub(super) fn kept(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("capture");
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    compress_to_vec(bytes, CompressionLevel::Fastest)
+}
+
+#[test]
+fn the_figures_are_those_of_the_packets_in_the_form_of_a_run() {
+    let (_folder, path) = kept(&pcap(&exchanges(30)));
+    let (document, codes) = watched(&path, &["--port", "80"]);
+    assert_eq!(codes, ["few_samples", "few_samples"]);
+    let free = ["/families", "/status", "/mss", "/closures", "/spoken", "/sysctls"];
+    let free = |path: &str| {
+        let named = ["/server_names", "/alpn", "/versions"];
+        free.iter().chain(&named).any(|end| path.ends_with(end))
+    };
+    RESULT.knows_every_field(&document, |path| free(path) && !path.contains("/intervals/"));
+    for family in ["ipv6", "ipv4"] {
+        let figures = &document["families"][family];
+        assert_eq!(figures["requests"]["completed"], 30);
+        assert_eq!(figures["connections"]["opened"], 30);
+        assert_eq!(figures["status"]["200"], 30);
+        assert_eq!(figures["bytes"]["body"], 150);
+        for (time, us) in
+            [("connect_us", 2e3), ("wait_us", 2e3), ("transfer_us", 1e3), ("response_us", 3e3)]
+        {
+            assert_eq!((&figures[time]["min"], &figures[time]["max"]), (&us.into(), &us.into()));
+        }
+        let seen = &document["watched"]["families"][family];
+        assert_eq!(seen["closures"]["NORMAL"], 30);
+        assert_eq!(seen["answered_us"]["max"], 1e3);
+        assert_eq!(seen["delay_us"]["max"], 4e3);
+    }
+    assert_eq!(document["plan"], Value::Null);
+    assert_eq!(document["watched"]["packets"], 600);
+    assert_eq!(document["watched"]["servers"].as_array().unwrap().len(), 2);
+    assert_eq!(document["started"], "2023-11-14T22:13:20.000Z");
+}
+
+#[test]
+fn every_kind_of_file_says_the_same_also_in_pieces_from_standard_input() {
+    let packets = exchanges(5);
+    let plain = pcap(&packets);
+    let (_folder, path) = kept(&plain);
+    let figures = |document: Value| [document["families"].clone(), document["intervals"].clone()];
+    let expected = figures(watched(&path, &[]).0);
+    let (first, second) = plain.split_at(700);
+    let twice = [gzip(first), gzip(second)].concat();
+    let frames = [zstd(first), vec![0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3], zstd(second)];
+    let (big, little) = (pcapng(&packets, true), pcapng(&packets, false));
+    for file in [big, zstd(&little), gzip(&little), little, twice, frames.concat()] {
+        let (_folder, path) = kept(&file);
+        assert_eq!(figures(watched(&path, &[]).0), expected);
+        let mut command = command(&["watch", "-r", "-", "--json", "-", "-q"]);
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut to = child.stdin.take().unwrap();
+        file.chunks(97).for_each(|piece| to.write_all(piece).unwrap());
+        drop(to);
+        let piped = document(&finish(child));
+        assert_eq!(piped["watched"]["sources"][0]["name"], "standard input");
+        assert_eq!(figures(piped), expected);
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_is_read_up_to_there_and_that_is_said() {
+    let packets = exchanges(40);
+    let plain = pcap(&packets);
+    for file in [plain.clone(), pcapng(&packets, true), gzip(&plain)] {
+        for end in [file.len() - 7, file.len() - 1] {
+            let (_folder, path) = kept(&file[..end]);
+            let (document, codes) = watched(&path, &[]);
+            assert!(codes.contains(&"capture_cut".to_owned()), "{codes:?}");
+            assert_eq!(document["watched"]["sources"][0]["whole"], false);
+        }
+    }
+    let (_folder, path) = kept(&plain[..plain.len() - 7]);
+    assert_eq!(watched(&path, &[]).0["watched"]["packets"], 799);
+}
+
+#[test]
+fn what_is_no_file_of_packets_is_told_with_the_place() {
+    let mut wrong = pcap(&exchanges(1));
+    let at = wrong.len();
+    wrong.extend([0xff; 16]);
+    for (bytes, said) in [
+        (&b"root:x:0:0"[..], "is too short for a capture"),
+        (&[b'x'; 100][..], "is no capture (pcap, pcapng)"),
+        (&wrong, &format!("a packet is longer than it can be, at byte {at}")),
+    ] {
+        let (_folder, path) = kept(bytes);
+        let line = complaint(&sixmark(&["watch", "-r", path.to_str().unwrap()]), 2);
+        assert!(line.contains(said), "{line}");
+    }
+}
+
+#[test]
+fn where_nothing_was_seen_that_is_said_and_the_document_is_there_all_the_same() {
+    let (_folder, path) = kept(&pcap(&exchanges(1)));
+    let file = path.to_str().unwrap();
+    let output = sixmark(&["watch", "-r", file, "-p", "81,82", "--json", "-"]);
+    assert_eq!(document(&output)["watched"]["packets"], 20);
+    let line = complaint(&output, 3);
+    assert!(line.contains("no connection to port 81, 82 was seen in 20 packets"), "{line}");
+}

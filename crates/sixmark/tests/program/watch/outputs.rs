@@ -1,0 +1,222 @@
+//! What becomes of what was watched.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+use sixmark_testkit::forms::RESULT;
+use sixmark_testkit::sixmark;
+use sixmark_testkit::watch::watched;
+use sixmark_units::family::Family;
+
+use super::files::kept;
+use super::frames::{encrypted, exchanges, pcap};
+
+const DOCS: &str = include_str!("../../../../../docs/watch.md");
+
+fn said(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_table_has_both_families_and_what_packets_say() {
+    let (_folder, path) = kept(&pcap(&exchanges(3)));
+    let table = said(&sixmark(&["watch", "-r", path.to_str().unwrap()]));
+    for line in [
+        "60 packets, 6 connections to any port",
+        "requests sent                        3               3",
+        "wait      mean                 2.00 ms         2.00 ms",
+        "answered  p50                  1.00 ms         1.00 ms",
+        "connection NORMAL                    3               3",
+    ] {
+        assert!(table.contains(line), "{line}\n{table}");
+    }
+}
+
+/// What is encrypted is not nothing.
+#[test]
+fn requests_that_can_not_be_seen_are_not_zero() {
+    let (_folder, path) = kept(&pcap(&encrypted(3, &Family::BOTH)));
+    let file = path.to_str().unwrap();
+    let output = sixmark(&["watch", "-r", file]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("over IPv6 the requests of 3 connections can't be seen"), "{errors}");
+    let table = said(&output);
+    for line in [
+        "6 connections in 0.05 s",
+        "the requests of 6 connections can't be seen (TLS 6)",
+        "connections opened                   3               3",
+        "speaking   tls                       3               3",
+    ] {
+        assert!(table.contains(line), "{line}\n{table}");
+    }
+    for nothing in ["requests sent", "goodput", "requests/s", "NORMAL                0"] {
+        assert!(!table.contains(nothing), "{nothing}\n{table}");
+    }
+    // Before what packets say of times.
+    let at = |what: &str| table.find(what).unwrap_or_else(|| panic!("no {what}\n{table}"));
+    assert!(at("answered  p50") < at("connect   mean"), "{table}");
+    let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
+    assert!(page.contains("IPv6: 3 connections, established in"), "{page}");
+    for nothing in ["Not one complete response", "0 requests", "How exchanges ended"] {
+        assert!(!page.contains(nothing), "{nothing}");
+    }
+    let (document, codes) = watched(&path, &[]);
+    RESULT.check(&document);
+    assert_eq!(codes, ["exchanges_hidden", "exchanges_hidden"]);
+    for family in ["ipv6", "ipv4"] {
+        assert_eq!(document["watched"]["families"][family]["hidden"], 3);
+    }
+}
+
+/// What is encrypted is not nothing, so that no gate passes or fails on its being 0.
+#[test]
+fn a_gate_on_requests_that_can_not_be_seen_cannot_be_decided() {
+    let (_folder, path) = kept(&pcap(&encrypted(3, &[Family::Ipv6])));
+    let file = path.to_str().unwrap();
+    let why = "the requests of 3 connections can't be seen (TLS 3)";
+    for (figure, bounds) in [
+        ("ipv6.sent", ["< 1", "== 0", ">= 1"]),
+        ("ipv6.completed", ["< 1", "== 0", ">= 1"]),
+        ("ipv6.outcome.RESET", ["< 1", "> 0", ">= 1"]),
+        ("ipv6.failures", ["< 1%", "> 0%", ">= 1%"]),
+        ("total.sent", ["< 1", "== 0", ">= 1"]),
+    ] {
+        for bound in bounds {
+            let gate = format!("{figure} {bound}");
+            let output = sixmark(&["watch", "-r", file, "-q", "--json", "-", "--fail-if", &gate]);
+            let document: Value = serde_json::from_slice(&output.stdout)
+                .unwrap_or_else(|error| panic!("{gate}: {error}: {output:?}"));
+            assert_eq!(output.status.code(), Some(1), "{gate}");
+            let because = format!("cannot be determined: {figure} was not measured: {why}");
+            assert_eq!(document["gates"][0]["because"], because.as_str());
+        }
+    }
+    // Of the family that hides nothing, and of connections, figures are known.
+    for (gate, status) in
+        [("ipv4.sent != 3", 0), ("ipv6.connect.p50 > 1s", 0), ("ipv4.sent == 3", 1)]
+    {
+        let output = sixmark(&["watch", "-r", file, "-q", "--fail-if", gate]);
+        assert_eq!(output.status.code(), Some(status), "{gate}: {output:?}");
+    }
+}
+
+#[test]
+fn a_family_that_hides_its_requests_is_beside_one_that_does_not() {
+    for (hides, row) in [(Family::Ipv6, ["not seen", "3"]), (Family::Ipv4, ["3", "not seen"])] {
+        let row = format!("{:<22}{:>16}{:>16}", "requests sent", row[0], row[1]);
+        let (_folder, path) = kept(&pcap(&encrypted(3, &[hides])));
+        let file = path.to_str().unwrap();
+        let table = said(&sixmark(&["watch", "-r", file]));
+        assert!(table.contains("3 requests in 0.05 s"), "{table}");
+        assert!(table.contains(&row), "{table}");
+        assert!(table.contains("the requests of 3 connections can't be seen (TLS 3)"), "{table}");
+        let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
+        assert!(page.contains(&format!("What was exchanged over {hides} can’t be seen")), "{page}");
+        assert!(!page.contains("Not one complete response"));
+    }
+}
+
+#[test]
+fn lines_have_the_columns_of_the_page_in_either_form() {
+    let (folder, path) = kept(&pcap(&exchanges(3)));
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let file = path.to_str().unwrap();
+    let (connections, exchanges) = (place("c.csv"), place("e.jsonl"));
+    let to = ["--connections", &connections, "--exchanges", &exchanges, "-q"];
+    said(&sixmark(&[&["watch", "-r", file], &to[..]].concat()));
+    let text = fs::read_to_string(&connections).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|row| row.len() == names.len()));
+    let at = |name: &str| names.iter().position(|other| *other == name).unwrap();
+    assert_eq!(rows[0][at("established_us")], "2000");
+    let text = fs::read_to_string(&exchanges).unwrap();
+    let objects: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 6);
+    assert_eq!((&objects[0]["path"], &objects[0]["wait_us"]), (&"/one".into(), &2000.into()));
+    let [of_connections, of_exchanges] = ["connections", "exchanges"].map(|what| {
+        let table = DOCS.split(&format!("| column of {what} |")).nth(1).unwrap();
+        table.split("\n\n").next().unwrap()
+    });
+    let of_json: Vec<&str> = objects[0].as_object().unwrap().keys().map(String::as_str).collect();
+    for (table, names) in [(of_connections, names), (of_exchanges, of_json)] {
+        let words: Vec<&str> = table
+            .lines()
+            .filter_map(|row| row.strip_prefix("| ")?.split(" |").next())
+            .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+            .collect();
+        assert!(names.iter().all(|name| words.contains(name)), "{names:?} {words:?}");
+        assert_eq!(names.len(), words.len(), "{names:?} {words:?}");
+    }
+}
+
+#[test]
+fn it_is_kept_and_shown_again_in_every_form() {
+    let (folder, path) = kept(&pcap(&exchanges(3)));
+    let store = folder.path().join("store.sqlite");
+    let store = ["--store", store.to_str().unwrap()];
+    let file = path.to_str().unwrap();
+    said(&sixmark(&[&["watch", "-r", file, "-q", "--label", "mine"], &store[..]].concat()));
+    let list = said(&sixmark(&[&["history", "--kind", "watch"], &store[..]].concat()));
+    assert!(list.contains("watch") && list.contains("mine") && list.contains(file), "{list}");
+    let report = |form: &[&str]| said(&sixmark(&[&["report", "last"], form, &store[..]].concat()));
+    assert!(report(&[]).contains("6 connections to any port"));
+    assert!(report(&["--md"]).contains("### Watch: "));
+    assert!(report(&["--csv"]).contains(",packets,,ipv6,answered_us.p50,"));
+    assert!(report(&["--html", "-"]).contains("What packets say"));
+}
+
+#[test]
+fn gates_look_at_it_as_at_a_run() {
+    let (_folder, path) = kept(&pcap(&exchanges(3)));
+    let file = path.to_str().unwrap();
+    for (gate, status) in [("ipv6.wait.p50 > 1ms", 1), ("ipv4.connect.max > 3ms", 0)] {
+        let output = sixmark(&["watch", "-r", file, "-q", "--fail-if", gate, "--junit", "-"]);
+        assert_eq!(output.status.code(), Some(status), "{gate}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("sixmark watch "));
+    }
+}
+
+/// A disk that is full: /dev/full has no room.
+#[test]
+fn a_file_of_lines_that_can_not_be_written_ends_alone() {
+    let (folder, path) = kept(&pcap(&exchanges(30)));
+    let file = path.to_str().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::os::unix::fs::symlink("/dev/full", at("full.csv")).unwrap();
+    for lost in ["--connections", "--exchanges"] {
+        let other = if lost == "--connections" { "--exchanges" } else { "--connections" };
+        let (json, whole, full) = (at("document"), at("whole.csv"), at("full.csv"));
+        let words = ["watch", "-r", file, "--json", &json, other, &whole, lost, &full];
+        let output = sixmark(&words);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{errors}");
+        assert_eq!(errors.matches("can't write").count(), 1, "{errors}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("requests sent"), "{errors}");
+        let document: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        RESULT.check(&document);
+        assert_eq!(document["warnings"][0]["code"], "file_incomplete");
+        assert_eq!(document["total"]["requests"]["completed"], 60);
+        assert_eq!(fs::read_to_string(&whole).unwrap().lines().count(), 61);
+    }
+}
+
+/// That requests can't be seen is no failure, that there was nothing to see is one.
+#[test]
+fn junit_of_a_watch_fails_where_its_status_says_that_nothing_was_seen() {
+    let (_folder, path) = kept(&pcap(&encrypted(3, &Family::BOTH)));
+    let file = path.to_str().unwrap();
+    for (port, status) in [("80", 0), ("9", 3)] {
+        let output = sixmark(&["watch", "-r", file, "-q", "--junit", "-", "--port", port]);
+        assert_eq!(output.status.code(), Some(status), "{port}: {output:?}");
+        let xml = String::from_utf8(output.stdout).unwrap();
+        assert!(xml.contains("could be measured"), "{port}: {xml}");
+        assert_eq!(xml.contains("<failure"), status != 0, "{port}: {xml}");
+    }
+}

@@ -1,0 +1,279 @@
+//! A client that is nobody's but the tests': one exchange over whatever protocol is asked for.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use h3_quinn::quinn::crypto::rustls::QuicClientConfig;
+use h3_quinn::quinn::{self, Endpoint};
+use hyper::body::{Buf as _, Bytes};
+use hyper::{HeaderMap, Request};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::DEADLINE;
+
+/// What is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2.
+    Http2,
+    /// HTTP/3.
+    Http3,
+}
+
+impl Protocol {
+    /// The oldest first.
+    pub const ALL: [Protocol; 3] = [Protocol::Http1, Protocol::Http2, Protocol::Http3];
+
+    /// Its name in ALPN.
+    pub fn alpn(self) -> &'static str {
+        match self {
+            Protocol::Http1 => "http/1.1",
+            Protocol::Http2 => "h2",
+            Protocol::Http3 => "h3",
+        }
+    }
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// Its fields.
+    pub head: HeaderMap,
+    /// As much of the content as came.
+    pub body: Vec<u8>,
+    /// How the content ended, if not as it should.
+    pub fault: Option<String>,
+}
+
+impl Answer {
+    /// A field of the head, which has it once and in ASCII.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.head.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+/// What is wanted: method, path and content.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish<'a>(pub &'a str, pub &'a str, pub &'a [u8]);
+
+/// One exchange on a connection of its own; with `authority` (PEM) over TLS, which must then be
+/// signed by it. The error is that of an exchange without an answer.
+pub fn ask(
+    protocol: Protocol,
+    address: SocketAddr,
+    authority: Option<&str>,
+    wish: Wish<'_>,
+) -> Result<Answer, String> {
+    together(async {
+        match (protocol, authority) {
+            (Protocol::Http1, None) => http1(tcp(address).await?, wish).await,
+            (Protocol::Http1, Some(pem)) => http1(tls(address, pem, protocol).await?, wish).await,
+            (Protocol::Http2, None) => Http2::over(tcp(address).await?).await?.ask(wish).await,
+            (Protocol::Http2, Some(pem)) => {
+                Http2::over(tls(address, pem, protocol).await?).await?.ask(wish).await
+            }
+            (Protocol::Http3, None) => Err("HTTP/3 is never in plain text".into()),
+            (Protocol::Http3, Some(pem)) => Http3::to(address, pem).await?.ask(wish).await,
+        }
+    })
+}
+
+/// Lets something happen that only a broken build does not end.
+pub fn together<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let limited = async { tokio::time::timeout(DEADLINE, future).await };
+    runtime.block_on(limited).expect("it took too long")
+}
+
+/// A connection in plain text.
+///
+/// # Errors
+/// What the kernel says.
+pub async fn tcp(address: SocketAddr) -> Result<TcpStream, String> {
+    TcpStream::connect(address).await.map_err(told)
+}
+
+/// A connection over TLS that has agreed on this protocol with a server that `authority` (PEM) signed.
+///
+/// # Errors
+/// What the kernel or TLS says, or what was agreed on instead.
+pub async fn tls(
+    address: SocketAddr,
+    authority: &str,
+    protocol: Protocol,
+) -> Result<TlsStream<TcpStream>, String> {
+    let connector = TlsConnector::from(Arc::new(trusting(authority, protocol)));
+    let name = ServerName::from(address.ip());
+    let stream = connector.connect(name, tcp(address).await?).await.map_err(told)?;
+    let agreed = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
+    let wanted = protocol.alpn();
+    match agreed.as_deref() == Some(wanted.as_bytes()) {
+        true => Ok(stream),
+        false => Err(format!("no {wanted}: {agreed:?}")),
+    }
+}
+
+fn trusting(authority: &str, protocol: Protocol) -> ClientConfig {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(authority.as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![protocol.alpn().into()];
+    config
+}
+
+async fn http1<S>(mut stream: S, Wish(method, path, content): Wish<'_>) -> Result<Answer, String>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let length = content.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Length: {length}\r\n\r\n"
+    );
+    stream.write_all(&[head.as_bytes(), content].concat()).await.map_err(told)?;
+    let mut all = Vec::new();
+    let fault = stream.read_to_end(&mut all).await.err().map(told);
+    let Some(end) = all.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Err(fault.unwrap_or_else(|| "no head".into()));
+    };
+    let text = String::from_utf8_lossy(&all[..end]).into_owned();
+    let mut lines = text.split("\r\n");
+    let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    let fields = lines.map(|line| line.split_once(": ").unwrap());
+    let fields = fields.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+    let body = all.split_off(end + 4);
+    Ok(Answer { status, head: HeaderMap::from_iter(fields), body, fault })
+}
+
+fn request(Wish(method, path, _): Wish<'_>) -> Request<()> {
+    Request::builder().method(method).uri(format!("https://localhost{path}")).body(()).unwrap()
+}
+
+/// A connection that speaks HTTP/2.
+pub struct Http2 {
+    send: h2::client::SendRequest<Bytes>,
+    /// How the connection ends.
+    pub connection: tokio::task::JoinHandle<Result<(), h2::Error>>,
+}
+
+impl Http2 {
+    /// One over a stream that has agreed on it.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub async fn over<S>(stream: S) -> Result<Http2, String>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (send, connection) = h2::client::handshake(stream).await.map_err(told)?;
+        Ok(Http2 { send, connection: tokio::spawn(connection) })
+    }
+
+    /// Streams that the server lets it open at once, once it has said so.
+    pub fn streams(&self) -> usize {
+        self.send.current_max_send_streams()
+    }
+
+    /// One exchange.
+    ///
+    /// # Errors
+    /// What the library says of an exchange without an answer.
+    pub async fn ask(&self, wish: Wish<'_>) -> Result<Answer, String> {
+        let mut send = self.send.clone().ready().await.map_err(told)?;
+        let (answer, mut upload) =
+            send.send_request(request(wish), wish.2.is_empty()).map_err(told)?;
+        if !wish.2.is_empty() {
+            upload.send_data(Bytes::copy_from_slice(wish.2), true).map_err(told)?;
+        }
+        let (parts, mut content) = answer.await.map_err(told)?.into_parts();
+        let (mut body, mut fault) = (Vec::new(), None);
+        while let Some(piece) = content.data().await {
+            match piece {
+                Ok(piece) => {
+                    content.flow_control().release_capacity(piece.len()).unwrap();
+                    body.extend_from_slice(&piece);
+                }
+                Err(error) => {
+                    fault = Some(told(error));
+                    break;
+                }
+            }
+        }
+        Ok(Answer { status: parts.status.as_u16(), head: parts.headers, body, fault })
+    }
+}
+
+/// A connection that speaks HTTP/3.
+pub struct Http3 {
+    send: h3::client::SendRequest<h3_quinn::OpenStreams, Bytes>,
+    /// The connection below.
+    pub quic: quinn::Connection,
+    /// Lives as long as the connection.
+    _endpoint: Endpoint,
+}
+
+impl Http3 {
+    /// One to a server that `authority` (PEM) signed.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub async fn to(address: SocketAddr, authority: &str) -> Result<Http3, String> {
+        let own = if address.is_ipv6() { "[::1]:0" } else { "127.0.0.1:0" };
+        let endpoint = Endpoint::client(own.parse().unwrap()).map_err(told)?;
+        let tls = QuicClientConfig::try_from(trusting(authority, Protocol::Http3)).unwrap();
+        let config = quinn::ClientConfig::new(Arc::new(tls));
+        let name = address.ip().to_string();
+        let quic =
+            endpoint.connect_with(config, address, &name).map_err(told)?.await.map_err(told)?;
+        let (mut driver, send) =
+            h3::client::new(h3_quinn::Connection::new(quic.clone())).await.map_err(told)?;
+        tokio::spawn(async move { std::future::poll_fn(|cx| driver.poll_close(cx)).await });
+        Ok(Http3 { send, quic, _endpoint: endpoint })
+    }
+
+    /// One exchange.
+    ///
+    /// # Errors
+    /// What the library says of an exchange without an answer.
+    pub async fn ask(&self, wish: Wish<'_>) -> Result<Answer, String> {
+        let mut stream = self.send.clone().send_request(request(wish)).await.map_err(told)?;
+        if !wish.2.is_empty() {
+            stream.send_data(Bytes::copy_from_slice(wish.2)).await.map_err(told)?;
+        }
+        stream.finish().await.map_err(told)?;
+        let (parts, ()) = stream.recv_response().await.map_err(told)?.into_parts();
+        let (mut body, mut fault) = (Vec::new(), None);
+        loop {
+            match stream.recv_data().await {
+                Ok(Some(mut piece)) => {
+                    body.extend_from_slice(&piece.copy_to_bytes(piece.remaining()));
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    fault = Some(told(error));
+                    break;
+                }
+            }
+        }
+        Ok(Answer { status: parts.status.as_u16(), head: parts.headers, body, fault })
+    }
+}
+
+fn told(error: impl ToString) -> String {
+    error.to_string()
+}

@@ -1,0 +1,211 @@
+//! Documents to show: of a real run, and of a comparison and a study made by hand.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+use sixmark_model::comparison::judge::compare;
+use sixmark_model::comparison::result::{Block, ComparisonResult};
+use sixmark_model::comparison::result::{Order, Schedule, Side, SideName, Sides};
+use sixmark_model::comparison::{Pair, Settings, Stretch};
+use sixmark_model::gate_result::GateResult;
+use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::provenance::{Ended, Warning};
+use sixmark_model::result::{RunResult, planned_result};
+use sixmark_model::tally::FamilyTally;
+
+use crate::{Origin, json as run};
+
+/// Pairs of the comparison.
+pub const PAIRS: u32 = 12;
+
+/// A real run over both families, three seconds long, made once.
+pub fn real_run() -> &'static Value {
+    static RUN: OnceLock<Value> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let origin = Origin::start();
+        let [v6, v4] = origin.urls("/bytes/4096");
+        run(&["-d", "3s", "-c", "4", "--no-keep-alive", "--calibrate", &v6, &v4])
+    })
+}
+
+/// A run of an open loop over TLS and HTTP/2.
+pub fn open_run() -> Value {
+    let origin = Origin::secure();
+    let [v6, v4] = origin.urls("/bytes/100");
+    let how = ["--http2", "--cacert", origin.authority(), "--rate", "300/s", "-d", "2s"];
+    run(&[&how[..], &[&v6, &v4]].concat())
+}
+
+/// A comparison in which IPv6 takes a tenth longer, judged as real ones are.
+pub fn comparison() -> Value {
+    let run: RunResult = serde_json::from_value(real_run().clone()).unwrap();
+    let tallies = |slower| (0..=PAIRS).map(|pair| tally(pair, slower)).collect::<Vec<_>>();
+    let (a, b) = (tallies(1.1), tallies(1.0));
+    let stretch = |tally: &FamilyTally| Stretch::new(tally, 1.0);
+    let pairs: Vec<Pair> =
+        a.iter().zip(&b).skip(1).map(|(a, b)| Pair { a: stretch(a), b: stretch(b) }).collect();
+    let settings = Settings::usual(1);
+    let comparison = compare(("ipv6", "ipv4"), &pairs, 0, &settings);
+    let noise = compare(("ipv6", "ipv6"), &same(&pairs), 0, &settings);
+    let side = |name: &str, all: &[FamilyTally]| Side {
+        name: name.into(),
+        options: String::new(),
+        plan: run.plan.clone().unwrap(),
+        elapsed_s: f64::from(PAIRS),
+        figures: figures(&run, &sum(&all[1..]), f64::from(PAIRS)),
+        cpu: Default::default(),
+    };
+    let document = ComparisonResult {
+        schema: sixmark_model::comparison::result::SCHEMA.into(),
+        tool: run.tool.clone(),
+        started: run.started.clone(),
+        elapsed_s: 27.5,
+        ended: Ended::Complete,
+        seed: 1,
+        schedule: schedule(),
+        sides: Sides { a: side("ipv6", &a), b: side("ipv4", &b) },
+        blocks: blocks(&run, &a, &b),
+        comparison,
+        noise: Some(noise),
+        gates: gates(),
+        dns: run.dns.clone(),
+        environment: run.environment.clone(),
+        warnings: vec![Warning { code: "few_samples".into(), message: "made by hand".into() }],
+        generator: run.generator.clone().unwrap(),
+    };
+    serde_json::to_value(document).unwrap()
+}
+
+fn schedule() -> Schedule {
+    let (block_s, block_requests) = (Some(1.0), None);
+    Schedule { pairs: PAIRS, order: Order::Abba, block_s, block_requests, warm_up_blocks: 1 }
+}
+
+/// What a side did in a block: 400 exchanges, each a little different from the others.
+fn tally(pair: u32, slower: f64) -> FamilyTally {
+    let mut tally = FamilyTally { sent: 402, ..FamilyTally::default() };
+    tally.status.add(200, 400);
+    tally.failures.add(Failure::new(Outcome::Reset, Phase::Wait), 2);
+    tally.bytes.body = 400 * 4096;
+    let drift = 1.0 + 0.01 * (f64::from(pair) * 2.3 + slower * 7.0).sin();
+    for at in 0..400_u32 {
+        let tail = if at % 50 == 0 { 8.0 } else { 1.0 };
+        let us = 200.0 * slower * drift * tail * (1.0 + f64::from(at * 37 % 100) / 200.0);
+        let nanos = (us * 1e3) as u64;
+        tally.phases.connect.record(nanos / 5);
+        tally.phases.wait.record(nanos * 3 / 4);
+        tally.phases.transfer.record(nanos / 20);
+        tally.phases.response.record(nanos);
+        tally.phases.lifetime.record(nanos + 1_000);
+    }
+    tally
+}
+
+/// Side A against itself: what each pair's A did, beside the A of the pair before.
+fn same(pairs: &[Pair]) -> Vec<Pair> {
+    let beside = pairs.iter().zip(pairs.iter().cycle().skip(1));
+    beside.map(|(one, other)| Pair { a: one.a.clone(), b: other.a.clone() }).collect()
+}
+
+fn figures(
+    run: &RunResult,
+    tally: &FamilyTally,
+    elapsed_s: f64,
+) -> sixmark_model::family_result::FamilyResult {
+    planned_result(run.plan.as_ref().unwrap(), tally, Vec::new(), elapsed_s, false)
+}
+
+fn sum(all: &[FamilyTally]) -> FamilyTally {
+    let mut sum = FamilyTally::default();
+    all.iter().for_each(|tally| sum += tally);
+    sum
+}
+
+/// In turns, the first pair being the warm-up.
+fn blocks(run: &RunResult, a: &[FamilyTally], b: &[FamilyTally]) -> Vec<Block> {
+    let pairs = a.iter().zip(b).enumerate();
+    let both = pairs.flat_map(|(pair, (a, b))| {
+        let both = [(pair, SideName::A, a), (pair, SideName::B, b)];
+        if pair % 2 == 0 { both } else { [both[1], both[0]] }
+    });
+    both.enumerate()
+        .map(|(at, (pair, side, tally))| Block {
+            side,
+            pair: u32::try_from(pair).unwrap().checked_sub(1),
+            started_s: at as f64 * 1.05,
+            elapsed_s: 1.0,
+            ended: Ended::Complete,
+            figures: figures(run, tally, 1.0),
+            busiest: 0.4,
+            saturated: false,
+            cpu: Default::default(),
+        })
+        .collect()
+}
+
+fn gates() -> Vec<GateResult> {
+    let gate = |fail_if: &str, failed| GateResult {
+        fail_if: fail_if.into(),
+        failed,
+        because: "made by hand".into(),
+    };
+    vec![gate("ipv6.failures > 0.02", false), gate("verdict(response.p50) == worse", true)]
+}
+
+/// A study of two clients and three sizes, with published figures.
+pub fn study() -> Value {
+    let run = real_run();
+    let at = |client: &str| json!([{"factor": "client", "level": client}]);
+    let entry = |label: &str, value: f64| {
+        json!({"label": label, "pairs": 3, "higher": 1, "finding": "lower",
+            "ratio": {"value": value, "low": value - 0.01, "high": value + 0.01},
+            "sentence": format!("With {label}, IPv6 carries less than IPv4.")})
+    };
+    let column = |family: &str| json!({"label": family, "measure": "goodput", "unit": "MB/s", "family": family, "at": []});
+    let value = |y: f64| json!({"measured": y, "low": y - 0.1, "high": y + 0.1, "n": 3, "published": y + 1.0});
+    json!({
+        "schema": "sixmark.study/1", "tool": run["tool"], "name": "sizes",
+        "title": "Throughput over size", "description": "Two clients.",
+        "file": {"name": "sizes.toml", "sha256": "00"}, "quick": true, "seed": 1,
+        "order": "random", "repetitions": 3, "started": run["started"],
+        "updated": run["started"], "ended": "complete",
+        "factors": [{"name": "client", "levels": ["sixmark", "curl"]}], "cells_planned": 2,
+        "cells": [{"id": "c001-r1", "cell": 1, "repetition": 1, "levels": at("sixmark"),
+            "client": "sixmark", "command": ["-n", "9"], "started": run["started"],
+            "took_s": 1.5, "ended": "complete", "warnings": [],
+            "families": {"ipv6": {"sent": 9.0, "goodput": 5e6}, "ipv4": {"sent": 9.0}}}],
+        "tables": [{"name": "t", "title": "Goodput by client", "at": [], "factors": ["client"],
+            "columns": [column("ipv6"), column("ipv4")], "statistic": "mean",
+            "rows": [{"levels": ["sixmark"], "values": [value(12.34), value(13.0)]}],
+            "published": "Somebody, 2007", "remarks": ["By hand."]}],
+        "figures": [{"name": "f", "title": "Throughput over size",
+            "x": {"label": "size", "unit": "bytes", "logarithmic": true},
+            "y": {"label": "goodput", "unit": "MB/s", "logarithmic": false},
+            "series": [line("sixmark", "ipv6", 2.0), line("sixmark", "ipv4", 2.1),
+                line("curl", "ipv6", 1.5), line("curl", "ipv4", 1.6)]}],
+        "comparisons": [{"name": "c", "title": "IPv6 to IPv4", "measure": "goodput",
+            "factor": "family", "a": "ipv6", "b": "ipv4", "paired_by": ["size"],
+            "entries": [entry("sixmark", 0.979), entry("curl", 0.9)],
+            "published": [entry("wget", 1.129)]}],
+        "published": null, "environment": run["environment"], "programs": {"curl": "curl 8"},
+        "resumed": [], "warnings": []
+    })
+}
+
+/// The throughput of a client over the size of a file.
+fn line(client: &str, family: &str, factor: f64) -> Value {
+    let points = [(1e3_f64, "1k"), (1e4, "10k"), (1e5, "100k")].map(|(x, label)| {
+        let y = factor * x.log10();
+        json!({"x": x, "label": label, "y": y, "low": y * 0.95, "high": y * 1.05})
+    });
+    json!({"label": format!("{client}, {family}"), "family": family,
+        "at": [{"factor": "client", "level": client}], "published": false, "points": points})
+}
+
+/// Writes a document into a folder under a name.
+pub fn kept(folder: &Path, name: &str, document: &Value) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, document.to_string()).unwrap();
+    path
+}

@@ -1,0 +1,75 @@
+//! Comparisons of families that do not give the same, and what has to be said of them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::{forms, sixmark};
+
+/// One comparison with gates that a sick family must not pass, told in every form.
+pub struct Told {
+    /// The exit status.
+    pub status: Option<i32>,
+    /// The comparison.
+    pub document: Value,
+    /// Its page, HTML.
+    pub page: String,
+    /// Its gates, JUnit XML.
+    pub junit: String,
+    /// Standard error.
+    pub said: String,
+}
+
+/// What is asked of each comparison: one that compares, and one that counts.
+pub const GATES: [&str; 2] = ["verdict(response.p50) == worse", "ipv6.failures > 0.1%"];
+
+/// Compares the two with this load and [`GATES`].
+pub fn compared(load: &[&str], [v6, v4]: &[String; 2]) -> Told {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (html, junit) = (file("page.html"), file("gates.xml"));
+    let (a, b) = (format!("ipv6 {v6}"), format!("ipv4 {v4}"));
+    let sides = ["--a", &a, "--name-a", "ipv6", "--b", &b, "--name-b", "ipv4"];
+    let gates = ["--fail-if", GATES[0], "--fail-if", GATES[1]];
+    let forms = ["--json", "-", "--html", &html, "--junit", &junit, "--warmup", "0"];
+    let output = sixmark(&[&["compare", "-q"], load, &gates, &forms, &sides].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("no document ({error}): {said}"));
+    forms::COMPARISON.check(&document);
+    let read = |path: &str| fs::read_to_string(path).unwrap();
+    let (page, junit) = (read(&html), read(&junit));
+    Told { status: output.status.code(), document, page, junit, said }
+}
+
+/// Whether no metric of speed was compared.
+pub fn nothing_of_speed(document: &Value) -> bool {
+    let metrics = document["comparison"]["metrics"].as_array().unwrap().iter();
+    let mut speeds = metrics.filter(|metric| metric["metric"] != "failures");
+    speeds.all(|metric| metric["verdict"] == "not_comparable" && metric["ratio"].is_null())
+}
+
+/// What must be found of a sick family, by the exit status and by the failures' gate.
+pub fn must_say(urls: &[String; 2], load: &[&str], headline: &str, status: i32, failures: bool) {
+    let told = compared(load, urls);
+    let context = format!("{}: {}", urls[0], told.said);
+    let said = told.document["comparison"]["sameness"]["said"].as_str();
+    let said = said.unwrap_or_else(|| panic!("{context} {:#}", told.document["comparison"]));
+    assert!(said.starts_with(headline), "{context} {said}");
+    assert!(nothing_of_speed(&told.document), "{context}");
+    assert_eq!(told.status, Some(status), "{context}");
+    let gates = told.document["gates"].as_array().unwrap();
+    assert_eq!(gates[0]["failed"], true, "{context} {gates:?}");
+    assert_eq!(gates[1]["failed"], failures, "{context} {gates:?}");
+    assert!(gates[0]["because"].as_str().unwrap().contains(said), "{context} {gates:?}");
+    assert!(told.page.contains("headline not_comparable"), "{context}");
+    assert!(told.page.contains(&escaped(said)), "{context}");
+    assert!(told.junit.contains(said), "{context}");
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\'', "&#39;")
+}
+
+/// A short comparison.
+pub const BLOCKS: [&str; 6] = ["--blocks", "6", "-n", "60", "-c", "2"];

@@ -1,0 +1,100 @@
+//! A lab for one test, by way of the command line.
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::{Child, Output, Stdio};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use tempfile::NamedTempFile;
+
+use crate::{DEADLINE, command, signal, sixmark, skipped};
+
+/// The line that ends what a lab says when it is up.
+const UP: &str = "Ctrl-C ends it.";
+
+/// A lab that is up until dropped.
+pub struct Lab {
+    name: String,
+    child: Child,
+    _file: NamedTempFile,
+    /// What it said when it was up.
+    pub said: String,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// True where one of these is left out: namespaces, and what else a test needs.
+pub fn without(needed: &[&str]) -> bool {
+    skipped("netns") || needed.iter().any(|name| skipped(name))
+}
+
+impl Lab {
+    /// Builds one of a file, with these variants chosen.
+    pub fn up(name: &str, text: &str, chosen: &[&str]) -> Lab {
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        // Tests run beside one another, and beside those of others.
+        let name = format!("{name}-{}", std::process::id());
+        let path = file.path().to_str().unwrap();
+        let mut words = vec!["lab", "up", "--name", &name];
+        words.extend(chosen.iter().flat_map(|choice| ["--set", choice]));
+        words.push(path);
+        let mut child = command(&words).stderr(Stdio::inherit()).spawn().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let reader = std::thread::spawn(move || read(out, &sender));
+        let said = receiver.recv_timeout(DEADLINE);
+        let mut lab = Lab { name, child, _file: file, said: String::new(), reader: Some(reader) };
+        lab.said = said.unwrap();
+        assert!(lab.said.ends_with(&format!("{UP}\n")), "it ended: {}", lab.said);
+        lab
+    }
+
+    /// By which other commands find it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The process that was started.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Runs a program in a host to its end.
+    pub fn exec(&self, host: &str, words: &[&str]) -> Output {
+        let all = [&["lab", "exec", "--lab", &self.name, host], words].concat();
+        sixmark(&all)
+    }
+
+    /// What a program in a host says.
+    pub fn says(&self, host: &str, words: &[&str]) -> String {
+        let output = self.exec(host, words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?} in {host}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        signal(self.child.id(), "INT");
+        let status = self.child.wait().unwrap();
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
+        if !std::thread::panicking() {
+            assert!(status.success(), "{status}");
+        }
+    }
+}
+
+/// Tells what was said until the lab was up, or in all, and reads on so that nothing blocks.
+fn read(mut out: impl BufRead, sender: &mpsc::Sender<String>) {
+    let mut said = String::new();
+    while !said.ends_with(&format!("{UP}\n")) {
+        if out.read_line(&mut said).unwrap() == 0 {
+            break;
+        }
+    }
+    let _ = sender.send(said);
+    let _ = std::io::copy(&mut out, &mut std::io::sink());
+}

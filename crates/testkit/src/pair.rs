@@ -1,0 +1,123 @@
+//! Two namespaces and a link between them.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use sixmark_lab::emulator::Emulator;
+use sixmark_model::impairment::Impairment;
+use sixmark_sys::netns::NetNs;
+use sixmark_sys::tap::Tap;
+use sixmark_units::family::Family;
+
+/// The interface's name in both.
+const INTERFACE: &str = "wire";
+
+/// Only a broken kernel takes this long.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Hosts number 0 and 1, and what joins them.
+#[derive(Debug)]
+pub struct Pair {
+    /// Number 0, number 1.
+    pub hosts: [NetNs; 2],
+    /// What carries frames between them.
+    pub link: Emulator,
+}
+
+impl Pair {
+    /// Both ends up, with addresses of both families.
+    pub fn up(there: &Impairment, back: &Impairment, seed: u64) -> Pair {
+        let pair = Pair::down(there, back, seed);
+        [0, 1].into_iter().for_each(|host| pair.set_up(host));
+        [0, 1].into_iter().for_each(|host| pair.introduce(host));
+        [0, 1].into_iter().for_each(|host| pair.settle(host));
+        pair
+    }
+
+    /// Waits until a host takes what is for its IPv6 address: the kernel makes the route to it some
+    /// time after the interface is up, and drops what comes before.
+    fn settle(&self, host: usize) {
+        let own = format!("route get {}", address(host, Family::Ipv6));
+        let end = Instant::now() + DEADLINE;
+        while !self.try_ip(host, &own).stdout.starts_with(b"local") {
+            assert!(Instant::now() < end, "{own} finds no route of host {host}");
+        }
+    }
+
+    /// Tells one end where the other is: a link that loses the question for it would make the
+    /// kernel drop what waits for the answer, and what is offered would no longer be what was sent.
+    fn introduce(&self, host: usize) {
+        let other = 1 - host;
+        for family in Family::BOTH {
+            let (ip, mac) = (address(other, family), mac(other));
+            self.ip(
+                host,
+                &format!("neigh replace {ip} lladdr {mac} dev {INTERFACE} nud permanent"),
+            );
+        }
+    }
+
+    /// Both ends down, without addresses.
+    pub fn down(there: &Impairment, back: &Impairment, seed: u64) -> Pair {
+        let hosts = [(); 2].map(|()| NetNs::create().expect("this needs root"));
+        let tap = |host: &NetNs| host.within(|| Tap::create(INTERFACE)).unwrap();
+        let [a, b] = [tap(&hosts[0]), tap(&hosts[1])];
+        let link = Emulator::start("test", a, b, there, back, seed).unwrap();
+        Pair { hosts, link }
+    }
+
+    /// Brings one end up.
+    pub fn set_up(&self, host: usize) {
+        for family in Family::BOTH {
+            let (address, flags) = match family {
+                Family::Ipv6 => (format!("{}/64", address(host, family)), " nodad"),
+                Family::Ipv4 => (format!("{}/24", address(host, family)), ""),
+            };
+            self.ip(host, &format!("addr add {address} dev {INTERFACE}{flags}"));
+        }
+        self.ip(host, &format!("link set {INTERFACE} address {}", mac(host)));
+        self.ip(host, "link set lo up");
+        self.ip(host, &format!("link set {INTERFACE} up"));
+    }
+
+    /// Takes one end away.
+    pub fn delete(&self, host: usize) {
+        self.ip(host, &format!("link delete {INTERFACE}"));
+    }
+
+    /// Does something in a host.
+    pub fn within<T: Send>(&self, host: usize, work: impl FnOnce() -> io::Result<T> + Send) -> T {
+        self.hosts[host].within(work).unwrap()
+    }
+
+    fn ip(&self, host: usize, words: &str) {
+        let output = self.try_ip(host, words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "ip {words}: {said}");
+    }
+
+    fn try_ip(&self, host: usize, words: &str) -> Output {
+        self.within(host, || Command::new("ip").args(words.split(' ')).output())
+    }
+}
+
+/// A host's address.
+pub fn address(host: usize, family: Family) -> IpAddr {
+    let last = host as u16 + 1;
+    match family {
+        Family::Ipv6 => Ipv6Addr::new(0xfd00, 0x6446, 0, 0, 0, 0, 0, last).into(),
+        Family::Ipv4 => Ipv4Addr::new(10, 64, 46, last as u8).into(),
+    }
+}
+
+/// A host's hardware address.
+fn mac(host: usize) -> String {
+    format!("02:00:00:00:64:{:02x}", host + 1)
+}
+
+/// Any port of it.
+pub fn any(host: usize, family: Family) -> SocketAddr {
+    SocketAddr::new(address(host, family), 0)
+}

@@ -1,0 +1,64 @@
+//! Results of runs, and what holds for each of them.
+
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::forms;
+use crate::program::sixmark;
+
+/// The result of `sixmark run` with these arguments, whether it could measure (status 0) or not
+/// (status 3), or was interrupted (status 130).
+pub fn json(arguments: &[&str]) -> Value {
+    let all = [&["run", "--quiet", "--json", "-"], arguments].concat();
+    document(&sixmark(&all))
+}
+
+/// The result document on a run's standard output.
+pub fn document(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("no document ({error}): {said}"));
+    let statuses = if document["ended"] == "interrupted" { [130, 130] } else { [0, 3] };
+    let status = output.status.code();
+    assert!(statuses.iter().any(|known| status == Some(*known)), "{:?}: {said}", output.status);
+    check(&document);
+    document
+}
+
+/// What holds for every result: it has the published form, and each request that was sent ended in
+/// exactly one way and in exactly one second.
+pub fn check(document: &Value) {
+    forms::RESULT.check(document);
+    let families = document["families"].as_object().unwrap().iter();
+    let open = document["plan"]["load"]["pace"]["mode"] == "open";
+    let mut sums = [0, 0];
+    for (name, figures) in families {
+        let [sent, completed] = accounted(name, figures);
+        if open {
+            let counts = ["slip_us", "service_us"].map(|what| &figures[what]["count"]);
+            let untimed = figures["requests"]["untimed"].as_u64().unwrap();
+            assert_eq!(counts, [&Value::from(sent), &Value::from(completed - untimed)], "{name}");
+        }
+        let of_seconds = |what: &str| -> u64 {
+            let seconds = document["intervals"].as_array().unwrap().iter();
+            seconds.map(|second| second["families"][name][what].as_u64().unwrap()).sum()
+        };
+        let in_seconds = ["sent", "completed", "failed"].map(of_seconds);
+        assert_eq!(in_seconds, [sent, completed, sent - completed], "{name} by seconds");
+        sums = [sums[0] + sent, sums[1] + completed];
+    }
+    assert_eq!(accounted("total", &document["total"]), sums);
+}
+
+fn accounted(name: &str, figures: &Value) -> [u64; 2] {
+    let count = |value: &Value| value.as_u64().unwrap();
+    let [sent, completed] = ["sent", "completed"].map(|which| count(&figures["requests"][which]));
+    let outcomes = figures["outcomes"].as_object().unwrap();
+    assert_eq!(outcomes.values().map(count).sum::<u64>(), sent, "{name}: {outcomes:?}");
+    assert_eq!(outcomes["NORMAL"], completed, "{name}: {outcomes:?}");
+    let failures = figures["failures"].as_array().unwrap();
+    let failed = failures.iter().map(|failure| count(&failure["count"])).sum::<u64>();
+    assert_eq!(failed, sent - completed, "{name}: {failures:?}");
+    [sent, completed]
+}
