@@ -104,28 +104,3 @@ impl Ethtool {
             .map(drop)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_switched_is_seen_and_the_rest_stays() {
-        let here = crate::netns::NetNs::create().unwrap();
-        let look = || {
-            let _tap = crate::tap::Tap::create("switched")?;
-            let tool = Ethtool::open()?;
-            let before = tool.features("switched")?;
-            tool.switch("switched", &[("rx-gro", false), ("no such", true)])?;
-            Ok((before, tool.features("switched")?))
-        };
-        let (before, after) = here.within(look).unwrap();
-        let gro = |features: &[Feature]| features.iter().find(|f| f.name == "rx-gro").unwrap().on;
-        assert!(gro(&before));
-        assert!(!gro(&after));
-        let differ = before.iter().zip(&after).filter(|(a, b)| a != b).count();
-        assert_eq!(differ, 1);
-        let absent = here.within(|| Ethtool::open()?.features("absent")).unwrap_err();
-        assert_eq!(absent.raw_os_error(), Some(libc::ENODEV));
-    }
-}

@@ -85,32 +85,3 @@ fn aside<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> 
     let lost = || Err(io::Error::other("a thread of its own panicked"));
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| lost()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::interface;
-
-    #[test]
-    fn a_new_one_has_loopback_alone_and_the_caller_stays_where_it_is() {
-        let here = inode(&NetNs::current().unwrap());
-        let new = NetNs::create().unwrap();
-        let tap = new.within(|| crate::tap::Tap::create("sixmark-test")).unwrap();
-        let found = new.within(|| Ok(interface::index("sixmark-test"))).unwrap();
-        assert!(found.is_some());
-        assert_eq!(interface::index("sixmark-test"), None, "not in the caller's");
-        assert_eq!(inode(&NetNs::current().unwrap()), here);
-        assert_ne!(inode(&new), here);
-        drop(tap);
-        // A program that another test is just starting has the descriptor too, until it begins.
-        let start = std::time::Instant::now();
-        while new.within(|| Ok(interface::index("sixmark-test"))).unwrap().is_some() {
-            assert!(start.elapsed().as_secs() < 30, "the device outlives its descriptor");
-            std::thread::yield_now();
-        }
-    }
-
-    fn inode(namespace: &NetNs) -> std::path::PathBuf {
-        std::fs::read_link(format!("/proc/self/fd/{}", namespace.0.as_raw_fd())).unwrap()
-    }
-}

@@ -287,6 +287,3 @@ fn get<T>(socket: &OwnedFd, level: i32, option: i32, value: &mut T) -> io::Resul
     check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, value, &mut length) })
         .map(drop)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,6 @@
 //! What is done is what is counted.
 
+use std::io::Write as _;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 
@@ -80,6 +81,47 @@ fn sockets_stand_under_their_family_and_state() {
         assert_eq!(sockets[family]["listening"], 1, "{family}");
         assert_eq!(sockets[family]["retransmitted"], 0, "{family}");
     }
+}
+
+/// A connection over loopback, both of its ends.
+fn connection(to: &str, by: &str) -> std::io::Result<[TcpStream; 2]> {
+    let listener = TcpListener::bind(to)?;
+    let near = TcpStream::connect((by, listener.local_addr()?.port()))?;
+    Ok([near, listener.accept()?.0])
+}
+
+/// The sockets that are there at the end of `work`, and what they did meanwhile.
+fn sockets_after(work: impl FnOnce() -> std::io::Result<()>) -> std::io::Result<Value> {
+    let mut watching = Watching::start(&[]);
+    let _ = watching.next_line();
+    work()?;
+    Ok(watching.end()["change"]["network"]["sockets"].take())
+}
+
+#[test]
+fn sockets_are_counted_under_the_family_of_their_peer() {
+    if skipped("netns") {
+        return;
+    }
+    let space = quiet();
+    let looked = space.within(|| {
+        let none = sockets_after(|| Ok(()))?;
+        let six = connection("[::1]:0", "::1")?;
+        let mapped = connection("[::]:0", "127.0.0.1")?;
+        let datagrams = UdpSocket::bind("127.0.0.1:0")?;
+        let some = sockets_after(|| (&six[0]).write_all(&[7; 1_000]))?;
+        drop((six, mapped, datagrams));
+        Ok([none, some])
+    });
+    let [none, some] = looked.unwrap();
+    let of = |sockets: &Value, what: &str| ["ipv6", "ipv4"].map(|f| sockets[f][what].as_u64());
+    assert_eq!(of(&none, "established"), [Some(0); 2]);
+    assert_eq!(of(&none, "udp"), [Some(0); 2]);
+    assert_eq!(of(&some, "established"), [Some(2); 2]);
+    assert_eq!(of(&some, "udp"), [Some(0), Some(1)]);
+    let [ipv6, ipv4] = of(&some, "segments_out");
+    assert!(ipv6 > Some(0) && ipv4 == Some(0), "{some}");
+    assert_eq!(of(&some, "retransmitted"), [Some(0); 2]);
 }
 
 const LAB: &str = r#"

@@ -8,6 +8,7 @@ mod capture;
 mod exchanges;
 mod live;
 mod rights;
+mod ring;
 mod segments;
 mod tcpdump;
 mod waits;
