@@ -8,8 +8,8 @@ use sixmark_testkit::forms::COMPARISON;
 use sixmark_testkit::{Origin, command, finish, signal, sixmark};
 use sixmark_units::family::Family;
 
-/// Short blocks: what is tested is what becomes of them.
-const SHORT: [&str; 6] = ["-c", "2", "--block", "40ms", "--warmup", "5ms"];
+/// Small blocks: what is tested is what becomes of them. In a short time a busy machine answers nothing.
+const SMALL: [&str; 6] = ["-c", "2", "-n", "60", "--warmup", "5ms"];
 
 /// The document of a comparison with these arguments.
 fn compared(arguments: &[&str]) -> Value {
@@ -46,7 +46,7 @@ fn families_take_turns_and_each_block_is_one_familys() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/100");
     let order_of_turns = ["--blocks", "4", "--order", "abba"];
-    let document = compared(&[&SHORT[..], &order_of_turns, &[&v6, &v4]].concat());
+    let document = compared(&[&SMALL[..], &order_of_turns, &[&v6, &v4]].concat());
     assert_eq!(order(&document), "ab".to_owned() + "abba" + "baab");
     for block in document["blocks"].as_array().unwrap() {
         let expected = if block["side"] == "a" { "[::1]:" } else { "127.0.0.1:" };
@@ -71,7 +71,7 @@ fn the_schema_knows_every_field() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/100000");
     let more = ["--blocks", "6", "--calibrate", "--fail-if", "a.failures > 50%", &v6, &v4];
-    let good = compared(&[&SHORT[..], &more].concat());
+    let good = compared(&[&SMALL[..], &more].concat());
     assert!(jsonschema::meta::is_valid(&COMPARISON.schema()));
     // What a run's own form says of these is tested there.
     let of_runs = ["/environment", "/generator", "/figures", "/plan", "/dns", "/warnings"];
@@ -129,7 +129,7 @@ fn two_urls_of_one_family_are_the_sides() {
         let [a, b] = &urls;
         for asked in [&[][..], &[option]] {
             let more = [asked, &["--blocks", "2", "--name-b", "old", a, b]].concat();
-            let document = compared(&[&SHORT[..], &more].concat());
+            let document = compared(&[&SMALL[..], &more].concat());
             let sides = &document["sides"];
             assert_eq!([&sides["a"]["name"], &sides["b"]["name"]], [a.as_str(), "old"]);
             for (side, url) in ["a", "b"].into_iter().zip(&urls) {
@@ -202,7 +202,7 @@ fn equal_sides_are_never_called_different() {
 fn a_calibration_compares_the_first_side_with_itself_before() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/100");
-    let document = compared(&[&SHORT[..], &["--blocks", "6", "--calibrate", &v6, &v4]].concat());
+    let document = compared(&[&SMALL[..], &["--blocks", "6", "--calibrate", &v6, &v4]].concat());
     let noise = &document["noise"];
     assert_eq!([&noise["a"], &noise["b"]], ["ipv6", "ipv6"]);
     assert_eq!(noise["pairs"], 6);
