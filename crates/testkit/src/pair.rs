@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use sixmark_lab::emulator::Emulator;
 use sixmark_model::impairment::Impairment;
@@ -11,11 +11,10 @@ use sixmark_sys::netns::NetNs;
 use sixmark_sys::tap::Tap;
 use sixmark_units::family::Family;
 
+use crate::DEADLINE;
+
 /// The interface's name in both.
 const INTERFACE: &str = "wire";
-
-/// Only a broken kernel takes this long.
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Hosts number 0 and 1, and what joins them.
 #[derive(Debug)]

@@ -1,15 +1,12 @@
 //! The ring into which the kernel puts packets.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
-use std::time::Duration;
 
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::packets::{Counts, PacketRing, PacketRingSettings};
-use sixmark_testkit::skipped;
+use sixmark_testkit::{DEADLINE, skipped};
 
 const ETHERTYPES: [u16; 2] = [0x86dd, 0x0800];
-/// Only a broken build takes this long.
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A namespace whose loopback is up.
 fn namespace() -> NetNs {
