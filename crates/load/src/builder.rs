@@ -12,7 +12,7 @@ use sixmark_sys::driver::Message;
 
 use super::exchange::Permit;
 use super::notes::{ExchangeKey, Notes, Outgoing};
-use super::prepare::{MessageForm, Prepared};
+use super::prepare::{MessageForm, PreparedLoad};
 
 /// What decides what a worker sends.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(super) enum BuiltRequest<'a> {
 
 impl RequestBuilder {
     /// That of worker number `worker`.
-    pub(super) fn new(prepared: &Prepared, worker: u32) -> RequestBuilder {
+    pub(super) fn new(prepared: &PreparedLoad, worker: u32) -> RequestBuilder {
         let (plan, workers) = (&prepared.plan, prepared.plan.load.threads.get());
         RequestBuilder {
             choices: choices(prepared, worker),
@@ -131,7 +131,7 @@ impl RequestBuilder {
 }
 
 /// None where a timetable says what is sent, or there is no choice.
-fn choices(prepared: &Prepared, worker: u32) -> Option<[Choice; 2]> {
+fn choices(prepared: &PreparedLoad, worker: u32) -> Option<[Choice; 2]> {
     let plan = &prepared.plan;
     let listed = matches!(&plan.load.pace, Pace::Open(open) if open.timetable.is_some());
     let (endpoints, workers) = (prepared.endpoints.len(), plan.load.threads.get());

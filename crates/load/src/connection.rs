@@ -9,7 +9,7 @@ use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::exchange::Permit;
-use super::prepare::Prepared;
+use super::prepare::PreparedLoad;
 use super::protocol::Protocol;
 use super::send_buffer::SendBuffer;
 
@@ -96,7 +96,7 @@ pub(super) type Carrier = Option<Slot>;
 
 impl Connections {
     /// None yet of those that are to be used at once and that may be open at once.
-    pub(super) fn new(prepared: &Prepared, [usual, most]: [usize; 2]) -> Connections {
+    pub(super) fn new(prepared: &PreparedLoad, [usual, most]: [usize; 2]) -> Connections {
         let families: Vec<_> = prepared.endpoints.iter().map(|endpoint| endpoint.family).collect();
         let endpoints = families.len();
         let most = most.max(usual);

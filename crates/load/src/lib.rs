@@ -24,7 +24,7 @@ pub mod tls;
 mod worker;
 
 pub use joined::one_after_the_other;
-pub use prepare::Prepared;
+pub use prepare::PreparedLoad;
 pub use worker::{Report, Worker};
 
 use std::io;
@@ -86,7 +86,7 @@ pub struct Loaded {
 /// Carries out the plan on this thread's workers. `stop` ends it early; `watch` sees each worker's
 /// seconds as they end. Fails only where a worker can't start.
 pub fn run(plan: &Plan, stop: &Arc<AtomicBool>, watch: impl FnMut(&Slice)) -> io::Result<Loaded> {
-    carry_out(Prepared::new(plan).map_err(io::Error::other)?, stop, watch)
+    carry_out(PreparedLoad::new(plan).map_err(io::Error::other)?, stop, watch)
 }
 
 /// The same, and every connection and exchange is reported one by one.
@@ -95,11 +95,11 @@ pub fn run_telling(
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> io::Result<Loaded> {
-    carry_out(Prepared::new(plan).map_err(io::Error::other)?.telling(), stop, watch)
+    carry_out(PreparedLoad::new(plan).map_err(io::Error::other)?.telling(), stop, watch)
 }
 
 fn carry_out(
-    prepared: Prepared,
+    prepared: PreparedLoad,
     stop: &Arc<AtomicBool>,
     mut watch: impl FnMut(&Slice),
 ) -> io::Result<Loaded> {

@@ -13,7 +13,7 @@ use sixmark_model::plan::{Filled, Request};
 use sixmark_model::template::{Template, Values};
 
 use super::exchange::Permit;
-use super::prepare::{Prepared, Requests, Sees};
+use super::prepare::{PreparedLoad, Requests, Sees};
 
 /// The notes of a worker, by permit. A plan that needs none has none.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Note {
 /// Which exchange is spoken of: what notes are looked up by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeKey<'a> {
-    pub(super) prepared: &'a Prepared,
+    pub(super) prepared: &'a PreparedLoad,
     pub(super) endpoint: usize,
     pub(super) permit: Permit,
     pub(super) request: u32,

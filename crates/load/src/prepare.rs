@@ -24,7 +24,7 @@ const LONG: usize = 1_024;
 
 /// A plan made ready: request bytes, and endpoints numbered over both families.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedLoad {
     pub(super) plan: Plan,
     pub(super) endpoints: Vec<Endpoint>,
     /// The numbers of each family's endpoints, and their weights.
@@ -101,13 +101,13 @@ impl Sees {
     }
 }
 
-impl Prepared {
+impl PreparedLoad {
     /// Builds the requests of every target, and reads what TLS needs.
     ///
     /// # Errors
     /// What can't be sent, or a file that TLS needs and that is wrong.
-    pub fn new(plan: &Plan) -> Result<Prepared, Error> {
-        let mut prepared = Prepared {
+    pub fn new(plan: &Plan) -> Result<PreparedLoad, Error> {
+        let mut prepared = PreparedLoad {
             tls: tls::Setup::new(plan)?,
             plan: plan.clone(),
             endpoints: Vec::new(),
@@ -138,8 +138,8 @@ impl Prepared {
 
     /// The same, with every connection and exchange reported one by one: it costs a system call a
     /// connection, and memory.
-    pub fn telling(self) -> Prepared {
-        Prepared { told: true, ..self }
+    pub fn telling(self) -> PreparedLoad {
+        PreparedLoad { told: true, ..self }
     }
 
     /// True where what is sent is made for each exchange, as far as it is not the same for all: the

@@ -12,7 +12,7 @@ use sixmark_model::tally::Slice;
 use sixmark_sys::clock;
 use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
 
-use super::prepare::Prepared;
+use super::prepare::PreparedLoad;
 use super::worker::{Report, Worker};
 use sixmark_machine::threads::no_thread;
 
@@ -25,7 +25,7 @@ pub(super) type Handle = JoinHandle<Report>;
 /// Starts the workers over the driver that the plan wants.
 pub(super) fn start(
     plan: &Plan,
-    prepared: &Arc<Prepared>,
+    prepared: &Arc<PreparedLoad>,
     stop: &Arc<AtomicBool>,
     slices: Sender<Slice>,
 ) -> io::Result<Vec<Handle>> {
@@ -56,7 +56,7 @@ fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
 
 /// What all workers are given.
 struct WorkerThreads<'a> {
-    prepared: &'a Arc<Prepared>,
+    prepared: &'a Arc<PreparedLoad>,
     stop: &'a Arc<AtomicBool>,
     slices: Sender<Slice>,
     begin: u64,

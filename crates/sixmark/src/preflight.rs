@@ -13,7 +13,7 @@ use sixmark_sys::{limit, route};
 use sixmark_units::family::Family;
 
 use crate::warning;
-use sixmark_load::Prepared;
+use sixmark_load::PreparedLoad;
 use sixmark_machine::Error;
 
 /// How long Linux keeps a connection that this side closed in TIME-WAIT (TCP_TIMEWAIT_LEN).
@@ -26,7 +26,7 @@ const OTHER_FILES: u64 = 64;
 pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
     multiplexed(plan)?;
     plan.load.driver = driver(plan)?;
-    Prepared::new(plan)?;
+    PreparedLoad::new(plan)?;
     linger(plan)?;
     open_files(plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;

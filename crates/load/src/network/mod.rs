@@ -12,7 +12,7 @@ use sixmark_model::mix::share;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::connection::Connections;
-use super::prepare::Prepared;
+use super::prepare::PreparedLoad;
 use super::protocol::is_over_quic;
 use super::quic::Quic;
 use crate::tls;
@@ -22,7 +22,7 @@ use source::Sources;
 #[derive(Debug)]
 pub(super) struct Network<'a, D> {
     pub(super) driver: D,
-    prepared: &'a Prepared,
+    prepared: &'a PreparedLoad,
     pub(super) connections: Connections,
     sources: Sources,
     tls: Option<tls::Client>,
@@ -37,7 +37,7 @@ impl<'a, D: Driver> Network<'a, D> {
     /// `now` is a time of the driver's.
     pub(super) fn new(
         driver: D,
-        prepared: &'a Prepared,
+        prepared: &'a PreparedLoad,
         number: u32,
         usual: u64,
         now: u64,

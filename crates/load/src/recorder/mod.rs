@@ -15,7 +15,7 @@ use sixmark_units::family::Family;
 
 use super::STALL;
 use super::exchange::Exchange;
-use super::prepare::Prepared;
+use super::prepare::PreparedLoad;
 use sampling::Sampling;
 use trace::Trace;
 
@@ -54,7 +54,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// That of worker number `worker`, whose measurement begins at `begin`.
-    pub(crate) fn new(begin: u64, worker: u32, prepared: &Prepared) -> Recorder {
+    pub(crate) fn new(begin: u64, worker: u32, prepared: &PreparedLoad) -> Recorder {
         let (tally, slice) = (Tally::default(), Slice::default());
         Recorder {
             tally,

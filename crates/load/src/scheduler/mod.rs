@@ -19,7 +19,7 @@ use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 
 use super::exchange::{Exchange, Permit};
-use super::prepare::Prepared;
+use super::prepare::PreparedLoad;
 use super::recorder::Recorder;
 use arrivals::Arrivals;
 pub(super) use arrivals::Turn;
@@ -57,7 +57,12 @@ pub(super) struct Scheduler {
 impl Scheduler {
     /// That of worker number `number`, which uses `usual` connections at once, for a load that begins, is
     /// measured and ends at these times.
-    pub(super) fn new(prepared: &Prepared, number: u32, usual: u64, times: [u64; 3]) -> Scheduler {
+    pub(super) fn new(
+        prepared: &PreparedLoad,
+        number: u32,
+        usual: u64,
+        times: [u64; 3],
+    ) -> Scheduler {
         let (plan, load) = (&prepared.plan, &prepared.plan.load);
         let permits = (usual * u64::from(plan.http.streams.get())) as usize;
         Scheduler {
@@ -73,7 +78,7 @@ impl Scheduler {
     }
 
     /// The load is to begin, to be measured and to end at other times than it was to.
-    pub(super) fn begin_at(&mut self, prepared: &Prepared, times: [u64; 3]) {
+    pub(super) fn begin_at(&mut self, prepared: &PreparedLoad, times: [u64; 3]) {
         self.begin = times[0];
         self.arrivals = Arrivals::new(prepared, self.number, times);
     }
@@ -226,7 +231,7 @@ impl Scheduler {
     }
 
     /// The order in which connections are opened before the load.
-    pub(super) fn opening_order(&self, prepared: &Prepared) -> Schedule {
+    pub(super) fn opening_order(&self, prepared: &PreparedLoad) -> Schedule {
         Schedule::warm_up(prepared, self.number)
     }
 }

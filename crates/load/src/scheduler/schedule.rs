@@ -7,7 +7,7 @@ use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
 use super::debts::Debts;
-use crate::prepare::Prepared;
+use crate::prepare::PreparedLoad;
 
 /// Tell the schedules apart that come of one seed: those of the warm-up, and of workers that share no
 /// numbers.
@@ -51,7 +51,7 @@ pub(crate) type NextExchange<W> = Result<(usize, W), usize>;
 
 impl Schedule {
     /// The measured part of worker number `worker`.
-    pub(crate) fn measured(prepared: &Prepared, worker: u32) -> Schedule {
+    pub(crate) fn measured(prepared: &PreparedLoad, worker: u32) -> Schedule {
         let load = &prepared.plan.load;
         let Some(total) = load.requests.map(NonZeroU64::get) else {
             // Nobody knows how far each worker will come: each has a schedule of its own.
@@ -63,16 +63,16 @@ impl Schedule {
     }
 
     /// The warm-up's, which never ends by itself.
-    pub(crate) fn warm_up(prepared: &Prepared, worker: u32) -> Schedule {
+    pub(crate) fn warm_up(prepared: &PreparedLoad, worker: u32) -> Schedule {
         Schedule::alone(prepared, worker, WARM_UP)
     }
 
-    fn alone(prepared: &Prepared, worker: u32, stream: u64) -> Schedule {
+    fn alone(prepared: &PreparedLoad, worker: u32, stream: u64) -> Schedule {
         let seed = Random::new(prepared.plan.seed, stream + u64::from(worker)).bits();
         Schedule::of(prepared, worker, Mix::new(prepared.plan.ratio, seed, None), None)
     }
 
-    fn of(prepared: &Prepared, worker: u32, mix: Mix, left: Option<u64>) -> Schedule {
+    fn of(prepared: &PreparedLoad, worker: u32, mix: Mix, left: Option<u64>) -> Schedule {
         let plan = &prepared.plan;
         let deal = |family: Family| {
             let weights: Vec<f64> = prepared.of_family[family].iter().map(|&(_, w)| w).collect();
@@ -107,7 +107,7 @@ impl Schedule {
     /// other do too. Not to be called when the schedule is over.
     pub(crate) fn next<W>(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedLoad,
         mut way: impl FnMut(usize) -> Option<W>,
     ) -> NextExchange<W> {
         if self.debts.total() > 0
@@ -165,13 +165,13 @@ impl Schedule {
     }
 
     /// The number of the endpoint of the next exchange; not to be called when the schedule is over.
-    pub(crate) fn draw(&mut self, prepared: &Prepared) -> usize {
+    pub(crate) fn draw(&mut self, prepared: &PreparedLoad) -> usize {
         let family = self.leave_out();
         self.endpoint(prepared, family)
     }
 
     /// The number of the next endpoint of a family that was not drawn here.
-    pub(crate) fn endpoint(&mut self, prepared: &Prepared, family: Family) -> usize {
+    pub(crate) fn endpoint(&mut self, prepared: &PreparedLoad, family: Family) -> usize {
         prepared.of_family[family][self.deals[family].draw()].0
     }
 

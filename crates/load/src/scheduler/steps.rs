@@ -7,7 +7,7 @@ use super::Scheduler;
 use super::arrivals::{TakenTurn, Turn};
 use super::blocked::{self, Blocked};
 use crate::connection::{Carrier, Connections};
-use crate::prepare::Prepared;
+use crate::prepare::PreparedLoad;
 use crate::recorder::Recorder;
 
 /// What is to be done so that the next exchange can begin.
@@ -25,7 +25,7 @@ impl Scheduler {
     /// begin.
     pub(crate) fn next_step(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedLoad,
         connections: &Connections,
         recorder: &mut Recorder,
         now: u64,
@@ -57,7 +57,7 @@ impl Scheduler {
 
     fn take(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedLoad,
         connections: &Connections,
         now: u64,
     ) -> TakenTurn<Carrier> {

@@ -26,7 +26,7 @@ use sixmark_sys::driver::{Driver, Grain, Slot};
 use super::builder::RequestBuilder;
 use super::exchange::Permit;
 use super::network::Network;
-use super::prepare::Prepared;
+use super::prepare::PreparedLoad;
 use super::protocol::Memory;
 use super::recorder::Recorder;
 use super::scheduler::{Scheduler, end_of};
@@ -50,7 +50,7 @@ const PATIENCE: u64 = 100_000_000;
 
 /// A worker over a driver, which may be a simulated one.
 pub struct Worker<'a, D> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedLoad,
     network: Network<'a, D>,
     scheduler: Scheduler,
     recorder: Recorder,
@@ -93,7 +93,7 @@ pub struct Report {
 
 impl<'a, D: Driver> Worker<'a, D> {
     /// Worker number `number` of a run that begins at `begin` on the driver's clock.
-    pub fn new(driver: D, prepared: &'a Prepared, number: u32, begin: u64) -> Self {
+    pub fn new(driver: D, prepared: &'a PreparedLoad, number: u32, begin: u64) -> Self {
         let load = &prepared.plan.load;
         let usual = load.connections.get();
         let usual = share(usual.into(), load.threads.get().into(), number.into()).1;

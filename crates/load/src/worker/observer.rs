@@ -4,7 +4,7 @@ use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
 use crate::exchange::Permit;
 use crate::notes::{ExchangeKey, NoteTaker, Notes};
-use crate::prepare::Prepared;
+use crate::prepare::PreparedLoad;
 use crate::protocol::Sight as _;
 use crate::scheduler::Permits;
 
@@ -22,7 +22,7 @@ pub(super) struct StreamObserver<'a> {
     pub(super) at: u64,
     /// For what is seen of responses, where anything is.
     pub(super) notes: Option<&'a mut Notes>,
-    pub(super) prepared: &'a Prepared,
+    pub(super) prepared: &'a PreparedLoad,
     pub(super) endpoint: usize,
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sixmark_http::Version;
-use sixmark_load::{Prepared, Report, Worker};
+use sixmark_load::{PreparedLoad, Report, Worker};
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::mix::share;
 use sixmark_model::pace::{Open, Pace, Rate, Stage};
@@ -124,7 +124,7 @@ impl Sim {
         let rules = self.rules(&stop);
         let world = World::new(script, Random::new(self.seed), BEGIN, rules);
         let world = Rc::new(RefCell::new(world));
-        let prepared = Prepared::new(&self.plan).unwrap();
+        let prepared = PreparedLoad::new(&self.plan).unwrap();
         let mut worker = Worker::new(Simulated::new(&world), &prepared, self.worker, BEGIN);
         if self.plan.connection.preopen {
             worker.open_first(&stop, |_| {});

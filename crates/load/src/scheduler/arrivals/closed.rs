@@ -1,7 +1,7 @@
 //! The closed loop: whenever a permit is free, an exchange may begin.
 
 use super::{TakenTurn, Turn};
-use crate::prepare::Prepared;
+use crate::prepare::PreparedLoad;
 use crate::scheduler::schedule::{MOST_OWED, Schedule};
 
 /// The last part of the time of a load, one in so many, but in nanoseconds never more than the one
@@ -24,7 +24,7 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    pub(super) fn new(prepared: &Prepared, worker: u32, measure_from: u64, end: u64) -> Closed {
+    pub(super) fn new(prepared: &PreparedLoad, worker: u32, measure_from: u64, end: u64) -> Closed {
         let schedule = Schedule::measured(prepared, worker);
         let warm_up = Schedule::warm_up(prepared, worker);
         Closed { schedule, warm_up, measure_from, tail_from: tail_from(measure_from, end), end }
@@ -37,7 +37,7 @@ impl Closed {
 
     pub(super) fn take<W>(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedLoad,
         now: u64,
         way: impl FnMut(usize) -> Option<W>,
     ) -> TakenTurn<W> {

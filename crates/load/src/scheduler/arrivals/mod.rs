@@ -6,7 +6,7 @@ mod open;
 use sixmark_model::pace::Pace;
 use sixmark_units::family::Family;
 
-use crate::prepare::Prepared;
+use crate::prepare::PreparedLoad;
 use closed::Closed;
 use open::Open;
 
@@ -37,7 +37,7 @@ pub(crate) type TakenTurn<W> = Result<(Turn, W), usize>;
 
 impl Arrivals {
     /// Those of worker number `worker`, whose load begins, is measured and ends at these times.
-    pub(crate) fn new(prepared: &Prepared, worker: u32, times: [u64; 3]) -> Arrivals {
+    pub(crate) fn new(prepared: &PreparedLoad, worker: u32, times: [u64; 3]) -> Arrivals {
         let [_, measure_from, end] = times;
         match &prepared.plan.load.pace {
             Pace::Closed => {
@@ -64,7 +64,7 @@ impl Arrivals {
     /// called only where one may.
     pub(crate) fn take<W>(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedLoad,
         now: u64,
         way: impl FnMut(usize) -> Option<W>,
     ) -> TakenTurn<W> {

@@ -11,7 +11,7 @@ use sixmark_units::family::Family;
 
 use super::{TakenTurn, Turn};
 use crate::LATE;
-use crate::prepare::Prepared;
+use crate::prepare::PreparedLoad;
 use crate::scheduler::schedule::Schedule;
 
 /// No arrival.
@@ -51,7 +51,7 @@ pub(crate) struct Open {
 
 impl Open {
     pub(super) fn new(
-        prepared: &Prepared,
+        prepared: &PreparedLoad,
         open: &pace::Open,
         worker: u32,
         [begin, measure_from, end]: [u64; 3],
@@ -112,7 +112,7 @@ impl Open {
     /// The one that is due, in its order: no other goes before it.
     pub(super) fn take<W>(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedLoad,
         mut way: impl FnMut(usize) -> Option<W>,
     ) -> TakenTurn<W> {
         let (turn, family) = self.held.take().unwrap_or_else(|| self.take_due(prepared));
@@ -125,7 +125,7 @@ impl Open {
         }
     }
 
-    fn take_due(&mut self, prepared: &Prepared) -> (Turn, Family) {
+    fn take_due(&mut self, prepared: &PreparedLoad) -> (Turn, Family) {
         let (due, counted) = (self.next, self.next >= self.measure_from);
         let request = self.request.unwrap_or(0);
         let family = self.family(counted);
