@@ -83,22 +83,12 @@ pub struct Loaded {
     pub book: Book,
 }
 
-/// Carries out the plan on this thread's workers. `stop` ends it early; `watch` sees each worker's
-/// seconds as they end. Fails only where a worker can't start.
-pub fn run(plan: &Plan, stop: &Arc<AtomicBool>, watch: impl FnMut(&Slice)) -> io::Result<Loaded> {
-    carry_out(PreparedLoad::new(plan).map_err(io::Error::other)?, stop, watch)
-}
-
-/// The same, and every connection and exchange is reported one by one.
-pub fn run_telling(
-    plan: &Plan,
-    stop: &Arc<AtomicBool>,
-    watch: impl FnMut(&Slice),
-) -> io::Result<Loaded> {
-    carry_out(PreparedLoad::new(plan).map_err(io::Error::other)?.telling(), stop, watch)
-}
-
-fn carry_out(
+/// Carries out a load that was prepared. `stop` ends it early; `watch` sees each worker's seconds as they
+/// end.
+///
+/// # Errors
+/// A worker can't start.
+pub fn run(
     prepared: PreparedLoad,
     stop: &Arc<AtomicBool>,
     mut watch: impl FnMut(&Slice),
@@ -149,7 +139,6 @@ fn merge(
         lapses.add_worker(&report.lapses);
         book.add(std::mem::take(&mut report.book));
     }
-    let after = usage();
     Loaded {
         tally,
         intervals,
@@ -159,11 +148,7 @@ fn merge(
         driver: reports.first().map_or("none", |report| report.driver),
         clocks,
         lapses,
-        usage: Usage {
-            user_s: after.user_s - before.user_s,
-            system_s: after.system_s - before.system_s,
-            peak_rss_bytes: after.peak_rss_bytes,
-        },
+        usage: usage().since(before),
         book,
     }
 }

@@ -22,7 +22,7 @@ use sixmark_machine::Error;
 /// for an acknowledgement (RFC 9293, 3.7.4). A short one is a single segment and never waits.
 const LONG: usize = 1_024;
 
-/// A plan made ready: request bytes, and endpoints numbered over both families.
+/// A plan made ready to be carried out once: request bytes, and endpoints numbered over both families.
 #[derive(Debug)]
 pub struct PreparedLoad {
     pub(super) plan: Plan,
@@ -140,6 +140,11 @@ impl PreparedLoad {
     /// connection, and memory.
     pub fn telling(self) -> PreparedLoad {
         PreparedLoad { told: true, ..self }
+    }
+
+    /// What it was prepared for.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// True where what is sent is made for each exchange, as far as it is not the same for all: the

@@ -4,7 +4,6 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -12,17 +11,17 @@ use sixmark_model::condition::Condition;
 use sixmark_model::family_result::{Families, FamilyResult};
 use sixmark_model::find::{Conduct, FindMax, Found, Trial};
 use sixmark_model::pace::{Open, Pace, Rate, Stage};
-use sixmark_model::plan::Plan;
 use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::{Load, Plan};
 use sixmark_model::provenance::Ended;
 use sixmark_model::result::{RunResult, planned_result};
 use sixmark_model::search::{AGREE, Search};
 use sixmark_model::tally::FamilyTally;
-use sixmark_sys::usage::usage;
+use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::run::{self, BUSY, Ready, cannot_start};
-use sixmark_load::{self as load, Loaded};
+use crate::run::{self, BUSY, Measured, Runnable};
+use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::Error;
 
 /// Exchanges that fall due in the shortest trial worth making: below this its quantiles are luck.
@@ -34,25 +33,23 @@ const HIGHEST: f64 = 1e9;
 
 /// Searches, as the plan's first trial says how. `stop` ends it early, with what is known by then;
 /// `watch` sees each trial when it is over.
+///
+/// # Errors
+/// A trial can't start.
 pub fn run(
-    ready: Ready,
+    runnable: Runnable,
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(Family, &Trial),
 ) -> Result<RunResult, Error> {
     let before = usage();
-    let more_places = ready.planned.more_places;
-    ready.carry_out(|plan, conditions| {
-        let load = |plan: &Plan| load::run(plan, stop, |_| {});
-        let sides = search(&plan, &conditions, more_places, load, watch).map_err(cannot_start)?;
-        let mut result = assemble(plan, &conditions, sides);
-        let after = usage();
-        if let Some(generator) = &mut result.generator {
-            generator.cpu_user_s = after.user_s - before.user_s;
-            generator.cpu_sys_s = after.system_s - before.system_s;
-            generator.peak_rss_bytes = after.peak_rss_bytes;
-        }
-        Ok(result)
-    })
+    let (conditions, more_places) = (runnable.conditions().to_vec(), runnable.more_places);
+    let (prepared, known) = runnable.begin();
+    let plan = prepared.plan();
+    let load =
+        |plan: &Plan| load::run(PreparedLoad::new(plan)?, stop, |_| {}).map_err(run::cannot_start);
+    let sides = search(plan, &conditions, more_places, load, watch)?;
+    let usage = usage().since(before);
+    Ok(run::assemble(known, measured(plan, &conditions, sides, usage)))
 }
 
 /// One family's part of the search.
@@ -73,9 +70,9 @@ fn search(
     plan: &Plan,
     conditions: &[Condition],
     more_places: bool,
-    mut load: impl FnMut(&Plan) -> io::Result<Loaded>,
+    mut load: impl FnMut(&Plan) -> Result<Loaded, Error>,
     mut watch: impl FnMut(Family, &Trial),
-) -> io::Result<PerFamily<Option<Side>>> {
+) -> Result<PerFamily<Option<Side>>, Error> {
     let side = |family| plan.ratio.uses(family).then(|| Side::new(family, plan));
     let mut sides = PerFamily::from_fn(side);
     for family in TURNS.into_iter().cycle() {
@@ -87,10 +84,8 @@ fn search(
         else {
             continue;
         };
-        let mut plan = side.plan(plan, rate)?;
-        if more_places {
-            places::allow(&mut plan, conditions, rate);
-        }
+        let plan = side.plan(plan, rate)?;
+        let plan = if more_places { places::with_room(plan, conditions, rate) } else { plan };
         let loaded = load(&plan)?;
         let interrupted = loaded.ended == Ended::Interrupted;
         watch(family, side.take(&plan, rate, conditions, loaded));
@@ -114,15 +109,19 @@ impl Side {
 
     /// The next trial. Arrivals at random differ from trial to trial, or two that agree would be
     /// no more than one.
-    fn plan(&self, plan: &Plan, rate: f64) -> io::Result<Plan> {
-        let mut plan = plan.clone();
-        let rate = Rate::new(rate).map_err(io::Error::other)?;
-        if let Pace::Open(open) = &mut plan.load.pace {
-            open.stages = vec![Stage::endless(rate)];
-        }
-        plan.ratio = Ratio::only(self.family);
-        plan.seed = plan.seed.wrapping_add(self.trials.len() as u64);
-        Ok(plan)
+    fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, Error> {
+        let plan = plan.clone();
+        let stages = vec![Stage::endless(Rate::new(rate).map_err(Error::Measure)?)];
+        let pace = match plan.load.pace {
+            Pace::Open(open) => Pace::Open(Open { stages, ..open }),
+            Pace::Closed => Pace::Closed,
+        };
+        Ok(Plan {
+            load: Load { pace, ..plan.load },
+            ratio: Ratio::only(self.family),
+            seed: plan.seed.wrapping_add(self.trials.len() as u64),
+            ..plan
+        })
     }
 
     /// Judges a trial and goes on from it.
@@ -185,33 +184,34 @@ fn figures(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResult {
     planned_result(plan, &loaded.tally[family], addresses, seconds(loaded), true)
 }
 
-/// The result of the trials that are shown, as if they were one run; the figures of a family are
-/// those of its trial.
-fn assemble(mut plan: Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
+/// What the trials that are shown measured, as if they were one run; the figures of a family are those of
+/// its trial. `usage` is what all of them used.
+fn measured(
+    plan: &Plan,
+    conditions: &[Condition],
+    sides: PerFamily<Option<Side>>,
+    usage: Usage,
+) -> Measured {
     let interrupted = sides.iter().filter_map(|(_, side)| side.as_ref()).any(Side::is_interrupted);
     let sides = sides.map(|side| side.map(Side::done));
     let trials = sides.iter().filter_map(|(_, side)| side.as_ref()?.0.shown());
-    plan.load.connections = places::most(&plan, trials);
+    let connections = places::most(plan, trials);
+    let plan = Plan { load: Load { connections, ..plan.load.clone() }, ..plan.clone() };
     let shown =
         || sides.iter().filter_map(|(family, side)| Some((family, side.as_ref()?.1.as_ref()?)));
     let of = |family| {
         shown().find(|&(of, _)| of == family).map(|(_, loaded)| figures(&plan, family, loaded))
     };
     let [ipv6, ipv4] = Family::BOTH.map(of);
-    let mut one = load::one_after_the_other(shown().map(|(_, loaded)| loaded));
-    if interrupted {
-        one.ended = Ended::Interrupted;
-    }
+    let one = load::one_after_the_other(shown().map(|(_, loaded)| loaded));
+    let ended = if interrupted { Ended::Interrupted } else { one.ended };
     let trial_s = trial_s(&plan);
-    let mut result = run::assemble(plan, one);
-    result.families.ipv6 = ipv6.or(result.families.ipv6);
-    result.families.ipv4 = ipv4.or(result.families.ipv4);
+    let one = Measured::of(plan, Loaded { ended, usage, ..one });
+    let families = Families { ipv6: ipv6.or(one.families.ipv6), ipv4: ipv4.or(one.families.ipv4) };
     let PerFamily { ipv6, ipv4 } = sides.map(|side| side.map(|(found, _)| found));
     let found = FindMax::new(conditions.to_vec(), trial_s, Families { ipv6, ipv4 });
-    result.find_max = Some(found);
     // Each family's trial had a rate of its own: what an overloaded server gives says nothing of the other.
-    result.sameness = None;
-    result
+    Measured { families, find_max: Some(found), sameness: None, ..one }
 }
 
 impl Side {

@@ -6,7 +6,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use sixmark_http::Version;
 use sixmark_model::clocks::Timestamps;
-use sixmark_model::plan::{Close, Driver, Plan, Source};
+use sixmark_model::plan::{Close, Driver, Load, Plan, Source};
 use sixmark_model::provenance::{Route, Warning};
 use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
@@ -21,24 +21,25 @@ const TIME_WAIT_S: f64 = 60.0;
 /// Descriptors beside the connections: standard streams, epoll, files.
 const OTHER_FILES: u64 = 64;
 
-/// Checks that the plan can be carried out. Gives the routes to the plan's addresses, and doubts about
-/// it.
-pub(crate) fn check(plan: &mut Plan) -> Result<(Vec<Route>, Vec<Warning>), Error> {
-    multiplexed(plan)?;
-    plan.load.driver = driver(plan)?;
-    PreparedLoad::new(plan)?;
-    linger(plan)?;
-    open_files(plan)?;
+/// Checks that the plan can be carried out. Gives it prepared, with the driver that will be used, the routes
+/// to its addresses, and doubts about it.
+pub(crate) fn check(plan: Plan) -> Result<(PreparedLoad, Vec<Route>, Vec<Warning>), Error> {
+    multiplexed(&plan)?;
+    let driver = driver(&plan)?;
+    let plan = Plan { load: Load { driver, ..plan.load }, ..plan };
+    let prepared = PreparedLoad::new(&plan)?;
+    linger(&plan)?;
+    open_files(&plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let mut routes = Vec::new();
     let mut doubts = Vec::new();
     for family in plan.families() {
-        let (found, unroutable) = look_up_all(plan, family)?;
+        let (found, unroutable) = look_up_all(&plan, family)?;
         routes.extend(found);
         doubts.extend(unroutable);
-        doubts.extend(ports(plan, family));
+        doubts.extend(ports(&plan, family));
     }
-    Ok((routes, doubts))
+    Ok((prepared, routes, doubts))
 }
 
 /// The driver that will be used: of those that work here, and can do what is asked for.

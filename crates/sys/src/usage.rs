@@ -11,6 +11,14 @@ pub struct Usage {
     pub peak_rss_bytes: u64,
 }
 
+impl Usage {
+    /// The processor time used since `before`, with the memory as it is now.
+    pub fn since(self, before: Usage) -> Usage {
+        let (user_s, system_s) = (self.user_s - before.user_s, self.system_s - before.system_s);
+        Usage { user_s, system_s, ..self }
+    }
+}
+
 /// What this process has used so far.
 pub fn usage() -> Usage {
     // SAFETY: rusage is a struct of integers, for which all zeros is a valid value.

@@ -17,7 +17,7 @@ pub(super) struct GateArgs {
     pub(super) fail_if: Vec<String>,
 
     /// Write what became of --fail-if as JUnit XML
-    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 0)]
     pub(super) junit: Option<Place>,
 }
 

@@ -40,11 +40,6 @@ pub(super) struct KeepArgs {
 }
 
 impl KeepArgs {
-    /// True where anything is said of keeping.
-    pub(super) fn is_given(&self) -> bool {
-        self.store.store.is_some() || self.label.is_some() || self.keep_secrets
-    }
-
     /// Credentials may stand in what is written.
     pub(super) fn keeps_secrets(&self) -> bool {
         self.keep_secrets

@@ -70,11 +70,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match parse(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error, help_for(&arguments)),
+        Err(error) => return refuse(&error, &arguments),
     };
     let done = match cli.command {
-        Command::Run(args) => run::main(*args),
-        Command::Compare(args) => compare::main(&args, &arguments),
+        Command::Run(args) => run::main(&args),
+        Command::Compare(args) => compare::main(&args),
         Command::History(args) => history::main(args),
         Command::Report(args) => report::main(&args),
         Command::Origin(args) => origin::main(&args),
@@ -96,16 +96,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The arguments as they are.
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    read(command(), arguments)
-}
-
-/// The arguments where an option may be given once more: the last one counts.
-fn parse_again(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let last_counts = |command: clap::Command| command.args_override_self(true);
-    read(command().mut_subcommands(last_counts), arguments)
-}
-
-fn read(mut command: clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = command();
     let matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -116,7 +107,7 @@ fn command() -> clap::Command {
 }
 
 /// Says in one line what is wrong with the arguments, or shows the help that was asked for.
-fn refuse(error: &clap::Error, help: &str) -> ExitCode {
+fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // Nothing can be done where even the help can't be printed.
@@ -128,15 +119,25 @@ fn refuse(error: &clap::Error, help: &str) -> ExitCode {
             ExitCode::from(2)
         }
         _ => {
-            out::complain(&one_line(&error.render().to_string(), help));
+            let lacks = match command_name(arguments) {
+                Some("compare") => compare::explain_lack(error),
+                _ => None,
+            };
+            let line = || one_line(&error.render().to_string(), help_for(arguments));
+            out::complain(&lacks.unwrap_or_else(line));
             ExitCode::from(2)
         }
     }
 }
 
+/// The command in use.
+fn command_name(arguments: &[OsString]) -> Option<&str> {
+    arguments.get(1)?.to_str()
+}
+
 /// Where the options of the command in use are explained.
 fn help_for(arguments: &[OsString]) -> &'static str {
-    match arguments.get(1).and_then(|word| word.to_str()) {
+    match command_name(arguments) {
         Some("run") => "sixmark run --help",
         Some("compare") => "sixmark compare --help",
         Some("history") => "sixmark history --help",

@@ -9,7 +9,7 @@ use sixmark_units::family::Family;
 
 use super::course::Course;
 use super::{Comparing, Contender, without_repeats};
-use crate::run::{self, Ready};
+use crate::run::{self, Circumstances, Measured};
 use crate::{environment, warning};
 use sixmark_load as load;
 
@@ -32,12 +32,14 @@ pub(super) fn document(
     if let Some(expected) = full_link(comparing, course) {
         comparison = judge::header_corrected(comparison, expected);
     }
-    let results = Sides { a: of_side(course, SideName::A), b: of_side(course, SideName::B) };
+    let known = Circumstances { started, environment: machine(comparing), ..Default::default() };
+    let of_side = |side| of_side(course, side, known.clone());
+    let results = Sides { a: of_side(SideName::A), b: of_side(SideName::B) };
     let all = load::one_after_the_other(course.loads.iter());
     ComparisonResult {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
-        started,
+        started: known.started,
         elapsed_s: course.elapsed_s(),
         ended: ended(course, &results),
         seed: settings.seed,
@@ -45,8 +47,8 @@ pub(super) fn document(
         blocks: course.blocks.clone(),
         noise: noise.cloned(),
         gates: Vec::new(),
-        dns: [a, b].iter().flat_map(|side| side.planned.planned.dns.clone()).collect(),
-        environment: machine(comparing),
+        dns: [a, b].iter().flat_map(|side| side.runnable.dns.clone()).collect(),
+        environment: known.environment,
         warnings: warnings(comparing, course, &results, &comparison),
         generator: run::generator(course.plan(SideName::A), &all),
         sides: Sides {
@@ -70,21 +72,21 @@ fn full_link(comparing: &Comparing, course: &Course<'_>) -> Option<f64> {
         (body + figures.bytes.body, responses + figures.requests.completed)
     });
     let sides = [&comparing.sides.a, &comparing.sides.b].into_iter();
-    let mtu = sides.flat_map(|side| &side.planned.routes).filter_map(|route| route.mtu).min();
+    let mtu = sides.flat_map(|side| &side.runnable.routes).filter_map(|route| route.mtu).min();
     (responses > 0 && body / responses >= LONG).then_some(mtu?).and_then(judge::header_ratio)
 }
 
 /// A side's blocks that are compared, as if they were one run.
-fn of_side(course: &Course<'_>, side: SideName) -> RunResult {
+fn of_side(course: &Course<'_>, side: SideName, known: Circumstances) -> RunResult {
     let loaded = load::one_after_the_other(course.compared(side));
-    run::assemble(course.plan(side).clone(), loaded)
+    run::assemble(known, Measured::of(course.plan(side).clone(), loaded))
 }
 
-fn side(of: &Contender<Ready>, result: RunResult, cpu: SideCpu) -> Side {
+fn side(of: &Contender, result: RunResult, cpu: SideCpu) -> Side {
     Side {
         name: of.name.clone(),
         options: of.options.clone(),
-        plan: of.planned.plan().clone(),
+        plan: of.runnable.plan().clone(),
         elapsed_s: result.elapsed_s,
         figures: result.total,
         cpu,
@@ -102,7 +104,7 @@ fn ended(course: &Course<'_>, results: &Sides<RunResult>) -> Ended {
 fn machine(comparing: &Comparing) -> Environment {
     let mut routes = Vec::new();
     for side in [&comparing.sides.a, &comparing.sides.b] {
-        for route in &side.planned.routes {
+        for route in &side.runnable.routes {
             if !routes.iter().any(|known: &sixmark_model::provenance::Route| known.to == route.to) {
                 routes.push(route.clone());
             }
@@ -120,13 +122,13 @@ fn warnings(
     comparison: &Comparison,
 ) -> Vec<Warning> {
     let Sides { a, b } = &comparing.sides;
-    let before = [a, b].into_iter().flat_map(|side| side.planned.planned.warnings.clone());
+    let before = [a, b].into_iter().flat_map(|side| side.runnable.warnings.clone());
     // The other family, and the targets that have it, are what the other side is for.
     let before = before
         .filter(|warning| warning.code != "left_out" && warning.code != "single_family")
         .collect();
-    let of = |side: &Contender<Ready>, result| {
-        let said = warning::of_result(result).into_iter();
+    let of = |side: &Contender, result: &RunResult| {
+        let said = result.warnings.iter().cloned();
         said.map(|said| Warning { message: format!("{}: {}", side.name, said.message), ..said })
             .collect::<Vec<_>>()
     };

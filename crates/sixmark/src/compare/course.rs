@@ -1,6 +1,5 @@
 //! The blocks of two sides, measured one after the other.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -19,9 +18,9 @@ use sixmark_model::vitals::cost::Work;
 use sixmark_units::family::PerFamily;
 
 use super::Event;
-use crate::run;
+use crate::run::{self, cannot_start};
 use crate::vitals::{From, Meter, Metered};
-use sixmark_load::{self as load, Loaded};
+use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::Error;
 
 /// Blocks that are being measured.
@@ -68,11 +67,12 @@ impl<'a> Course<'a> {
         stop: &Arc<AtomicBool>,
         watch: impl FnMut(&Slice),
     ) -> Result<bool, Error> {
-        let mut plan = self.plan(turn.side).clone();
+        let plan = self.plan(turn.side);
         // Both sides of a pair meet the same arrivals, and no two pairs do.
-        plan.seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
+        let seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
+        let plan = Plan { seed, ..plan.clone() };
         let meter = Meter::start(self.server, plan.load.warmup)?;
-        let loaded = load::run(&plan, stop, watch).map_err(cannot_start)?;
+        let loaded = load::run(PreparedLoad::new(&plan)?, stop, watch).map_err(cannot_start)?;
         let ended_s = self.began.elapsed().as_secs_f64();
         let metered = meter.map(Meter::end);
         let mut block = block(&plan, turn, ended_s, &loaded);
@@ -176,10 +176,6 @@ impl<'a> Course<'a> {
             _ => false,
         }
     }
-}
-
-fn cannot_start(error: io::Error) -> Error {
-    Error::Measure(format!("can't start the workers: {error}"))
 }
 
 /// Both families of a side together: which ones it loads is the side's own matter.

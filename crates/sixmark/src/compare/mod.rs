@@ -13,7 +13,7 @@ use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Warning;
 use sixmark_model::tally::Slice;
 
-use crate::run::{Planned, Ready};
+use crate::run::Runnable;
 use crate::vitals::From;
 use course::Course;
 use sixmark_machine::Error;
@@ -23,23 +23,24 @@ use sixmark_machine::Error;
 const LIVE_RESAMPLES: u32 = 400;
 
 /// One side as it was asked for.
-#[derive(Clone, Debug)]
-pub struct Contender<T = Planned> {
+#[derive(Debug)]
+pub struct Contender {
     /// What it is called.
     pub name: String,
     /// Its own options as they were written.
     pub options: String,
     /// What to run in each of its blocks; each block's duration and warm-up are the plan's.
-    pub planned: T,
+    pub runnable: Runnable,
 }
 
 /// Two sides that have been found possible to load.
 #[derive(Debug)]
 pub struct Comparing {
-    sides: Sides<Contender<Ready>>,
+    sides: Sides<Contender>,
     schedule: Schedule,
     settings: Settings,
     calibrate: bool,
+    server: Option<From>,
 }
 
 /// What is to be seen of a comparison under way.
@@ -65,26 +66,21 @@ pub enum Event<'a> {
 }
 
 impl Comparing {
-    /// Checks what can be known to fail before anything is sent. `calibrate`: A is compared with
-    /// itself first.
+    /// Two sides to be measured by `schedule` and compared by `settings`. `calibrate`: A is compared with
+    /// itself first. `server`: where the vitals of both sides' server are to be had.
     pub fn new(
         sides: Sides<Contender>,
         schedule: Schedule,
         settings: Settings,
         calibrate: bool,
-    ) -> Result<Comparing, Error> {
-        let ready = |of: Contender| {
-            let Contender { name, options, planned } = of;
-            let planned = Ready::new(planned)?;
-            Ok(Contender { name, options, planned })
-        };
-        let sides = Sides { a: ready(sides.a)?, b: ready(sides.b)? };
-        Ok(Comparing { sides, schedule, settings, calibrate })
+        server: Option<From>,
+    ) -> Comparing {
+        Comparing { sides, schedule, settings, calibrate, server }
     }
 
     /// What may go wrong; the result's warnings begin with this.
     pub fn doubts(&self) -> Vec<Warning> {
-        let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.planned.doubts().to_vec());
+        let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.runnable.doubts().to_vec());
         without_repeats([a, b].concat())
     }
 
@@ -95,24 +91,12 @@ impl Comparing {
 
     /// How many workers load each block at most.
     pub fn threads(&self) -> u32 {
-        let of = |side: &Contender<Ready>| side.planned.plan().load.threads.get();
+        let of = |side: &Contender| side.runnable.plan().load.threads.get();
         of(&self.sides.a).max(of(&self.sides.b))
     }
 
-    /// Takes both sides' server to be this one, where none was named otherwise.
-    pub fn look_at(&mut self, server: Option<From>) {
-        for side in [&mut self.sides.a, &mut self.sides.b] {
-            let named = &mut side.planned.planned.vitals_from;
-            *named = named.take().or_else(|| server.clone());
-        }
-    }
-
-    fn server(&self) -> Option<&From> {
-        self.sides.a.planned.planned.vitals_from.as_ref()
-    }
-
     fn plans(&self) -> Sides<&Plan> {
-        Sides { a: self.sides.a.planned.plan(), b: self.sides.b.planned.plan() }
+        Sides { a: self.sides.a.runnable.plan(), b: self.sides.b.runnable.plan() }
     }
 }
 
@@ -132,7 +116,7 @@ pub fn run(
         assemble::document(comparing, course, settings, noise.as_ref(), started.clone())
     };
     let mut course = Course::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
-        .looking_at(comparing.server());
+        .looking_at(comparing.server.as_ref());
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));
         if course.measure(turn, stop, |slice| tell(Event::Second(slice)))? {

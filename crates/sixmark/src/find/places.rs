@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use sixmark_model::condition::Condition;
 use sixmark_model::find::Trial;
-use sixmark_model::plan::Plan;
+use sixmark_model::plan::{Connection, Load, Plan};
 
 use crate::preflight;
 
@@ -13,20 +13,24 @@ const SPARE: f64 = 2.0;
 /// No more than this, whatever the rate: a host has 28,000 ports to one address.
 const MOST: f64 = 16_384.0;
 
-/// Gives a trial of `rate` exchanges a second so many connections that a server which can't do more
+/// The plan of a trial of `rate` exchanges a second so many connections that a server which can't do more
 /// breaks the conditions before they run out: by Little's law its exchanges then take `SPARE` times
 /// as long as they may. Open ones are used first, so that more are no more connections while it can.
-pub(super) fn allow(plan: &mut Plan, conditions: &[Condition], rate: f64) {
+pub(super) fn with_room(plan: Plan, conditions: &[Condition], rate: f64) -> Plan {
     // Where nothing bounds how long an exchange takes, places have to: a server that is too slow is
     // then known by what never begins.
     let bounds = conditions.iter().filter_map(Condition::response_bound_s);
-    let Some(bound_s) = bounds.reduce(f64::max) else { return };
+    let Some(bound_s) = bounds.reduce(f64::max) else { return plan };
     let streams = f64::from(plan.http.streams.get());
     let wanted = (SPARE * rate * bound_s / streams).ceil().min(MOST);
-    let Some(wanted) = NonZeroU32::new(wanted as u32) else { return };
-    if wanted > plan.load.connections {
-        plan.load.connections = preflight::most_connections(plan, wanted);
-        plan.connection.most_open = plan.connection.most_open.max(plan.load.connections);
+    let wanted = NonZeroU32::new(wanted as u32).filter(|wanted| *wanted > plan.load.connections);
+    let Some(wanted) = wanted else { return plan };
+    let connections = preflight::most_connections(&plan, wanted);
+    let most_open = plan.connection.most_open.max(connections);
+    Plan {
+        load: Load { connections, ..plan.load },
+        connection: Connection { most_open, ..plan.connection },
+        ..plan
     }
 }
 

@@ -12,6 +12,7 @@ use sixmark_model::seconds::Seconds;
 use sixmark_model::tally::{FamilyTally, Slice};
 
 use super::*;
+use crate::run::Circumstances;
 
 const MS: u64 = 1_000_000;
 /// More trials than any search takes.
@@ -123,7 +124,12 @@ fn searched(
     };
     let watch = |family, trial: &Trial| order.push((family, trial.rate));
     let sides = search(&plan, &conditions, false, load, watch).unwrap();
-    (assemble(plan, &conditions, sides), order)
+    (result(&plan, &conditions, sides), order)
+}
+
+/// The document of a search.
+fn result(plan: &Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
+    run::assemble(Circumstances::default(), measured(plan, conditions, sides, Usage::default()))
 }
 
 fn found(result: &RunResult, family: Family) -> &Found {
@@ -262,7 +268,7 @@ fn connections_that_nobody_asked_for_are_not_the_limit() {
             Ok(queueing(family, rate, 20_000.0, plan.in_flight()))
         };
         let sides = search(&plan, &conditions, more_places, load, |_, _| {}).unwrap();
-        let result = assemble(plan, &conditions, sides);
+        let result = result(&plan, &conditions, sides);
         for family in Family::BOTH {
             let of = found(&result, family);
             assert_eq!(of.limited_by, Some(limit));
@@ -283,7 +289,7 @@ fn places_are_as_many_as_the_conditions_can_need() {
         plan.http.streams = NonZeroU32::new(streams).unwrap();
         let conditions: Vec<Condition> =
             conditions.iter().map(|one| one.parse().unwrap()).collect();
-        places::allow(&mut plan, &conditions, rate);
+        let plan = places::with_room(plan, &conditions, rate);
         assert!(plan.connection.most_open >= plan.load.connections);
         plan.load.connections.get()
     };

@@ -20,9 +20,9 @@ use sixmark_model::study::spec::words::{Place, words};
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
-use super::Commands;
 use super::background::{self, Background};
 use super::captured;
+use super::check::OptionsOfCells;
 use super::doubts;
 use super::external;
 use super::folder::Kept;
@@ -37,7 +37,8 @@ use sixmark_machine::Error;
 pub(super) struct Bench<'a> {
     pub(super) study: &'a Study,
     pub(super) work: &'a Work,
-    pub(super) commands: &'a Commands<'a>,
+    /// What sixmark's own cells load with.
+    pub(super) options: &'a OptionsOfCells,
     pub(super) programs: &'a std::collections::BTreeMap<String, String>,
     /// The folder of the study's file.
     pub(super) here: &'a std::path::Path,
@@ -121,17 +122,20 @@ impl Bench<'_> {
     }
 
     fn own(&self, cell: &Cell<'_>, repetition: u32, place: &Place) -> Result<Option<Kept>, Error> {
-        let mut words = words(self.study, cell, place, |name| self.value(name));
-        if cell.setting("seed").is_none() {
-            words.insert(0, format!("--seed={}", self.seed_of(cell, repetition)));
-        }
-        let ready = (self.commands.ready)(&words)?;
-        let result = match ready.searches() {
-            true => find::run(ready, self.stop, |_, _| {})?,
-            false => run::run(ready, self.stop, |_| {})?,
+        let (seed, folder) = (self.seed_of(cell, repetition), |name: &str| self.value(name));
+        let read = self.options.of(cell.number);
+        let read = read.ok_or_else(|| Error::Usage("its options were not read".to_owned()))?;
+        let (runnable, extras) = read.runnable(&place.urls, seed, &folder)?;
+        let result = match runnable.searches() {
+            true => find::run(runnable, self.stop, |_, _| {})?,
+            false => run::run(runnable, &extras, self.stop, |_| {})?,
         };
         if result.ended == Ended::Interrupted {
             return Ok(None);
+        }
+        let mut words = words(self.study, cell, place, folder);
+        if cell.setting("seed").is_none() {
+            words.insert(0, format!("--seed={seed}"));
         }
         let mut measured = self.empty(cell, repetition, Client::Sixmark, words);
         measured.ended = result.ended;

@@ -16,8 +16,8 @@ use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::{cells, schedule};
 use sixmark_sys::enclosure::Rights;
 
-use super::Commands;
 use super::cell::{Bench, id};
+use super::check::OptionsOfCells;
 use super::files;
 use super::folder::{Folder, Kept};
 use super::hooks::Hook;
@@ -84,7 +84,7 @@ pub struct Finished {
 }
 
 /// Carries out a study, or what is left of it. `stop` ends it after what is running was stopped;
-/// what was measured by then is kept.
+/// what was measured by then is kept. `of_cells` is what [`read_options`](super::read_options) gave.
 ///
 /// Call this in the main thread: services end when the thread does that started them.
 ///
@@ -94,7 +94,7 @@ pub fn run(
     source: &Source,
     study: &Study,
     options: &Options,
-    commands: &Commands<'_>,
+    of_cells: &OptionsOfCells,
     stop: &Arc<AtomicBool>,
     tell: &mut dyn FnMut(&Event<'_>),
 ) -> Result<Finished, Error> {
@@ -119,7 +119,7 @@ pub fn run(
         true => Ok(Ended::Complete),
         false => {
             let mut course = Course::new(study, &cells, &folder, &mut document);
-            course.carry_out(&left, &source.here(), options.rights, commands, stop, tell)
+            course.carry_out(&left, &source.here(), options.rights, of_cells, stop, tell)
         }
     };
     finish(study, &mut document, carried.as_ref().ok().copied());
@@ -197,7 +197,7 @@ impl<'a> Course<'a> {
         left: &[(usize, u32)],
         here: &Path,
         rights: Option<Rights>,
-        commands: &Commands<'_>,
+        of_cells: &OptionsOfCells,
         stop: &Arc<AtomicBool>,
         tell: &mut dyn FnMut(&Event<'_>),
     ) -> Result<Ended, Error> {
@@ -216,7 +216,7 @@ impl<'a> Course<'a> {
         let bench = Bench {
             study: self.study,
             work: &work,
-            commands,
+            options: of_cells,
             programs: &programs,
             here,
             seed: self.document.seed,

@@ -22,30 +22,23 @@ mod stage;
 mod start;
 mod work;
 
-pub use check::wrongs;
+pub use check::{CellOptions, OptionsOfCells, WrongOption, read_options};
 pub use engine::{Event, Finished, run};
 pub use folder::check_begun;
 pub use options::Options;
 pub use program::{Need, needs};
 pub use source::{Form, Source, builtin_names};
 
-use crate::run::Ready;
-use sixmark_machine::Error;
+use std::sync::Arc;
 
-/// Looks into the words of a run.
-pub type Check<'a> = &'a (dyn Fn(&[String], bool) -> Result<(), String> + Sync);
-
-/// Makes a run of words.
-pub type Prepare<'a> = &'a (dyn Fn(&[String]) -> Result<Ready, Error> + Sync);
+/// Reads the words of options.
+pub type ReadOptions<'a> = &'a dyn Fn(&[String]) -> Result<Arc<dyn CellOptions>, String>;
 
 /// What the command line knows of `sixmark run`, for an engine that must not know the command line.
 #[derive(Clone, Copy)]
 pub struct Commands<'a> {
     /// Whether there is a long option of this name.
-    pub has_option: &'a (dyn Fn(&str) -> bool + Sync),
-    /// What is wrong with the words behind `sixmark run`, in its own words. Where `all` is false what
-    /// they name need not be there yet.
-    pub check: Check<'a>,
-    /// The run that they describe.
-    pub ready: Prepare<'a>,
+    pub has_option: &'a dyn Fn(&str) -> bool,
+    /// The options that the words behind `sixmark run` say, or what is wrong, in its own words.
+    pub read: ReadOptions<'a>,
 }

@@ -11,7 +11,7 @@ use sixmark_model::tls::{Certificate, Facts};
 use sixmark_units::family::Family;
 
 use super::of_result;
-use crate::run::assemble;
+use crate::run::{Circumstances, Measured, assemble};
 use sixmark_load::{self as load, Loaded};
 use sixmark_model::fixture::secure_plan;
 
@@ -50,7 +50,8 @@ fn result(tls: Tls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
         book: Default::default(),
     };
     let started = "1970-01-02T00:00:00.000Z".to_owned();
-    RunResult { started, ..assemble(secure_plan(tls), loaded) }
+    let known = Circumstances { started, ..Circumstances::default() };
+    assemble(known, Measured::of(secure_plan(tls), loaded))
 }
 
 fn warned(result: &RunResult, code: &str) -> Option<String> {
@@ -70,7 +71,8 @@ fn slipped(slip_ms: u64, waited: u64, busiest: f64) -> RunResult {
         tally.late = if slip_ms > 1 { 200 - waited } else { 0 };
         (0..200).for_each(|_| tally.phases.slip.record(slip_ms * 1_000_000));
     }
-    assemble(plan, Loaded { tally, busiest, ..load::one_after_the_other([].iter()) })
+    let loaded = Loaded { tally, busiest, ..load::one_after_the_other([].iter()) };
+    assemble(Circumstances::default(), Measured::of(plan, loaded))
 }
 
 #[test]

@@ -104,9 +104,21 @@ fn families(cell: &Cell<'_>) -> Result<(Option<Family>, Ratio), String> {
     Ok((family, ratio))
 }
 
-/// What stands behind `sixmark run` for a cell. `folder` knows the folders that stand in braces in
-/// options' values: `www`, `here`.
+/// What stands behind `sixmark run` for a cell: its options, then its URLs.
 pub fn words(
+    study: &Study,
+    cell: &Cell<'_>,
+    place: &Place,
+    folder: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let mut words = options(study, cell, place, folder);
+    words.extend(place.urls.iter().cloned());
+    words
+}
+
+/// What stands behind `sixmark run` for a cell, but for its URLs. `folder` knows the folders that stand in
+/// braces in options' values: `www`, `here`.
+pub fn options(
     study: &Study,
     cell: &Cell<'_>,
     place: &Place,
@@ -120,7 +132,6 @@ pub fn words(
     for setting in cell.settings() {
         words.extend(option(study, setting, |name| folder(name).or_else(|| cell.value(name))));
     }
-    words.extend(place.urls.iter().cloned());
     words
 }
 

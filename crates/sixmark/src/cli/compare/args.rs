@@ -8,6 +8,7 @@ use sixmark_model::comparison::result::Order;
 use sixmark_model::metric::Metric;
 
 use super::super::run;
+use super::shared::SharedWorkload;
 
 /// Compare two sides, one at a time, in interleaved blocks, and give a verdict.
 ///
@@ -69,21 +70,20 @@ pub(in crate::cli) struct CompareArgs {
     pub(super) metric: Metric,
 
     #[command(flatten)]
-    pub(super) run: run::RunArgs,
+    pub(super) shared: SharedWorkload,
+
+    #[command(flatten)]
+    pub(super) session: run::SessionArgs,
 }
 
-/// Options of a run that blocks have not: their length is `--block`, and all are loaded alike.
-const NOT_HERE: [&str; 7] = ["duration", "find_max", "ramp", "steps", "replay", "csv", "truth"];
-
-/// What a run's options are in a comparison.
+/// What options say in a comparison that say something else in a run.
 pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
-    let hidden = |command: clap::Command, id| command.mut_arg(id, |arg: clap::Arg| arg.hide(true));
-    NOT_HERE.into_iter().fold(command, hidden)
+    command
         .mut_arg("warmup", |arg| {
             arg.default_value(WARM_UP).help("Load each block for this long before it is measured")
         })
         // Each side may have its own.
-        .mut_arg("urls", |arg| arg.required_unless_present_any(["targets", "a", "b"]))
+        .mut_arg("urls", |arg| arg.required_unless_present_any(["a", "b"]))
         .mut_arg("count", |arg| arg.help("End each block after this many requests"))
         .mut_arg("calibrate", |arg| {
             arg.help(
@@ -96,13 +96,13 @@ pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
 impl CompareArgs {
     /// How long a block lasts, where it does not end by its requests alone.
     pub(super) fn block(&self) -> Option<Duration> {
-        let usual = self.run.count.is_none().then_some(Duration::from_secs(1));
+        let usual = self.shared.workload.load.count.is_none().then_some(Duration::from_secs(1));
         self.block.or(usual)
     }
 
     /// After how many requests a block ends.
     pub(super) fn block_requests(&self) -> Option<NonZeroU64> {
-        self.run.count
+        self.shared.workload.load.count
     }
 }
 

@@ -24,9 +24,10 @@ pub(super) struct Asked<'a> {
 /// # Errors
 /// There is one family, and not two URLs of it; or a name can't be looked up.
 pub(super) fn sides(args: &CompareArgs) -> Result<[Asked<'_>; 2], Error> {
-    let named = args.a.is_some() || args.b.is_some() || args.run.targets.is_some();
-    let only = if named { None } else { run::only_family(&args.run)? };
-    let [a, b] = match (only, args.run.urls.as_slice()) {
+    let target = &args.shared.workload.target;
+    let named = args.a.is_some() || args.b.is_some() || target.targets.is_some();
+    let only = if named { None } else { run::only_family(target)? };
+    let [a, b] = match (only, target.urls.as_slice()) {
         (None, _) => [families(args, 0), families(args, 1)],
         (Some(_), [a, b]) => [("side A", a.as_str(), true), ("side B", b.as_str(), true)],
         (Some(family), urls) => return Err(one_family(family, urls)),

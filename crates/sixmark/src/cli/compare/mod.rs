@@ -2,13 +2,14 @@
 
 mod args;
 mod asked;
+mod lacks;
 mod live;
+mod shared;
 mod sides;
 mod words;
 
 pub(super) use args::{CompareArgs, adapt};
-
-use std::ffi::OsString;
+pub(super) use lacks::of_comparison as explain_lack;
 
 use sixmark_model::comparison::Settings;
 use sixmark_model::comparison::result::{ComparisonResult, Schedule, Sides};
@@ -21,30 +22,31 @@ use super::keep::Keeper;
 use super::out::{self, Place, complain, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, run, signals, stop_flag};
+use crate::cli::run::SessionArgs;
 use crate::cli::run::vitals_from;
 use crate::compare::{self, Comparing, Event};
+use crate::vitals::From;
 use asked::Asked;
 use live::Live;
 use sixmark_machine::Error;
 
 /// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
 /// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.
-pub(super) fn main(args: &CompareArgs, line: &[OsString]) -> Result<u8, Error> {
-    let (json, junit, html) = (&args.run.json, &args.run.gates.junit, &args.run.html);
-    let quiet = args.run.quiet;
-    check(args)?;
-    let host = vitals_from::host(&args.run)?;
-    args.run.inside.go()?;
-    let mut comparing = comparing(args, line)?;
-    comparing.look_at(host);
+pub(super) fn main(args: &CompareArgs) -> Result<u8, Error> {
+    let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
+    let quiet = *quiet;
+    out::check([json, &demanded.junit, html])?;
+    let host = vitals_from::host(&args.session)?;
+    args.session.inside.go()?;
+    let comparing = comparing(args, host)?;
     let (a, b) = comparing.names();
-    let gates = args.run.gates.gates(&Names::of_comparison(a, b))?;
-    let mut keeper = Keeper::open(&args.run.keep)?;
+    let gates = demanded.gates(&Names::of_comparison(a, b))?;
+    let mut keeper = Keeper::open(keep)?;
     let doubts = comparing.doubts();
     warn(doubts.iter());
     let mut result = measure(&comparing, quiet, &mut keeper)?;
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
-    let shown = !quiet && ![json, junit, html].contains(&&Some(Place::Standard));
+    let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(Place::Standard));
     let printed = show(&result, doubts.len(), shown);
     out::all([printed, write(&result, args, &mut keeper)])?;
     let could_not = nothing_normal(&result).map(Error::Measure);
@@ -80,35 +82,16 @@ fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
     keeper.save(&headline, &encoded(so_far)?)
 }
 
-/// What makes no sense in a comparison, told before anything else.
-fn check(args: &CompareArgs) -> Result<(), Error> {
-    let run = &args.run;
-    let wrong = [
-        ("-d", run.duration.is_some(), "--block says how long each block is measured"),
-        ("--find-max", !run.find_max.is_empty(), "it is a comparison of its own: sixmark run"),
-        ("--ramp", run.ramp.is_some(), "all blocks are loaded alike; give a --rate"),
-        ("--steps", !run.steps.is_empty(), "all blocks are loaded alike; give a --rate"),
-        ("--replay", run.replay.is_some(), "all blocks are loaded alike; give a --rate"),
-        ("--truth", run.truth, "it holds clock against packets, not one side against the other"),
-        ("--csv", run.csv.is_some(), "write --json and let `sixmark report --csv` read it"),
-    ];
-    if let Some((option, _, why)) = wrong.into_iter().find(|(_, given, _)| *given) {
-        return Err(Error::Usage(format!("{option} is for `sixmark run`: {why}")));
-    }
-    out::check([&run.json, &run.gates.junit, &run.html])
-}
-
-fn comparing(args: &CompareArgs, line: &[OsString]) -> Result<Comparing, Error> {
+fn comparing(args: &CompareArgs, host: Option<From>) -> Result<Comparing, Error> {
     let [a, b] = asked::sides(args)?;
-    let side = |asked: &Asked<'_>| sides::contender(asked, line, args.block());
+    // Both meet the same arrivals, and what the seed decides is decided once.
+    let seed = args.session.seed.unwrap_or_else(run::random_seed);
+    let side = |asked: &Asked<'_>| sides::contender(asked, args, seed);
     let mut sides = Sides { a: side(&a)?, b: side(&b)? };
     if sides.a.name == sides.b.name {
         sides.a.name.push_str(" (a)");
         sides.b.name.push_str(" (b)");
     }
-    // Both meet the same arrivals, and what the seed decides is decided once.
-    let seed = sides.a.planned.plan.seed;
-    sides.b.planned.plan.seed = seed;
     let schedule = Schedule {
         pairs: args.blocks.get(),
         order: args.order,
@@ -117,7 +100,8 @@ fn comparing(args: &CompareArgs, line: &[OsString]) -> Result<Comparing, Error> 
         warm_up_blocks: args.warm_up_blocks,
     };
     let settings = Settings { margin: args.margin, primary: args.metric, ..Settings::usual(seed) };
-    Comparing::new(sides, schedule, settings, args.run.calibrate)
+    let server = vitals_from::elsewhere(&args.session)?.or(host);
+    Ok(Comparing::new(sides, schedule, settings, args.session.calibrate, server))
 }
 
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
@@ -129,14 +113,14 @@ fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error
 
 /// What can't be written does not keep anything else from being written, the store included.
 fn write(result: &ComparisonResult, args: &CompareArgs, keeper: &mut Keeper) -> Result<(), Error> {
-    let (text, json) = (encoded(result)?, args.run.json.as_ref());
+    let (text, json) = (encoded(result)?, args.session.json.as_ref());
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let elsewhere = json.filter(|_| written.is_ok());
     let headline = Headline::of_comparison(result);
-    let kept = keeper.finish(&headline, &text, elsewhere, args.run.quiet);
-    let also = args.run.gates.write(|| junit::of_comparison(result));
+    let kept = keeper.finish(&headline, &text, elsewhere, args.session.quiet);
+    let also = args.session.gates.write(|| junit::of_comparison(result));
     let page =
-        report::page(args.run.html.as_ref(), || Document::Comparison(Box::new(result.clone())));
+        report::page(args.session.html.as_ref(), || Document::Comparison(Box::new(result.clone())));
     out::all([written, kept, also, page])
 }
 

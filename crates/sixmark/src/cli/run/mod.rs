@@ -2,6 +2,7 @@
 
 mod args;
 mod live;
+mod options;
 mod pace;
 mod plan;
 mod requests;
@@ -12,9 +13,10 @@ mod tls;
 mod values;
 pub(super) mod vitals_from;
 
-pub(super) use args::RunArgs;
+pub(super) use args::{CourseArgs, RunArgs, SessionArgs, WorkloadArgs};
 pub(super) use live::figures;
-pub(super) use plan::{only_family, plan};
+pub(super) use options::PlanOptions;
+pub(super) use plan::{draft, only_family, random_seed};
 pub(super) use text::silent;
 pub(super) use values::{positive, positive_time};
 
@@ -29,28 +31,29 @@ use super::out::{self, Place, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 
-use crate::run::Ready;
+use crate::run::{Draft, Extras, Runnable};
+use crate::vitals::From;
 use live::Live;
 use sixmark_machine::Error;
 
 /// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
 /// NORMAL response at all, or errors only, else 1 where a gate failed.
-pub(super) fn main(args: RunArgs) -> Result<u8, Error> {
-    let (json, csv, quiet) = (args.json.clone(), args.csv.clone(), args.quiet);
-    let (keep, demanded, html) = (args.keep.clone(), args.gates.clone(), args.html.clone());
-    out::check([&json, &csv, &demanded.junit, &html])?;
-    let host = vitals_from::host(&args)?;
-    args.inside.go()?;
-    let mut planned = plan::plan(args)?;
-    planned.vitals_from = planned.vitals_from.or(host);
-    let ready = Ready::new(planned)?;
-    let gates = demanded.gates(&names(&ready))?;
-    let mut keeper = Keeper::open(&keep)?;
-    let told = ready.doubts().len();
-    warn(ready.doubts().iter());
-    let mut result = measure(ready, quiet)?;
+pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
+    let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
+    let (csv, quiet) = (&args.csv, *quiet);
+    out::check([json, csv, &demanded.junit, html])?;
+    let host = vitals_from::host(&args.session)?;
+    args.session.inside.go()?;
+    let draft = args.draft()?;
+    let extras = args.extras(host)?;
+    let runnable = draft.check()?;
+    let gates = demanded.gates(&Names::of_run(runnable.plan().families()))?;
+    let mut keeper = Keeper::open(keep)?;
+    let told = runnable.doubts().len();
+    warn(runnable.doubts().iter());
+    let mut result = measure(runnable, &extras, quiet)?;
     result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
-    let shown = !quiet && ![&json, &csv, &demanded.junit, &html].contains(&&Some(Place::Standard));
+    let shown = !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(Place::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
     let printed = if reached { show(&result, told, shown) } else { Ok(()) };
@@ -66,17 +69,37 @@ pub(super) fn main(args: RunArgs) -> Result<u8, Error> {
     signals::status(result.ended, could_not.map_or(Ok(failed), Err))
 }
 
-/// What gates may speak of.
-fn names(ready: &Ready) -> Names {
-    Names::of_run(ready.plan().families())
+impl RunArgs {
+    /// The plan that they describe.
+    ///
+    /// # Errors
+    /// See [`draft`].
+    pub(super) fn draft(&self) -> Result<Draft, Error> {
+        draft(&PlanOptions {
+            workload: &self.workload,
+            course: &self.course,
+            seed: self.session.seed.unwrap_or_else(random_seed),
+            keep_secrets: self.session.keep.keeps_secrets(),
+        })
+    }
+
+    /// What is looked at beside the load; `host` is the lab's that was named, if one was.
+    ///
+    /// # Errors
+    /// The server's vitals are not to be had where they were said to be.
+    pub(super) fn extras(&self, host: Option<From>) -> Result<Extras, Error> {
+        let (calibrate, truth) = (self.session.calibrate, self.truth);
+        let vitals_from = vitals_from::elsewhere(&self.session)?.or(host);
+        Ok(Extras { calibrate, truth, vitals_from })
+    }
 }
 
-fn measure(ready: Ready, quiet: bool) -> Result<RunResult, Error> {
+fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult, Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(!quiet && can_repaint(), &ready.plan().load);
-    let result = match ready.searches() {
-        true => search::run(ready, &stop, &live)?,
-        false => crate::run::run(ready, &stop, |slice| live.see(slice))?,
+    let mut live = Live::new(!quiet && can_repaint(), &runnable.plan().load);
+    let result = match runnable.searches() {
+        true => search::run(runnable, &stop, &live)?,
+        false => crate::run::run(runnable, extras, &stop, |slice| live.see(slice))?,
     };
     live.clear();
     Ok(result)

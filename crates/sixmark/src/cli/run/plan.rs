@@ -15,15 +15,15 @@ use sixmark_model::plan::{Close, Connection, Load, Plan, Target};
 use sixmark_model::provenance::Warning;
 use sixmark_units::family::Family;
 
-use super::args::RunArgs;
+use super::args::{ConnectionArgs, TargetArgs, WorkloadArgs};
+use super::options::PlanOptions;
 use super::pace;
 use super::requests::{self, Sent};
 use super::search;
 use super::source;
-use super::tls;
-use crate::cli::run::vitals_from;
+use super::tls::{self, TlsArgs};
 use crate::resolve::Resolver;
-use crate::run::Planned;
+use crate::run::Draft;
 use crate::warning;
 use sixmark_machine::Error;
 
@@ -38,51 +38,53 @@ const CONNECTIONS: NonZeroU32 = NonZeroU32::new(50).unwrap();
 const PLACES: u32 = 16;
 
 /// The plan that the options describe, what looking up its names took, and doubts about it.
-pub(in crate::cli) fn plan(mut args: RunArgs) -> Result<Planned, Error> {
-    let entries = entries(&args)?;
-    tls::check(&args.tls, &entries)?;
-    agreed(&args, &entries)?;
-    let http = http(&args)?;
-    let mut resolver = Resolver::new(std::mem::take(&mut args.resolve));
-    let mut targets = resolved(&entries, &args.tls, &mut resolver)?;
-    let ratio = search::ratio(&args, ratio(&args, &targets)?);
+///
+/// # Errors
+/// Options that make no sense together, a file that can't be read, or a name that can't be looked up.
+pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, Error> {
+    let WorkloadArgs { target, request, connection, tls, .. } = options.workload;
+    let entries = entries(options)?;
+    tls::check(tls, &entries)?;
+    agreed(connection, &entries)?;
+    let http = http(connection, tls)?;
+    let mut resolver = Resolver::new(target.resolve.clone());
+    let mut targets = resolved(&entries, tls, &mut resolver)?;
+    let ratio = search::ratio(options, ratio(target, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
-    let Sent { requests, timetable, warning } = requests::sent(&mut args, &targets)?;
-    let warnings = alone(&args, ratio).into_iter().chain(left_out).chain(warning).collect();
+    let Sent { requests, timetable, warning } = requests::sent(options, &targets)?;
+    let warnings = alone(target, ratio).into_iter().chain(left_out).chain(warning).collect();
     let plan = Plan {
         http,
         ratio,
-        load: search::load(&args, load(&args, ratio, timetable)?)?,
+        load: search::load(options, load(options, ratio, timetable)?)?,
         requests,
-        location: args.location,
-        accept_status: args.accept_status,
-        cookies: args.cookies,
+        location: request.location,
+        accept_status: request.accept_status,
+        cookies: request.cookies,
         connection: Connection {
-            keep_alive: !args.no_keep_alive,
-            requests: args.requests_per_connection,
-            close: args.close,
-            preopen: args.preopen,
-            most_open: connections(&args),
+            keep_alive: !connection.no_keep_alive,
+            requests: connection.requests_per_connection,
+            close: connection.close,
+            preopen: connection.preopen,
+            most_open: connections(options),
         },
-        tls: tls::plan(&args.tls, &targets, http)?,
-        sources: source::sources(&args.source)?,
-        seed: args.seed.unwrap_or_else(random_seed),
+        tls: tls::plan(tls, &targets, http)?,
+        sources: source::sources(&target.source)?,
+        seed: options.seed,
         targets,
     };
-    search::fits(&args, &plan)?;
-    let vitals_from = vitals_from::elsewhere(&args)?;
-    let (calibrate, truth) = (args.calibrate, args.truth);
-    let (find_max, dns) = (std::mem::take(&mut args.find_max), resolver.into_lookups());
+    search::fits(options, &plan)?;
+    let (find_max, dns) = (options.course.find_max.clone(), resolver.into_lookups());
     // What is opened beforehand must be known beforehand.
-    let more_places = args.connections.is_none() && !args.preopen;
-    Ok(Planned { plan, find_max, more_places, dns, warnings, calibrate, truth, vitals_from })
+    let more_places = options.workload.load.connections.is_none() && !connection.preopen;
+    Ok(Draft { plan, find_max, more_places, dns, warnings })
 }
 
 /// The family that was asked for alone, or the only one that the URLs of the command line have.
 ///
 /// # Errors
 /// A URL is none, or its name can't be looked up.
-pub(in crate::cli) fn only_family(args: &RunArgs) -> Result<Option<Family>, Error> {
+pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, Error> {
     let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
     if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
         return Ok(Some(family));
@@ -90,7 +92,7 @@ pub(in crate::cli) fn only_family(args: &RunArgs) -> Result<Option<Family>, Erro
     let mut resolver = Resolver::new(args.resolve.clone());
     let mut addresses = Vec::new();
     for text in &args.urls {
-        addresses.extend(resolver.addresses(&entry(args, text)?.url)?);
+        addresses.extend(resolver.addresses(&entry(text, false)?.url)?);
     }
     let has = |family: &Family| addresses.iter().any(|a| Family::of(a.ip()) == *family);
     let found: Vec<Family> = Family::BOTH.into_iter().filter(has).collect();
@@ -98,13 +100,14 @@ pub(in crate::cli) fn only_family(args: &RunArgs) -> Result<Option<Family>, Erro
 }
 
 /// Connections in use at once.
-fn connections(args: &RunArgs) -> NonZeroU32 {
-    args.connections.unwrap_or(CONNECTIONS)
+fn connections(options: &PlanOptions<'_>) -> NonZeroU32 {
+    options.workload.load.connections.unwrap_or(CONNECTIONS)
 }
 
 /// The URLs of the command line, then those of the list.
-fn entries(args: &RunArgs) -> Result<Vec<Entry>, Error> {
-    let parse = |text: &String| entry(args, text);
+fn entries(options: &PlanOptions<'_>) -> Result<Vec<Entry>, Error> {
+    let (args, replays) = (&options.workload.target, options.course.replay.is_some());
+    let parse = |text: &String| entry(text, replays);
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     if let Some(file) = &args.targets {
         entries.extend(read_list(file, &args.path)?);
@@ -112,10 +115,11 @@ fn entries(args: &RunArgs) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-fn entry(args: &RunArgs, text: &str) -> Result<Entry, Error> {
+/// A URL of the command line. One that is none may be a speed, where a recording is to be replayed.
+fn entry(text: &str, replays: bool) -> Result<Entry, Error> {
     match text.parse::<Url>() {
         Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
-        Err(_) if args.replay.is_some() && super::values::speed(text).is_ok() => {
+        Err(_) if replays && super::values::speed(text).is_ok() => {
             Err(Error::Usage(format!("'{text}' is no URL; a speed is written --replay={text}")))
         }
         Err(error) => Err(Error::Usage(format!("URL '{text}': {error}"))),
@@ -144,13 +148,13 @@ fn read(file: &Path) -> std::io::Result<String> {
 /// The targets of these entries, their names looked up.
 fn resolved(
     entries: &[Entry],
-    args: &tls::TlsArgs,
+    args: &TlsArgs,
     resolver: &mut Resolver,
 ) -> Result<Vec<Target>, Error> {
     entries.iter().map(|entry| target(entry, args, resolver)).collect()
 }
 
-fn target(entry: &Entry, args: &tls::TlsArgs, resolver: &mut Resolver) -> Result<Target, Error> {
+fn target(entry: &Entry, args: &TlsArgs, resolver: &mut Resolver) -> Result<Target, Error> {
     Ok(Target {
         url: entry.url.to_string(),
         authority: entry.url.authority(),
@@ -162,7 +166,7 @@ fn target(entry: &Entry, args: &tls::TlsArgs, resolver: &mut Resolver) -> Result
 }
 
 /// What was asked for; else the list's ratio; else as many of the one family as of the other.
-fn ratio(args: &RunArgs, targets: &[Target]) -> Result<Ratio, Error> {
+fn ratio(args: &TargetArgs, targets: &[Target]) -> Result<Ratio, Error> {
     let weight = |family| weight_of(targets, family);
     let ratio = match (args.ratio, args.ipv6, args.ipv4) {
         (Some(ratio), ..) => ratio,
@@ -180,7 +184,7 @@ fn ratio(args: &RunArgs, targets: &[Target]) -> Result<Ratio, Error> {
 }
 
 /// Only one family, and nobody asked for that.
-fn alone(args: &RunArgs, ratio: Ratio) -> Option<Warning> {
+fn alone(args: &TargetArgs, ratio: Ratio) -> Option<Warning> {
     let missing = Family::BOTH.into_iter().find(|&family| !ratio.uses(family))?;
     let asked = args.ratio.is_some() || args.ipv6 || args.ipv4;
     (!asked).then(|| warning::single_family(missing))
@@ -211,26 +215,30 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
     before - targets.len()
 }
 
-fn load(args: &RunArgs, ratio: Ratio, timetable: Option<Timetable>) -> Result<Load, Error> {
-    let pace = pace::pace(args, timetable)?;
+fn load(
+    options: &PlanOptions<'_>,
+    ratio: Ratio,
+    timetable: Option<Timetable>,
+) -> Result<Load, Error> {
+    let (args, connections) = (&options.workload.load, connections(options));
+    let pace = pace::pace(options, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-    let usual =
-        if pace.open().is_some() { cores.min(connections(args).get() / PLACES) } else { cores };
+    let usual = if pace.open().is_some() { cores.min(connections.get() / PLACES) } else { cores };
     let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
-    let threads = args.threads.unwrap_or(usual).min(most_threads(connections(args), ratio));
+    let threads = args.threads.unwrap_or(usual).min(most_threads(connections, ratio));
     let of_stages = pace.open().and_then(Open::duration);
     let usual = args.count.is_none().then_some(DURATION);
     Ok(Load {
         requests: args.count,
         // A recording has an end; -d may come before it, but waits for nothing after it.
-        duration: [args.duration, of_stages].into_iter().flatten().min().or(usual),
+        duration: [options.course.duration, of_stages].into_iter().flatten().min().or(usual),
         warmup: args.warmup,
         pace,
-        connections: connections(args),
+        connections,
         threads,
         timeout: args.timeout,
         driver: args.driver,
-        timestamps: args.timestamps,
+        timestamps: options.workload.timestamps,
         linger: args.linger,
     })
 }
@@ -242,7 +250,7 @@ fn most_threads(connections: NonZeroU32, ratio: Ratio) -> NonZeroU32 {
 }
 
 /// What is agreed on through TLS needs TLS.
-fn agreed(args: &RunArgs, entries: &[Entry]) -> Result<(), Error> {
+fn agreed(args: &ConnectionArgs, entries: &[Entry]) -> Result<(), Error> {
     let plain = entries.iter().find(|entry| entry.url.scheme == Scheme::Http);
     let Some(Entry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else { return Ok(()) };
     Err(Error::Usage(match args.http2 {
@@ -254,7 +262,7 @@ fn agreed(args: &RunArgs, entries: &[Entry]) -> Result<(), Error> {
 }
 
 /// Which HTTP is to be spoken.
-fn http(args: &RunArgs) -> Result<Http, Error> {
+fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, Error> {
     let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
         (true, _) => Version::Http2,
         (_, true) => Version::Http3,
@@ -275,12 +283,12 @@ fn http(args: &RunArgs) -> Result<Http, Error> {
         return Err(Error::Usage(line.into()));
     }
     let http = Http { version, prior_knowledge: args.http2_prior_knowledge, streams };
-    tls::agrees(&args.tls, http)?;
+    tls::agrees(tls, http)?;
     Ok(http)
 }
 
 /// Unlike the last one, which is all that it is for: the time and the process.
-fn random_seed() -> u64 {
+pub(in crate::cli) fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     // 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).
     RandomState::new().build_hasher().finish() >> 11

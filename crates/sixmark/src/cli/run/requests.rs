@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sixmark_model::import::{AccessLog, Imported, Wanted, har, is_log_line};
-use sixmark_model::pace::Timetable;
+use sixmark_model::pace::{Speed, Timetable};
 use sixmark_model::plan::request::usual_method;
 use sixmark_model::plan::{Body, Request, Requests, Target, requests};
 use sixmark_model::provenance::Warning;
 use sixmark_model::template::Template;
 
-use super::args::RunArgs;
+use super::args::RequestArgs;
+use super::options::PlanOptions;
 use crate::warning;
 use crate::warning::{ENTRIES, LINES, Unit};
 use sixmark_machine::Error;
@@ -34,24 +35,26 @@ pub(super) struct Sent {
 }
 
 /// The requests that the options describe.
-pub(super) fn sent(args: &mut RunArgs, targets: &[Target]) -> Result<Sent, Error> {
-    let fields = std::mem::take(&mut args.header).into_iter();
+pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent, Error> {
+    let args = &options.workload.request;
+    let fields = args.header.iter().cloned();
     let fields: Vec<_> = fields.map(|(name, value)| (name, Template::constant(value))).collect();
-    let Some(file) = args.requests.take() else {
+    let Some(file) = &args.requests else {
         let mut request = single(args)?;
         request.add(&fields, &args.expect);
-        if !args.keep.keeps_secrets() {
+        if !options.keep_secrets {
             request.redact();
         }
         return Ok(Sent { requests: Requests::one(request), timetable: None, warning: None });
     };
-    let reading = Reading { args, file: &file, targets };
+    let speed = options.course.replay;
+    let reading = Reading { args, speed, file, targets };
     let (mut list, timetable, warning) = reading.read()?;
     list.iter_mut().for_each(|request| request.add(&fields, &args.expect));
-    if !args.keep.keeps_secrets() {
+    if !options.keep_secrets {
         list.iter_mut().for_each(Request::redact);
     }
-    let requests = Requests::new(list).map_err(|error| reading_error(&file, &error))?;
+    let requests = Requests::new(list).map_err(|error| reading_error(file, &error))?;
     Ok(Sent { requests, timetable, warning })
 }
 
@@ -59,20 +62,22 @@ fn reading_error(file: &Path, error: &str) -> Error {
     Error::Usage(format!("can't read the requests '{}': {error}", file.display()))
 }
 
-fn single(args: &mut RunArgs) -> Result<Request, Error> {
-    let body = match (&args.body_file, args.body.take()) {
+fn single(args: &RequestArgs) -> Result<Request, Error> {
+    let body = match (&args.body_file, args.body.clone()) {
         (Some(file), _) => Some(std::fs::read(file).map_err(|error| {
             Error::Usage(format!("can't read the body '{}': {error}", file.display()))
         })?),
         (None, text) => text.map(String::into_bytes),
     };
-    let method = args.method.take().unwrap_or_else(|| usual_method(body.is_some()).to_owned());
+    let method = args.method.clone().unwrap_or_else(|| usual_method(body.is_some()).to_owned());
     Ok(Request { body: body.map(|body| Body::Constant(Arc::new(body))), ..Request::plain(&method) })
 }
 
 /// A file of requests, and what decides how it is read.
 struct Reading<'a> {
-    args: &'a RunArgs,
+    args: &'a RequestArgs,
+    /// How fast the recording is replayed, where it is.
+    speed: Option<Speed>,
     file: &'a Path,
     targets: &'a [Target],
 }
@@ -109,7 +114,7 @@ impl Reading<'_> {
     fn fits(&self, format: RequestFormat) -> Result<(), Error> {
         let args = self.args;
         let (option, why) = match format {
-            RequestFormat::Toml if args.replay.is_some() => (
+            RequestFormat::Toml if self.speed.is_some() => (
                 "--replay",
                 "is a request file, which has no times to replay; use a HAR file or an access log",
             ),
@@ -149,7 +154,7 @@ impl Reading<'_> {
     }
 
     fn wanted(&self) -> Wanted {
-        let (unsafe_methods, times) = (self.args.unsafe_methods, self.args.replay.is_some());
+        let (unsafe_methods, times) = (self.args.unsafe_methods, self.speed.is_some());
         Wanted { unsafe_methods, times }
     }
 
@@ -182,7 +187,7 @@ impl Reading<'_> {
             return Err(self.wrong(warning::nothing_imported(&left_out, unit)));
         }
         let table = |speed| Timetable::new(times, speed).map_err(|error| self.wrong(error));
-        let timetable = self.args.replay.map(table).transpose()?;
+        let timetable = self.speed.map(table).transpose()?;
         Ok((requests, timetable, warning::requests_left_out(&left_out, unit)))
     }
 }

@@ -12,10 +12,10 @@ use sixmark_model::result::RunResult;
 use sixmark_report::find::trial;
 use sixmark_units::family::Family;
 
-use super::args::RunArgs;
 use super::live::Live;
+use super::options::PlanOptions;
 use crate::find::{self, FEWEST};
-use crate::run::Ready;
+use crate::run::Runnable;
 use sixmark_machine::Error;
 
 /// The first rate tried where none is given: 100/s.
@@ -26,38 +26,46 @@ const TRIAL: Duration = Duration::from_secs(2);
 const WARMUP: u32 = 10;
 
 /// Searches, and tells of each trial on a terminal.
-pub(super) fn run(ready: Ready, stop: &Arc<AtomicBool>, live: &Live) -> Result<RunResult, Error> {
-    let conditions = ready.conditions().to_vec();
+pub(super) fn run(
+    runnable: Runnable,
+    stop: &Arc<AtomicBool>,
+    live: &Live,
+) -> Result<RunResult, Error> {
+    let conditions = runnable.conditions().to_vec();
     let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions));
-    find::run(ready, stop, tell)
+    find::run(runnable, stop, tell)
 }
 
 /// A family's requests are its own trials': both count alike, whatever a list of targets says.
-pub(super) fn ratio(args: &RunArgs, ratio: Ratio) -> Ratio {
+pub(super) fn ratio(options: &PlanOptions<'_>, ratio: Ratio) -> Ratio {
     let both = Family::BOTH.into_iter().all(|family| ratio.uses(family));
-    if !args.find_max.is_empty() && both { Ratio::EVEN } else { ratio }
+    if !options.course.find_max.is_empty() && both { Ratio::EVEN } else { ratio }
 }
 
 /// The load of the first trial.
-pub(super) fn load(args: &RunArgs, load: Load) -> Result<Load, Error> {
-    if args.find_max.is_empty() {
+pub(super) fn load(options: &PlanOptions<'_>, load: Load) -> Result<Load, Error> {
+    if options.course.find_max.is_empty() {
         return Ok(load);
     }
-    let trial = args.duration.unwrap_or(TRIAL);
+    let trial = options.course.duration.unwrap_or(TRIAL);
     let rate = load.pace.open().map_or(FIRST, Open::first_rate);
-    if let Some(line) = wrong(args, rate, trial) {
+    if let Some(line) = wrong(options, rate, trial) {
         return Err(Error::Usage(line));
     }
-    Ok(Load { duration: Some(trial), warmup: args.warmup.max(trial / WARMUP), ..load })
+    Ok(Load {
+        duration: Some(trial),
+        warmup: options.workload.load.warmup.max(trial / WARMUP),
+        ..load
+    })
 }
 
-fn wrong(args: &RunArgs, rate: Rate, trial: Duration) -> Option<String> {
-    if args.overload == Some(Overload::Drop) {
+fn wrong(options: &PlanOptions<'_>, rate: Rate, trial: Duration) -> Option<String> {
+    if options.workload.open_loop.overload == Some(Overload::Drop) {
         let line = "--find-max judges all that falls due; --overload drop leaves some out";
         return Some(line.to_owned());
     }
-    let connecting = args.find_max.iter().find(|condition| condition.needs_connecting());
-    if let Some(condition) = connecting.filter(|_| keeps_connections(args)) {
+    let connecting = options.course.find_max.iter().find(|condition| condition.needs_connecting());
+    if let Some(condition) = connecting.filter(|_| keeps_connections(options)) {
         return Some(format!(
             "--find-max '{condition}': connections are opened in the warm-up and kept, so that none \
              is measured; add --no-keep-alive"
@@ -67,8 +75,8 @@ fn wrong(args: &RunArgs, rate: Rate, trial: Duration) -> Option<String> {
 }
 
 /// A condition on what the connections of the plan don't have.
-pub(super) fn fits(args: &RunArgs, plan: &Plan) -> Result<(), Error> {
-    let wrong = args.find_max.iter().find_map(|condition| {
+pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), Error> {
+    let wrong = options.course.find_max.iter().find_map(|condition| {
         let why = match plan.http.version {
             _ if condition.needs_tls() && plan.tls.is_none() => "no target is https://",
             Version::Http3 if condition.needs_tcp() => {
@@ -81,8 +89,9 @@ pub(super) fn fits(args: &RunArgs, plan: &Plan) -> Result<(), Error> {
     wrong.map_or(Ok(()), |line| Err(Error::Usage(line)))
 }
 
-fn keeps_connections(args: &RunArgs) -> bool {
-    !args.no_keep_alive && args.requests_per_connection.is_none()
+fn keeps_connections(options: &PlanOptions<'_>) -> bool {
+    !options.workload.connection.no_keep_alive
+        && options.workload.connection.requests_per_connection.is_none()
 }
 
 fn few(rate: Rate, trial: Duration) -> Option<String> {

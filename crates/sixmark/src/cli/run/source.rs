@@ -9,7 +9,7 @@ use sixmark_machine::Error;
 
 /// A `--source` as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(in crate::cli) enum Wanted {
     Addresses(Source),
     Interface(String),
 }

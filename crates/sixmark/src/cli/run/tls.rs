@@ -12,10 +12,10 @@ use sixmark_model::plan::tls::{Share, Tls, Version};
 use sixmark_machine::Error;
 
 /// Options for `https://` targets.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "TLS")]
-pub(super) struct TlsArgs {
+pub(in crate::cli) struct TlsArgs {
     /// Certificates to trust instead of the system's (PEM)
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     cacert: Option<PathBuf>,
@@ -57,6 +57,13 @@ pub(super) struct TlsArgs {
     /// that each pays what a first visit does]
     #[arg(long, value_name = "SHARE|on|off", value_parser = share, allow_negative_numbers = true)]
     resume: Option<Share>,
+}
+
+impl TlsArgs {
+    /// The files that it names.
+    pub(super) fn files(&mut self) -> [&mut Option<PathBuf>; 3] {
+        [&mut self.cacert, &mut self.cert, &mut self.key]
+    }
 }
 
 /// Names, separated by commas.

@@ -10,7 +10,7 @@ use sixmark_model::pace::{Overload, Process, Rate, Speed, Stage};
 use sixmark_model::plan::{Close, Driver};
 
 /// `FROM:TO:DURATION`.
-pub(super) fn ramp(text: &str) -> Result<Stage, String> {
+pub(in crate::cli) fn ramp(text: &str) -> Result<Stage, String> {
     let parts: Vec<&str> = text.split(':').collect();
     let [from, to, duration] = parts[..] else {
         return Err(format!("'{text}' is not FROM:TO:DURATION, as in 0:1000/s:1m"));
@@ -20,13 +20,13 @@ pub(super) fn ramp(text: &str) -> Result<Stage, String> {
 }
 
 /// `RATE:DURATION`.
-pub(super) fn step(text: &str) -> Result<Stage, String> {
+pub(in crate::cli) fn step(text: &str) -> Result<Stage, String> {
     let wrong = || format!("'{text}' is not RATE:DURATION, as in 100:10s,200:10s");
     let (rate, duration) = text.split_once(':').ok_or_else(wrong)?;
     Ok(Stage::level(rate.parse::<Rate>()?, positive_time(duration)?))
 }
 
-pub(super) fn process(text: &str) -> Result<Process, String> {
+pub(in crate::cli) fn process(text: &str) -> Result<Process, String> {
     match text {
         "constant" => Ok(Process::Constant),
         "poisson" => Ok(Process::Poisson),
@@ -34,7 +34,7 @@ pub(super) fn process(text: &str) -> Result<Process, String> {
     }
 }
 
-pub(super) fn overload(text: &str) -> Result<Overload, String> {
+pub(in crate::cli) fn overload(text: &str) -> Result<Overload, String> {
     match text {
         "wait" => Ok(Overload::Wait),
         "drop" => Ok(Overload::Drop),
@@ -44,21 +44,21 @@ pub(super) fn overload(text: &str) -> Result<Overload, String> {
 
 /// What a file of requests is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RequestFormat {
+pub(in crate::cli) enum RequestFormat {
     Toml,
     Har,
     Log,
 }
 
 /// A `--requests` as typed: a number is meant for `-n`, which other tools spell so.
-pub(super) fn file(text: &str) -> Result<PathBuf, String> {
+pub(in crate::cli) fn file(text: &str) -> Result<PathBuf, String> {
     match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         true => Err(format!("it takes a file; for a number of requests use -n {text}")),
         false => Ok(text.into()),
     }
 }
 
-pub(super) fn format(text: &str) -> Result<RequestFormat, String> {
+pub(in crate::cli) fn format(text: &str) -> Result<RequestFormat, String> {
     match text {
         "toml" => Ok(RequestFormat::Toml),
         "har" => Ok(RequestFormat::Har),
@@ -68,7 +68,7 @@ pub(super) fn format(text: &str) -> Result<RequestFormat, String> {
 }
 
 /// A `--replay` as typed: `2x`, `0.5`.
-pub(super) fn speed(text: &str) -> Result<Speed, String> {
+pub(in crate::cli) fn speed(text: &str) -> Result<Speed, String> {
     let number = text.strip_suffix('x').unwrap_or(text);
     let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let speed = number.parse().ok().filter(|speed| plain && (0.001..=1_000.0).contains(speed));
@@ -81,7 +81,7 @@ pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
 }
 
 /// A time with its unit; seconds where it has none.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(in crate::cli) fn time(text: &str) -> Result<Duration, String> {
     let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
         true => humantime::parse_duration(&format!("{text}s")),
         false => humantime::parse_duration(text),
@@ -99,7 +99,7 @@ pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-pub(super) fn linger(text: &str) -> Result<Duration, String> {
+pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
     time(text).and_then(|linger| match bounds.contains(&linger) {
         true => Ok(linger),
@@ -107,7 +107,7 @@ pub(super) fn linger(text: &str) -> Result<Duration, String> {
     })
 }
 
-pub(super) fn close(text: &str) -> Result<Close, String> {
+pub(in crate::cli) fn close(text: &str) -> Result<Close, String> {
     match text {
         "fin" => Ok(Close::Fin),
         "rst" => Ok(Close::Rst),
@@ -115,7 +115,7 @@ pub(super) fn close(text: &str) -> Result<Close, String> {
     }
 }
 
-pub(super) fn driver(text: &str) -> Result<Driver, String> {
+pub(in crate::cli) fn driver(text: &str) -> Result<Driver, String> {
     match text {
         "auto" => Ok(Driver::Auto),
         "uring" => Ok(Driver::Uring),
@@ -124,7 +124,7 @@ pub(super) fn driver(text: &str) -> Result<Driver, String> {
     }
 }
 
-pub(super) fn timestamps(text: &str) -> Result<Timestamps, String> {
+pub(in crate::cli) fn timestamps(text: &str) -> Result<Timestamps, String> {
     match text {
         "user" => Ok(Timestamps::User),
         "kernel" => Ok(Timestamps::Kernel),
@@ -132,6 +132,6 @@ pub(super) fn timestamps(text: &str) -> Result<Timestamps, String> {
     }
 }
 
-pub(super) fn method(text: &str) -> Result<String, String> {
+pub(in crate::cli) fn method(text: &str) -> Result<String, String> {
     check_method(text).map(|()| text.to_owned())
 }

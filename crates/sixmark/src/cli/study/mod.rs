@@ -22,7 +22,7 @@ use super::keep::{self, Keeper};
 use super::out::{self, Place, complain, print};
 use super::progress::can_repaint;
 use super::stop_flag;
-use crate::study::{self, Commands, Finished, Form, Options, Source};
+use crate::study::{self, Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption};
 use live::Live;
 use sixmark_lab as lab;
 use sixmark_machine::Error;
@@ -154,7 +154,7 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, Error> {
 
 fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let (source, form) = wanted(args)?;
-    let study = checked(&source, form, commands)?;
+    let (study, of_cells) = checked(&source, form, commands)?;
     out::check([&args.markdown, &args.html])?;
     // First of all: what is open and what runs would be on both sides.
     let rights = match study.lab.as_ref().map(|_| lab::enclose()).transpose()? {
@@ -172,7 +172,8 @@ fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     };
     let stop = stop_flag()?;
     let mut live = Live::new(!args.quiet, can_repaint());
-    let done = study::run(&source, &study, &options, commands, &stop, &mut |event| live.see(event));
+    let done =
+        study::run(&source, &study, &options, &of_cells, &stop, &mut |event| live.see(event));
     live.clear();
     let finished = done?;
     keep(args, &finished, &mut keeper)?;
@@ -228,16 +229,19 @@ fn document(folder: &Path) -> Result<StudyResult, Error> {
     }
 }
 
-/// The study, if nothing is wrong with it. Everything else that is wrong goes before the last line.
-fn checked(source: &Source, form: Form, commands: &Commands<'_>) -> Result<Study, Error> {
+/// The study and the options of its cells, if nothing is wrong with them. Everything else that is wrong goes
+/// before the last line.
+fn checked(
+    source: &Source,
+    form: Form,
+    commands: &Commands<'_>,
+) -> Result<(Study, OptionsOfCells), Error> {
     let mut lines = Vec::new();
     match source.read(form, commands) {
-        Ok(study) => {
-            lines.extend(options_wrong(source, &study, commands));
-            if lines.is_empty() {
-                return Ok(study);
-            }
-        }
+        Ok(study) => match study::read_options(&study, commands) {
+            Ok(of_cells) => return Ok((study, of_cells)),
+            Err(wrongs) => lines.extend(wrongs.into_iter().map(|wrong| said(source, wrong))),
+        },
         Err(wrongs) => lines.extend(wrongs.iter().map(|wrong| wrong.of_file(&source.name))),
     }
     let last = lines.pop().unwrap_or_default();
@@ -245,11 +249,8 @@ fn checked(source: &Source, form: Form, commands: &Commands<'_>) -> Result<Study
     Err(Error::Usage(last))
 }
 
-fn options_wrong(source: &Source, study: &Study, commands: &Commands<'_>) -> Vec<String> {
-    let wrongs = study::wrongs(study, commands)
-        .into_iter()
-        .map(|(line, key, message)| Wrong { line, key, message, file: None }.of_file(&source.name));
-    wrongs.collect()
+fn said(source: &Source, (line, key, message): WrongOption) -> String {
+    Wrong { line, key, message, file: None }.of_file(&source.name)
 }
 
 /// The report, and where everything is; of a study that was stopped how to go on.
@@ -283,13 +284,13 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     }
     let source = Source::find(&args.study)?;
     let form = Form { quick: args.quick, in_lab: args.in_lab };
-    let study = checked(&source, form, commands)?;
+    let (study, _) = checked(&source, form, commands)?;
     print(&show::describe(&study)).map(|()| 0)
 }
 
 fn check(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
-    let study = checked(&source, Form::default(), commands)?;
+    let (study, _) = checked(&source, Form::default(), commands)?;
     // The other forms have levels of their own.
     let forms = [(study.has_quick, false), (false, study.has_lab_form), (true, true)];
     let all = study.has_quick && study.has_lab_form;
@@ -303,7 +304,7 @@ fn check(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
 
 fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
-    let study = checked(&source, Form::default(), commands)?;
+    let (study, _) = checked(&source, Form::default(), commands)?;
     let Some(figures) = &study.published else {
         let line =
             format!("'{}' has no published figures (published = \"published.toml\")", study.name);

@@ -1,59 +1,78 @@
 //! What a study has to know of `sixmark run`.
 
-use std::ffi::OsString;
+use std::sync::Arc;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::builder::Resettable;
+use clap::{Args as _, FromArgMatches as _, Id};
 
-use super::super::{Cli, Command, one_line, run};
-use crate::cli::run::vitals_from;
-use crate::run::Ready;
-use crate::study::Commands;
+use super::super::one_line;
+use crate::cli::run::{RunArgs, vitals_from};
+use crate::run::{Extras, Runnable};
+use crate::study::{CellOptions, Commands};
 use sixmark_machine::Error;
 
 /// Lends `use_them` what a study has to know.
 pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {
-    let cli = Cli::command();
-    let options: Vec<String> = cli
-        .find_subcommand("run")
-        .into_iter()
-        .flat_map(clap::Command::get_arguments)
-        .filter_map(|argument| argument.get_long().map(str::to_owned))
-        .collect();
-    let has_option = |name: &str| options.iter().any(|option| option == name);
-    use_them(&Commands { has_option: &has_option, check: &check, ready: &ready })
+    let command = command();
+    let options: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+    let has_option = |name: &str| options.contains(&name);
+    use_them(&Commands { has_option: &has_option, read: &read })
 }
 
-/// What is wrong with the words, as `sixmark run` says it.
-fn check(words: &[String], all: bool) -> Result<(), String> {
-    let args = parse(words).map_err(|error| error.to_string())?;
-    if !all {
-        return Ok(());
-    }
-    match run::plan(args) {
-        // A name that can't be resolved here and now is none of the file's faults.
-        Ok(_) | Err(Error::Measure(_) | Error::Interrupted(_)) => Ok(()),
-        Err(Error::Usage(line)) => Err(line),
+/// `sixmark run`, but that a cell has the URLs of its place.
+fn command() -> clap::Command {
+    RunArgs::augment_args(clap::Command::new("run"))
+        .no_binary_name(true)
+        .mut_arg("urls", |urls| urls.required_unless_present(Resettable::<Id>::Reset))
+}
+
+/// What the words say, or what is wrong with them, as `sixmark run` says it.
+fn read(words: &[String]) -> Result<Arc<dyn CellOptions>, String> {
+    let matches = command().try_get_matches_from(words);
+    match matches.and_then(|matches| RunArgs::from_arg_matches(&matches)) {
+        Ok(args) => Ok(Arc::new(OptionsAsTyped(args))),
+        Err(error) => Err(one_line(&error.render().to_string(), "sixmark run --help")),
     }
 }
 
-fn ready(words: &[String]) -> Result<Ready, Error> {
-    let args = parse(words)?;
-    if vitals_from::host(&args)?.is_some() {
-        let line = "--vitals-from names a host: a study tells what its services use by itself \
-                    (server_cpu_per_request); leave it out";
-        return Err(Error::Usage(line.into()));
+/// The options of a run without its URLs, as a study's file has them.
+#[derive(Debug)]
+struct OptionsAsTyped(RunArgs);
+
+impl OptionsAsTyped {
+    fn over(&self, urls: &[String]) -> RunArgs {
+        let mut args = self.0.clone();
+        args.workload.target.urls = urls.to_vec();
+        args
     }
-    Ready::new(run::plan(args)?)
 }
 
-fn parse(words: &[String]) -> Result<run::RunArgs, Error> {
-    let own = ["sixmark", "run"].map(OsString::from);
-    let all = own.into_iter().chain(words.iter().map(OsString::from));
-    let cli = Cli::try_parse_from(all).map_err(|error| {
-        Error::Usage(one_line(&error.render().to_string(), "sixmark run --help"))
-    })?;
-    match cli.command {
-        Command::Run(args) => Ok(*args),
-        _ => unreachable!("the words above are those of a run"),
+impl CellOptions for OptionsAsTyped {
+    fn check(&self, urls: &[String]) -> Result<(), String> {
+        let args = self.over(urls);
+        match args.draft().and_then(|_| args.extras(None)) {
+            // A name that can't be resolved here and now is none of the file's faults.
+            Ok(_) | Err(Error::Measure(_) | Error::Interrupted(_)) => Ok(()),
+            Err(Error::Usage(line)) => Err(line),
+        }
+    }
+
+    fn runnable(
+        &self,
+        urls: &[String],
+        seed: u64,
+        folder: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(Runnable, Extras), Error> {
+        let mut args = self.over(urls);
+        args.fill_braces(folder);
+        args.session.seed.get_or_insert(seed);
+        if vitals_from::host(&args.session)?.is_some() {
+            let line = "--vitals-from names a host: a study tells what its services use by itself \
+                        (server_cpu_per_request); leave it out";
+            return Err(Error::Usage(line.into()));
+        }
+        let draft = args.draft()?;
+        let extras = args.extras(None)?;
+        Ok((draft.check()?, extras))
     }
 }

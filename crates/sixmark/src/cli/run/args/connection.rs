@@ -1,0 +1,49 @@
+//! What connections speak, and how long they last.
+
+use std::num::NonZeroU32;
+
+use sixmark_model::plan::Close;
+
+use crate::cli::run::values::{close, positive};
+
+/// Options that say what connections speak, and how long they last.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Connections")]
+pub(in crate::cli) struct ConnectionArgs {
+    /// Speak HTTP/1.0; connections are kept only where the server agrees to
+    #[arg(long = "http1.0", conflicts_with_all = ["http2", "http2_prior_knowledge", "http3"])]
+    pub(in crate::cli) http1_0: bool,
+
+    /// Speak HTTP/2, agreed on by TLS
+    #[arg(long, conflicts_with_all = ["http3", "http2_prior_knowledge"])]
+    pub(in crate::cli) http2: bool,
+
+    /// Speak HTTP/2 without asking the server first, with or without TLS
+    #[arg(long, conflicts_with = "http3")]
+    pub(in crate::cli) http2_prior_knowledge: bool,
+
+    /// Speak HTTP/3, over QUIC
+    #[arg(long)]
+    pub(in crate::cli) http3: bool,
+
+    /// Exchanges in flight on each connection of HTTP/2 or HTTP/3 [default: 1]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
+    pub(in crate::cli) streams: Option<NonZeroU32>,
+
+    /// One connection a request
+    #[arg(long, conflicts_with = "requests_per_connection")]
+    pub(in crate::cli) no_keep_alive: bool,
+
+    /// Open -c connections before the load begins, and use them in turn
+    #[arg(long, conflicts_with_all = ["no_keep_alive", "requests_per_connection"])]
+    pub(in crate::cli) preopen: bool,
+
+    /// Close a connection after this many requests
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
+    pub(in crate::cli) requests_per_connection: Option<NonZeroU32>,
+
+    /// How this side closes connections; QUIC's (--http3) have one way only
+    #[arg(long, value_name = "fin|rst", default_value = "fin", value_parser = close)]
+    pub(in crate::cli) close: Close,
+}

@@ -1,0 +1,35 @@
+//! What stands in braces in texts and in files' names, filled in.
+
+use std::path::PathBuf;
+
+use sixmark_model::plan::braces::fill;
+
+use super::RunArgs;
+
+/// Knows what a name in braces stands for.
+type Known<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl RunArgs {
+    /// Fills in what stands in braces and `value` knows: in texts that are sent and in names of files. No
+    /// other option has a value that could hold it.
+    pub(in crate::cli) fn fill_braces(&mut self, value: Known<'_>) {
+        let (target, request) = (&mut self.workload.target, &mut self.workload.request);
+        let tls = self.workload.tls.files();
+        let files = [&mut target.targets, &mut request.body_file, &mut request.requests];
+        for file in files.into_iter().chain(tls).flatten() {
+            fill_file(file, value);
+        }
+        let texts = [&mut request.body, &mut request.har_host, &mut self.session.vitals_from];
+        let fields = request.header.iter_mut().map(|(_, text)| text);
+        for text in texts.into_iter().flatten().chain(fields).chain([&mut target.path]) {
+            *text = fill(text, value);
+        }
+    }
+}
+
+/// A name that is no text has no braces.
+fn fill_file(file: &mut PathBuf, value: Known<'_>) {
+    if let Some(text) = file.to_str() {
+        *file = fill(text, value).into();
+    }
+}

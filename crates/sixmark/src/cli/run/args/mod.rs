@@ -1,0 +1,47 @@
+//! The options of commands that load, as typed, in groups by what they are about.
+//!
+//! A command takes the groups that mean something to it, and so lacks the options of the others.
+
+mod connection;
+mod fill;
+mod load;
+mod request;
+mod session;
+mod target;
+mod workload;
+
+pub(in crate::cli) use connection::ConnectionArgs;
+pub(in crate::cli) use load::CourseArgs;
+pub(in crate::cli) use request::RequestArgs;
+pub(in crate::cli) use session::SessionArgs;
+pub(in crate::cli) use target::TargetArgs;
+pub(in crate::cli) use workload::WorkloadArgs;
+
+use super::super::out::Place;
+
+/// Load a web server over IPv6 and IPv4 at once and show both side by side.
+///
+/// Every exchange is counted under the family of the peer it was connected to. Without -n and -d
+/// the run lasts 10 s. Without --rate, --ramp, --steps, --replay and --find-max it is a closed loop: each
+/// exchange begins when another one has ended.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub(in crate::cli) struct RunArgs {
+    #[command(flatten)]
+    pub(in crate::cli) workload: WorkloadArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) course: CourseArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) session: SessionArgs,
+
+    /// Capture the packets meanwhile, and say what they say beside sixmark's clock; needs root or
+    /// CAP_NET_RAW
+    #[arg(long, help_heading = "Measurement", display_order = 2)]
+    pub(in crate::cli) truth: bool,
+
+    /// Write a line for each family
+    #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 2)]
+    pub(in crate::cli) csv: Option<Place>,
+}

@@ -1,0 +1,72 @@
+//! What is sent, and what must come back.
+
+use std::path::PathBuf;
+
+use sixmark_http::http1::request::parse_own_header;
+use sixmark_model::check::Expect;
+use sixmark_model::plan::accept::AcceptStatus;
+
+use crate::cli::run::values::{RequestFormat, file, format, method};
+
+/// Options that say what is sent, and what must come back.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Request")]
+pub(in crate::cli) struct RequestArgs {
+    /// Request method [default: GET, or POST with a body]
+    #[arg(short = 'X', long, value_name = "METHOD", value_parser = method)]
+    pub(in crate::cli) method: Option<String>,
+
+    /// Header field; Content-Length and Transfer-Encoding are sixmark's own to write
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = parse_own_header)]
+    pub(in crate::cli) header: Vec<(String, String)>,
+
+    /// Content of each request
+    #[arg(long, value_name = "TEXT", conflicts_with = "body_file")]
+    pub(in crate::cli) body: Option<String>,
+
+    /// File with the content of each request
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) body_file: Option<PathBuf>,
+
+    /// Mix of requests by weight: a request file (TOML, docs/requests.md), a HAR file, or an access
+    /// log, from which GET and HEAD are taken ('-': standard input)
+    #[arg(long, value_name = "FILE", value_parser = file,
+          conflicts_with_all = ["method", "body", "body_file"])]
+    pub(in crate::cli) requests: Option<PathBuf>,
+
+    /// What that file is [default: as its beginning says]
+    #[arg(long, value_name = "toml|har|log", value_parser = format, requires = "requests")]
+    pub(in crate::cli) requests_format: Option<RequestFormat>,
+
+    /// Host whose entries of a HAR file are taken [default: those of the targets]
+    #[arg(long, value_name = "HOST", requires = "requests")]
+    pub(in crate::cli) har_host: Option<String>,
+
+    /// Take other methods than GET and HEAD from a HAR file or an access log too: this may change
+    /// what is on the server, and logs have no content
+    #[arg(long, requires = "requests")]
+    pub(in crate::cli) unsafe_methods: bool,
+
+    /// What each response must be, else it counts as CONTENT: status=200, sha256=HEX, size=BYTES,
+    /// json:/POINTER=VALUE, body~PATTERN, header:NAME=VALUE; repeatable, all must hold
+    #[arg(long, value_name = "CHECK")]
+    pub(in crate::cli) expect: Vec<Expect>,
+
+    /// Status codes that don't count as failures: codes, ranges, classes [default: 100-399]
+    #[arg(
+        long,
+        value_name = "200-299,404|4xx",
+        default_value = "100-399",
+        hide_default_value = true
+    )]
+    pub(in crate::cli) accept_status: AcceptStatus,
+
+    /// Follow redirects within a target, at most 10 in a row
+    #[arg(long)]
+    pub(in crate::cli) location: bool,
+
+    /// Keep the cookies of each of the -c exchanges in flight apart, and send them
+    #[arg(long)]
+    pub(in crate::cli) cookies: bool,
+}

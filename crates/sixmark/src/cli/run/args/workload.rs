@@ -1,0 +1,39 @@
+//! What is loaded and how: all that a side of a comparison may have of its own.
+
+use sixmark_model::clocks::Timestamps;
+
+use super::connection::ConnectionArgs;
+use super::load::{LoadArgs, OpenLoopArgs};
+use super::request::RequestArgs;
+use super::target::TargetArgs;
+use crate::cli::run::tls::TlsArgs;
+use crate::cli::run::values::timestamps;
+
+/// Options that say what is loaded and how.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub(in crate::cli) struct WorkloadArgs {
+    #[command(flatten)]
+    pub(in crate::cli) target: TargetArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) load: LoadArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) open_loop: OpenLoopArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) connection: ConnectionArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) request: RequestArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) tls: TlsArgs,
+
+    /// Whose clock times connecting, sending and receiving: kernel leaves this program's own delays
+    /// out, for HTTP/1.1 alone
+    #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,
+          help_heading = "Measurement", display_order = 0)]
+    pub(in crate::cli) timestamps: Timestamps,
+}

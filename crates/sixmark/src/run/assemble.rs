@@ -1,0 +1,133 @@
+//! The document of a run.
+
+use sixmark_model::calibration::Calibration;
+use sixmark_model::comparison::Settings;
+use sixmark_model::family_result::{Families, FamilyResult};
+use sixmark_model::find::FindMax;
+use sixmark_model::plan::Plan;
+use sixmark_model::provenance::{Environment, Lookup, Tool, Warning};
+use sixmark_model::result::{self, Generator, RatioResult, RunResult, SCHEMA};
+use sixmark_model::sameness::{self, Answers, Sameness};
+use sixmark_model::truth::Truth;
+use sixmark_model::vitals::section::Vitals;
+use sixmark_units::family::Family;
+
+use super::BUSY;
+use crate::warning;
+use sixmark_load::Loaded;
+
+/// What is known of a run before it is measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Circumstances {
+    /// When it began (RFC 3339).
+    pub(crate) started: String,
+    /// The names looked up for it.
+    pub(crate) dns: Vec<Lookup>,
+    /// Where it runs.
+    pub(crate) environment: Environment,
+    /// What was doubtful by then.
+    pub(crate) doubts: Vec<Warning>,
+}
+
+/// What a run measured, and what was found out beside.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) plan: Plan,
+    pub(crate) loaded: Loaded,
+    /// The figures of each family, and of both together.
+    pub(crate) families: Families,
+    pub(crate) total: FamilyResult,
+    pub(crate) sameness: Option<Sameness>,
+    pub(crate) calibration: Option<Calibration>,
+    pub(crate) truth: Option<Truth>,
+    pub(crate) find_max: Option<FindMax>,
+    /// With what they give reason to doubt.
+    pub(crate) vitals: Option<(Vitals, Vec<Warning>)>,
+}
+
+impl Measured {
+    /// What a load counted; nothing was found out beside.
+    pub(crate) fn of(plan: Plan, loaded: Loaded) -> Measured {
+        let (families, total) = result::families(&plan, &loaded.tally, elapsed_s(&loaded));
+        let sameness = sameness(&plan, &loaded);
+        let (calibration, truth, find_max, vitals) = Default::default();
+        Measured { plan, loaded, families, total, sameness, calibration, truth, find_max, vitals }
+    }
+
+    /// How long it was measured, in seconds.
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        elapsed_s(&self.loaded)
+    }
+}
+
+fn elapsed_s(loaded: &Loaded) -> f64 {
+    loaded.elapsed_ns as f64 / 1e9
+}
+
+/// The result, with all that it gives reason to doubt.
+pub(crate) fn assemble(known: Circumstances, measured: Measured) -> RunResult {
+    let elapsed_s = measured.elapsed_s();
+    let Measured { plan, loaded, families, total, sameness, calibration, truth, .. } = measured;
+    let (vitals, of_vitals) = measured.vitals.unzip();
+    let sent = |family: Family| loaded.tally[family].sent;
+    let mut result = RunResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started: known.started,
+        elapsed_s,
+        ended: loaded.ended,
+        seed: plan.seed,
+        dns: known.dns,
+        environment: known.environment,
+        warnings: Vec::new(),
+        ratio: RatioResult {
+            asked: Some([plan.ratio.v6(), plan.ratio.v4()]),
+            sent: [sent(Family::Ipv6), sent(Family::Ipv4)],
+        },
+        families,
+        total,
+        generator: Some(generator(&plan, &loaded)),
+        watched: None,
+        calibration,
+        truth,
+        find_max: measured.find_max,
+        sameness,
+        gates: Vec::new(),
+        vitals,
+        intervals: loaded.intervals,
+        plan: Some(plan),
+    };
+    // They are about all the rest.
+    let found = warning::of_result(&result);
+    result.warnings = [known.doubts, found, of_vitals.unwrap_or_default()].concat();
+    result
+}
+
+/// Whether both families give the same, where both were loaded.
+fn sameness(plan: &Plan, loaded: &Loaded) -> Option<Sameness> {
+    let both = Family::BOTH.into_iter().all(|family| loaded.tally[family].sent > 0);
+    let [v6, v4] = Family::BOTH.map(|family| Answers::of(plan, &loaded.tally[family]));
+    let margin = Settings::usual(plan.seed).margin;
+    sameness::look(("ipv6", "ipv4"), &[(&v6, &v4)], margin).filter(|_| both)
+}
+
+/// What the generator did.
+pub(crate) fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
+    let busiest = loaded.busiest;
+    let late = Family::BOTH.into_iter().map(|family| loaded.tally[family].late).sum();
+    Generator {
+        driver: loaded.driver.to_owned(),
+        threads: plan.load.threads.get(),
+        cpu_user_s: loaded.usage.user_s,
+        cpu_sys_s: loaded.usage.system_s,
+        peak_rss_bytes: loaded.usage.peak_rss_bytes,
+        busiest,
+        late,
+        stalls: loaded.lapses.stalls,
+        stalled_s: loaded.lapses.stalled_ns as f64 / 1e9,
+        checking_s: loaded.lapses.checking_ns as f64 / 1e9,
+        longest_check_s: loaded.lapses.longest_check_ns as f64 / 1e9,
+        saturated: busiest > BUSY,
+        timestamps: loaded.clocks.result(plan.load.timestamps),
+    }
+}

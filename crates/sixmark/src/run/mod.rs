@@ -1,0 +1,91 @@
+//! One run: a plan goes in, a result comes out.
+
+mod assemble;
+mod runnable;
+
+pub(crate) use assemble::{Circumstances, Measured, assemble, generator};
+pub use runnable::{Draft, Runnable};
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use sixmark_model::plan::Plan;
+use sixmark_model::result::RunResult;
+use sixmark_model::tally::Slice;
+use sixmark_model::truth::Truth;
+use sixmark_model::vitals::cost::Work;
+
+use crate::calibrate;
+use crate::truth::Witness;
+use crate::vitals::{From, Meter};
+use sixmark_load::{self as load, Loaded, PreparedLoad};
+use sixmark_machine::Error;
+
+/// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
+/// close to it.
+pub(crate) const BUSY: f64 = 0.95;
+
+/// What a run looks at beside its load.
+#[derive(Clone, Debug, Default)]
+pub struct Extras {
+    /// Measure first what sixmark itself adds.
+    pub calibrate: bool,
+    /// Look at the packets meanwhile.
+    pub truth: bool,
+    /// Where the server's vitals are to be had.
+    pub vitals_from: Option<From>,
+}
+
+/// Runs the plan. `stop` ends it early, `watch` sees every worker's seconds as they end.
+///
+/// # Errors
+/// What could not be measured.
+pub fn run(
+    runnable: Runnable,
+    extras: &Extras,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> Result<RunResult, Error> {
+    let plan = runnable.plan().clone();
+    let calibration = match extras.calibrate {
+        true => calibrate::calibrate(&plan, stop)?,
+        false => None,
+    };
+    let witness = match extras.truth {
+        true => Some(Witness::start(&plan)?),
+        false => None,
+    };
+    let meter = Meter::start(extras.vitals_from.as_ref(), plan.load.warmup)?;
+    let (prepared, known) = runnable.begin();
+    let (loaded, truth) = match witness {
+        Some(witness) => beside(witness, &plan, prepared, stop, watch)?,
+        None => (load::run(prepared, stop, watch).map_err(cannot_start)?, None),
+    };
+    let metered = meter.map(Meter::end);
+    let measured = Measured { calibration, truth, ..Measured::of(plan, loaded) };
+    let vitals = metered.map(|metered| {
+        let elapsed_s = measured.elapsed_s();
+        let (families, intervals) = (&measured.families, &measured.loaded.intervals);
+        let began_us = metered.began_us(elapsed_s);
+        metered.section(&Work::of(families, intervals, elapsed_s, began_us))
+    });
+    Ok(assemble(known, Measured { vitals, ..measured }))
+}
+
+/// Loads while packets are looked at.
+fn beside(
+    witness: Witness,
+    plan: &Plan,
+    prepared: PreparedLoad,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> Result<(Loaded, Option<Truth>), Error> {
+    let mut loaded = load::run(prepared.telling(), stop, watch).map_err(cannot_start)?;
+    let truth = witness.end(plan, std::mem::take(&mut loaded.book))?;
+    Ok((loaded, Some(truth)))
+}
+
+pub(crate) fn cannot_start(error: io::Error) -> Error {
+    Error::Measure(format!("can't start the workers: {error}"))
+}
