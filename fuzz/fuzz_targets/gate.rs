@@ -4,6 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use sixmark_model::condition::Condition;
 use sixmark_model::gate::{Gate, MOST_BYTES, Names};
 use sixmark_units::family::Family;
 
@@ -15,6 +16,9 @@ fuzz_target!(|text: &str| {
         Names::of_comparison("s", "ms"),
     ];
     known.iter().for_each(|known| read(text, known));
+    if let Ok(condition) = text.parse::<Condition>() {
+        assert_eq!(condition.to_string().parse(), Ok(condition), "{condition}");
+    }
 });
 
 fn read(text: &str, known: &Names) {

@@ -1,46 +1,37 @@
 //! What a run must keep to: `response.p99 < 10ms`, `failures < 0.1%`.
+//!
+//! A condition is the smallest sentence of the language of gates: one figure, and what it must stay below. The
+//! figures are those of a trial, which has one family, so that no side is named.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::expression::{Literal, Names, Relation, Truth, Value, parse};
 use crate::family_result::FamilyResult;
+use crate::metric::{Metric, MetricKind, Quantity};
 use crate::timed_phase::{TimePoint, TimedPhase};
-use sixmark_units::names::{find, names};
 
 /// A figure of one family and what it must stay below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    figure: Figure,
-    bound: Bound,
+    /// One of those that a search can bound.
+    metric: Metric,
+    /// As it was said, so that it is shown as it was said.
+    bound: Literal,
     strict: bool,
 }
 
-/// A bound as it was said, so that it is shown as it was said.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Bound {
-    number: f64,
-    unit: Unit,
-}
-
-/// A unit's name, and how many of them make a microsecond's or, of a share, a whole's worth.
-type Unit = (&'static str, f64);
-
-/// What is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Figure {
-    /// A quantile of a phase's durations.
-    Duration(TimedPhase, TimePoint),
-    /// The share of exchanges without a complete response.
-    Failures,
-}
+/// The share of exchanges without a complete response, or with a status that is not accepted.
+const FAILURES: Metric = Metric::Quantity(Quantity::Failures);
 
 /// The phases that a condition may bound.
-const PHASES: [TimedPhase; 6] = [
+const PHASES: [TimedPhase; 7] = [
     TimedPhase::Connect,
     TimedPhase::Tls,
     TimedPhase::Wait,
+    TimedPhase::Ttfb,
     TimedPhase::Transfer,
     TimedPhase::Service,
     TimedPhase::Response,
@@ -56,23 +47,13 @@ const QUANTILES: [TimePoint; 6] = [
     TimePoint::Max,
 ];
 
-/// Units of durations, the longer name first where one ends with another.
-const UNITS: [Unit; 4] = [("ns", 1e3), ("us", 1.0), ("ms", 1e-3), ("s", 1e-6)];
-
-/// The unit of shares.
-const PERCENT: Unit = ("%", 100.0);
+/// Documents are in microseconds, the language of gates in seconds.
+const US_PER_S: f64 = 1e6;
 
 impl Condition {
     /// The figure's value: in microseconds, or a share of one. None where nothing was measured.
     pub fn value(&self, of: &FamilyResult) -> Option<f64> {
-        match self.figure {
-            Figure::Duration(phase, quantile) => quantile.value_us(phase.durations(of)?),
-            Figure::Failures => {
-                let sent = of.requests.sent as f64;
-                let accepted = of.accepted() as f64;
-                (sent > 0.0).then(|| (sent - accepted) / sent)
-            }
-        }
+        self.metric.value(of).ok()
     }
 
     /// Whether a family kept to it. One that was not measured did not.
@@ -82,6 +63,8 @@ impl Condition {
 
     /// Whether the figure may have this value; not where there is none.
     pub fn admits(&self, value: Option<f64>) -> bool {
+        let unit = if self.metric.kind() == MetricKind::Time { US_PER_S } else { 1.0 };
+        let value = value.map(|value| value / unit);
         value.is_some_and(|value| match self.strict {
             true => value < self.bound.value(),
             false => value <= self.bound.value(),
@@ -90,49 +73,43 @@ impl Condition {
 
     /// What it looks at, as in `response.p99`.
     pub fn figure(&self) -> String {
-        match self.figure {
-            Figure::Duration(phase, quantile) => {
-                format!("{}.{}", phase.name(), quantile.name())
-            }
-            Figure::Failures => "failures".to_owned(),
-        }
+        self.metric.to_string()
     }
 
     /// The seconds that a response may take, where it bounds that.
     pub fn response_bound_s(&self) -> Option<f64> {
-        match self.figure {
-            Figure::Duration(TimedPhase::Wait | TimedPhase::Service | TimedPhase::Response, _) => {
-                Some(self.bound.value() / 1e6)
-            }
-            _ => None,
-        }
+        let of_response = matches!(
+            self.metric.phase()?,
+            TimedPhase::Wait | TimedPhase::Ttfb | TimedPhase::Service | TimedPhase::Response
+        );
+        of_response.then(|| self.bound.value())
     }
 
     /// The share of failures that it allows, where it looks at those.
     pub fn failures_bound(&self) -> Option<f64> {
-        (self.figure == Figure::Failures).then(|| self.bound.value())
+        (self.metric == FAILURES).then(|| self.bound.value())
     }
 
     /// True where it looks at the opening of connections.
     pub fn needs_connecting(&self) -> bool {
-        matches!(self.figure, Figure::Duration(TimedPhase::Connect | TimedPhase::Tls, _))
+        matches!(self.metric.phase(), Some(TimedPhase::Connect | TimedPhase::Tls))
     }
 
     /// True where it looks at handshakes of TLS.
     pub fn needs_tls(&self) -> bool {
-        matches!(self.figure, Figure::Duration(TimedPhase::Tls, _))
+        self.metric.phase() == Some(TimedPhase::Tls)
     }
 
     /// True where it looks at the opening of connections of TCP.
     pub fn needs_tcp(&self) -> bool {
-        matches!(self.figure, Figure::Duration(TimedPhase::Connect, _))
+        self.metric.phase() == Some(TimedPhase::Connect)
     }
 
     /// The same of the time from an exchange's start where this counts from when it was due.
     pub fn from_start(self) -> Condition {
-        match self.figure {
-            Figure::Duration(TimedPhase::Response, quantile) => {
-                Condition { figure: Figure::Duration(TimedPhase::Service, quantile), ..self }
+        match self.metric {
+            Metric::Time(TimedPhase::Response, point) => {
+                Condition { metric: Metric::Time(TimedPhase::Service, point), ..self }
             }
             _ => self,
         }
@@ -140,79 +117,76 @@ impl Condition {
 
     /// A value as a person writes it.
     pub fn show(&self, value: f64) -> String {
-        match self.figure {
-            Figure::Duration(..) => sixmark_units::quantity::duration_us(value),
-            Figure::Failures => format!("{:.2} %", value * 100.0),
+        match self.metric {
+            FAILURES => format!("{:.2} %", value * 100.0),
+            _ => sixmark_units::quantity::duration_us(value),
         }
-    }
-}
-
-impl Bound {
-    /// In microseconds, or a share of one.
-    fn value(self) -> f64 {
-        self.number / self.unit.1
     }
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.strict { "<" } else { "<=" };
-        let Bound { number, unit: (unit, _) } = self.bound;
-        write!(f, "{} {sign} {number}{unit}", self.figure())
+        write!(f, "{} {sign} {}", self.figure(), self.bound)
     }
 }
+
+/// What a condition looks like.
+const SHAPE: &str = "say of one figure what it must stay below: response.p99 < 10ms";
 
 impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Condition, String> {
-        let at = text.find('<').ok_or("say what it must stay below: response.p99 < 10ms")?;
-        let (figure, bound) = (text[..at].trim(), &text[at + 1..]);
-        let (strict, bound) = match bound.strip_prefix('=') {
-            Some(bound) => (false, bound.trim()),
-            None => (true, bound.trim()),
+        let read = parse(text, &Names::of_trial());
+        let read = read.map_err(|wrong| with_example(wrong.to_string()))?;
+        let Truth::Compare(left, relation, right) = read else { return Err(SHAPE.to_owned()) };
+        let (figure, bound, strict) = match (left, relation, right) {
+            (Value::Figure(figure), Relation::Below, Value::Literal(bound))
+            | (Value::Literal(bound), Relation::Above, Value::Figure(figure)) => {
+                (figure, bound, true)
+            }
+            (Value::Figure(figure), Relation::AtMost, Value::Literal(bound))
+            | (Value::Literal(bound), Relation::AtLeast, Value::Figure(figure)) => {
+                (figure, bound, false)
+            }
+            _ => return Err(SHAPE.to_owned()),
         };
-        let figure = parse_figure(figure)?;
-        let bound = match figure {
-            Figure::Duration(..) => parse_duration(bound)?,
-            Figure::Failures => parse_share(bound)?,
-        };
-        Ok(Condition { figure, bound, strict })
+        check_metric(figure.metric)?;
+        check_bound(figure.metric, bound)?;
+        Ok(Condition { metric: figure.metric, bound, strict })
     }
 }
 
-fn parse_figure(text: &str) -> Result<Figure, String> {
-    if text == "failures" {
-        return Ok(Figure::Failures);
+/// What is wrong, with an example where it names none.
+fn with_example(wrong: String) -> String {
+    if wrong.contains("as in") { wrong } else { format!("{wrong} (as in response.p99 < 10ms)") }
+}
+
+/// Whether a search can bound the metric.
+fn check_metric(metric: Metric) -> Result<(), String> {
+    match metric {
+        FAILURES => Ok(()),
+        Metric::Time(phase, point) if PHASES.contains(&phase) && QUANTILES.contains(&point) => {
+            Ok(())
+        }
+        _ => Err(format!(
+            "a search can bound failures, and {} of {}",
+            QUANTILES.map(TimePoint::name).join(", "),
+            PHASES.map(TimedPhase::name).join(", "),
+        )),
     }
-    let (phase, quantile) = text.split_once('.').ok_or_else(|| {
-        format!("'{text}' is neither 'failures' nor a phase with a figure, as in response.p99")
-    })?;
-    let phases = PHASES.map(|phase| (phase.name(), phase));
-    let quantiles = QUANTILES.map(|quantile| (quantile.name(), quantile));
-    Ok(Figure::Duration(known(&phases, phase, "phase")?, known(&quantiles, quantile, "figure")?))
 }
 
-fn parse_duration(text: &str) -> Result<Bound, String> {
-    let wrong = || format!("'{text}' is not a time, as in 10ms, 500us or 1.5s");
-    let unit = UNITS.into_iter().find(|(unit, _)| text.ends_with(unit)).ok_or_else(wrong)?;
-    let number = text[..text.len() - unit.0.len()].trim_end();
-    positive(number).map(|number| Bound { number, unit }).ok_or_else(wrong)
-}
-
-fn parse_share(text: &str) -> Result<Bound, String> {
-    let wrong = || format!("'{text}' is not a share, as in 1% or 0.1%");
-    let number = text.strip_suffix('%').ok_or_else(wrong)?.trim_end();
-    let percent = positive(number).filter(|&percent| percent <= 100.0);
-    percent.map(|number| Bound { number, unit: PERCENT }).ok_or_else(wrong)
-}
-
-fn positive(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
-}
-
-fn known<T: Copy>(all: &[(&str, T)], text: &str, what: &str) -> Result<T, String> {
-    find(all, text).ok_or_else(|| format!("no {what} is called '{text}': {}", names(all)))
+/// Whether anything can stay below this.
+fn check_bound(metric: Metric, bound: Literal) -> Result<(), String> {
+    match bound.value() {
+        value if value <= 0.0 => Err(format!("nothing stays below {bound}")),
+        share if metric == FAILURES && share > 1.0 => {
+            Err(format!("{bound} is more than all that were sent"))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Serialize for Condition {
@@ -251,6 +225,8 @@ mod tests {
             ("connect.mean < 800 us", "connect.mean < 800us"),
             ("failures < 0.1%", "failures < 0.1%"),
             ("tls.p99 < 10ms", "tls.p99 < 10ms"),
+            ("10ms >= response.p99", "response.p99 <= 10ms"),
+            ("(failures) < 0.01", "failures < 0.01"),
         ] {
             let condition: Condition = text.parse().unwrap();
             assert_eq!(condition.to_string(), again);
@@ -261,18 +237,28 @@ mod tests {
     #[test]
     fn what_is_no_condition_is_told_why() {
         for (text, why) in [
-            ("response.p99", "stay below"),
-            ("response < 1ms", "neither"),
-            ("answer.p99 < 1ms", "no phase"),
-            ("response.p98 < 1ms", "no figure"),
-            ("response.p99 < 10", "not a time"),
-            ("response.p99 < -1ms", "not a time"),
-            ("response.p99 < NaNms", "not a time"),
-            ("failures < 1ms", "not a share"),
-            ("failures < 101%", "not a share"),
+            ("response.p99", "compare it with something (as in response.p99 < 10ms)"),
+            ("response < 1ms", "expected a figure of response, as in response.p99"),
+            ("answer.p99 < 1ms", "no figure is called 'answer'"),
+            ("response.p98 < 1ms", "response has no figure 'p98': did you mean 'p90' or 'p99'?"),
+            ("response.min < 1ms", "a search can bound failures, and mean, p50"),
+            ("slip.p99 < 1ms", "a search can bound"),
+            ("sent < 5", "a search can bound"),
+            ("response.p99 < 10", "give 10 a unit, as in 10ms"),
+            ("response.p99 < 0", "nothing stays below 0"),
+            ("response.p99 < -1ms", "stay below"),
+            ("response.p99 < NaNms", "no figure is called 'NaNms'"),
+            ("response.p99 > 1ms", "stay below"),
+            ("response.p99 < 2 * wait.p99", "stay below"),
+            ("response.p99 < 1ms and failures < 1%", "stay below"),
+            ("ipv6.response.p99 < 1ms", "no figure is called 'ipv6'"),
+            ("verdict(response.p50) == worse", "sixmark compare"),
+            ("failures < 1ms", "can't be compared"),
+            ("failures < 5", "give 5 a unit, as in 5%"),
+            ("failures < 101%", "101% is more than all"),
         ] {
             let said = text.parse::<Condition>().unwrap_err();
-            assert!(said.contains(why), "{text}: {said}");
+            assert!(said.contains(why) && said.lines().count() == 1, "{text}: {said}");
         }
     }
 

@@ -12,9 +12,9 @@ use crate::provenance::Warning;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::Calibration;
-use crate::clocks::TimestampResult;
 use crate::find::{FindMax, Found};
 use crate::gate_result::GateResult;
+pub use crate::generator::Generator;
 use crate::plan::Plan;
 use crate::sameness::Sameness;
 use crate::truth::Truth;
@@ -123,40 +123,4 @@ pub struct RatioResult {
     pub asked: Option<[u64; 2]>,
     /// Requests sent.
     pub sent: [u64; 2],
-}
-
-/// What the load generator itself did.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Generator {
-    /// How it spoke to the kernel: `uring` or `epoll`.
-    pub driver: String,
-    /// Worker threads.
-    pub threads: u32,
-    /// Processor time of the whole process over the run, user mode.
-    pub cpu_user_s: f64,
-    /// The same in the kernel.
-    pub cpu_sys_s: f64,
-    /// The most memory that the process had resident.
-    pub peak_rss_bytes: u64,
-    /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
-    pub busiest: f64,
-    /// Exchanges that began more than a millisecond later than due though a place was free.
-    pub late: u64,
-    /// How often it stood still: stopped, its machine paused, without a processor, or occupied with one
-    /// thing. Of the worker that did most.
-    #[serde(default)]
-    pub stalls: u64,
-    /// For how many seconds in all.
-    #[serde(default)]
-    pub stalled_s: f64,
-    /// Seconds that workers spent on decoding and checking contents, all together.
-    #[serde(default)]
-    pub checking_s: f64,
-    /// The longest of it, for one response.
-    #[serde(default)]
-    pub longest_check_s: f64,
-    /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
-    pub saturated: bool,
-    /// Whose clock the times are from, and what speaks against them.
-    pub timestamps: TimestampResult,
 }

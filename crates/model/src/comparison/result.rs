@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::Comparison;
 use crate::family_result::FamilyResult;
 pub use crate::gate_result::GateResult;
+use crate::generator::Generator;
 use crate::plan::Plan;
 use crate::provenance::Lookup;
 use crate::provenance::{Ended, Environment, Tool, Warning};
-use crate::result::Generator;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.comparison/1";

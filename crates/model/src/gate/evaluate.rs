@@ -2,9 +2,8 @@
 
 use super::show;
 use super::source::Source;
-use super::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
-use super::unit::Dimension;
 use crate::comparison::Verdict;
+use crate::expression::{Added, Dimension, Opinion, Relation, Scaled, Truth, Value};
 
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,32 +5,18 @@
 //! find that there is nothing to look at. Such a gate fails: what cannot be determined must not pass.
 
 mod evaluate;
-mod lexer;
-mod names;
-mod parser;
 mod show;
 mod source;
-mod tree;
-mod unit;
-mod write;
-mod wrong;
 
 use crate::gate_result::GateResult;
 use std::fmt;
 
 use crate::comparison::result::ComparisonResult;
+pub use crate::expression::{MOST_BYTES, MOST_NESTED, Names, Wrong};
+use crate::expression::{Truth, parse};
 use crate::result::RunResult;
 
-pub use names::Names;
 use source::Source;
-use tree::Truth;
-pub use wrong::Wrong;
-
-/// The longest text that is read as a gate, in bytes.
-pub const MOST_BYTES: usize = 4096;
-
-/// How deep brackets, `!` and `-` may stand in one another, so that no text uses up the stack.
-pub const MOST_NESTED: usize = 32;
 
 /// A condition that was read and checked. Where it holds the gate fails.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +33,7 @@ impl Gate {
     /// compared with each other, a number without its unit, too long ([`MOST_BYTES`]) or too deeply
     /// nested ([`MOST_NESTED`]).
     pub fn parse(text: &str, known: &Names) -> Result<Gate, Wrong> {
-        let condition = parser::parse(text, known)?;
+        let condition = parse(text, known)?;
         Ok(Gate { text: text.to_owned(), condition })
     }
 

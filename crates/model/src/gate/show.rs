@@ -1,6 +1,6 @@
 //! A gate's figures for people, with as many digits as tell them apart.
 
-use super::unit::Dimension;
+use crate::expression::Dimension;
 use sixmark_units::quantity::count;
 
 /// Digits that usually tell enough, and those beyond which figures only differ by rounding.

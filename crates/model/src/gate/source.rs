@@ -1,11 +1,9 @@
 //! The figures that gates look at, from the documents that hold them.
 
 use super::show;
-use super::tree::{End, Figure, Function, Place};
-use super::unit::Dimension;
-use super::write::word;
 use crate::comparison::result::ComparisonResult;
 use crate::comparison::{Compared, Comparison, Estimate, Verdict};
+use crate::expression::{Dimension, End, Figure, Function, Place, word};
 use crate::family_result::FamilyResult;
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::result::RunResult;

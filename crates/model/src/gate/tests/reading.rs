@@ -1,10 +1,10 @@
 //! What is read, and that it is written so that it reads the same again.
 
+use crate::expression::Function;
+use crate::expression::names::FUNCTIONS;
+use crate::expression::unit::UNITS;
 use crate::fixture;
-use crate::gate::names::FUNCTIONS;
 use crate::gate::source::Source;
-use crate::gate::tree::Function;
-use crate::gate::unit::UNITS;
 use crate::gate::{Gate, MOST_BYTES, MOST_NESTED, Names};
 use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;

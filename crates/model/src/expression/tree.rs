@@ -1,4 +1,4 @@
-//! A gate as it is understood: every tree that exists can be evaluated.
+//! A condition as it is understood: every tree that exists can be evaluated.
 
 use super::unit::{Dimension, Unit};
 use crate::comparison::Verdict;
@@ -6,7 +6,7 @@ use crate::metric::{Metric, MetricKind};
 
 /// What is true or not.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Truth {
+pub(crate) enum Truth {
     /// True where one of them is.
     Any(Vec<Truth>),
     /// True where each of them is.
@@ -21,7 +21,7 @@ pub(super) enum Truth {
 
 /// How two values are to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(crate) enum Relation {
     Below,
     AtMost,
     Above,
@@ -32,7 +32,7 @@ pub(super) enum Relation {
 
 /// A verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Opinion {
+pub(crate) enum Opinion {
     /// What the comparison says of a metric.
     Of(Metric),
     /// The word itself.
@@ -41,7 +41,7 @@ pub(super) enum Opinion {
 
 /// A number of some dimension.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Literal(Literal),
     Figure(Figure),
     /// A function of the comparison's metric.
@@ -56,38 +56,38 @@ pub(super) enum Value {
 
 /// A number as it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Literal {
-    pub(super) number: f64,
-    pub(super) unit: Option<&'static Unit>,
+pub(crate) struct Literal {
+    pub(crate) number: f64,
+    pub(crate) unit: Option<&'static Unit>,
 }
 
 /// How a term belongs to a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
+pub(crate) enum Added {
     Plus,
     Less,
 }
 
 /// How a factor belongs to a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scaled {
+pub(crate) enum Scaled {
     Times,
     Over,
 }
 
 /// A figure of a side.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Figure {
-    /// As the side was written.
-    pub(super) name: String,
+pub(crate) struct Figure {
+    /// As the side was written; empty where there is one side alone.
+    pub(crate) name: String,
     /// Which one that is.
-    pub(super) side: Place,
-    pub(super) metric: Metric,
+    pub(crate) side: Place,
+    pub(crate) metric: Metric,
 }
 
 /// Where a side's figures stand in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Ipv6,
     Ipv4,
     Total,
@@ -97,7 +97,7 @@ pub(super) enum Place {
 
 /// What is asked of a compared metric, beside its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Function {
+pub(crate) enum Function {
     Ratio(End),
     Difference(End),
     P,
@@ -106,7 +106,7 @@ pub(super) enum Function {
 
 /// Of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     Value,
     Low,
     High,
@@ -114,17 +114,17 @@ pub(super) enum End {
 
 impl Literal {
     /// In seconds, bytes, and what is made of these.
-    pub(super) fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         self.unit.map_or(self.number, |unit| unit.value(self.number))
     }
 
-    pub(super) fn dimension(&self) -> Dimension {
+    pub(crate) fn dimension(&self) -> Dimension {
         self.unit.map_or(Dimension::Bare, |unit| unit.dimension)
     }
 }
 
 /// What a metric's figures are of.
-pub(super) fn dimension_of(metric: Metric) -> Dimension {
+pub(crate) fn dimension_of(metric: Metric) -> Dimension {
     match metric.kind() {
         MetricKind::Time | MetricKind::Seconds => Dimension::Time,
         MetricKind::Frequency => Dimension::Rate,
@@ -135,7 +135,7 @@ pub(super) fn dimension_of(metric: Metric) -> Dimension {
 }
 
 impl Function {
-    pub(super) fn dimension(self, metric: Metric) -> Dimension {
+    pub(crate) fn dimension(self, metric: Metric) -> Dimension {
         match self {
             Function::Ratio(_) | Function::P | Function::PHolm => Dimension::Number,
             Function::Difference(_) => dimension_of(metric),
@@ -145,7 +145,7 @@ impl Function {
 
 impl Value {
     /// What it is of; none where its parts don't fit together, which no checked tree has.
-    pub(super) fn dimension(&self) -> Option<Dimension> {
+    pub(crate) fn dimension(&self) -> Option<Dimension> {
         match self {
             Value::Literal(literal) => Some(literal.dimension()),
             Value::Figure(figure) => Some(dimension_of(figure.metric)),
@@ -163,7 +163,7 @@ impl Value {
     }
 
     /// The figures and functions in it, from left to right.
-    pub(super) fn figures(&self) -> Vec<&Value> {
+    pub(crate) fn figures(&self) -> Vec<&Value> {
         match self {
             Value::Literal(_) => Vec::new(),
             Value::Figure(_) | Value::Compared(..) => vec![self],
@@ -182,7 +182,7 @@ impl Value {
 
 impl Scaled {
     /// What a product or quotient is of.
-    pub(super) fn of(self, one: Dimension, two: Dimension) -> Option<Dimension> {
+    pub(crate) fn of(self, one: Dimension, two: Dimension) -> Option<Dimension> {
         match self {
             Scaled::Times => one.times(two),
             Scaled::Over => one.over(two),

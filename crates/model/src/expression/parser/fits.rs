@@ -2,11 +2,11 @@
 //! anything.
 
 use super::{Node, Parser, Part};
-use crate::gate::names::VERDICTS;
-use crate::gate::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
-use crate::gate::unit::Dimension;
-use crate::gate::write::word as verdict_word;
-use crate::gate::wrong::Wrong;
+use crate::expression::names::VERDICTS;
+use crate::expression::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
+use crate::expression::unit::Dimension;
+use crate::expression::write::word as verdict_word;
+use crate::expression::wrong::Wrong;
 
 impl<'a> Parser<'a> {
     pub(super) fn truth(&self, part: Part) -> Result<Truth, Wrong> {

@@ -1,8 +1,8 @@
-//! Why a text is no gate, and what might have been meant.
+//! Why a text is no condition, and what might have been meant.
 
 use std::fmt;
 
-/// Why a text is no gate, in one line.
+/// Why a text is no condition, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// Where, in characters from 1.
@@ -13,7 +13,7 @@ pub struct Wrong {
 
 impl Wrong {
     /// Something wrong at a byte of `text`.
-    pub(super) fn at(text: &str, byte: usize, what: impl Into<String>) -> Wrong {
+    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Wrong {
         let before = text.get(..byte).unwrap_or(text);
         Wrong { column: before.chars().count() + 1, what: what.into() }
     }
@@ -31,7 +31,7 @@ impl std::error::Error for Wrong {}
 const LONGEST: usize = 24;
 
 /// `: did you mean 'p99'?`, or all the names there are.
-pub(super) fn instead(word: &str, known: &[&str]) -> String {
+pub(crate) fn instead(word: &str, known: &[&str]) -> String {
     let near = nearest(word, known);
     if near.is_empty() {
         return format!(": {}", known.join(", "));

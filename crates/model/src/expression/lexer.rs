@@ -1,4 +1,4 @@
-//! A gate's text in pieces.
+//! A condition's text in pieces.
 
 use super::tree::Literal;
 use super::unit::{self, UNITS};
@@ -6,14 +6,14 @@ use super::wrong::{Wrong, instead};
 
 /// A piece and the byte at which it begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Token<'a> {
-    pub(super) at: usize,
-    pub(super) kind: Kind<'a>,
+pub(crate) struct Token<'a> {
+    pub(crate) at: usize,
+    pub(crate) kind: Kind<'a>,
 }
 
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind<'a> {
+pub(crate) enum Kind<'a> {
     /// A number with its unit.
     Number(Literal),
     /// `ipv6.response.p99`, `verdict`, `worse`: words with dots between them.
@@ -47,12 +47,12 @@ const SIGNS: [(&str, &str); 15] = [
 const WORDS: [(&str, &str); 3] = [("and", "&&"), ("or", "||"), ("not", "!")];
 
 /// True of a word that is an operator, and so no name.
-pub(super) fn is_operator(word: &str) -> bool {
+pub(crate) fn is_operator(word: &str) -> bool {
     WORDS.iter().any(|(name, _)| *name == word)
 }
 
 /// All pieces of a text, the end as the last one.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Wrong> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Wrong> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
     loop {
@@ -188,11 +188,11 @@ fn leading(text: &str, of: impl Fn(char) -> bool) -> &str {
 }
 
 /// Whether a name may begin so.
-pub(super) fn begins_word(c: char) -> bool {
+pub(crate) fn begins_word(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
 /// Whether a name may go on so.
-pub(super) fn in_word(c: char) -> bool {
+pub(crate) fn in_word(c: char) -> bool {
     begins_word(c) || c.is_ascii_digit()
 }

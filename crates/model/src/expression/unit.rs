@@ -4,7 +4,7 @@ use Dimension::{Bare, Bytes, BytesPerS, Count, Number, Rate, Share, Time};
 
 /// What a value is of. Values are in seconds, bytes, and what is made of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dimension {
+pub(crate) enum Dimension {
     /// Seconds.
     Time,
     /// So many a second.
@@ -25,7 +25,7 @@ pub(super) enum Dimension {
 
 impl Dimension {
     /// What to call it in a message.
-    pub(super) fn noun(self) -> &'static str {
+    pub(crate) fn noun(self) -> &'static str {
         match self {
             Time => "a time",
             Rate => "a rate",
@@ -38,7 +38,7 @@ impl Dimension {
     }
 
     /// What a number would have to have behind it to be one of these.
-    pub(super) fn usual_unit(self) -> &'static str {
+    pub(crate) fn usual_unit(self) -> &'static str {
         match self {
             Time => "ms",
             Rate => "/s",
@@ -49,7 +49,7 @@ impl Dimension {
     }
 
     /// What both are of where they can be compared or added.
-    pub(super) fn joint(self, other: Dimension) -> Option<Dimension> {
+    pub(crate) fn joint(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (one, two) if one == two => Some(one),
             (Bare, Count) | (Count, Bare) => Some(Count),
@@ -60,7 +60,7 @@ impl Dimension {
     }
 
     /// What the product is of; none where it would be of nothing that is measured here.
-    pub(super) fn times(self, other: Dimension) -> Option<Dimension> {
+    pub(crate) fn times(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (Bare, any) | (any, Bare) => Some(any),
             (Share | Number, Share | Number) => Some(Number),
@@ -74,7 +74,7 @@ impl Dimension {
     }
 
     /// What the quotient is of.
-    pub(super) fn over(self, other: Dimension) -> Option<Dimension> {
+    pub(crate) fn over(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (any, Bare) => Some(any),
             (one, two) if one == two => Some(Number),
@@ -93,11 +93,11 @@ impl Dimension {
 
 /// A unit that may stand behind a number.
 #[derive(Debug, PartialEq)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     /// As it is written.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// What it makes of the number.
-    pub(super) dimension: Dimension,
+    pub(crate) dimension: Dimension,
     times: f64,
     /// Apart, since a division by 1,000 is exact where a product with 0.001 is not.
     by: f64,
@@ -105,7 +105,7 @@ pub(super) struct Unit {
 
 impl Unit {
     /// So many of them, in what values are in.
-    pub(super) fn value(&self, number: f64) -> f64 {
+    pub(crate) fn value(&self, number: f64) -> f64 {
         number * self.times / self.by
     }
 }
@@ -115,7 +115,7 @@ const fn unit(name: &'static str, dimension: Dimension, times: f64, by: f64) -> 
 }
 
 /// All there are.
-pub(super) const UNITS: [Unit; 21] = [
+pub(crate) const UNITS: [Unit; 21] = [
     unit("ns", Time, 1.0, 1e9),
     unit("us", Time, 1.0, 1e6),
     unit("ms", Time, 1.0, 1e3),
@@ -140,7 +140,7 @@ pub(super) const UNITS: [Unit; 21] = [
 ];
 
 /// The unit of that name.
-pub(super) fn find(name: &str) -> Option<&'static Unit> {
+pub(crate) fn find(name: &str) -> Option<&'static Unit> {
     static ALL: [Unit; 21] = UNITS;
     ALL.iter().find(|unit| unit.name == name)
 }

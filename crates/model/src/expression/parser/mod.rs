@@ -1,4 +1,4 @@
-//! From a gate's text to its checked tree.
+//! From a condition's text to its checked tree.
 
 mod fits;
 mod words;
@@ -10,8 +10,8 @@ use super::unit::Dimension;
 use super::wrong::Wrong;
 use super::{MOST_BYTES, MOST_NESTED};
 
-/// Reads a whole gate.
-pub(super) fn parse(text: &str, names: &Names) -> Result<Truth, Wrong> {
+/// Reads a whole condition.
+pub(crate) fn parse(text: &str, names: &Names) -> Result<Truth, Wrong> {
     if text.len() > MOST_BYTES {
         return Err(Wrong::at("", 0, format!("a gate has at most {MOST_BYTES} bytes")));
     }

@@ -1,4 +1,4 @@
-//! What a gate may speak of.
+//! What a condition may speak of.
 
 use super::lexer::{begins_word, in_word, is_operator};
 use super::tree::{End, Figure, Function, Place};
@@ -13,7 +13,9 @@ use sixmark_units::family::Family;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Names {
     sides: Vec<(String, Place)>,
-    pub(super) compared: bool,
+    /// What figures without a side's name are of, where there is one side alone.
+    pub(crate) alone: Option<Place>,
+    pub(crate) compared: bool,
 }
 
 impl Names {
@@ -26,7 +28,7 @@ impl Names {
         };
         let mut sides: Vec<(String, Place)> = families.into_iter().map(side).collect();
         sides.push(("total".to_owned(), Place::Total));
-        Names { sides, compared: false }
+        Names { sides, alone: None, compared: false }
     }
 
     /// Of `sixmark compare`: `a` and `b`, and what the sides are called, `a` and `b` here, where that
@@ -37,16 +39,21 @@ impl Names {
         let usable = |name: &str| a != b && !["a", "b"].contains(&name) && is_word(name);
         let own = own.into_iter().filter(|(name, _)| usable(name));
         sides.extend(own.map(|(name, place)| (name.to_owned(), place)));
-        Names { sides, compared: true }
+        Names { sides, alone: None, compared: true }
+    }
+
+    /// Of a trial of `--find-max`: figures without a side's name, for a trial has one family.
+    pub(crate) fn of_trial() -> Names {
+        Names { sides: Vec::new(), alone: Some(Place::Total), compared: false }
     }
 
     /// A side's name for examples.
-    pub(super) fn example(&self) -> &str {
+    pub(crate) fn example(&self) -> &str {
         self.sides.first().map_or("total", |(name, _)| name)
     }
 
     /// All sides' names.
-    pub(super) fn sides(&self) -> Vec<&str> {
+    pub(crate) fn sides(&self) -> Vec<&str> {
         self.sides.iter().map(|(name, _)| name.as_str()).collect()
     }
 
@@ -54,8 +61,11 @@ impl Names {
         self.sides.iter().find(|(known, _)| known == name).map(|&(_, place)| place)
     }
 
-    /// Reads `SIDE.FIGURE`, which stands at a byte of `text`.
-    pub(super) fn figure(&self, text: &str, at: usize, word: &str) -> Result<Figure, Wrong> {
+    /// Reads `SIDE.FIGURE`, or `FIGURE` where there is one side alone, which stands at a byte of `text`.
+    pub(crate) fn figure(&self, text: &str, at: usize, word: &str) -> Result<Figure, Wrong> {
+        if let Some(side) = self.alone {
+            return Ok(Figure { name: String::new(), side, metric: metric(text, at, ("", word))? });
+        }
         let (name, rest) = word.split_once('.').unwrap_or((word, ""));
         let side = self.side(name).ok_or_else(|| Wrong::at(text, at, self.no_side(name, word)))?;
         let figure_at = at + name.len() + usize::from(!rest.is_empty());
@@ -83,12 +93,12 @@ fn quantity(name: &str) -> Option<Quantity> {
     Quantity::named(name).filter(|quantity| quantity.entry().read.is_some())
 }
 
-/// Reads what stands behind the side's name.
+/// Reads what stands behind the side's name, which is empty where there is one side alone.
 fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric, Wrong> {
     let (first, rest) = figure.split_once('.').unwrap_or((figure, ""));
     let behind = at + first.len() + usize::from(!rest.is_empty());
     if let Some(phase) = TimedPhase::named(first) {
-        return point(text, behind, (&format!("{side}.{first}"), rest))
+        return point(text, behind, (&of(side, first), rest))
             .map(|point| Metric::Time(phase, point));
     }
     if first == "outcome" {
@@ -99,8 +109,13 @@ fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric,
     };
     match figure == first {
         true => Ok(Metric::Quantity(quantity)),
-        false => Err(Wrong::at(text, behind, format!("{side}.{first} has nothing behind it"))),
+        false => Err(Wrong::at(text, behind, format!("{} has nothing behind it", of(side, first)))),
     }
+}
+
+/// A figure as it is written.
+fn of(side: &str, figure: &str) -> String {
+    if side.is_empty() { figure.to_owned() } else { format!("{side}.{figure}") }
 }
 
 fn no_figure(side: &str, word: &str) -> String {
@@ -115,7 +130,10 @@ fn no_figure(side: &str, word: &str) -> String {
         .chain(quantities)
         .chain(["outcome"])
         .collect();
-    format!("{side} has no figure '{word}'{}", instead(word, &known))
+    match side {
+        "" => format!("no figure is called '{word}'{}", instead(word, &known)),
+        _ => format!("{side} has no figure '{word}'{}", instead(word, &known)),
+    }
 }
 
 fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<TimePoint, Wrong> {
@@ -141,7 +159,7 @@ fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, 
             text,
             at,
             match word {
-                "" => format!("expected an outcome, as in {side}.outcome.RESET"),
+                "" => format!("expected an outcome, as in {}", of(side, "outcome.RESET")),
                 _ => format!(
                     "no outcome is called '{word}'{}",
                     instead(word, &Outcome::ALL.map(Outcome::name))
@@ -152,7 +170,7 @@ fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, 
 }
 
 /// What can be asked of a metric, beside its verdict.
-pub(super) const FUNCTIONS: [Function; 8] = [
+pub(crate) const FUNCTIONS: [Function; 8] = [
     Function::Ratio(End::Value),
     Function::Ratio(End::Low),
     Function::Ratio(End::High),
@@ -164,7 +182,7 @@ pub(super) const FUNCTIONS: [Function; 8] = [
 ];
 
 /// What can be said of one.
-pub(super) const VERDICTS: [Verdict; 5] = [
+pub(crate) const VERDICTS: [Verdict; 5] = [
     Verdict::Better,
     Verdict::Worse,
     Verdict::Equivalent,

@@ -2,11 +2,11 @@
 
 use super::{Node, Parser, Part};
 use crate::comparison::{compared_metrics, parse_compared_metric};
-use crate::gate::lexer::Kind;
-use crate::gate::names::{FUNCTIONS, VERDICTS};
-use crate::gate::tree::{Function, Opinion, Value, dimension_of};
-use crate::gate::write::word as verdict_word;
-use crate::gate::wrong::{Wrong, instead};
+use crate::expression::lexer::Kind;
+use crate::expression::names::{FUNCTIONS, VERDICTS};
+use crate::expression::tree::{Function, Opinion, Value, dimension_of};
+use crate::expression::write::word as verdict_word;
+use crate::expression::wrong::{Wrong, instead};
 use crate::metric::{Metric, Quantity};
 
 impl<'a> Parser<'a> {
@@ -19,7 +19,8 @@ impl<'a> Parser<'a> {
         if let Some(verdict) = VERDICTS.into_iter().find(|&verdict| verdict_word(verdict) == word) {
             return Ok(Part { at, node: Node::Opinion(Opinion::Word(verdict)) });
         }
-        let alone = !word.contains('.') && !self.names.sides().contains(&word);
+        let known = self.names.alone.is_some() || self.names.sides().contains(&word);
+        let alone = !word.contains('.') && !known;
         if alone && parse_compared_metric(word).is_err() {
             return Err(self.wrong(at, self.no_word(word)));
         }

@@ -1,4 +1,4 @@
-//! A gate's tree as text that reads as the same tree again, with no bracket more than that takes.
+//! A condition's tree as text that reads as the same tree again, with no bracket more than that takes.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -99,7 +99,10 @@ impl Display for Literal {
 
 impl Display for Figure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.", self.name)?;
+        // A trial's own figures have no side.
+        if !self.name.is_empty() {
+            write!(f, "{}.", self.name)?;
+        }
         match self.metric {
             Metric::Outcome(outcome) => write!(f, "outcome.{outcome}"),
             other => write!(f, "{other}"),
@@ -116,14 +119,14 @@ impl Display for Opinion {
     }
 }
 
-/// A verdict as gates write it.
-pub(super) fn word(verdict: Verdict) -> &'static str {
+/// A verdict as conditions write it.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
     verdict.word()
 }
 
 impl Function {
     /// As it is written.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Function::Ratio(End::Value) => "ratio",
             Function::Ratio(End::Low) => "ratio_low",
@@ -139,7 +142,7 @@ impl Function {
 
 impl Relation {
     /// As it is written.
-    pub(super) fn sign(self) -> &'static str {
+    pub(crate) fn sign(self) -> &'static str {
         match self {
             Relation::Below => "<",
             Relation::AtMost => "<=",
