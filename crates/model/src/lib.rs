@@ -14,6 +14,7 @@ pub mod clocks;
 pub mod comparison;
 pub mod condition;
 pub mod content;
+pub mod csv_lines;
 pub mod document;
 mod expression;
 pub mod family_result;

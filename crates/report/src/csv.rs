@@ -1,7 +1,6 @@
 //! A line for each family, for spreadsheets (RFC 4180).
 
-use std::fmt::Write as _;
-
+use sixmark_model::csv_lines::{CsvLines, Ending};
 use sixmark_model::family_result::{FamilyResult, Requests};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::result::RunResult;
@@ -29,78 +28,64 @@ const HANDSHAKES: [&str; 5] =
 
 /// A header, a line for each family in use, and one for both together.
 pub fn lines(result: &RunResult) -> String {
-    let mut text = header();
+    let mut lines = CsvLines::new(Ending::Crlf);
+    lines.line(header());
     for (family, figures) in result.families.iter() {
-        let elapsed_s = result.elapsed_s_of(family);
-        row(&mut text, &family.to_string().to_lowercase(), elapsed_s, figures);
+        lines.line(row(family.word(), result.elapsed_s_of(family), figures));
     }
-    row(&mut text, "total", result.elapsed_s, &result.total);
-    text
+    lines.line(row("total", result.elapsed_s, &result.total));
+    lines.take()
 }
 
-fn header() -> String {
-    let mut text = String::from("family,elapsed_s,sent,completed,dropped,unsent,waited,resent");
-    Outcome::ALL.iter().for_each(|outcome| write_to(&mut text, outcome.name()));
-    for name in ["opened", "closed", "received_bytes", "body_bytes", "sent_bytes"] {
-        write_to(&mut text, name);
-    }
-    write_to(&mut text, "requests_per_s");
-    write_to(&mut text, "goodput_bytes_per_s");
-    for phase in TimedPhase::ALL.map(TimedPhase::name) {
-        write_to(&mut text, format_args!("{phase}_count"));
-        FIGURES.iter().for_each(|(name, _)| write_to(&mut text, format_args!("{phase}_{name}")));
-    }
-    for name in HANDSHAKES {
-        write_to(&mut text, name);
-    }
-    text + ",unaccepted\r\n"
+fn header() -> Vec<String> {
+    let counts =
+        ["family", "elapsed_s", "sent", "completed", "dropped", "unsent", "waited", "resent"];
+    let amounts = ["opened", "closed", "received_bytes", "body_bytes", "sent_bytes"];
+    let rates = ["requests_per_s", "goodput_bytes_per_s"];
+    let phases = TimedPhase::ALL.into_iter().flat_map(|phase| {
+        let names = std::iter::once("count").chain(FIGURES.map(|(name, _)| name));
+        names.map(move |name| format!("{}_{name}", phase.name()))
+    });
+    let outcomes = Outcome::ALL.iter().map(|outcome| outcome.name());
+    let before = counts.into_iter().chain(outcomes).chain(amounts).chain(rates).map(str::to_owned);
+    let after = HANDSHAKES.into_iter().chain(["unaccepted"]).map(str::to_owned);
+    before.chain(phases).chain(after).collect()
 }
 
-fn row(text: &mut String, name: &str, elapsed_s: f64, figures: &FamilyResult) {
-    text.push_str(name);
-    write_to(text, elapsed_s);
+fn row(name: &str, elapsed_s: f64, figures: &FamilyResult) -> Vec<String> {
+    let mut fields = vec![name.to_owned(), elapsed_s.to_string()];
     let Requests { sent, completed, dropped, unsent, waited, resent, .. } = figures.requests;
-    [sent, completed, dropped, unsent, waited, resent]
-        .iter()
-        .for_each(|number| write_to(text, number));
-    for outcome in Outcome::ALL {
-        write_to(text, figures.outcomes.get(outcome.name()).copied().unwrap_or(0));
-    }
+    fields.extend([sent, completed, dropped, unsent, waited, resent].map(|n| n.to_string()));
+    let count = |outcome: &Outcome| figures.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    fields.extend(Outcome::ALL.iter().map(|outcome| count(outcome).to_string()));
     let (connections, bytes) = (&figures.connections, &figures.bytes);
-    for number in [connections.opened, connections.closed, bytes.received, bytes.body, bytes.sent] {
-        write_to(text, number);
-    }
-    write_to(text, figures.requests_per_s);
-    write_to(text, figures.goodput_bytes_per_s);
+    let amounts = [connections.opened, connections.closed, bytes.received, bytes.body, bytes.sent];
+    fields.extend(amounts.map(|number| number.to_string()));
+    fields.extend([figures.requests_per_s, figures.goodput_bytes_per_s].map(|n| n.to_string()));
     for phase in TimedPhase::ALL {
-        summary(text, phase.durations(figures));
+        let summary = phase.durations(figures);
+        fields.push(written(summary.map(|summary| summary.count)));
+        fields.extend(FIGURES.map(|(_, figure)| written(summary.and_then(figure))));
     }
-    handshakes(text, figures.tls.as_ref());
-    write_to(text, figures.requests.unaccepted);
-    text.push_str("\r\n");
+    fields.extend(handshakes(figures.tls.as_ref()));
+    fields.push(figures.requests.unaccepted.to_string());
+    fields
 }
 
-fn handshakes(text: &mut String, tls: Option<&TlsResult>) {
+fn handshakes(tls: Option<&TlsResult>) -> [String; 5] {
     let counts = tls.map(|tls| tls.handshakes);
-    for count in [counts.map(|c| c.full), counts.map(|c| c.resumed), counts.map(|c| c.failed)] {
-        write_to(text, count.map_or(String::new(), |count| count.to_string()));
-    }
-    for us in [tls.and_then(|tls| tls.full_us.p50), tls.and_then(|tls| tls.resumed_us.p50)] {
-        write_to(text, us.map_or(String::new(), |us| us.to_string()));
-    }
+    [
+        written(counts.map(|of| of.full)),
+        written(counts.map(|of| of.resumed)),
+        written(counts.map(|of| of.failed)),
+        written(tls.and_then(|tls| tls.full_us.p50)),
+        written(tls.and_then(|tls| tls.resumed_us.p50)),
+    ]
 }
 
-/// Empty fields where there is none.
-fn summary(text: &mut String, summary: Option<&Summary>) {
-    write_to(text, summary.map_or(String::new(), |summary| summary.count.to_string()));
-    for (_, figure) in FIGURES {
-        let value = summary.and_then(figure);
-        write_to(text, value.map_or(String::new(), |value| value.to_string()));
-    }
-}
-
-fn write_to(text: &mut String, value: impl std::fmt::Display) {
-    let _ = write!(text, ",{value}");
+/// An empty field where there is none.
+fn written(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
 }
 
 #[cfg(test)]
@@ -117,12 +102,13 @@ mod tests {
         let plain = family_result(&tally, Vec::new(), 1.0, false);
         let tls = Some(tally.tls.result(&Tls::default()));
         let secure = FamilyResult { tls, ..plain.clone() };
-        let columns = header().split(',').count();
-        for (figures, end) in [(plain, ",,,,,0\r\n"), (secure, ",0,0,1,,,0\r\n")] {
-            let mut text = String::new();
-            row(&mut text, "ipv6", 1.0, &figures);
-            assert_eq!(text.split(',').count(), columns, "{text}");
-            assert!(text.ends_with(end), "{text}");
+        let columns = header().len();
+        let without = ["", "", "", "", "", "0"];
+        let with = ["0", "0", "1", "", "", "0"];
+        for (figures, end) in [(plain, without), (secure, with)] {
+            let fields = row("ipv6", 1.0, &figures);
+            assert_eq!(fields.len(), columns);
+            assert_eq!(fields[columns - end.len()..], end);
         }
     }
 }

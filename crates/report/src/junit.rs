@@ -1,7 +1,12 @@
 //! JUnit's XML, as Jenkins, GitLab and others show it: a test case a gate, and one that tells
 //! whether there was anything to measure.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
+use std::io;
+
+use quick_xml::Writer;
+use quick_xml::events::attributes::Attribute;
+use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::headline::Headline;
 use sixmark_model::comparison::result::ComparisonResult;
@@ -118,75 +123,96 @@ fn seen(ended: Ended, watched: &Watched) -> Result<(), String> {
 
 impl Suite<'_> {
     fn xml(&self) -> String {
-        let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        let counts = self.counts();
-        line(&mut xml, 0, &format!("<testsuites name=\"sixmark\"{counts}>"));
-        let (name, started) = (escaped(&self.name), escaped(timestamp(self.started)));
-        let suite = format!("<testsuite name=\"{name}\" timestamp=\"{started}\"{counts}>");
-        line(&mut xml, 1, &suite);
-        self.properties(&mut xml);
-        case(&mut xml, "could be measured", self.elapsed_s, self.measured.as_ref().err());
-        for gate in self.gates {
-            let failure = gate.failed.then_some(&gate.because);
-            case(&mut xml, &format!("fail if {}", gate.fail_if), 0.0, failure);
-        }
-        self.output(&mut xml);
-        line(&mut xml, 1, "</testsuite>");
-        line(&mut xml, 0, "</testsuites>");
+        let mut to = Writer::new_with_indent(Vec::new(), b' ', 2);
+        // Memory takes whatever is written to it.
+        let _ = self.write(&mut to);
+        let mut xml = String::from_utf8(to.into_inner()).unwrap_or_default();
+        xml.push('\n');
         xml
     }
 
-    fn counts(&self) -> String {
-        let failures = self.gates.iter().filter(|gate| gate.failed).count();
-        let failures = failures + usize::from(self.measured.is_err());
-        format!(
-            " tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"{}\"",
-            self.gates.len() + 1,
-            seconds(self.elapsed_s)
-        )
+    fn write(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        to.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        let all = to.create_element("testsuites").with_attribute(("name", "sixmark"));
+        all.with_attributes(self.counts()).write_inner_content(|to| {
+            let name = legal(&self.name);
+            let suite = to.create_element("testsuite").with_attribute(("name", name.as_str()));
+            let suite =
+                suite.with_attribute(("timestamp", legal(timestamp(self.started)).as_str()));
+            suite.with_attributes(self.counts()).write_inner_content(|to| self.inner(to))?;
+            Ok(())
+        })?;
+        Ok(())
     }
 
-    fn properties(&self, xml: &mut String) {
-        line(xml, 2, "<properties>");
-        for (name, value) in &self.properties {
-            let (name, value) = (escaped(name), escaped(value));
-            line(xml, 3, &format!("<property name=\"{name}\" value=\"{value}\"/>"));
+    fn inner(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        self.properties(to)?;
+        case(to, "could be measured", self.elapsed_s, self.measured.as_ref().err())?;
+        for gate in self.gates {
+            let failure = gate.failed.then_some(&gate.because);
+            case(to, &format!("fail if {}", gate.fail_if), 0.0, failure)?;
         }
-        line(xml, 2, "</properties>");
+        self.output(to)
+    }
+
+    fn counts(&self) -> [Attribute<'static>; 5] {
+        let failures = self.gates.iter().filter(|gate| gate.failed).count();
+        let failures = failures + usize::from(self.measured.is_err());
+        [
+            ("tests", (self.gates.len() + 1).to_string()),
+            ("failures", failures.to_string()),
+            ("errors", "0".to_owned()),
+            ("skipped", "0".to_owned()),
+            ("time", seconds(self.elapsed_s)),
+        ]
+        .map(|(name, value)| Attribute::from((name, Cow::Owned(value))))
+    }
+
+    fn properties(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        let all = to.create_element("properties");
+        all.write_inner_content(|to| {
+            for (name, value) in &self.properties {
+                let (name, value) = (legal(name), legal(value));
+                let property = to.create_element("property");
+                let property = property.with_attribute(("name", name.as_str()));
+                property.with_attribute(("value", value.as_str())).write_empty()?;
+            }
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// What decided the gates that passed too, and what is doubtful about all of them.
-    fn output(&self, xml: &mut String) {
+    fn output(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
         let passed = self.gates.iter().filter(|gate| !gate.failed);
-        let mut text = String::new();
-        passed.for_each(|gate| said(&mut text, "passed", &gate.because));
-        self.warnings.iter().for_each(|warning| said(&mut text, "warning", &warning.message));
+        let passed = passed.map(|gate| format!("passed: {}\n", gate.because));
+        let doubts = self.warnings.iter().map(|doubt| format!("warning: {}\n", doubt.message));
+        let text: String = passed.chain(doubts).collect();
         if !text.is_empty() {
-            line(xml, 2, &format!("<system-out>{}</system-out>", escaped_text(&text)));
+            let text = legal(&text);
+            to.create_element("system-out").write_text_content(BytesText::new(&text))?;
         }
+        Ok(())
     }
 }
 
-fn said(text: &mut String, what: &str, how: &str) {
-    // Writing to a string does not fail.
-    let _ = writeln!(text, "{what}: {how}");
-}
-
 /// A test case; where it failed, why.
-fn case(xml: &mut String, name: &str, time_s: f64, failure: Option<&String>) {
-    let (name, time) = (escaped(name), seconds(time_s));
-    let case = format!("<testcase classname=\"sixmark\" name=\"{name}\" time=\"{time}\"");
-    let Some(why) = failure else { return line(xml, 2, &format!("{case}/>")) };
-    line(xml, 2, &format!("{case}>"));
-    let (message, text) = (escaped(why), escaped_text(why));
-    line(xml, 3, &format!("<failure message=\"{message}\" type=\"gate\">{text}</failure>"));
-    line(xml, 2, "</testcase>");
-}
-
-fn line(xml: &mut String, depth: usize, text: &str) {
-    xml.push_str(&"  ".repeat(depth));
-    xml.push_str(text);
-    xml.push('\n');
+fn case(
+    to: &mut Writer<Vec<u8>>,
+    name: &str,
+    time_s: f64,
+    failure: Option<&String>,
+) -> io::Result<()> {
+    let (name, time) = (legal(name), seconds(time_s));
+    let case = to.create_element("testcase").with_attribute(("classname", "sixmark"));
+    let case = case.with_attribute(("name", name.as_str())).with_attribute(("time", time.as_str()));
+    let Some(why) = failure.map(|why| legal(why)) else { return case.write_empty().map(|_| ()) };
+    case.write_inner_content(|to| {
+        let failure = to.create_element("failure").with_attribute(("message", why.as_str()));
+        let failure = failure.with_attribute(("type", "gate"));
+        failure.write_text_content(BytesText::new(&why)).map(|_| ())
+    })?;
+    Ok(())
 }
 
 fn seconds(seconds: f64) -> String {
@@ -199,37 +225,12 @@ fn timestamp(rfc3339: &str) -> &str {
     rfc3339.get(.."2026-01-02T03:04:05".len()).unwrap_or(rfc3339)
 }
 
-/// For an attribute: a reader would make blanks of line breaks that are not escaped.
-fn escaped(text: &str) -> String {
-    escape(text, |c| matches!(c, '\t' | '\n' | '\r'))
+/// With what XML can't hold, not even escaped, replaced.
+fn legal(text: &str) -> String {
+    text.chars().map(|c| if allowed(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// For the text of an element: line breaks stay, but for carriage returns, which a reader would lose.
-fn escaped_text(text: &str) -> String {
-    escape(text, |c| c == '\r')
-}
-
-fn escape(text: &str, numbered: impl Fn(char) -> bool) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            c if numbered(c) => said_by_number(&mut escaped, c),
-            c if allowed(c) => escaped.push(c),
-            _ => escaped.push(char::REPLACEMENT_CHARACTER),
-        }
-    }
-    escaped
-}
-
-fn said_by_number(text: &mut String, c: char) {
-    let _ = write!(text, "&#{};", u32::from(c));
-}
-
-/// The production Char of XML 1.0; what it leaves out can't even be escaped.
+/// The production Char of XML 1.0.
 fn allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
 }

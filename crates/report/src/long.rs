@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::headline::Headline;
 use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::{ComparisonResult, SideName};
+use sixmark_model::csv_lines::{CsvLines, Ending};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::result::RunResult;
@@ -17,24 +18,26 @@ use sixmark_model::watch::Watched;
 
 use super::sheet::Named;
 
-const HEADER: &str = "document,kind,started,part,number,side,metric,value\r\n";
+const HEADER: [&str; 8] =
+    ["document", "kind", "started", "part", "number", "side", "metric", "value"];
 
 /// A header, and a line for each figure of each document.
 pub fn lines(documents: &[Named<'_>]) -> String {
-    let mut text = HEADER.to_owned();
+    let mut lines = CsvLines::new(Ending::Crlf);
+    lines.line(HEADER);
     for named in documents {
         match named.document {
-            Document::Run(result) => run(&mut text, named.name, result),
-            Document::Comparison(result) => comparison(&mut text, named.name, result),
-            Document::Study(result) => study(&mut text, named.name, result),
+            Document::Run(result) => run(&mut lines, named.name, result),
+            Document::Comparison(result) => comparison(&mut lines, named.name, result),
+            Document::Study(result) => study(&mut lines, named.name, result),
         }
     }
-    text
+    lines.take()
 }
 
 /// The fields that figures have in common, in the order of the header.
 struct Figures<'a> {
-    text: &'a mut String,
+    lines: &'a mut CsvLines,
     document: &'a str,
     kind: &'static str,
     started: &'a str,
@@ -43,9 +46,9 @@ struct Figures<'a> {
 /// Where figures stand within a document: a part, the number of a second or block, a side.
 type Place<'a> = (&'a str, Option<u64>, &'a str);
 
-fn run(text: &mut String, document: &str, result: &RunResult) {
+fn run(lines: &mut CsvLines, document: &str, result: &RunResult) {
     let kind = Headline::of_run(result).kind.name();
-    let mut to = Figures { text, document, kind, started: &result.started };
+    let mut to = Figures { lines, document, kind, started: &result.started };
     to.one((kind, None, ""), "elapsed_s", &result.elapsed_s.to_string());
     for (family, figures) in result.families.iter() {
         let side = family.to_string().to_lowercase();
@@ -63,8 +66,8 @@ fn run(text: &mut String, document: &str, result: &RunResult) {
     }
 }
 
-fn comparison(text: &mut String, document: &str, result: &ComparisonResult) {
-    let mut to = Figures { text, document, kind: "comparison", started: &result.started };
+fn comparison(lines: &mut CsvLines, document: &str, result: &ComparisonResult) {
+    let mut to = Figures { lines, document, kind: "comparison", started: &result.started };
     to.one(("comparison", None, ""), "elapsed_s", &result.elapsed_s.to_string());
     for side in [&result.sides.a, &result.sides.b] {
         to.one(("side", None, &side.name), "elapsed_s", &side.elapsed_s.to_string());
@@ -86,8 +89,8 @@ fn comparison(text: &mut String, document: &str, result: &ComparisonResult) {
 }
 
 /// A cell's name stands where others have a part; its levels are in the document.
-fn study(text: &mut String, document: &str, result: &StudyResult) {
-    let mut to = Figures { text, document, kind: "study", started: &result.started };
+fn study(lines: &mut CsvLines, document: &str, result: &StudyResult) {
+    let mut to = Figures { lines, document, kind: "study", started: &result.started };
     for (at, cell) in result.cells.iter().enumerate() {
         for (family, figures) in cell.families.iter() {
             let side = family.to_string().to_lowercase();
@@ -115,7 +118,7 @@ impl Figures<'_> {
     /// What was found for each metric, named `response.p50.ratio.value`.
     fn compared(&mut self, part: &str, comparison: &Comparison) {
         if let Some(said) = comparison.not_same() {
-            self.one((part, None, comparison.a.as_str()), "not_comparable", &quoted(said));
+            self.one((part, None, comparison.a.as_str()), "not_comparable", said);
         }
         for of in &comparison.metrics {
             let place = (part, None, comparison.a.as_str());
@@ -152,20 +155,8 @@ impl Figures<'_> {
 
     fn one(&mut self, (part, number, side): Place<'_>, metric: &str, value: &str) {
         let number = number.map_or(String::new(), |number| number.to_string());
-        let (document, side) = (quoted(self.document), quoted(side));
-        let (kind, started, metric) = (self.kind, quoted(self.started), quoted(metric));
-        let part = quoted(part);
-        let line =
-            format!("{document},{kind},{started},{part},{number},{side},{metric},{value}\r\n");
-        self.text.push_str(&line);
-    }
-}
-
-/// A field in quotes where it needs them.
-fn quoted(field: &str) -> String {
-    match field.contains([',', '"', '\r', '\n']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
+        let Figures { document, kind, started, .. } = *self;
+        self.lines.line([document, kind, started, part, &number, side, metric, value]);
     }
 }
 
@@ -175,12 +166,12 @@ mod tests {
 
     #[test]
     fn numbers_have_their_paths_and_names_their_quotes() {
-        let mut text = String::new();
+        let mut lines = CsvLines::new(Ending::Crlf);
         let started = "2026-01-01T00:00:00Z";
-        let mut to = Figures { text: &mut text, document: "a,\"b\"", kind: "run", started };
+        let mut to = Figures { lines: &mut lines, document: "a,\"b\"", kind: "run", started };
         let value = serde_json::json!({"p": {"x": 1, "y": null, "hdr": "z"}, "l": [1], "q": 2.5});
         to.all(("second", Some(3), "ipv6"), &value);
         let begin = "\"a,\"\"b\"\"\",run,2026-01-01T00:00:00Z,second,3,ipv6,";
-        assert_eq!(text, format!("{begin}p.x,1\r\n{begin}q,2.5\r\n"));
+        assert_eq!(lines.take(), format!("{begin}p.x,1\r\n{begin}q,2.5\r\n"));
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::seen::{closure, spoken};
+use crate::csv_lines::{CsvLines, Ending};
 use sixmark_wire::flow::{Hello, Observed, RoundTrips, Sent, Spoken, Transfer};
 
 /// How lines are written.
@@ -114,120 +115,111 @@ const EXCHANGE: &[Column<Transfer>] = &[
     ("unmeasured", |of| of.unmeasured.map_or(Field::Nothing, |why| Field::Word(why.words()))),
 ];
 
-impl Form {
+/// Lines of one form that are collected in memory.
+#[derive(Debug)]
+pub struct WatchLines(Collected);
+
+#[derive(Debug)]
+enum Collected {
+    Csv(Box<CsvLines>),
+    Json(String),
+}
+
+impl WatchLines {
+    /// None yet.
+    pub fn new(form: Form) -> WatchLines {
+        WatchLines(match form {
+            Form::Csv => Collected::Csv(CsvLines::new(Ending::Crlf).into()),
+            Form::Json => Collected::Json(String::new()),
+        })
+    }
+
     /// What a file of connections begins with.
-    pub fn connections(self, to: &mut String) {
+    pub fn connections(&mut self) {
         let names = CONNECTION.iter().map(|(name, _)| (*name).to_owned());
         let side = |side: &'static str| SENT.iter().map(move |(name, _)| format!("{side}_{name}"));
-        self.header(names.chain(side("client")).chain(side("server")), to);
+        self.header(names.chain(side("client")).chain(side("server")));
     }
 
     /// What a file of exchanges begins with.
-    pub fn exchanges(self, to: &mut String) {
-        self.header(EXCHANGE.iter().map(|(name, _)| (*name).to_owned()), to);
+    pub fn exchanges(&mut self) {
+        self.header(EXCHANGE.iter().map(|(name, _)| (*name).to_owned()));
     }
 
     /// One connection.
-    pub fn connection(self, of: &Observed, to: &mut String) {
-        let mut line = Line::new(self, to);
-        CONNECTION.iter().for_each(|(name, field)| line.field("", name, &field(of)));
+    pub fn connection(&mut self, of: &Observed) {
+        CONNECTION.iter().for_each(|(name, field)| self.field("", name, &field(of)));
         for (side, sent) in [("client_", &of.sent.from_client), ("server_", &of.sent.from_server)] {
-            SENT.iter().for_each(|(name, field)| line.field(side, name, &field(sent)));
+            SENT.iter().for_each(|(name, field)| self.field(side, name, &field(sent)));
         }
-        line.end();
+        self.end();
     }
 
     /// One exchange.
-    pub fn exchange(self, of: &Transfer, to: &mut String) {
-        let mut line = Line::new(self, to);
-        EXCHANGE.iter().for_each(|(name, field)| line.field("", name, &field(of)));
-        line.end();
+    pub fn exchange(&mut self, of: &Transfer) {
+        EXCHANGE.iter().for_each(|(name, field)| self.field("", name, &field(of)));
+        self.end();
     }
 
-    fn header(self, names: impl Iterator<Item = String>, to: &mut String) {
-        if self == Form::Csv {
-            to.push_str(&names.collect::<Vec<_>>().join(","));
-            to.push_str("\r\n");
+    /// Bytes that were collected, but for the last few thousand.
+    pub fn collected(&self) -> usize {
+        match &self.0 {
+            Collected::Csv(lines) => lines.collected(),
+            Collected::Json(lines) => lines.len(),
         }
     }
-}
 
-/// A line that is being written.
-struct Line<'a> {
-    form: Form,
-    to: &'a mut String,
-    first: bool,
-}
-
-impl<'a> Line<'a> {
-    fn new(form: Form, to: &'a mut String) -> Line<'a> {
-        if form == Form::Json {
-            to.push('{');
+    /// The lines so far, which are no longer here then.
+    pub fn take(&mut self) -> String {
+        match &mut self.0 {
+            Collected::Csv(lines) => lines.take(),
+            Collected::Json(lines) => std::mem::take(lines),
         }
-        Line { form, to, first: true }
+    }
+
+    fn header(&mut self, names: impl Iterator<Item = String>) {
+        if let Collected::Csv(lines) = &mut self.0 {
+            lines.line(names);
+        }
     }
 
     fn field(&mut self, side: &str, name: &str, field: &Field) {
-        if !std::mem::take(&mut self.first) {
-            self.to.push(',');
-        }
-        match self.form {
-            Form::Csv => csv(field, self.to),
-            Form::Json => {
-                let _ = write!(self.to, "\"{side}{name}\":");
-                json(field, self.to);
+        match &mut self.0 {
+            Collected::Csv(lines) => csv(field, lines),
+            Collected::Json(lines) => {
+                let before = if lines.is_empty() || lines.ends_with('\n') { '{' } else { ',' };
+                let _ = write!(lines, "{before}\"{side}{name}\":{}", json(field));
             }
         }
     }
 
-    fn end(self) {
-        self.to.push_str(if self.form == Form::Csv { "\r\n" } else { "}\n" });
-    }
-}
-
-fn plain(field: &Field, nothing: &str, to: &mut String) {
-    // Writing to memory does not fail.
-    let _ = match field {
-        Field::Nothing | Field::Word(_) | Field::Text(_) => write!(to, "{nothing}"),
-        Field::Number(number) => write!(to, "{number}"),
-        Field::Decimal(number) => write!(to, "{number}"),
-        Field::Truth(truth) => write!(to, "{truth}"),
-    };
-}
-
-/// Foreign text in which a spreadsheet finds no formula, and which is on one line.
-fn csv(field: &Field, to: &mut String) {
-    let text = match field {
-        Field::Word(word) => *word,
-        Field::Text(text) => text.as_str(),
-        other => return plain(other, "", to),
-    };
-    let odd = |c: char| matches!(c, ',' | '"') || c.is_control();
-    // An apostrophe makes a spreadsheet take what follows as text (OWASP, CSV injection).
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if !formula && !text.contains(odd) {
-        to.push_str(text);
-        return;
-    }
-    to.push('"');
-    if formula {
-        to.push('\'');
-    }
-    for c in text.chars() {
-        match c {
-            '"' => to.push_str("\"\""),
-            c if c.is_control() => to.push('\u{fffd}'),
-            c => to.push(c),
+    fn end(&mut self) {
+        match &mut self.0 {
+            Collected::Csv(lines) => lines.end(),
+            Collected::Json(lines) => lines.push_str("}\n"),
         }
     }
-    to.push('"');
 }
 
-fn json(field: &Field, to: &mut String) {
+fn csv(field: &Field, to: &mut CsvLines) {
     match field {
-        Field::Word(word) => to.push_str(&serde_json::Value::from(*word).to_string()),
-        Field::Text(text) => to.push_str(&serde_json::Value::from(text.as_str()).to_string()),
-        other => plain(other, "null", to),
+        Field::Nothing => to.field(""),
+        Field::Number(number) => to.field(number.to_string()),
+        Field::Decimal(number) => to.field(number.to_string()),
+        Field::Truth(truth) => to.field(truth.to_string()),
+        Field::Word(word) => to.field(word),
+        Field::Text(text) => to.foreign_field(text),
+    }
+}
+
+fn json(field: &Field) -> String {
+    match field {
+        Field::Nothing => "null".to_owned(),
+        Field::Number(number) => number.to_string(),
+        Field::Decimal(number) => number.to_string(),
+        Field::Truth(truth) => truth.to_string(),
+        Field::Word(word) => serde_json::Value::from(*word).to_string(),
+        Field::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
     }
 }
 
@@ -265,27 +257,4 @@ fn hello(spoken: &Spoken) -> Option<&Hello> {
 
 fn said(of: &Observed, what: fn(&Hello) -> Option<&String>) -> Field {
     hello(&of.spoken).and_then(what).map_or(Field::Nothing, |text| Field::Text(text.clone()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_spreadsheet_finds_no_formula_in_foreign_text() {
-        for (text, expected) in [
-            ("/plain", "/plain"),
-            ("a,\"b\"", "\"a,\"\"b\"\"\""),
-            ("=HYPERLINK(1)", "\"'=HYPERLINK(1)\""),
-            ("+1", "\"'+1\""),
-            ("-1", "\"'-1\""),
-            ("@SUM(A1)", "\"'@SUM(A1)\""),
-            ("\t=1", "\"'\u{fffd}=1\""),
-            ("a\nb", "\"a\u{fffd}b\""),
-        ] {
-            let mut line = String::new();
-            csv(&Field::Text(text.to_owned()), &mut line);
-            assert_eq!(line, expected);
-        }
-    }
 }

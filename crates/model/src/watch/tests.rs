@@ -1,6 +1,6 @@
 use std::net::SocketAddr;
 
-use super::lines::Form;
+use super::lines::{Form, WatchLines};
 use super::*;
 use crate::outcome::Outcome;
 use sixmark_units::family::{Family, PerFamily};
@@ -167,17 +167,24 @@ fn a_file_has_a_field_for_each_column_whatever_the_text() {
     let mut of = connection(ends(Family::Ipv6, 9), Closure::Refused);
     of.spoken = Spoken::Tls(Hello { server_name: Some("a,\"b".into()), ..Hello::default() });
     let exchange = exchange(ends(Family::Ipv4, 9), 0, true);
-    let [mut connections, mut exchanges] = [String::new(), String::new()];
-    Form::Csv.connections(&mut connections);
-    Form::Csv.connection(&of, &mut connections);
-    Form::Csv.exchanges(&mut exchanges);
-    Form::Csv.exchange(&exchange, &mut exchanges);
-    let [mut one, mut other] = [String::new(), String::new()];
-    Form::Json.connection(&of, &mut one);
-    Form::Json.exchange(&exchange, &mut other);
-    for (csv, json, odd) in
-        [(connections, one, "\"a,\"\"b\""), (exchanges, other, "\"/a,\"\"b\"\"\u{fffd}\"")]
-    {
+    let lines = |form, write: &dyn Fn(&mut WatchLines)| {
+        let mut lines = WatchLines::new(form);
+        write(&mut lines);
+        lines.take()
+    };
+    let connections = |lines: &mut WatchLines| {
+        lines.connections();
+        lines.connection(&of);
+    };
+    let exchanges = |lines: &mut WatchLines| {
+        lines.exchanges();
+        lines.exchange(&exchange);
+    };
+    for (write, odd) in [
+        (&connections as &dyn Fn(&mut WatchLines), "\"a,\"\"b\""),
+        (&exchanges, "\"/a,\"\"b\"\"\u{fffd}\""),
+    ] {
+        let [csv, json] = [Form::Csv, Form::Json].map(|form| lines(form, write));
         let (header, line) = csv.split_once("\r\n").unwrap();
         let object: serde_json::Value = serde_json::from_str(&json).unwrap();
         let mut names: Vec<_> = header.split(',').map(str::to_owned).collect();

@@ -157,13 +157,9 @@ fn rescued(error: &Error, document: &str, id: Option<Id>) -> Error {
     ))
 }
 
-/// A word as a shell takes it.
+/// A word as a shell takes it. One with a NUL, which no shell can hold, stays as it is.
 pub(super) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,[]".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
+    shlex::try_quote(text).unwrap_or_else(|_| text.into()).into_owned()
 }
 
 /// What would move a terminal's cursor has no place in a table.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use sixmark_model::watch::lines::Form;
+use sixmark_model::watch::lines::{Form, WatchLines};
 use sixmark_wire::flow::{Observed, Transfer};
 
 use super::Settings;
@@ -24,10 +24,9 @@ pub(super) struct Lines {
 #[derive(Debug)]
 struct Writer {
     path: PathBuf,
-    form: Form,
     /// None once something went wrong: nothing is written from then on.
     file: Option<File>,
-    collected: String,
+    lines: WatchLines,
     /// What that was, until it is told.
     lost: Option<String>,
 }
@@ -36,28 +35,28 @@ impl Lines {
     pub(super) fn create(settings: &Settings) -> Result<Lines, Error> {
         let mut connections = settings.connections.as_deref().map(Writer::create).transpose()?;
         let mut exchanges = settings.exchanges.as_deref().map(Writer::create).transpose()?;
-        connections.iter_mut().for_each(|to| to.form.connections(&mut to.collected));
-        exchanges.iter_mut().for_each(|to| to.form.exchanges(&mut to.collected));
+        connections.iter_mut().for_each(|to| to.lines.connections());
+        exchanges.iter_mut().for_each(|to| to.lines.exchanges());
         Ok(Lines { connections, exchanges })
     }
 
     pub(super) fn connection(&mut self, of: &Observed) {
         if let Some(to) = &mut self.connections {
-            to.form.connection(of, &mut to.collected);
-            to.flush_if(FULL);
+            to.lines.connection(of);
+            to.flush_if_full();
         }
     }
 
     pub(super) fn exchange(&mut self, of: &Transfer) {
         if let Some(to) = &mut self.exchanges {
-            to.form.exchange(of, &mut to.collected);
-            to.flush_if(FULL);
+            to.lines.exchange(of);
+            to.flush_if_full();
         }
     }
 
     /// Writes what there is, so that it outlives the process.
     pub(super) fn flush(&mut self) {
-        self.both().for_each(|to| to.flush_if(1));
+        self.both().for_each(|to| to.flush());
     }
 
     /// Why one can't be written any more, each once.
@@ -76,19 +75,25 @@ impl Writer {
         let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
         let file = output::create(path).map_err(cannot)?;
         let (path, file) = (path.to_owned(), Some(file));
-        Ok(Writer { path, form, file, collected: String::new(), lost: None })
+        Ok(Writer { path, file, lines: WatchLines::new(form), lost: None })
     }
 
-    fn flush_if(&mut self, least: usize) {
-        if self.collected.len() < least {
+    fn flush_if_full(&mut self) {
+        if self.lines.collected() >= FULL {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let collected = self.lines.take();
+        if collected.is_empty() {
             return;
         }
-        let written = self.file.as_mut().map(|file| file.write_all(self.collected.as_bytes()));
+        let written = self.file.as_mut().map(|file| file.write_all(collected.as_bytes()));
         if let Some(Err(error)) = written {
             self.file = None;
             self.lost = Some(unable(&self.path, &error));
         }
-        self.collected.clear();
     }
 }
 

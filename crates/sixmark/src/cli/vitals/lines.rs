@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::super::out::Place;
 use crate::output;
 use sixmark_machine::Error;
+use sixmark_model::csv_lines::{CsvLines, Ending};
 
 /// A file, or standard output, that is written line by line.
 pub(super) struct Lines {
@@ -31,18 +32,18 @@ impl Lines {
 
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Error> {
         let text = serde_json::to_string(value).map_err(io::Error::other);
-        let written = text.and_then(|text| self.put(&text));
+        let written = text.and_then(|text| self.put(&(text + "\n")));
         self.told(written)
     }
 
-    pub(super) fn line(&mut self, text: &str) -> Result<(), Error> {
+    /// Text that ends with a line feed.
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
         let written = self.put(text);
         self.told(written)
     }
 
     fn put(&mut self, text: &str) -> io::Result<()> {
         self.to.write_all(text.as_bytes())?;
-        self.to.write_all(b"\n")?;
         self.to.flush()
     }
 
@@ -62,27 +63,18 @@ pub(super) struct Columns(Vec<String>);
 
 impl Columns {
     /// A sample as a line, and before the first one the names of the columns.
-    pub(super) fn lines(&mut self, sample: &impl Serialize) -> Vec<String> {
+    pub(super) fn lines(&mut self, sample: &impl Serialize) -> String {
         let mut found = Vec::new();
         flatten("", &serde_json::to_value(sample).unwrap_or_default(), &mut found);
-        let mut lines = Vec::new();
+        let mut lines = CsvLines::new(Ending::Lf);
         if self.0.is_empty() {
             self.0 = found.iter().map(|(name, _)| name.clone()).collect();
-            lines.push(self.0.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(","));
+            lines.line(&self.0);
         }
         let known: std::collections::HashMap<&str, &str> =
             found.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let values = self.0.iter().map(|name| quoted(known.get(name.as_str()).unwrap_or(&"")));
-        lines.push(values.collect::<Vec<_>>().join(","));
-        lines
-    }
-}
-
-/// Where it is needed (RFC 4180).
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+        lines.line(self.0.iter().map(|name| known.get(name.as_str()).unwrap_or(&"")));
+        lines.take()
     }
 }
 
@@ -117,7 +109,8 @@ mod tests {
     fn lines_have_the_columns_of_the_first() {
         let mut columns = Columns::default();
         let first = json!({"a": 1, "l": [{"name": "x,y", "n": 2}, 7], "z": null});
-        assert_eq!(columns.lines(&first), ["a,\"l.x,y.n\",\"l.x,y.name\",l.1,z", "1,2,\"x,y\",7,"]);
-        assert_eq!(columns.lines(&json!({"z": 5, "new": 6})), [",,,,5"]);
+        let lines = "a,\"l.x,y.n\",\"l.x,y.name\",l.1,z\n1,2,\"x,y\",7,\n";
+        assert_eq!(columns.lines(&first), lines);
+        assert_eq!(columns.lines(&json!({"z": 5, "new": 6})), ",,,,5\n");
     }
 }

@@ -140,9 +140,8 @@ impl Taking {
         if json.is_err() {
             self.jsonl = None;
         }
-        let csv = self.csv.as_mut().map_or(Ok(()), |(lines, columns)| {
-            columns.lines(sample).iter().try_for_each(|line| lines.line(line))
-        });
+        let csv =
+            self.csv.as_mut().map_or(Ok(()), |(lines, columns)| lines.text(&columns.lines(sample)));
         if csv.is_err() {
             self.csv = None;
         }
