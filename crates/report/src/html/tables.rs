@@ -1,43 +1,41 @@
 //! Tables as HTML.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
+use sixmark_units::visible::visible;
 
 use crate::sheet::table::{Cell, Column, EffectScale, Kind, Row, Table};
 use sixmark_model::comparison::Verdict;
 
 use super::effect;
-use super::escape::escape;
 
 /// A table in a box of its own, which scrolls where the table is wider than the page.
-pub(super) fn table(text: &mut String, table: &Table) {
-    let caption = escape(&table.caption);
-    let wide = if table.columns.len() > 5 { " class=\"wide\"" } else { "" };
-    let _ = write!(
-        text,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table{wide}>\
-         <caption>{caption}</caption>\n<thead><tr>"
-    );
-    for column in &table.columns {
-        head(text, column, table.scale.as_ref());
-    }
-    text.push_str("</tr></thead>\n");
-    for group in &table.groups {
-        text.push_str("<tbody>");
-        if let Some(name) = &group.name {
-            let (name, columns) = (escape(name), table.columns.len());
-            let _ = writeln!(
-                text,
-                "<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"{columns}\">{name}</th></tr>"
-            );
+pub(super) fn table(table: &Table) -> Markup {
+    let caption = visible(&table.caption);
+    let wide = (table.columns.len() > 5).then_some("wide");
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(caption) {
+            table class=[wide] {
+                caption { (caption) }
+                thead { tr { @for column in &table.columns { (head(column, table.scale.as_ref())) } } }
+                @for group in &table.groups {
+                    tbody {
+                        @if let Some(name) = &group.name {
+                            tr {
+                                th class="group" scope="rowgroup" colspan=(table.columns.len()) {
+                                    (visible(name))
+                                }
+                            }
+                        }
+                        @for row in &group.rows { (row_of(table, row)) }
+                    }
+                }
+            }
         }
-        group.rows.iter().for_each(|row| row_of(text, table, row));
-        text.push_str("</tbody>\n");
     }
-    text.push_str("</table></div>\n");
 }
 
 /// A verdict with its sign, so that it is not told by colour alone.
-pub(super) fn verdict(verdict: Verdict) -> String {
+pub(super) fn verdict(verdict: Verdict) -> Markup {
     let (class, sign) = match verdict {
         Verdict::Better => ("better", "▲"),
         Verdict::Worse => ("worse", "▼"),
@@ -46,50 +44,52 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::NotComparable => ("not_comparable", "≠"),
     };
     let word = Cell::Verdict(verdict);
-    let word = word.text();
-    format!("<span class=\"chip {class}\"><span aria-hidden=\"true\">{sign}</span> {word}</span>")
+    html! {
+        span class={ "chip " (class) } { span aria-hidden="true" { (sign) } " " (word.text()) }
+    }
 }
 
-fn head(text: &mut String, column: &Column, scale: Option<&EffectScale>) {
-    let name = escape(&column.name);
-    match (column.kind, scale) {
-        (Kind::Number, _) => {
-            let _ = write!(text, "<th scope=\"col\" class=\"n\">{name}</th>");
-        }
-        (Kind::Drawn, Some(scale)) => {
-            let axis = effect::axis(scale);
-            let _ = write!(text, "<th scope=\"col\" class=\"drawn\">{name}{axis}</th>");
-        }
-        _ => {
-            let _ = write!(text, "<th scope=\"col\">{name}</th>");
+fn head(column: &Column, scale: Option<&EffectScale>) -> Markup {
+    let name = visible(&column.name);
+    html! {
+        @match (column.kind, scale) {
+            (Kind::Number, _) => th scope="col" class="n" { (name) },
+            (Kind::Drawn, Some(scale)) => th scope="col" class="drawn" { (name) (effect::axis(scale)) },
+            _ => th scope="col" { (name) },
         }
     }
 }
 
-fn row_of(text: &mut String, table: &Table, row: &Row) {
-    let label = escape(row.label.text());
-    let _ = write!(text, "<tr><th scope=\"row\"{}>{label}</th>", value(&row.label));
+fn row_of(table: &Table, row: &Row) -> Markup {
     let kinds = table.columns.iter().skip(1).map(|column| column.kind);
-    for (cell, kind) in row.cells.iter().zip(kinds) {
-        let class = match kind {
-            Kind::Number => " class=\"n\"",
-            Kind::Words => " class=\"w\"",
-            Kind::Drawn => " class=\"drawn\"",
-        };
-        let inner = match (cell, &table.scale) {
-            (Cell::Verdict(of), _) => verdict(*of),
-            (Cell::Effect(estimate), Some(scale)) => effect::drawn(estimate, scale),
-            (cell, _) => escape(cell.text()),
-        };
-        let _ = write!(text, "<td{class}{}>{inner}</td>", value(cell));
+    html! {
+        tr {
+            th scope="row" data-v=[value(&row.label)] { (visible(row.label.text())) }
+            @for (cell, kind) in row.cells.iter().zip(kinds) {
+                td class=(class(kind)) data-v=[value(cell)] {
+                    @match (cell, &table.scale) {
+                        (Cell::Verdict(of), _) => (verdict(*of)),
+                        (Cell::Effect(estimate), Some(scale)) => (effect::drawn(estimate, scale)),
+                        (cell, _) => (visible(cell.text())),
+                    }
+                }
+            }
+        }
     }
-    text.push_str("</tr>\n");
+}
+
+fn class(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Number => "n",
+        Kind::Words => "w",
+        Kind::Drawn => "drawn",
+    }
 }
 
 /// The number as charts have it.
-fn value(cell: &Cell) -> String {
+fn value(cell: &Cell) -> Option<f64> {
     match cell {
-        Cell::Number(_, value) => format!(" data-v=\"{value}\""),
-        _ => String::new(),
+        Cell::Number(_, value) => Some(*value),
+        _ => None,
     }
 }

@@ -48,7 +48,16 @@ fn tidy(html: &str) -> String {
     });
     let lines: Vec<&str> =
         text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines.join("").replace('<', "\n<").trim_start().to_owned() + "\n"
+    // The same in HTML, whoever writes it.
+    let text = lines.join("").replace("&#39;", "'");
+    let tags = text.split('<').skip(1).map(|tag| match tag.split_once("/>") {
+        Some((of, rest)) => {
+            let name = of.split(' ').next().unwrap();
+            format!("<{of}>\n</{name}>{rest}\n")
+        }
+        None => format!("<{tag}\n"),
+    });
+    tags.collect()
 }
 
 /// With what is between each `begin` and `end` replaced.
