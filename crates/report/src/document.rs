@@ -1,14 +1,35 @@
 //! Any document as text.
 
 use sixmark_model::document::Document;
+use sixmark_model::study::result::{Published, StudyResult};
 
-use crate::{comparison, study, text};
+use crate::{comparison, markdown, sheet, terminal, text};
 
 /// What the terminal showed when the document was made, but for warnings.
 pub fn document_text(document: &Document) -> String {
     match document {
         Document::Run(result) => text::table(result),
         Document::Comparison(result) => comparison::table(result),
-        Document::Study(result) => study::report(result, study::Style::Text),
+        Document::Study(result) => study_text(result),
     }
+}
+
+/// A study for a terminal: what was found, the figures, what was published, doubts.
+pub fn study_text(study: &StudyResult) -> String {
+    terminal::sheet(&sheet::of_study("", study))
+}
+
+/// The same as Markdown, with all that a page shows but charts.
+pub fn study_markdown(study: &StudyResult) -> String {
+    markdown::section(&sheet::of_study("", study))
+}
+
+/// For a terminal, what published figures say when they are worked out anew.
+pub fn published_text(published: &Published) -> String {
+    terminal::sheet(&sheet::of_published(published))
+}
+
+/// The same as Markdown.
+pub fn published_markdown(published: &Published) -> String {
+    markdown::section(&sheet::of_published(published))
 }

@@ -18,12 +18,12 @@ pub mod markdown;
 pub mod metrics;
 mod reasons;
 pub mod sheet;
-pub mod study;
+mod terminal;
 pub mod text;
 pub mod traffic;
 pub mod vitals;
 
-pub use document::document_text;
+pub use document::{document_text, published_markdown, published_text, study_markdown, study_text};
 
 /// A named figure of something.
 type Figure<T> = (&'static str, fn(&T) -> Option<f64>);

@@ -6,26 +6,26 @@ use super::sheet::table::{Cell, Column, Kind, Table};
 use super::sheet::{self, Block, Named, Part, Sheet};
 use sixmark_model::provenance::Warning;
 
-/// Parts that are not folded.
-const OPEN: [&str; 5] = ["Gates", "Verdicts", "Figures", "Comparisons", "Tables"];
-
 /// A section a document.
 pub fn page(documents: &[Named<'_>]) -> String {
     let sections: Vec<String> = documents.iter().map(|named| section(&sheet::of(*named))).collect();
     sections.join("\n---\n\n")
 }
 
-fn section(sheet: &Sheet) -> String {
+/// One document's.
+pub(super) fn section(sheet: &Sheet) -> String {
     let mut text = format!("### {}: {}\n\n", sheet.kind, escape(&sheet.title));
     let verdict = sheet.headline.verdict.map(|verdict| Cell::Verdict(verdict).text().to_owned());
     let verdict = verdict.map_or(String::new(), |word| format!("**{}** – ", word.to_uppercase()));
     let _ = writeln!(text, "{verdict}{}\n", escape(&sheet.headline.sentence));
     for note in &sheet.headline.notes {
-        let _ = writeln!(text, "{}\n", note.split('`').map(escape).collect::<Vec<_>>().join("`"));
+        let _ = writeln!(text, "{}\n", coded(note));
     }
     warnings(&mut text, &sheet.warnings);
     sheet.parts.iter().for_each(|one| part(&mut text, one));
-    let about: Vec<String> = sheet.about.iter().map(|phrase| escape(phrase)).collect();
+    let when = Some(&sheet.when).filter(|when| !when.is_empty());
+    let about = when.into_iter().chain(&sheet.about).map(|phrase| escape(phrase));
+    let about: Vec<String> = about.collect();
     let _ = writeln!(text, "{}", about.join(" · "));
     text
 }
@@ -39,14 +39,14 @@ fn warnings(text: &mut String, all: &[Warning]) {
     }
 }
 
-/// Charts have no place here; of their tables, those of the open parts would be too many.
+/// Charts have no place here, and of curves the main points are among the figures.
 fn part(text: &mut String, of: &Part) {
     let mut inner = String::new();
     of.blocks.iter().for_each(|one| block(&mut inner, one));
     if inner.is_empty() {
         return;
     }
-    if OPEN.contains(&of.heading) {
+    if !of.folded {
         text.push_str(&inner);
         return;
     }
@@ -58,12 +58,25 @@ fn block(text: &mut String, of: &Block) {
     match of {
         Block::Table(of) => table(text, of),
         Block::Folded(_, blocks) => blocks.iter().for_each(|one| block(text, one)),
-        // The curves' main points are among the figures, and so is what is said of them.
-        Block::Charts(_) | Block::Heading(_) | Block::Text(_) => {}
+        Block::Heading(words) => {
+            let _ = writeln!(text, "**{}**\n", escape(words));
+        }
+        Block::Text(words) => {
+            let _ = writeln!(text, "{}\n", coded(words));
+        }
+        Block::Charts(_) | Block::Aside(_) => {}
     }
 }
 
+/// Text in which back quotes mean code.
+fn coded(words: &str) -> String {
+    words.split('`').map(escape).collect::<Vec<_>>().join("`")
+}
+
 fn table(text: &mut String, of: &Table) {
+    if !of.caption.is_empty() {
+        let _ = writeln!(text, "**{}**\n", escape(&of.caption));
+    }
     let shown = |kind: Kind| kind != Kind::Drawn;
     let columns: Vec<&Column> = of.columns.iter().filter(|column| shown(column.kind)).collect();
     let names: Vec<String> = columns.iter().map(|column| escape(&column.name)).collect();

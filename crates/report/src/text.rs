@@ -2,14 +2,12 @@
 
 mod agreed;
 mod path;
-mod truth;
 mod watched;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use sixmark_http::Version;
-use sixmark_model::calibration::{Calibration, Difference, Floor, Leg};
 use sixmark_model::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::outcome::Outcome;
@@ -23,8 +21,8 @@ use sixmark_model::watch::Watched;
 use sixmark_units::family::Family;
 
 use super::Figure;
-use super::comparison::wrapped;
-use super::find;
+use super::sheet;
+use super::terminal::{self, wrapped};
 use sixmark_model::timed_phase::TimedPhase;
 use sixmark_model::watch::describe_hidden;
 use sixmark_units::quantity::{bytes, count, duration_us};
@@ -55,15 +53,6 @@ const LEFT_OUT: [Figure<FamilyResult>; 7] = [
 const DISPLACED: [Figure<FamilyResult>; 1] =
     [("  displaced", |f| Some(f.connections.displaced as f64))];
 
-/// A phase of the noise floor, and how far the families are apart in it.
-type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
-
-const FLOOR: [FloorPhase; 3] = [
-    ("connect", |floor| &floor.connect_us, |apart| apart.connect),
-    ("wait", |floor| &floor.wait_us, |apart| apart.wait),
-    ("response", |floor| &floor.response_us, |apart| apart.response),
-];
-
 /// Whose clock times are from, in words.
 const CLOCKS: [(PhaseClock, &str); 3] = [
     (PhaseClock::Kernel, "the kernel's clock"),
@@ -92,8 +81,9 @@ const NO_VERDICT: &str =
 /// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
 pub fn table(result: &RunResult) -> String {
     let mut text = headline(result);
-    noise_floor(&mut text, result.calibration.as_ref());
-    truth::lines(&mut text, result.truth.as_ref());
+    sheet::search(result).iter().for_each(|part| terminal::part(&mut text, part));
+    sheet::clock_checks(result).iter().for_each(|part| terminal::part(&mut text, part));
+    text.push('\n');
     let sides = Family::BOTH.map(|family| result.families.of(family));
     let clocks = result.generator.as_ref().and_then(|generator| generator.timestamps.phases);
     let hidden = Family::BOTH.map(|family| result.hides_exchanges(family));
@@ -121,8 +111,11 @@ pub fn table(result: &RunResult) -> String {
     if result.plan.is_some() && result.find_max.is_none() && sides.iter().all(Option::is_some) {
         let _ = writeln!(text, "{NO_VERDICT}");
     }
-    text.push_str(&result.vitals.as_ref().map_or_else(String::new, super::vitals::costs));
     columns.clocks(&mut text);
+    sheet::costs(result).iter().for_each(|part| terminal::part(&mut text, part));
+    if !result.gates.is_empty() {
+        text.push('\n');
+    }
     text.push_str(&super::gates::lines(&result.gates));
     text
 }
@@ -140,9 +133,6 @@ fn headline(result: &RunResult) -> String {
         mix(&mut text, plan);
     }
     lookups(&mut text, &result.dns);
-    if let Some(found) = &result.find_max {
-        text.push_str(&find::summary(found));
-    }
     if let Some(watched) = &result.watched {
         text.push_str(&watched::head(watched));
     }
@@ -159,7 +149,6 @@ fn headline(result: &RunResult) -> String {
     if let Some(said) = result.not_same() {
         let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
     }
-    text.push('\n');
     text
 }
 
@@ -208,27 +197,6 @@ fn generator(generator: &Generator) -> String {
     let noun = if *threads == 1 { "thread" } else { "threads" };
     let kernel = generator.timestamps.mode == Timestamps::Kernel;
     format!("{threads} {noun}, {driver}{}", if kernel { ", kernel time" } else { "" })
-}
-
-/// What the generator adds to the times, in the table's columns: p50 and p99.
-fn noise_floor(text: &mut String, calibration: Option<&Calibration>) {
-    let Some(calibration) = calibration else { return };
-    line(text, "noise floor: loopback", "IPv6 p50/p99", "IPv4 p50/p99", "p50 apart by");
-    for Leg { connections, families, difference_us: apart } in &calibration.legs {
-        for (phase, of, difference) in FLOOR {
-            let [v6, v4] = Family::BOTH.map(|family| {
-                let summary = families.of(family).map(of);
-                summary.and_then(both_quantiles).unwrap_or_default()
-            });
-            let apart = difference(apart).map_or(String::new(), duration_us);
-            line(text, &format!("-c {connections:<6} {phase}"), &v6, &v4, &apart);
-        }
-    }
-    text.push('\n');
-}
-
-fn both_quantiles(summary: &Summary) -> Option<String> {
-    Some(format!("{}/{}", duration_us(summary.p50?), duration_us(summary.p99?)))
 }
 
 /// What resolving names took: it is part of no other time.

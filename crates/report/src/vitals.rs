@@ -4,14 +4,12 @@ use std::fmt::Write as _;
 
 use sixmark_model::provenance::Ended;
 use sixmark_model::vitals::Sample;
-use sixmark_model::vitals::cost::{Cost, Method};
 use sixmark_model::vitals::group::Kind;
 use sixmark_model::vitals::host::{CpuTimes, Host};
 use sixmark_model::vitals::network::Ip;
 use sixmark_model::vitals::result::VitalsResult;
-use sixmark_model::vitals::section::{Place, Vitals};
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_units::quantity::{bytes, count, duration_us};
+use sixmark_units::quantity::{bytes, count};
 
 /// The whole report, at most 100 columns wide; ends with a line feed.
 pub fn table(result: &VitalsResult) -> String {
@@ -58,39 +56,6 @@ pub fn live(elapsed_s: u64, change: &Sample) -> String {
         .map(|group| format!("   {} {:.0} %", group.name, group.cpu_us() as f64 / seconds / 1e4))
         .collect();
     format!("{elapsed_s:>4} s   cpu {cpu:.0} %{groups}{families}")
-}
-
-/// Lines about what a run cost; nothing where nothing is known.
-pub fn costs(vitals: &Vitals) -> String {
-    let mut text = String::new();
-    cost_line(&mut text, "cpu", "client", vitals.client.cost(), &vitals.client);
-    if let Some(server) = &vitals.server {
-        cost_line(&mut text, "", "server", server.cost(), server);
-    }
-    text
-}
-
-fn cost_line(text: &mut String, head: &str, whose: &str, cost: Option<&Cost>, place: &Place) {
-    let Some(cost) = cost.filter(|cost| cost.us_per_request.is_some()) else { return };
-    let of = |family| match (cost.families.of(family), cost.method) {
-        (Some(of), Some(Method::Regression)) => {
-            let half = of.interval_us.map_or(0.0, |[low, high]| (high - low) / 2.0);
-            format!("{} +- {}", duration_us(of.us_per_request), duration_us(half))
-        }
-        (Some(of), _) => duration_us(of.us_per_request),
-        (None, _) => String::new(),
-    };
-    let all = cost.us_per_request.map_or_else(String::new, duration_us);
-    let what = if place.processes.is_some() { "processes" } else { "machine" };
-    let gb = cost.s_per_gb.map_or_else(String::new, |s| format!(", {} a GB", duration_us(s * 1e6)));
-    let families = Family::BOTH.map(of);
-    let mut head = head;
-    if families.iter().any(|of| !of.is_empty()) {
-        let [ipv6, ipv4] = families;
-        let _ = writeln!(text, "{head:<10}{whose:<10}{ipv6:>18}{ipv4:>16}");
-        head = "";
-    }
-    let _ = writeln!(text, "{head:<10}{whose:<10}{all} a request{gb} ({what})");
 }
 
 fn processors(text: &mut String, result: &VitalsResult) {

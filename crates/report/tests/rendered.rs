@@ -13,8 +13,8 @@ use sixmark_model::document::Document;
 use sixmark_model::study::result::StudyResult;
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_report::sheet::Named;
-use sixmark_report::study::Style;
-use sixmark_report::{csv, document_text, junit, long, markdown, study, vitals};
+use sixmark_report::{csv, document_text, junit, long, markdown, vitals};
+use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
 
 use rendered::documents::{self, Verdicts};
 use rendered::pages;
@@ -89,7 +89,8 @@ fn a_study() {
     let document = documents::recorded("study");
     whole("study", &document);
     let Document::Study(result) = document else { panic!("not a study") };
-    assert_snapshot!("study.report-md", study::report(&result, Style::Markdown));
+    assert_eq!(study_text(&result), document_text(&Document::Study(result.clone())));
+    assert!(study_markdown(&result).starts_with("### Study, quick form: Two sizes"));
     whole("study-turned", &Document::Study(documents::turned(*result).into()));
 }
 
@@ -98,8 +99,8 @@ fn a_published_study() {
     let Document::Study(result) = documents::recorded("study") else { panic!("not a study") };
     let StudyResult { published, .. } = documents::turned(*result);
     let published = published.unwrap();
-    assert_snapshot!("published.text", study::reanalysis(&published, Style::Text));
-    assert_snapshot!("published.md", study::reanalysis(&published, Style::Markdown));
+    assert_snapshot!("published.text", published_text(&published));
+    assert_snapshot!("published.md", published_markdown(&published));
 }
 
 #[test]

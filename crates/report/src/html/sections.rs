@@ -26,7 +26,9 @@ pub(super) fn sheet(of: &Sheet, number: usize, level: usize) -> Markup {
             header {
                 p.kind { (of.kind) " " code { (visible(&of.name)) } }
                 (heading(level, html! { (visible(&of.title)) }))
-                ul.about { @for phrase in &of.about { li { (visible(phrase)) } } }
+                ul.about {
+                    @if !of.when.is_empty() { li { (of.when) } }
+                    @for phrase in &of.about { li { (visible(phrase)) } } }
             }
             (headline(&of.headline))
             (warnings(&of.warnings, level + 1))
@@ -131,7 +133,7 @@ fn blocks(all: &[Block], level: usize, ids: &mut Ids) -> Markup {
 fn block(of: &Block, level: usize, ids: &mut Ids) -> Markup {
     match of {
         Block::Heading(words) => heading(level, html! { (visible(words)) }),
-        Block::Text(words) => html! { p { (coded(words)) } },
+        Block::Text(words) | Block::Aside(words) => html! { p { (coded(words)) } },
         Block::Table(table) => tables::table(table),
         Block::Charts(all) => charts::charts(all, ids),
         Block::Folded(summary, inner) => html! {

@@ -15,7 +15,7 @@ pub(super) fn part(result: &ComparisonResult) -> Option<Part> {
         return None;
     }
     let charts = vec![throughput(result), times(result)];
-    Part::new("Block by block", vec![Block::Charts(charts)])
+    Part::new("Block by block", vec![Block::Charts(charts)]).map(Part::off_terminal)
 }
 
 /// What a line's name ends with, how it is drawn, and its points.

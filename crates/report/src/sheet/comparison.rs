@@ -3,8 +3,6 @@
 use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::{ComparisonResult, Order, Schedule};
 
-use crate::comparison::noise_floor;
-
 use super::side::{Sides, shown};
 use super::table::{Cell, Column, Row, Table};
 use super::{
@@ -16,20 +14,21 @@ use super::{
 pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let sides = Sides::of_comparison(result);
     let parts = [
-        gates::part(&result.gates),
+        gates::part(&result.gates).map(Part::off_terminal),
         effects::part(&result.comparison),
         blocks::part(result),
         phases::part(&sides),
-        figures::part(&sides),
-        outcomes::part(&sides),
-        path::part(&sides),
-        noise(result.noise.as_ref()),
+        figures::part(&sides).map(Part::off_terminal),
+        outcomes::part(&sides).map(Part::off_terminal),
+        path::part(&sides).map(Part::off_terminal),
+        noise(result.noise.as_ref()).map(Part::off_terminal),
         setting::part(measured(result)),
     ];
     Sheet {
         name: name.to_owned(),
         kind: "Comparison",
         title: title(result),
+        when: setting::when(&result.started),
         about: about(result),
         headline: headline(result),
         tiles: tiles(&sides, &result.comparison),
@@ -47,19 +46,24 @@ fn title(result: &ComparisonResult) -> String {
 fn about(result: &ComparisonResult) -> Vec<String> {
     let Schedule { pairs, order, block_s, block_requests, .. } = result.schedule;
     let each = match (block_s, block_requests) {
-        (Some(s), _) => format!("blocks of {}", write::time(s * 1e6)),
-        (None, Some(n)) => format!("blocks of {} requests", write::count(n)),
+        (Some(s), _) => format!(" of blocks of {}", write::time(s * 1e6)),
+        (None, Some(n)) => format!(" of blocks of {} requests", write::count(n)),
         (None, None) => String::new(),
     };
     let order = match order {
         Order::Abba => "ABBA, BAAB",
         Order::Random => "in random order",
     };
+    let compared = result.comparison.pairs;
+    let [a, b] =
+        [&result.sides.a, &result.sides.b].map(|side| write::count(side.figures.requests.sent));
     let said = [
-        setting::when(&result.started),
         format!("{:.1} s", result.elapsed_s),
-        format!("{pairs} pairs"),
-        each,
+        format!("{a} and {b} requests"),
+        match compared == pairs as usize {
+            true => format!("{pairs} pairs{each}"),
+            false => format!("{compared} of {pairs} pairs{each}"),
+        },
         order.to_owned(),
         setting::pace(&result.sides.a.plan),
         setting::protocol(&result.sides.a.plan),
@@ -70,11 +74,30 @@ fn about(result: &ComparisonResult) -> Vec<String> {
 
 fn headline(result: &ComparisonResult) -> Headline {
     let mut headline = verdict::of(&result.comparison);
-    headline.notes.extend(noise_floor(result, shown));
+    headline.notes.extend(noise_floor(result));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
         headline.notes.push(verdict::SATURATED.to_owned());
     }
     headline
+}
+
+/// What side A against itself says of the primary metric, where that was measured (`--calibrate`).
+fn noise_floor(result: &ComparisonResult) -> Option<String> {
+    let noise = result.noise.as_ref()?;
+    let primary = result.comparison.metrics.first()?;
+    let (side, what) = (shown(&noise.a), primary.metric.noun());
+    let Some(floor) = primary.noise_floor else {
+        return Some(format!(
+            "Noise floor: unknown, {side} can’t be compared with itself in {what}."
+        ));
+    };
+    let found = noise.metrics.iter().find(|of| of.metric == primary.metric);
+    let found = found.and_then(verdict::measured).map_or(String::new(), |said| said + ", ");
+    Some(format!(
+        "Noise floor: {side} differs from itself by up to {} in {what} ({found}{} pairs).",
+        write::percent(floor),
+        noise.pairs
+    ))
 }
 
 /// What the blocks say, of the sides and of how they differ, wherever they say anything.
@@ -116,7 +139,7 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
     let text = "What the same comparison says of two sides that are the same: smaller differences \
                 can’t be told from it.";
     let table = Block::Table(Table::new(caption, columns, rows));
-    Part::new("Noise floor", vec![Block::Text(text.into()), table])
+    Part::new("Noise floor", vec![Block::Aside(text.into()), table])
 }
 
 fn measured(result: &ComparisonResult) -> Vec<Block> {

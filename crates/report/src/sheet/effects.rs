@@ -25,7 +25,7 @@ pub(super) fn part(comparison: &Comparison) -> Option<Part> {
         let words = format!("Block effects of {} other metrics", others.len());
         blocks.push(Block::Folded(words, vec![Block::Charts(others)]));
     }
-    Part::new("Verdicts", blocks)
+    Part::new("Verdicts", blocks).map(Part::open)
 }
 
 fn verdicts(comparison: &Comparison) -> Table {
@@ -38,10 +38,10 @@ fn verdicts(comparison: &Comparison) -> Table {
         Column::number("Change"),
         Column::number("Interval"),
         Column::drawn("Interval and margin"),
-        Column::number("p (Holm)"),
+        Column::number("p (Holm)").off_terminal(),
     ];
     let floors = comparison.metrics.iter().any(|of| of.noise_floor.is_some());
-    columns.extend(floors.then(|| Column::number("Noise floor")));
+    columns.extend(floors.then(|| Column::number("Noise floor").off_terminal()));
     let rows = comparison.metrics.iter().map(|of| verdict_row(of, floors)).collect();
     let caption = format!("{a} against {b}, metric by metric");
     let mut table = Table::new(caption, columns, rows);
@@ -108,24 +108,23 @@ fn legend(comparison: &Comparison) -> String {
         n => format!(" {n} pairs were left out, one of their sides having been cut short."),
     };
     format!(
-        "Estimates and {} intervals over {} pairs of blocks. The shaded band is the margin of ±{} \
-         within which sides count as equivalent.{out}",
+        "Estimates and {} intervals over {} pairs of blocks; sides count as equivalent within a \
+         margin of ±{}.{out}",
         write::percent(settings.confidence),
         comparison.pairs,
         write::percent(settings.margin),
     )
 }
 
-/// Why some metrics have no verdict.
-fn reasons(comparison: &Comparison) -> Option<Block> {
-    let said = |(reason, metrics): (&str, Vec<Metric>)| {
+/// Why some metrics have no verdict, but for what the headline says already.
+fn reasons(comparison: &Comparison) -> impl Iterator<Item = Block> {
+    let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
+    let above = comparison.not_same().or(above);
+    let others = super::super::reasons::reasons(comparison).into_iter();
+    others.filter(move |(reason, _)| Some(*reason) != above).map(|(reason, metrics)| {
         let metrics: Vec<String> = metrics.into_iter().map(short).collect();
-        Row::new(reason, vec![metrics.join(", ").into()])
-    };
-    let rows: Vec<Row> = super::super::reasons::reasons(comparison).into_iter().map(said).collect();
-    let columns = vec![Column::words("Because"), Column::words("Metrics")];
-    let table = Table::new("What can’t be told, and why", columns, rows);
-    (table.rows().count() > 0).then_some(Block::Table(table))
+        Block::Text(format!("Can’t tell {}: {reason}.", metrics.join(", ")))
+    })
 }
 
 fn header_corrected(comparison: &Comparison) -> Option<Block> {

@@ -46,7 +46,8 @@ pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
     groups.extend(TimedPhase::ALL.into_iter().filter_map(|phase| times(sides, phase)));
     let columns = sides.columns("Figure");
     let caption = "Figures of each side".to_owned();
-    Part::new("Figures", vec![Block::Table(Table { caption, columns, groups, scale: None })])
+    let table = Table { caption, columns, groups, scale: None };
+    Part::new("Figures", vec![Block::Table(table)]).map(Part::open)
 }
 
 /// The few that most people look for.

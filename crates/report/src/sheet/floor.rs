@@ -10,9 +10,9 @@ use super::{Block, Part, write};
 type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
 
 const PHASES: [FloorPhase; 3] = [
-    ("connect, median", |floor| &floor.connect_us, |apart| apart.connect),
-    ("wait, median", |floor| &floor.wait_us, |apart| apart.wait),
-    ("response, median", |floor| &floor.response_us, |apart| apart.response),
+    ("connect", |floor| &floor.connect_us, |apart| apart.connect),
+    ("wait", |floor| &floor.wait_us, |apart| apart.wait),
+    ("response", |floor| &floor.response_us, |apart| apart.response),
 ];
 
 /// The noise floor of a run, where it was measured.
@@ -25,17 +25,24 @@ pub(super) fn part(calibration: Option<&Calibration>) -> Option<Part> {
     let table = Block::Table(Table { caption, columns, groups, scale: None });
     let text = "Over loopback the families ought to be equal. How far they were apart there is what \
                 the generator and chance make of nothing: a smaller difference can’t be told.";
-    Part::new("Noise floor", vec![Block::Text(text.into()), table])
+    Part::new("Noise floor", vec![Block::Aside(text.into()), table])
 }
 
 fn group(leg: &Leg) -> Group {
     let time = |us: Option<f64>| us.map_or_else(Cell::none, |us| Cell::Number(write::time(us), us));
-    let row = |(name, of, apart): &FloorPhase| {
-        let medians = Family::BOTH
-            .map(|family| time(leg.families.of(family).and_then(|floor| of(floor).p50)));
-        let [v6, v4] = medians;
-        Row::new(*name, vec![v6, v4, time(apart(&leg.difference_us))])
+    let both = |figure: &dyn Fn(&Floor) -> Option<f64>| {
+        Family::BOTH.map(|family| time(leg.families.of(family).and_then(figure)))
+    };
+    let rows = |(name, of, apart): &FloorPhase| {
+        let [v6, v4] = both(&|floor| of(floor).p50);
+        let median = vec![v6, v4, time(apart(&leg.difference_us))];
+        let [v6, v4] = both(&|floor| of(floor).p99);
+        let most = vec![v6, v4, Cell::none()];
+        [Row::new(format!("{name}, median"), median), Row::new(format!("{name}, 99 %"), most)]
     };
     let in_flight = write::count(u64::from(leg.connections));
-    Group { name: Some(format!("{in_flight} in flight")), rows: PHASES.iter().map(row).collect() }
+    Group {
+        name: Some(format!("{in_flight} in flight")),
+        rows: PHASES.iter().flat_map(rows).collect(),
+    }
 }

@@ -14,5 +14,6 @@ pub(super) fn part(gates: &[GateResult]) -> Option<Part> {
     let columns = ["Fails if", "Outcome", "Because"].map(Column::words).into();
     let rows = gates.iter().map(row).collect();
     let table = Table::new("What was demanded, and whether it was met", columns, rows);
-    (!gates.is_empty()).then(|| Part { heading: "Gates", blocks: vec![Block::Table(table)] })
+    let blocks = if gates.is_empty() { Vec::new() } else { vec![Block::Table(table)] };
+    Part::new("Gates", blocks).map(Part::open)
 }

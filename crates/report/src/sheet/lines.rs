@@ -13,7 +13,7 @@ pub(super) fn part(figures: &[Figure]) -> Option<Part> {
     let blocks = figures.iter().flat_map(|of| {
         std::iter::once(Block::Charts(vec![chart(of)])).chain(not_drawn(of).map(Block::Text))
     });
-    Part::new("Charts", blocks.collect())
+    Part::new("Charts", blocks.collect()).map(Part::off_terminal)
 }
 
 /// The points that are in the table only, with the reasons.

@@ -3,6 +3,7 @@
 mod blocks;
 pub mod chart;
 mod comparison;
+mod costs;
 mod effects;
 mod figures;
 mod floor;
@@ -12,19 +13,24 @@ mod outcomes;
 mod path;
 mod phases;
 mod run;
+mod search;
 mod seconds;
 mod setting;
 mod side;
 mod study;
 pub mod table;
+mod truth;
 mod verdict;
 mod watched;
 mod write;
 
-use sixmark_model::comparison::Verdict;
+use sixmark_model::comparison::result::ComparisonResult;
+use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::metric::Metric;
 use sixmark_model::provenance::Warning;
+use sixmark_model::result::RunResult;
+use sixmark_model::study::result::{Published, StudyResult};
 
 use chart::Chart;
 use table::Table;
@@ -47,7 +53,9 @@ pub struct Sheet {
     pub kind: &'static str,
     /// What was loaded.
     pub title: String,
-    /// When, for how long, how: a few short phrases.
+    /// When it began; a terminal does not show it, as whoever looks knows it.
+    pub when: String,
+    /// For how long, how: a few short phrases.
     pub about: Vec<String>,
     /// What is to be said of it, before anything else.
     pub headline: Headline,
@@ -88,6 +96,10 @@ pub struct Tile {
 pub struct Part {
     /// The heading.
     pub heading: &'static str,
+    /// Whether a terminal shows it too, and not only a page.
+    pub terminal: bool,
+    /// Whether Markdown, which has no room for everything, folds it.
+    pub folded: bool,
     /// What is under it.
     pub blocks: Vec<Block>,
 }
@@ -99,6 +111,8 @@ pub enum Block {
     Heading(String),
     /// A paragraph.
     Text(String),
+    /// A paragraph that explains something, for pages alone.
+    Aside(String),
     /// A table.
     Table(Table),
     /// Charts beside one another where there is room.
@@ -108,9 +122,20 @@ pub enum Block {
 }
 
 impl Part {
-    /// A part, or nothing where it has nothing in it.
+    /// A part, or nothing where it has nothing in it. A terminal shows it, Markdown folds it.
     fn new(heading: &'static str, blocks: Vec<Block>) -> Option<Part> {
-        (!blocks.is_empty()).then_some(Part { heading, blocks })
+        let part = Part { heading, terminal: true, folded: true, blocks };
+        (!part.blocks.is_empty()).then_some(part)
+    }
+
+    /// The same, which Markdown does not fold.
+    fn open(self) -> Part {
+        Part { folded: false, ..self }
+    }
+
+    /// The same, which no terminal shows.
+    fn off_terminal(self) -> Part {
+        Part { terminal: false, ..self }
     }
 }
 
@@ -121,6 +146,41 @@ pub fn of(named: Named<'_>) -> Sheet {
         Document::Comparison(result) => comparison::sheet(named.name, result),
         Document::Study(result) => study::sheet(named.name, result),
     }
+}
+
+/// What tells whether to believe a run's clock: the noise floor, and packets.
+pub(crate) fn clock_checks(result: &RunResult) -> Vec<Part> {
+    run::clock_checks(result)
+}
+
+/// What a search found, where the run was one.
+pub(crate) fn search(result: &RunResult) -> Option<Part> {
+    result.find_max.as_ref().and_then(search::part)
+}
+
+/// What a run cost of processor time, where that is known.
+pub(crate) fn costs(result: &RunResult) -> Option<Part> {
+    costs::part(result.vitals.as_ref())
+}
+
+/// What a report shows of a comparison.
+pub(crate) fn of_comparison(name: &str, result: &ComparisonResult) -> Sheet {
+    comparison::sheet(name, result)
+}
+
+/// What the pairs of a comparison so far say of its primary metric, in a few words.
+pub(crate) fn estimate(comparison: &Comparison) -> String {
+    verdict::estimate(comparison)
+}
+
+/// What a report shows of a study.
+pub(crate) fn of_study(name: &str, study: &StudyResult) -> Sheet {
+    study::sheet(name, study)
+}
+
+/// What is shown of published figures that nothing was measured beside.
+pub(crate) fn of_published(published: &Published) -> Sheet {
+    study::published_sheet(published)
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub(super) fn title(phase: TimedPhase) -> String {
 /// The curves of all phases that took any time.
 pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
     let blocks = ORDER.into_iter().flat_map(|phase| blocks(sides, phase)).collect();
-    Part::new("How the times are distributed", blocks)
+    Part::new("How the times are distributed", blocks).map(Part::off_terminal)
 }
 
 fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
@@ -63,11 +63,11 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
         _ if curves.is_empty() => Vec::new(),
         longest if longest < COMPARABLE_US => vec![
             Block::Heading(title(phase)),
-            Block::Text(format!("{} Never more than {COMPARABLE_US} µs.", phase.definition())),
+            Block::Aside(format!("{} Never more than {COMPARABLE_US} µs.", phase.definition())),
         ],
         _ => vec![
             Block::Heading(title(phase)),
-            Block::Text(phase.definition().into()),
+            Block::Aside(phase.definition().into()),
             Block::Charts(vec![percentiles(sides, phase, &curves), within(phase, &curves)]),
         ],
     }

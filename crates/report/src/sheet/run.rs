@@ -1,16 +1,13 @@
 //! A run's report.
 
-use crate::find;
-use sixmark_model::find::{FindMax, Found};
 use sixmark_model::result::RunResult;
 use sixmark_model::watch::Watched;
 use sixmark_model::watch::describe_hidden;
 
 use super::side::Sides;
-use super::table::{Cell, Column, Group, Row, Table};
 use super::{
-    Block, Headline, Part, Sheet, Tile, figures, floor, gates, outcomes, path, phases, seconds,
-    setting, verdict, watched, write,
+    Block, Headline, Part, Sheet, Tile, costs, figures, floor, gates, outcomes, path, phases,
+    search, seconds, setting, truth, verdict, watched, write,
 };
 
 /// What is shown of a run.
@@ -19,7 +16,7 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
     let watched = || result.watched.as_ref().and_then(watched::part);
     let parts = [
         watched().filter(|_| sides.hides_all()),
-        search(result),
+        result.find_max.as_ref().and_then(search::part),
         gates::part(&result.gates),
         seconds::part(result, &sides),
         phases::part(&sides),
@@ -27,19 +24,27 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
         outcomes::part(&sides),
         path::part(&sides),
         watched().filter(|_| !sides.hides_all()),
-        floor::part(result.calibration.as_ref()),
-        setting::part(measured(result)),
     ];
+    let parts = parts.into_iter().flatten().chain(clock_checks(result));
+    let parts = parts.chain(costs::part(result.vitals.as_ref()));
+    let parts = parts.chain(setting::part(measured(result)));
     Sheet {
         name: name.to_owned(),
         kind: kind(result),
         title: title(result),
+        when: setting::when(&result.started),
         about: about(result, &sides),
         headline: headline(result, &sides),
         tiles: tiles(result, &sides),
         warnings: result.warnings.clone(),
-        parts: parts.into_iter().flatten().collect(),
+        parts: parts.collect(),
     }
+}
+
+/// What tells whether to believe the clock.
+pub(super) fn clock_checks(result: &RunResult) -> Vec<Part> {
+    let parts = [floor::part(result.calibration.as_ref()), truth::part(result.truth.as_ref())];
+    parts.into_iter().flatten().collect()
 }
 
 fn kind(result: &RunResult) -> &'static str {
@@ -58,7 +63,6 @@ fn title(result: &RunResult) -> String {
 fn about(result: &RunResult, sides: &Sides<'_>) -> Vec<String> {
     let ratio = result.plan.as_ref().map(|plan| format!("IPv6 : IPv4 = {}", plan.ratio));
     let said = [
-        setting::when(&result.started),
         format!("{:.1} s", result.elapsed_s),
         match sides.hides_all() {
             true => format!("{} connections", write::count(result.total.connections.opened)),
@@ -83,7 +87,7 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
         return Headline { verdict: None, sentence: watched::sentence(watched), notes };
     }
     if let Some(found) = &result.find_max {
-        return Headline { verdict: None, sentence: highest(found), notes };
+        return Headline { verdict: None, sentence: search::sentence(found), notes };
     }
     if let Some(said) = result.not_same() {
         let mut headline = verdict::unlike(said, Vec::new());
@@ -110,59 +114,4 @@ fn measured(result: &RunResult) -> Vec<Block> {
         &result.tool,
     ));
     blocks
-}
-
-/// What a search found, in a sentence.
-fn highest(found: &FindMax) -> String {
-    let conditions: Vec<String> = found.conditions.iter().map(ToString::to_string).collect();
-    let of =
-        |(family, found): (sixmark_units::family::Family, &Found)| match (found.holds, found.fails)
-        {
-            (Some(holds), Some(fails)) => {
-                format!("{family} held {} a second and did not hold {}", rate(holds), rate(fails))
-            }
-            (Some(holds), None) => {
-                format!("{family} held {} a second, and no higher rate was decided", rate(holds))
-            }
-            (None, Some(fails)) => format!("{family} did not hold even {} a second", rate(fails)),
-            (None, None) => format!("of {family} nothing was decided"),
-        };
-    let found: Vec<String> = found.families.iter().map(of).collect();
-    format!("With {}: {}.", conditions.join(" and "), found.join("; "))
-}
-
-fn rate(per_s: f64) -> String {
-    write::per_s(per_s)
-}
-
-/// The trials of a search.
-fn search(result: &RunResult) -> Option<Part> {
-    let found = result.find_max.as_ref()?;
-    let groups = found.families.iter().map(|(family, of)| Group {
-        name: Some(family.to_string()),
-        rows: of
-            .trials
-            .iter()
-            .map(|trial| {
-                let said = find::trial(family, trial, &found.conditions);
-                let why = said.split_once('(').map_or("", |(_, why)| why.trim_end_matches(')'));
-                let held = if trial.held { "held" } else { "did not hold" };
-                let label = Cell::Number(write::per_s(trial.rate), trial.rate);
-                Row::new(label, vec![held.into(), why.into()])
-            })
-            .collect(),
-    });
-    let columns = ["Rate, a second", "", "Because"].map(Column::words).into();
-    let caption = "Trials in their order".to_owned();
-    let table = Table { caption, columns, groups: groups.collect(), scale: None };
-    let mut blocks = Vec::new();
-    if let Some([least, most]) = found.ratio {
-        let line = format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s.");
-        blocks.push(Block::Text(line));
-    } else if found.has_ratio_of_limits() {
-        blocks.push(Block::Text(format!("{}.", find::NO_RATIO)));
-    }
-    blocks.push(Block::Folded("All trials".into(), vec![Block::Table(table)]));
-    blocks.push(Block::Text("The figures below are of one trial of each family.".into()));
-    Part::new("The highest rate", blocks)
 }

@@ -24,7 +24,7 @@ pub(super) fn part(result: &RunResult, sides: &Sides<'_>) -> Option<Part> {
     let over = Over { spans, sides };
     let mut charts = vec![over.throughput(), over.times()];
     charts.extend(over.failures());
-    Part::new("Over time", vec![Block::Charts(charts)])
+    Part::new("Over time", vec![Block::Charts(charts)]).map(Part::off_terminal)
 }
 
 /// One or several seconds of a run.

@@ -69,7 +69,7 @@ pub(super) fn machine(
 
 /// The part that both make, at the end.
 pub(super) fn part(blocks: Vec<Block>) -> Option<Part> {
-    Part::new("How it was measured", blocks)
+    Part::new("How it was measured", blocks).map(Part::off_terminal)
 }
 
 /// The first target, and how many more there are.

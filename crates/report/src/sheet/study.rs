@@ -1,13 +1,15 @@
 //! A study's report.
 
+mod doubts;
 mod improvement;
+mod published;
+mod turned;
 
 use super::write::figure;
-use crate::study::cell_doubts;
 use sixmark_model::comparison::{Estimate, Verdict};
 use sixmark_model::study::result::{
-    Analysis, CellResult, Entry, Finding, FindingResult, Order, Published, PublishedTable, Ratio,
-    Share, StudyComparison, StudyResult, Table as Asked, Value,
+    CellResult, Entry, Finding, FindingResult, Order, Ratio, StudyComparison, StudyResult,
+    Table as Asked, Value,
 };
 use sixmark_units::family::Family;
 
@@ -19,25 +21,29 @@ use super::{Block, Headline, Part, Sheet, lines, setting, write};
 /// Ratios that are further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1.0;
 
+pub(super) use published::sheet as published_sheet;
+
 /// What is shown of a study.
 pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
     let parts = [
-        Part::new("Findings, tested", findings(result)),
-        Part::new("Comparisons", result.comparisons.iter().map(comparison).collect()),
-        Part::new("Tables", result.tables.iter().flat_map(table).collect()),
+        Part::new("Findings, tested", findings(result)).map(Part::open),
+        Part::new("Comparisons", result.comparisons.iter().flat_map(comparison).collect())
+            .map(Part::open),
+        Part::new("Tables", result.tables.iter().flat_map(table).collect()).map(Part::open),
         lines::part(&result.figures),
-        result.published.as_ref().and_then(published),
-        Part::new("Cells", cells(result)),
+        result.published.as_ref().and_then(published::part),
+        Part::new("Cells", cells(result)).map(Part::off_terminal),
         setting::part(measured(result)),
     ];
     Sheet {
         name: name.to_owned(),
         kind: if result.quick { "Study, quick form" } else { "Study" },
         title: result.title.clone(),
+        when: setting::when(&result.started),
         about: about(result),
         headline: headline(result),
         tiles: Vec::new(),
-        warnings: result.warnings.iter().cloned().chain(cell_doubts(result)).collect(),
+        warnings: result.warnings.iter().cloned().chain(doubts::of_cells(result)).collect(),
         parts: parts.into_iter().flatten().collect(),
     }
 }
@@ -52,7 +58,6 @@ fn about(result: &StudyResult) -> Vec<String> {
         n => format!("{n} repetitions"),
     };
     let mut said = vec![
-        setting::when(&result.started),
         format!("{} of {} cells", result.cells.len(), result.cells_planned),
         repetitions,
         order.to_owned(),
@@ -149,7 +154,7 @@ fn tested(found: &FindingResult) -> String {
 }
 
 /// What was measured, and what was published of the same.
-fn comparison(of: &StudyComparison) -> Block {
+fn comparison(of: &StudyComparison) -> Vec<Block> {
     let paired = match of.paired_by.is_empty() {
         true => String::new(),
         false => format!(", paired by {}", of.paired_by.join(" and ")),
@@ -167,14 +172,14 @@ fn comparison(of: &StudyComparison) -> Block {
     }
     let all: Vec<&Entry> = of.entries.iter().chain(&of.published).collect();
     let scale = Some(scale(&all));
-    Block::Table(Table { caption, columns: entry_columns(), groups, scale })
+    let table = Block::Table(Table { caption, columns: entry_columns(), groups, scale });
+    std::iter::once(table).chain(turned::notes(of).map(Block::Text)).collect()
 }
 
 fn entry_columns() -> Vec<Column> {
     vec![
         Column::words(""),
         Column::words("Finding"),
-        Column::number("Pairs"),
         Column::number("Higher in"),
         Column::number("Ratio"),
         Column::number("Interval"),
@@ -193,7 +198,7 @@ fn entries(all: &[Entry]) -> Vec<Row> {
         };
         // Where the two can't be compared, neither is marked as the higher one.
         let higher = Some(entry.higher).filter(|_| entry.finding != Finding::NotComparable);
-        let number = |n: u32| Cell::Number(n.to_string(), n.into());
+        let of_pairs = |n: u32| Cell::Number(format!("{n} of {}", entry.pairs), n.into());
         let ratio = |ratio: Ratio| Cell::Number(format!("{:.3}", ratio.value), ratio.value);
         let interval = |ratio: Ratio| Some(format!("{:.3} to {:.3}", ratio.low?, ratio.high?));
         let drawn = |ratio: Ratio| {
@@ -202,8 +207,7 @@ fn entries(all: &[Entry]) -> Vec<Row> {
         };
         let cells = vec![
             finding.into(),
-            number(entry.pairs),
-            higher.map_or_else(Cell::none, number),
+            higher.map_or_else(Cell::none, of_pairs),
             entry.ratio.map_or_else(Cell::none, ratio),
             entry.ratio.and_then(interval).unwrap_or_default().into(),
             entry.ratio.map_or_else(Cell::none, drawn),
@@ -285,88 +289,6 @@ fn pair(value: &Value, beside: bool) -> Vec<Cell> {
 
 fn with_unit(label: &str, unit: &str) -> String {
     if unit.is_empty() { label.to_owned() } else { format!("{label}, {unit}") }
-}
-
-/// What others published, and what their figures say.
-fn published(of: &Published) -> Option<Part> {
-    let mut blocks = vec![Block::Table(Table::facts(
-        "What this study repeats",
-        vec![
-            ("Title", of.title.clone()),
-            ("Source", of.source.clone()),
-            ("Conditions", of.conditions.clone()),
-        ],
-    ))];
-    blocks.extend(list("What its authors concluded", &of.findings));
-    blocks.extend(list("Remarks", &of.remarks));
-    blocks.extend(of.analyses.iter().flat_map(analysis));
-    let tables: Vec<Block> = of.tables.iter().map(printed).collect();
-    if !tables.is_empty() {
-        blocks.push(Block::Folded("The published tables".into(), tables));
-    }
-    Part::new("Published", blocks)
-}
-
-fn list(heading: &str, all: &[String]) -> Vec<Block> {
-    if all.is_empty() {
-        return Vec::new();
-    }
-    let heading = std::iter::once(Block::Heading(heading.into()));
-    heading.chain(all.iter().cloned().map(Block::Text)).collect()
-}
-
-fn analysis(of: &Analysis) -> Vec<Block> {
-    let mut blocks = vec![Block::Heading(of.title.clone())];
-    if !of.claim.is_empty() {
-        blocks.push(Block::Text(format!("Claim: {}", of.claim)));
-    }
-    blocks.push(Block::Text(of.method.clone()));
-    if !of.ratios.is_empty() {
-        let all: Vec<&Entry> = of.ratios.iter().collect();
-        let mut table = Table::new(of.title.clone(), entry_columns(), entries(&of.ratios));
-        table.scale = Some(scale(&all));
-        blocks.push(Block::Table(table));
-    }
-    blocks.extend((!of.shares.is_empty()).then(|| shares(&of.title, &of.shares)));
-    blocks.push(Block::Text(of.conclusion.clone()));
-    blocks
-}
-
-fn shares(caption: &str, all: &[Share]) -> Block {
-    let share = |v: f64| Cell::Number(write::percent(v), v);
-    let row = |of: &Share| {
-        let Estimate { value, low, high } = of.difference;
-        let cells = vec![
-            share(of.a),
-            share(of.b),
-            Cell::Number(write::change(value), value),
-            format!("{} to {}", write::change(low), write::change(high)).into(),
-            if of.differs { "different" } else { "? no difference shown" }.into(),
-        ];
-        Row::new(of.label.as_str(), cells)
-    };
-    let columns = vec![
-        Column::words(""),
-        Column::number("First"),
-        Column::number("Second"),
-        Column::number("Difference"),
-        Column::number("Interval"),
-        Column::words("Finding"),
-    ];
-    Block::Table(Table::new(caption, columns, all.iter().map(row).collect()))
-}
-
-fn printed(of: &PublishedTable) -> Block {
-    let mut columns = factor_columns(&of.factors);
-    columns.extend(of.columns.iter().map(|c| Column::number(with_unit(&c.label, &c.unit))));
-    let remarks = of.rows.iter().any(|row| row.remark.is_some());
-    columns.extend(remarks.then(|| Column::words("Remark")));
-    let rows = of.rows.iter().map(|row| {
-        let value = |v: &Option<f64>| v.map_or_else(Cell::none, |v| Cell::Number(figure(v), v));
-        let remark = remarks.then(|| Cell::from(row.remark.clone().unwrap_or_default()));
-        labelled(&row.levels, row.values.iter().map(value).chain(remark))
-    });
-    Block::Table(Table::new(of.title.clone(), columns, rows.collect()))
 }
 
 /// Every cell, in the order in which they were measured.

@@ -22,6 +22,8 @@ pub struct Column {
     pub name: String,
     /// How it is aligned.
     pub kind: Kind,
+    /// Whether a terminal, which is narrow, shows it too.
+    pub terminal: bool,
 }
 
 /// What is in a column.
@@ -99,17 +101,24 @@ impl Table {
 impl Column {
     /// Of numbers.
     pub fn number(name: impl Into<String>) -> Column {
-        Column { name: name.into(), kind: Kind::Number }
+        Column { name: name.into(), kind: Kind::Number, terminal: true }
     }
 
     /// Of words.
     pub fn words(name: impl Into<String>) -> Column {
-        Column { name: name.into(), kind: Kind::Words }
+        Column { name: name.into(), kind: Kind::Words, terminal: true }
     }
 
     /// Of drawn estimates.
     pub fn drawn(name: impl Into<String>) -> Column {
-        Column { name: name.into(), kind: Kind::Drawn }
+        Column { name: name.into(), kind: Kind::Drawn, terminal: true }
+    }
+}
+
+impl Column {
+    /// The same, which no terminal shows.
+    pub fn off_terminal(self) -> Column {
+        Column { terminal: false, ..self }
     }
 }
 

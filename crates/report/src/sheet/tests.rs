@@ -41,7 +41,7 @@ fn a_study_without_cells_says_so() {
     let sheet = of(Named { name: "none.json", document: &document });
     assert_eq!(sheet.headline.sentence, "0 cells were measured.");
     assert_eq!(sheet.headline.notes, ["2 of 2 cells are missing."]);
-    assert_eq!(sheet.about[0], "2026-01-02 03:04:05 UTC");
+    assert_eq!(sheet.when, "2026-01-02 03:04:05 UTC");
     let headings: Vec<_> = sheet.parts.iter().map(|part| part.heading).collect();
     assert_eq!(headings, ["How it was measured"]);
 }

@@ -138,6 +138,28 @@ fn basis(comparison: &Comparison, of: &Compared) -> String {
     format!("{}{interval}; {} pairs", of.metric.noun(), comparison.pairs)
 }
 
+/// `+2.1 %, interval +0.3 % to +4.1 %`; of failures the difference of the shares.
+pub(super) fn measured(of: &Compared) -> Option<String> {
+    let change = match of.ratio {
+        Some(ratio) => change_of(ratio).value,
+        None => of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures))?.value,
+    };
+    Some(format!("{}, interval {}", write::change(change), interval(of)?))
+}
+
+/// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
+/// pairs`.
+pub(super) fn estimate(comparison: &Comparison) -> String {
+    if let Some(said) = comparison.not_same() {
+        return format!("not comparable: {said}");
+    }
+    let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
+    match measured(primary) {
+        Some(said) => format!("{} {said}, {} pairs", primary.metric, comparison.pairs),
+        None => format!("{} can’t be told yet", primary.metric),
+    }
+}
+
 fn interval(of: &Compared) -> Option<String> {
     let share = |Estimate { low, high, .. }: Estimate| {
         format!("{} to {}", write::change(low), write::change(high))

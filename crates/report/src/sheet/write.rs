@@ -91,7 +91,7 @@ pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
         Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "can’t tell",
+        Verdict::Inconclusive => "inconclusive",
         Verdict::NotComparable => "not comparable",
     }
 }

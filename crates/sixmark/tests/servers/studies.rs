@@ -11,7 +11,7 @@ fn quick(name: &str) -> Value {
     let out = dir.path().join("out");
     let output = sixmark(&["study", "run", name, "--quick", "--out", out.to_str().unwrap()]);
     let text = fine(&output);
-    assert!(text.contains("The published study"), "{text}");
+    assert!(text.contains("THE PUBLISHED STUDY"), "{text}");
     let document = read(&out.join("study.json"));
     STUDY.check(&document);
     assert_complete(&document);

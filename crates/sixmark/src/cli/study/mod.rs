@@ -16,7 +16,7 @@ use sixmark_model::study::spec::Study;
 use sixmark_report::headline::Headline;
 use sixmark_report::html;
 use sixmark_report::sheet::Named;
-use sixmark_report::study::{Style, reanalysis, report};
+use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
 
 use super::keep::{self, Keeper};
 use super::out::{self, Place, complain, print};
@@ -259,8 +259,8 @@ fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
     let folder = folder.display();
     let standard = [&args.markdown, &args.html].contains(&&Some(Place::Standard));
     let shown = !args.quiet && !standard;
-    let printed = if shown { print(&report(document, Style::Text)) } else { Ok(()) };
-    let markdown = || report(document, Style::Markdown);
+    let printed = if shown { print(&study_text(document)) } else { Ok(()) };
+    let markdown = || study_markdown(document);
     let written = args.markdown.as_ref().map_or(Ok(()), |place| place.write(&markdown()));
     out::all([printed, written])?;
     if document.ended == Some(Ended::Complete) {
@@ -277,10 +277,10 @@ fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
 }
 
 fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
-    let style = if args.markdown { Style::Markdown } else { Style::Text };
     let path = Path::new(&args.study);
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
-        return print(&report(&document(path)?, style)).map(|()| 0);
+        let written = if args.markdown { study_markdown } else { study_text };
+        return print(&written(&document(path)?)).map(|()| 0);
     }
     let source = Source::find(&args.study)?;
     let form = Form { quick: args.quick, in_lab: args.in_lab };
@@ -314,6 +314,6 @@ fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Error>
     if args.json {
         return print(&out::encoded(&published)?).map(|()| 0);
     }
-    let style = if args.markdown { Style::Markdown } else { Style::Text };
-    print(&reanalysis(&published, style)).map(|()| 0)
+    let written = if args.markdown { published_markdown } else { published_text };
+    print(&written(&published)).map(|()| 0)
 }

@@ -125,7 +125,7 @@ fn a_kept_study_is_shown_again() {
     assert_eq!(fine(&sixmark(&["study", "show", &bench.out()])), text);
     let markdown = fine(&sixmark(&["study", "show", &bench.out(), "--markdown"]));
     assert!(
-        markdown.starts_with("# A tiny study\n") && markdown.contains("| size |"),
+        markdown.starts_with("### Study: A tiny study\n") && markdown.contains("| size |"),
         "{markdown}"
     );
 }

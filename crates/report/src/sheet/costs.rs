@@ -1,0 +1,50 @@
+//! What a run cost the machines of processor time.
+
+use sixmark_model::vitals::cost::{Cost, FamilyCost, Method};
+use sixmark_model::vitals::section::{Place, Vitals};
+use sixmark_units::family::Family;
+
+use super::table::{Cell, Column, Row, Table};
+use super::{Block, Part, write};
+
+/// A row a machine; nothing where nothing is known.
+pub(super) fn part(vitals: Option<&Vitals>) -> Option<Part> {
+    let vitals = vitals?;
+    let client = row("client", &vitals.client);
+    let server = vitals.server.as_ref().and_then(|server| row("server", server));
+    let rows: Vec<Row> = client.into_iter().chain(server).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = ["IPv6 request", "IPv4 request", "any request", "a gigabyte"];
+    let columns = std::iter::once(Column::words("Of"))
+        .chain(columns.map(Column::number))
+        .chain([Column::words("Counted")]);
+    let caption = "Processor time of requests and of content";
+    let table = Table::new(caption, columns.collect(), rows);
+    Part::new("Processor time", vec![Block::Table(table)])
+}
+
+fn row(whose: &str, place: &Place) -> Option<Row> {
+    let cost = place.cost()?;
+    let time = |us: f64| Cell::Number(write::time(us), us);
+    let all = time(cost.us_per_request?);
+    let what = if place.processes.is_some() { "processes" } else { "the machine" };
+    let gb = cost.s_per_gb.map_or_else(Cell::none, |s| time(s * 1e6));
+    let families = Family::BOTH
+        .map(|family| cost.families.of(family).map_or_else(Cell::none, |of| of_family(cost, of)));
+    let cells = families.into_iter().chain([all, gb, what.into()]).collect();
+    Some(Row::new(whose, cells))
+}
+
+/// With half its interval, where it is an estimate.
+fn of_family(cost: &Cost, of: &FamilyCost) -> Cell {
+    let half = of.interval_us.map_or(0.0, |[low, high]| (high - low) / 2.0);
+    let words = match cost.method {
+        Some(Method::Regression) => {
+            format!("{} ± {}", write::time(of.us_per_request), write::time(half))
+        }
+        _ => write::time(of.us_per_request),
+    };
+    Cell::Number(words, of.us_per_request)
+}

@@ -1,0 +1,177 @@
+//! What a search for the highest rate found.
+
+use sixmark_model::condition::Condition;
+use sixmark_model::find::{FindMax, Found, Trial};
+use sixmark_units::family::Family;
+
+use crate::find;
+
+use super::table::{Cell, Column, Group, Row, Table};
+use super::{Block, Part, write};
+
+/// Said where both families have a rate that held and one that did not, and no ratio.
+const NO_RATIO: &str =
+    "IPv6 to IPv4: not told, as the rates were not limited by the server over both.";
+
+/// The same in a sentence.
+pub(super) fn sentence(found: &FindMax) -> String {
+    let of = |(family, found): (Family, &Found)| match (found.holds, found.fails) {
+        (Some(holds), Some(fails)) => {
+            format!("{family} held {} a second and did not hold {}", rate(holds), rate(fails))
+        }
+        (Some(holds), None) => {
+            format!("{family} held {} a second, and no higher rate was decided", rate(holds))
+        }
+        (None, Some(fails)) => format!("{family} did not hold even {} a second", rate(fails)),
+        (None, None) => format!("of {family} nothing was decided"),
+    };
+    let families: Vec<String> = found.families.iter().map(of).collect();
+    format!("With {}: {}.", conditions(found), families.join("; "))
+}
+
+/// Both brackets, how they compare, and every trial.
+pub(super) fn part(found: &FindMax) -> Option<Part> {
+    let mut blocks = vec![Block::Table(brackets(found))];
+    if let Some([least, most]) = found.ratio {
+        let line = format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s.");
+        blocks.push(Block::Text(line));
+    } else if found.has_ratio_of_limits() {
+        blocks.push(Block::Text(NO_RATIO.to_owned()));
+    }
+    blocks.push(Block::Folded("All trials".into(), vec![Block::Table(trials(found))]));
+    blocks.extend(figures_of(found).map(Block::Text));
+    Part::new("The highest rate", blocks).map(Part::open)
+}
+
+fn brackets(found: &FindMax) -> Table {
+    let number = |per_s: Option<f64>| {
+        per_s.map_or_else(Cell::none, |per_s| Cell::Number(rate(per_s), per_s))
+    };
+    let row = |(family, of): (Family, &Found)| {
+        let why = match (of.failing(), of.holds) {
+            (Some(failing), _) => find::why(&found.conditions, failing),
+            (None, Some(_)) => "no higher rate was decided".to_owned(),
+            (None, None) => "no rate was decided".to_owned(),
+        };
+        Row::new(family.to_string(), vec![number(of.holds), number(of.fails), why.into()])
+    };
+    let columns = vec![
+        Column::words("Requests a second"),
+        Column::number("Held"),
+        Column::number("Did not hold"),
+        Column::words("Because"),
+    ];
+    let caption = format!(
+        "Highest rate with {}, each family alone, trials of {} s",
+        conditions(found),
+        found.trial_s
+    );
+    Table::new(caption, columns, found.families.iter().map(row).collect())
+}
+
+fn trials(found: &FindMax) -> Table {
+    let row = |trial: &Trial| {
+        let held = if trial.held { "held" } else { "did not hold" };
+        let label = Cell::Number(rate(trial.rate), trial.rate);
+        Row::new(label, vec![held.into(), find::why(&found.conditions, trial).into()])
+    };
+    let groups = found.families.iter().map(|(family, of)| Group {
+        name: Some(family.to_string()),
+        rows: of.trials.iter().map(row).collect(),
+    });
+    let columns = ["Rate, a second", "", "Because"].map(Column::words).into();
+    let caption = "Trials in their order".to_owned();
+    Table { caption, columns, groups: groups.collect(), scale: None }
+}
+
+/// Which trials the figures are of.
+fn figures_of(found: &FindMax) -> Option<String> {
+    let of = |(family, found): (Family, &Found)| {
+        found.shown().map(|trial| format!("{family} at {} a second", rate(trial.rate)))
+    };
+    let trials: Vec<String> = found.families.iter().filter_map(of).collect();
+    (!trials.is_empty())
+        .then(|| format!("The figures below are of one trial each, {}.", trials.join(", ")))
+}
+
+fn conditions(found: &FindMax) -> String {
+    found.conditions.iter().map(Condition::to_string).collect::<Vec<_>>().join(" and ")
+}
+
+fn rate(per_s: f64) -> String {
+    write::per_s(per_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_model::family_result::{Families, Requests};
+    use sixmark_model::find::Limit;
+    use sixmark_model::search::Bracket;
+
+    fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
+        let requests = Requests { sent: 1_000, completed: 900, unsent: 7, ..Requests::default() };
+        let values = vec![Some(p99_us)];
+        let held = reason.is_none();
+        Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 2.0, requests }
+    }
+
+    fn found(holds: Option<f64>, fails: Option<f64>, reason: Limit) -> Found {
+        let held = holds.map(|rate| made(rate, None, 4_000.0));
+        let failed = fails.map(|rate| vec![made(rate, Some(reason), 12_300.0); 3]);
+        let trials = held.into_iter().chain(failed.into_iter().flatten()).collect();
+        Found::new(Bracket { holds, fails }, trials, Some(0))
+    }
+
+    fn of(v6: Found, v4: Found) -> String {
+        let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
+        let families = Families { ipv6: Some(v6), ipv4: Some(v4) };
+        let mut text = String::new();
+        let part = part(&FindMax::new(conditions, 2.0, families)).unwrap();
+        crate::terminal::part(&mut text, &part);
+        text
+    }
+
+    #[test]
+    fn both_brackets_and_their_ratio_are_shown() {
+        let text = of(
+            found(Some(41_200.0), Some(43_100.0), Limit::Condition),
+            found(Some(40_000.0), Some(42_000.0), Limit::Failures),
+        );
+        let expected = "
+THE HIGHEST RATE
+Highest rate with response.p99 < 10ms, each family alone, trials of 2 s
+Requests a second    Held  Did not hold  Because
+IPv6               41,200        43,100  response.p99 12.3 ms
+IPv4               40,000        42,000  100 of 1,000 failed
+IPv6's highest rate is 0.98 to 1.08 times IPv4's.
+The figures below are of one trial each, IPv6 at 41,200 a second, IPv4 at 40,000
+a second.
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn where_connections_were_the_limit_there_is_no_ratio_and_that_is_said() {
+        let text = of(
+            found(Some(41_200.0), Some(43_100.0), Limit::Condition),
+            found(Some(40_000.0), Some(42_000.0), Limit::Connections),
+        );
+        assert!(text.contains("42,000  all 50 in flight: raise -c\n"), "{text}");
+        assert!(text.contains(NO_RATIO) && !text.contains("0.98"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let text =
+            of(found(None, Some(5.0), Limit::Failures), found(Some(100.0), None, Limit::Condition));
+        assert!(text.contains("5.0  100 of 1,000 failed\n"), "{text}");
+        assert!(text.contains("no higher rate was decided\n"), "{text}");
+        assert!(!text.contains("IPv6's highest"), "{text}");
+        let text =
+            of(found(None, None, Limit::Condition), found(Some(5.0), Some(6.0), Limit::Generator));
+        assert!(text.contains("no rate was decided\n"), "{text}");
+        assert!(text.contains("6.0  sixmark itself was late or busy\n"), "{text}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What others published, and what their figures say.
+
+use sixmark_model::comparison::Estimate;
+use sixmark_model::study::result::{Analysis, Entry, Published, PublishedTable, Share};
+
+use super::{entries, entry_columns, factor_columns, labelled, scale, with_unit};
+use crate::sheet::table::{Cell, Column, Row, Table};
+use crate::sheet::write::{self, figure};
+use crate::sheet::{Block, Headline, Part, Sheet};
+
+/// Said where published figures stand beside others.
+const ELSEWHERE: &str = "Machines and networks were others there: compare directions and forms, not \
+                         absolute figures.";
+
+/// The published figures by themselves, worked out anew.
+pub(in crate::sheet) fn sheet(of: &Published) -> Sheet {
+    let conclusions = of.analyses.iter().map(|of| of.conclusion.clone());
+    let parts = [
+        Part::new("Published tables", of.tables.iter().map(printed).collect()).map(Part::open),
+        Part::new("Worked out anew", of.analyses.iter().flat_map(analysis).collect())
+            .map(Part::open),
+        Part::new("Published findings", list(&of.findings)).map(Part::open),
+        Part::new("Remarks", list(&of.remarks)).map(Part::open),
+    ];
+    Sheet {
+        kind: "Published study",
+        title: of.title.clone(),
+        about: [&of.source, &of.conditions]
+            .into_iter()
+            .filter(|said| !said.is_empty())
+            .cloned()
+            .collect(),
+        headline: Headline {
+            sentence: conclusions.collect::<Vec<_>>().join(" "),
+            ..Headline::default()
+        },
+        parts: parts.into_iter().flatten().collect(),
+        ..Sheet::default()
+    }
+}
+
+/// What others published, beside a study that repeats it.
+pub(super) fn part(of: &Published) -> Option<Part> {
+    let mut blocks = vec![Block::Table(Table::facts(
+        "What this study repeats",
+        vec![
+            ("Title", of.title.clone()),
+            ("Source", of.source.clone()),
+            ("Conditions", of.conditions.clone()),
+        ],
+    ))];
+    blocks.push(Block::Text(ELSEWHERE.to_owned()));
+    blocks.extend(headed("What its authors concluded", list(&of.findings)));
+    blocks.extend(headed("Remarks", list(&of.remarks)));
+    blocks.extend(of.analyses.iter().flat_map(analysis));
+    let tables: Vec<Block> = of.tables.iter().map(printed).collect();
+    if !tables.is_empty() {
+        blocks.push(Block::Folded("The published tables".into(), tables));
+    }
+    Part::new("The published study", blocks)
+}
+
+fn headed(heading: &str, blocks: Vec<Block>) -> Vec<Block> {
+    let heading = (!blocks.is_empty()).then(|| Block::Heading(heading.into()));
+    heading.into_iter().chain(blocks).collect()
+}
+
+fn list(all: &[String]) -> Vec<Block> {
+    all.iter().cloned().map(Block::Text).collect()
+}
+
+fn analysis(of: &Analysis) -> Vec<Block> {
+    let mut blocks = vec![Block::Heading(of.title.clone())];
+    if !of.claim.is_empty() {
+        blocks.push(Block::Text(format!("Claim: {}", of.claim)));
+    }
+    blocks.push(Block::Text(of.method.clone()));
+    if !of.ratios.is_empty() {
+        let all: Vec<&Entry> = of.ratios.iter().collect();
+        let mut table = Table::new("Ratios", entry_columns(), entries(&of.ratios));
+        table.scale = Some(scale(&all));
+        blocks.push(Block::Table(table));
+    }
+    blocks.extend((!of.shares.is_empty()).then(|| shares("Shares", &of.shares)));
+    blocks.push(Block::Text(of.conclusion.clone()));
+    blocks
+}
+
+fn shares(caption: &str, all: &[Share]) -> Block {
+    let share = |v: f64| Cell::Number(write::percent(v), v);
+    let row = |of: &Share| {
+        let Estimate { value, low, high } = of.difference;
+        let cells = vec![
+            share(of.a),
+            share(of.b),
+            Cell::Number(write::change(value), value),
+            format!("{} to {}", write::change(low), write::change(high)).into(),
+            if of.differs { "different" } else { "? no difference shown" }.into(),
+        ];
+        Row::new(of.label.as_str(), cells)
+    };
+    let columns = vec![
+        Column::words(""),
+        Column::number("First"),
+        Column::number("Second"),
+        Column::number("Difference"),
+        Column::number("Interval"),
+        Column::words("Finding"),
+    ];
+    Block::Table(Table::new(caption, columns, all.iter().map(row).collect()))
+}
+
+fn printed(of: &PublishedTable) -> Block {
+    let mut columns = factor_columns(&of.factors);
+    columns.extend(of.columns.iter().map(|c| Column::number(with_unit(&c.label, &c.unit))));
+    let remarks = of.rows.iter().any(|row| row.remark.is_some());
+    columns.extend(remarks.then(|| Column::words("Remark")));
+    let rows = of.rows.iter().map(|row| {
+        let value = |v: &Option<f64>| v.map_or_else(Cell::none, |v| Cell::Number(figure(v), v));
+        let remark = remarks.then(|| Cell::from(row.remark.clone().unwrap_or_default()));
+        labelled(&row.levels, row.values.iter().map(value).chain(remark))
+    });
+    Block::Table(Table::new(of.title.clone(), columns, rows.collect()))
+}
