@@ -42,7 +42,7 @@ fn here(command: &str, origin: &Origin, secure: &Origin) -> String {
         .replace("http://www.example.net/sink", &both("/sink"))
         .replace("http://www.example.net/", &both("/bytes/100"))
         .replace("--find-max 'response.p99 < 10ms'", "-d 100ms --find-max 'response.p99 < 1ns'")
-        .replace("-d 10s", "-d 100ms")
+        .replace("-d 10s", "-d 500ms")
         .replace("-c 100000 -t 6", "-c 50 -t 2")
         .replace("body~Welcome", "size=100")
         .replace(":1m ", ":100ms ")
