@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "HttpVersion"))]
 pub enum Version {
     /// HTTP/1.0 (RFC 1945), with `Connection: keep-alive` where connections are to be kept.
     #[serde(rename = "1.0")]

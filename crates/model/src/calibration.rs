@@ -9,8 +9,10 @@ use sixmark_units::family::{Family, PerFamily};
 
 /// The noise floor: times over loopback, where generator, kernel and server alone take any.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// One with a single exchange in flight, and one with as many as the run has.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub legs: Vec<Leg>,
 }
 
@@ -23,17 +25,22 @@ impl Calibration {
 
 /// The noise floor with so many exchanges in flight.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Leg {
     /// Exchanges in flight.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub connections: u32,
-    /// The times of each family in use.
+    /// The families of the plan, each loaded alone.
     pub families: Floors,
-    /// How far the families were apart, though over loopback they should not be.
+    /// How far the families' medians were apart in the worse half of the leg, microseconds; null
+    /// of one family.
     pub difference_us: Difference,
 }
 
 /// The families in use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
 pub struct Floors {
     /// IPv6, where it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +62,7 @@ impl Floors {
 
 /// Times over loopback.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
     /// As in the family's result.
     pub connect_us: Summary,
@@ -67,12 +75,13 @@ pub struct Floor {
 /// The larger of the distances between both families' medians in the two halves of a leg, in
 /// microseconds; none where only one family was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Of connect.
+    /// Of connect; null of one family.
     pub connect: Option<f64>,
-    /// Of wait.
+    /// Of wait; null of one family.
     pub wait: Option<f64>,
-    /// Of response.
+    /// Of response; null of one family.
     pub response: Option<f64>,
 }
 

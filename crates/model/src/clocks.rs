@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Who takes the times of sending and receiving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Timestamps {
     /// The kernel, when segments leave and come.
@@ -17,6 +18,7 @@ pub enum Timestamps {
 
 /// Whose clock a time is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PhaseClock {
     /// The kernel's, at both ends.
@@ -30,6 +32,7 @@ pub enum PhaseClock {
 
 /// Whose clock each phase is timed by, where nothing is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseClocks {
     /// SYN to SYN-ACK by the kernel's, connect call to established by this process's.
     pub connect: PhaseClock,
@@ -117,17 +120,19 @@ impl AddAssign<&Clocks> for Clocks {
 
 /// The same in a result document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimestampResult {
     /// Who took the times of sending and receiving.
     pub mode: Timestamps,
-    /// Whose clock each phase is from; none in documents that are older than this field.
+    /// Whose clock each phase is from, but for the times that are missing; null in documents from
+    /// before that was told.
     #[serde(default)]
     pub phases: Option<PhaseClocks>,
-    /// As in [`Clocks`].
+    /// Times that sixmark took because the kernel gave none to believe.
     pub missing: u64,
-    /// As in [`Clocks`].
+    /// Complete responses whose times were out of order, so that their wait or transfer is 0.
     pub inverted: u64,
-    /// As in [`Clocks::steps`].
+    /// How often the clock of the kernel's stamps was set during the run.
     pub clock_steps: u64,
 }
 

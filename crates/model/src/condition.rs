@@ -15,6 +15,8 @@ use crate::timed_phase::{TimePoint, TimedPhase};
 
 /// A figure of one family and what it must stay below.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = PATTERN)))]
 pub struct Condition {
     /// One of those that a search can bound.
     metric: Metric,
@@ -188,6 +190,10 @@ fn check_bound(metric: Metric, bound: Literal) -> Result<(), String> {
         _ => Ok(()),
     }
 }
+
+/// How a condition stands in documents: `response.p99 < 10ms`.
+#[cfg(feature = "schema")]
+const PATTERN: &str = r"^(failures|[a-z]+\.[a-z0-9]+) <=? [0-9.]+(ns|us|ms|s|%)$";
 
 impl Serialize for Condition {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

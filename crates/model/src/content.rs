@@ -25,25 +25,33 @@ struct Failed {
 
 /// A response that did not pass.
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ContentSample"))]
 pub struct Sample {
-    /// Seconds from the end of the warm-up to the response's end.
+    /// When the response ended, seconds from the end of the warm-up.
     pub at_s: f64,
     /// The name of the request.
     pub request: String,
     /// The response's status.
+    #[cfg_attr(feature = "schema", schemars(range(min = 100, max = 999)))]
     pub status: u16,
     /// What was found instead of what was expected, in printable ASCII, at most some 250 characters.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[ -~]*$")))]
     pub found: String,
 }
 
 /// One check as results have it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContentResult {
     /// The check, as it was asked for.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub check: String,
     /// How many responses did not pass it; each counts for the first that it did not pass.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
     /// The first of them.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = SAMPLES)))]
     pub samples: Vec<Sample>,
 }
 

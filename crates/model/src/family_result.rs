@@ -16,61 +16,78 @@ use crate::tls::TlsResult;
 
 /// The figures of one family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyResult {
     /// Where the requests went.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema_type::SocketText>"))]
     pub addresses: Vec<SocketAddr>,
-    /// Counts for each address, where there are several: those with failures first.
+    /// What each address of each target gave, those with failures first, a hundred at most; empty
+    /// where there is only one.
     #[serde(default)]
     pub by_address: Vec<AddressResult>,
     /// How many.
     pub requests: Requests,
-    /// How they ended, by name: every one that occurred. They add up to `requests.sent`.
+    /// How the exchanges ended: NORMAL always, the others where they occurred. They add up to
+    /// requests.sent.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Entries<Outcome, u64>", extend("required" = ["NORMAL"])))]
     pub outcomes: BTreeMap<String, u64>,
-    /// Those that did not end NORMAL, in detail.
+    /// Those that did not end NORMAL. They add up to requests.sent less requests.completed.
     pub failures: Vec<FailureCount>,
-    /// Checks that complete responses did not pass.
+    /// Checks that complete responses did not pass. Each counts for the first one; they add up to
+    /// outcomes.CONTENT.
     pub content: Vec<ContentResult>,
     /// What was illegal in responses that ended as PROTOCOL, as far as it is known.
     #[serde(default)]
     pub breaches: Vec<BreachCount>,
     /// Connections.
     pub connections: ConnectionCounts,
-    /// Status codes of complete responses.
+    /// Complete responses by status code.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::StatusCode, std::num::NonZeroU64>"
+        )
+    )]
     pub status: BTreeMap<u16, u64>,
     /// Bytes above TCP.
     pub bytes: ByteCounts,
-    /// Complete responses a second.
+    /// Complete responses a second: requests.completed / elapsed_s.
     pub requests_per_s: f64,
-    /// Their content, bytes a second.
+    /// Content of complete responses, bytes a second: bytes.body / elapsed_s.
     pub goodput_bytes_per_s: f64,
-    /// From the connect call to established; by the kernel's clock from the SYN to the SYN-ACK.
+    /// From the connect call to established, by the kernel's clock from the SYN to the SYN-ACK; of
+    /// connections established.
     pub connect_us: Summary,
-    /// From the request's last byte handed to the kernel to the response's first.
+    /// From the request's last byte handed to the kernel to the response's first byte; of complete
+    /// responses.
     pub wait_us: Summary,
     /// From the exchange's start, connecting included where it began with that, to the response's
-    /// first byte; none in documents that are older than this field.
+    /// first byte; of complete responses. Absent from older documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttfb_us: Option<Summary>,
-    /// From the response's first byte to its last.
+    /// From the response's first byte to its last; of complete responses.
     pub transfer_us: Summary,
-    /// From when the exchange was due, in a closed loop its start, to the response's last byte.
+    /// From when the exchange was due, in a closed loop its start, to the response's last byte,
+    /// connecting included where it began with that; of complete responses.
     pub response_us: Summary,
-    /// From the exchange's start to the response's last byte, where it may not be when it was due.
+    /// From the exchange's start to the response's last byte; of complete responses. In an open
+    /// loop only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_us: Option<Summary>,
-    /// From when the exchange was due to its start, in an open loop.
+    /// From when the exchange was due to its start; of all that were sent. In an open loop only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slip_us: Option<Summary>,
-    /// From connected to closed.
+    /// From connected to closed; of connections closed.
     pub lifetime_us: Summary,
     /// What TCP knew of connections closed.
     pub tcp: TcpResult,
-    /// Sizes of contents of responses whose status is accepted; none where nobody kept them.
+    /// Sizes of contents of responses whose status is accepted, bytes; null: there were none, or
+    /// nobody kept them.
     #[serde(default)]
     pub sizes: Option<SizesResult>,
-    /// TLS handshakes; none where the plan has no `https://`.
+    /// TLS handshakes; null: the plan has no `https://` target.
     pub tls: Option<TlsResult>,
-    /// What QUIC knew of connections closed, where HTTP/3 was spoken.
+    /// What QUIC knew of connections closed; absent where HTTP/3 was not spoken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<QuicResult>,
 }
@@ -92,16 +109,18 @@ impl FamilyResult {
 
 /// What one address of one target gave.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AddressResult {
     /// Where it is.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
     pub address: SocketAddr,
     /// The target's URL.
     pub url: String,
-    /// Exchanges that ended, in whatever way.
+    /// Exchanges that ended before the run did.
     pub ended: u64,
     /// With a complete response.
     pub completed: u64,
-    /// Of those, the ones whose status is not accepted.
+    /// Of those completed, how many have a status that is not accepted.
     pub unaccepted: u64,
     /// The other exchanges.
     pub failures: Vec<FailureCount>,
@@ -134,39 +153,43 @@ impl AddressResult {
 
 /// How many requests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Requests {
     /// Exchanges begun, those included whose connection failed.
     pub sent: u64,
-    /// With a complete response.
+    /// Exchanges with a complete response, whatever its status.
     pub completed: u64,
     /// Of those completed, the ones that count as failures, their status not being accepted
     /// (`--accept-status`; without it those of 400 and above).
     #[serde(default)]
     pub unaccepted: u64,
-    /// Not begun, because no more might be in flight when they fell due (`--overload drop`).
+    /// Not begun: when they were due no more might be in flight, or no connection of the family
+    /// was free and no more might be open, and overload is drop.
     pub dropped: u64,
     /// Not begun, because the run ended before they could.
     pub unsent: u64,
-    /// Begun later than due, because no more might be in flight before.
+    /// Of those sent, begun later than due because no more might be in flight before, or no
+    /// connection of the family was free and no more might be open.
     pub waited: u64,
     /// How often one was sent once more, the peer having said that it did nothing with it (GOAWAY).
     pub resent: u64,
-    /// Of those completed, the ones whose status sends the client elsewhere: 301, 302, 303, 307 or
-    /// 308.
+    /// Of those completed, how many sent the client elsewhere by their status: 301, 302, 303, 307
+    /// or 308.
     pub redirects: u64,
     /// Of those sent, how many such a response led to.
     pub followed: u64,
-    /// Of those sent, due or in flight while the generator stood still.
+    /// Of those sent, due or in flight while the generator stood still. Those that would have
+    /// ended as TIMEOUT, RESET or TRUNCATED are LOCAL.
     #[serde(default)]
     pub stalled: u64,
-    /// Of those completed, without times, since they were in flight then.
+    /// Of those completed, without times since they were due or in flight then.
     #[serde(default)]
     pub untimed: u64,
-    /// Not begun, because the family did not answer and was given up.
+    /// Not begun: the load was of so many requests, and the family did not answer.
     #[serde(default)]
     pub given_up: u64,
-    /// Of the redirects, how many were not followed because as many in a row had been as are followed
-    /// (`--location`).
+    /// Of the redirects, how many were not followed because as many in a row had been as are
+    /// followed (`--location`); absent: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut_chains: u64,
 }
@@ -178,25 +201,31 @@ fn is_zero(number: &u64) -> bool {
 
 /// What was illegal in responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BreachCount {
     /// What, in a few words.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub what: String,
     /// In how many of them.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 
 /// How often one thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailureCount {
     /// What went wrong, where, and the kernel's error number.
     #[serde(flatten)]
     pub failure: Failure,
     /// How often.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 
 /// Connections of one family.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionCounts {
     /// Established.
     pub opened: u64,
@@ -210,7 +239,7 @@ pub struct ConnectionCounts {
     pub unopened: u64,
     /// On which the peer let no more requests begin (GOAWAY).
     pub drained: u64,
-    /// Closed while idle, since another was to be opened and no more might be open.
+    /// Closed by sixmark while idle, since another was to be opened and no more might be open.
     #[serde(default)]
     pub displaced: u64,
     /// How many were open or being opened, on average over the run.
@@ -224,17 +253,20 @@ pub struct ConnectionCounts {
 
 /// Bytes above TCP.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByteCounts {
     /// Received, heads and framing included.
     pub received: u64,
     /// Content of complete responses.
     pub body: u64,
-    /// Handed to the kernel.
+    /// Requests handed to the kernel whole.
     pub sent: u64,
 }
 
 /// Something of each of the families that were used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Families<T = FamilyResult> {
     /// IPv6, where it was used.
     #[serde(skip_serializing_if = "Option::is_none")]

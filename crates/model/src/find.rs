@@ -14,30 +14,33 @@ const WAITED: f64 = 0.01;
 
 /// The highest rate that each family sustains, alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindMax {
-    /// What had to hold, all of it.
+    /// What had to hold, as in response.p99 < 10ms.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub conditions: Vec<Condition>,
     /// How long each trial measured, in seconds.
     pub trial_s: f64,
-    /// What was found.
+    /// What was found for each family in use.
+    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<Found>,
-    /// The least and the most that IPv6's highest rate may be of IPv4's, the highest rate of each
-    /// being anywhere in its bracket. None where a bracket has a side open, or where connections or the
-    /// generator set one: only what conditions and failures set is the server's.
+    /// The least and the most that IPv6's highest rate may be of IPv4's, by their brackets; null
+    /// where a bracket has a side open or sixmark itself was the limit.
     pub ratio: Option<[f64; 2]>,
 }
 
 /// What was found for one family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Found {
-    /// The highest rate that held, in exchanges a second, if any did.
+    /// The highest rate that held, exchanges a second; null: none did.
     pub holds: Option<f64>,
-    /// The lowest rate above it that did not, if there is one.
+    /// The lowest rate above it that did not hold; null: none is known.
     pub fails: Option<f64>,
-    /// Why that one did not.
+    /// Why that one did not hold; null where fails is.
     pub limited_by: Option<Limit>,
-    /// The trial whose figures the result gives, as its place in `trials`: the last one of the rate
-    /// that held, else the last of all.
+    /// The trial whose figures the document gives, counted from 0: the last one at holds, else the
+    /// last of all; null: there was none.
     pub shown: Option<usize>,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
@@ -45,20 +48,21 @@ pub struct Found {
 
 /// One rate kept up for a while.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trial {
     /// Exchanges a second.
     pub rate: f64,
-    /// How many exchanges might be in flight; none in documents of before.
+    /// How many exchanges might be in flight; null in documents of before.
     #[serde(default)]
     pub in_flight: Option<u64>,
     /// Whether it held.
     pub held: bool,
-    /// Why not.
+    /// Why it did not hold; null: it did.
     pub reason: Option<Limit>,
-    /// What each condition looked at: microseconds, or a share of one. None where there was nothing
-    /// to look at.
+    /// What each condition looked at, in the order of conditions: microseconds, or for failures a
+    /// share of 1; null: there was nothing.
     pub values: Vec<Option<f64>>,
-    /// Seconds from the end of the warm-up to the end of the last exchange.
+    /// Seconds from the end of its warm-up to the end of its last exchange.
     pub elapsed_s: f64,
     /// What was sent, and what was not.
     pub requests: Requests,
@@ -66,6 +70,7 @@ pub struct Trial {
 
 /// Why a rate did not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
     /// A condition did not hold.

@@ -8,10 +8,11 @@ use sixmark_units::family::PerFamily;
 
 /// One second of the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Its start, in whole seconds from the end of the warm-up.
     pub second: u64,
-    /// How long it was: 1, but for the last.
+    /// How long it was, seconds: close to 1, but for the last.
     pub length_s: f64,
     /// What each family did.
     pub families: PerFamily<IntervalFamily>,
@@ -19,14 +20,15 @@ pub struct Interval {
 
 /// What one family did in one second.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntervalFamily {
-    /// Exchanges begun.
+    /// Exchanges begun in this second.
     pub sent: u64,
-    /// With a complete response.
+    /// Complete responses that ended in this second.
     pub completed: u64,
-    /// That ended otherwise.
+    /// Exchanges that ended otherwise in this second.
     pub failed: u64,
-    /// Of those completed, the ones whose status is not accepted.
+    /// Of those completed, how many have a status that is not accepted.
     #[serde(default)]
     pub unaccepted: u64,
     /// Content bytes of complete responses.

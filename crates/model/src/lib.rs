@@ -16,6 +16,8 @@ pub mod condition;
 pub mod content;
 pub mod csv_lines;
 pub mod document;
+#[cfg(feature = "schema")]
+pub mod document_schema;
 mod expression;
 pub mod family_result;
 pub mod fields;
@@ -41,6 +43,8 @@ pub mod quic;
 pub mod request_form;
 pub mod result;
 pub mod sameness;
+#[cfg(feature = "schema")]
+pub mod schema_type;
 pub mod search;
 pub mod seconds;
 pub mod sizes;

@@ -6,6 +6,7 @@ use crate::timing::Summary;
 
 /// Who impairs a link's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mechanism {
     /// sixmark's own, between two TAP devices.
@@ -18,6 +19,7 @@ pub enum Mechanism {
 
 /// How the kernel schedules the emulator's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Scheduling {
     /// SCHED_FIFO: as soon as it has something to do.
@@ -29,33 +31,37 @@ pub enum Scheduling {
 
 /// Who did a link's work, and what happened on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkReport {
     /// The link's name.
     pub name: String,
-    /// How the emulator's thread is scheduled; absent of a link without one.
+    /// How the emulator's thread is scheduled; null: there is none.
     pub scheduling: Option<Scheduling>,
-    /// Decides what the emulator's chance does; the kernel's has no seed.
+    /// Decides what the emulator's chance does; the kernel's has no seed; null: there is no
+    /// emulator.
     pub seed: Option<u64>,
     /// From the first end to the second.
     pub a_to_b: Way,
     /// The other direction.
     pub b_to_a: Way,
-    /// Why the emulator ended before it was asked to: an end has gone. Absent of one that goes on.
+    /// Why the emulator ended before it was asked to: an end has gone; null: it went on.
     pub ended: Option<String>,
 }
 
 /// One direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Way {
-    /// Who impairs it; nobody where absent.
+    /// Who impairs it; null: nobody.
     pub mechanism: Option<Mechanism>,
-    /// What happened to frames; the kernel does not say.
+    /// What happened to frames; null: the kernel does not say.
     pub frames: Option<Direction>,
-    /// How much later than due the emulator handed frames on, microseconds; of those that had to wait.
-    /// What a frame waited before the emulator saw it is not in it.
+    /// How much later than due the emulator handed frames on, microseconds; of those that had to
+    /// wait. What a frame waited before the emulator saw it is not in it; null: there is no
+    /// emulator.
     pub lateness_us: Option<Summary>,
-    /// Frames that the emulator was too late to read from its device, which dropped them; absent of a
-    /// link without one.
+    /// Frames that the emulator was too late to read from its device, which dropped them; null:
+    /// there is none.
     #[serde(default)]
     pub unread: Option<u64>,
 }
@@ -82,6 +88,8 @@ impl LinkReport {
 
 /// What happened to the frames of one direction, by whose they were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "LinkDirection"))]
 pub struct Direction {
     /// IPv6's packets, without neighbour discovery.
     pub ipv6: Counts,
@@ -94,6 +102,8 @@ pub struct Direction {
 /// What happened to frames. Those offered have arrived, were lost, dropped or overflowed, or are still
 /// under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "FrameCounts"))]
 pub struct Counts {
     /// Came.
     pub offered: u64,

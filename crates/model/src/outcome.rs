@@ -10,6 +10,7 @@ use sixmark_http::{http2, http3};
 
 /// How an exchange ended. Exactly one of these is counted for everything that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Outcome {
     /// The complete response was received, whatever its status code.
@@ -82,6 +83,7 @@ impl fmt::Display for Outcome {
 
 /// The part of an exchange in which something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// From the connect call to the kernel's word that the connection is established.
@@ -110,6 +112,7 @@ impl fmt::Display for Phase {
 
 /// Why this side failed, where the kernel's error number does not say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LocalCause {
     /// A response's head, or its trailers, exceeded a limit of sixmark's own. HTTP has none.
@@ -139,18 +142,22 @@ impl LocalCause {
 
 /// One way to fail: the category, where it happened, and the number that somebody gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// The category; never [`Outcome::Normal`].
+    /// How the exchange ended; never NORMAL.
+    #[cfg_attr(feature = "schema", schemars(extend("not" = { "const": "NORMAL" })))]
     pub outcome: Outcome,
-    /// Where it happened.
+    /// The part of the exchange in which it happened.
     pub phase: Phase,
-    /// The kernel's error number (Linux), or none where the kernel reported no error.
+    /// The kernel's error number (Linux); null where it reported none.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub errno: Option<i32>,
-    /// The peer's number for it, or this side's for what the peer did: an error code of HTTP/2 or
-    /// HTTP/3 (RFC 9113, 7; RFC 9114, 8.1), a TLS alert (RFC 8446, 6) where the outcome is TLS.
+    /// The error code of HTTP/2, HTTP/3 or QUIC (RFC 9113, 7; RFC 9114, 8.1; RFC 9000, 20), or
+    /// where the outcome is TLS the alert (RFC 8446, 6); null where there is none.
     pub code: Option<u64>,
-    /// Why this side failed, where the outcome is [`Outcome::Local`] and more than an error number is
-    /// known.
+    /// Why this host failed, where more is known of that than an error number: a response's head
+    /// exceeded sixmark's own limit, this host does not have the source address, sixmark stood
+    /// still, or it had no room to keep a content for a check. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<LocalCause>,
 }

@@ -7,15 +7,19 @@ use serde::{Deserialize, Serialize};
 
 /// The program that made a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// `sixmark`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "sixmark")))]
     pub name: String,
     /// Its version.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[0-9]+\.[0-9]+\.[0-9]+")))]
     pub version: String,
 }
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
     /// The number of requests or the duration asked for was reached.
@@ -28,27 +32,32 @@ pub enum Ended {
 
 /// One name looked up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lookup {
     /// The name.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub host: String,
     /// How long the resolver took, in microseconds.
     pub us: f64,
-    /// How many addresses it gave.
+    /// IPv6 addresses given.
     pub ipv6: usize,
-    /// The same for IPv4.
+    /// IPv4 addresses given.
     pub ipv4: usize,
 }
 
 /// The machine that the load came from.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Name and release of the kernel.
     pub kernel: String,
-    /// The processor's model.
+    /// The processor's model; empty where it can't be read.
     pub cpu: String,
     /// Processors that this process may use.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub cores: usize,
-    /// Settings of the kernel that bear on the figures.
+    /// Settings of the kernel that bear on the figures, by their names for sysctl(8). Which ones
+    /// is not fixed.
     pub sysctls: BTreeMap<String, String>,
     /// One for each address of the run: how packets leave for it.
     pub routes: Vec<Route>,
@@ -56,20 +65,27 @@ pub struct Environment {
 
 /// How packets leave for an address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Route {
     /// The address.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
     pub to: SocketAddr,
-    /// The source address that the kernel chooses.
+    /// The source address that the kernel chooses; null where there is no route.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::AddressText>"))]
     pub from: Option<std::net::IpAddr>,
-    /// The path's MTU as the kernel knows it before the run, in bytes.
+    /// The path's MTU in bytes, as the kernel knew it before the run; null where that is not known.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub mtu: Option<u32>,
 }
 
 /// Something that makes figures doubtful.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// A word for programs.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9_]+$")))]
     pub code: String,
     /// A line for people.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\n]+$")))]
     pub message: String,
 }

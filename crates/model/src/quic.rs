@@ -121,6 +121,7 @@ impl AddAssign<&QuicTally> for QuicTally {
 
 /// What a result says of QUIC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuicResult {
     /// Connections established and closed.
     pub connections: u64,
@@ -138,6 +139,10 @@ pub struct QuicResult {
     /// Datagrams that came and that this host dropped for want of room.
     pub dropped: u64,
     /// Connections by the largest payload of a datagram, in bytes, that was found to go through.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<u16, std::num::NonZeroU64>")
+    )]
     pub mtu: BTreeMap<u16, u64>,
     /// Round-trip times as the connections knew them when they were closed.
     pub rtt_us: Summary,

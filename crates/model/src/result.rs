@@ -30,58 +30,83 @@ pub use counted::{families, family_result, planned_result};
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";
 
-/// One run, whole. docs/result.md describes the fields for people, docs/result.schema.json for
-/// programs.
+/// What all figures of a run must be, for its schema.
+#[cfg(feature = "schema")]
+fn figures_all(of: serde_json::Value) -> serde_json::Value {
+    serde_json::json!({ "properties": { "families": { "additionalProperties": of }, "total": of } })
+}
+
+/// One run of sixmark, whole; docs/result.md describes it for people. Times whose names end in `_us`
+/// are microseconds, those in `_s` seconds; sizes are bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend(
+    "if" = { "properties": { "plan": {
+        "not": { "type": "null" },
+        "properties": { "load": { "properties": { "pace": { "properties": {
+            "mode": { "const": "open" },
+        } } } } },
+    } } },
+    "then" = figures_all(serde_json::json!({ "required": ["service_us", "slip_us"] })),
+    "else" = figures_all(serde_json::json!({
+        "properties": { "service_us": false, "slip_us": false },
+    })),
+)))]
 pub struct RunResult {
-    /// [`SCHEMA`].
+    /// The name and version of the form.
     pub schema: String,
-    /// What made it.
+    /// The program that made the document.
     pub tool: Tool,
-    /// When the run began, RFC 3339 in UTC.
+    /// When the run began, warm-up included: RFC 3339, UTC, with milliseconds.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
     pub started: String,
-    /// Seconds from the end of the warm-up to the end of the last exchange.
+    /// Seconds from the end of the warm-up to the end of the last exchange, at least to the end of
+    /// the time where that ended the run: what rates are divided by.
     pub elapsed_s: f64,
     /// Why the run ended.
     pub ended: Ended,
-    /// What was to be run, resolved; none where nothing was: others' traffic was watched.
+    /// What was to be run, resolved; null: nothing was sent, traffic of others was watched.
     pub plan: Option<Plan>,
-    /// Decides where schedules over several addresses begin.
+    /// The same as plan.seed: decides where schedules over several addresses begin; 0 where there
+    /// was no plan.
     pub seed: u64,
-    /// What resolving names took, apart from everything else.
+    /// Each name that the system's resolver was asked for. Not part of any other time.
     pub dns: Vec<Lookup>,
     /// The machine that the load came from, and its routes.
     pub environment: Environment,
     /// What makes the figures doubtful.
     pub warnings: Vec<Warning>,
-    /// IPv6 : IPv4 of requests sent.
+    /// [IPv6, IPv4], of requests.
     pub ratio: RatioResult,
-    /// The figures of each family that was used.
+    /// The figures of each family that the ratio uses.
+    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families,
-    /// The figures of both together.
+    /// The figures of both families together.
     pub total: FamilyResult,
-    /// One entry a second.
+    /// One entry for each second of the measurement, in order.
     pub intervals: Vec<Interval>,
-    /// What the load generator itself did, where there was one.
+    /// What the load generator itself did; null: nothing was sent.
     pub generator: Option<Generator>,
-    /// What packets say of traffic that was only watched.
+    /// What packets say beyond the figures; null: none were looked at.
     #[serde(default)]
     pub watched: Option<Watched>,
-    /// What it adds to the times, where that was measured before.
+    /// The noise floor, where `--calibrate` asked for it: what the generator, the kernel and a
+    /// server on loopback add to the times; null: it did not.
     pub calibration: Option<Calibration>,
-    /// What the packets said meanwhile, where they were looked at (`--truth`).
+    /// What packets said meanwhile beside sixmark's clock; null: without `--truth`.
     #[serde(default)]
     pub truth: Option<Truth>,
-    /// The search for the highest rate, where it was one: the figures are then of one trial of each
-    /// family.
+    /// The search for the highest rate; null: the run was none. The figures of a family are then
+    /// those of one of its trials.
     pub find_max: Option<FindMax>,
-    /// Whether both families give the same; none where nobody looked, or only one was loaded.
+    /// Whether both families give the same; null: not both were loaded, or nobody looked.
     #[serde(default)]
     pub sameness: Option<Sameness>,
     /// What was demanded (`--fail-if`), and whether it was met.
     #[serde(default)]
     pub gates: Vec<GateResult>,
-    /// What it cost of the processors, here and at the server.
+    /// What it cost of the processors, here and at the server; null of a search, and where the
+    /// kernel does not tell.
     #[serde(default)]
     pub vitals: Option<Vitals>,
 }
@@ -118,8 +143,9 @@ impl RunResult {
 
 /// IPv6 : IPv4.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioResult {
-    /// As in the plan; none where there was none.
+    /// As in the plan; null: there was none.
     pub asked: Option<[u64; 2]>,
     /// Requests sent.
     pub sent: [u64; 2],

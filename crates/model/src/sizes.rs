@@ -52,6 +52,7 @@ impl Sizes {
 
 /// Sizes of contents in a document, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizesResult {
     /// How many there were.
     pub count: u64,

@@ -167,8 +167,9 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 
 /// The connections of one family that were read, in a result document.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpResult {
-    /// How many of those closed were read.
+    /// How many of connections.closed were read: all of a short run, a sample of a long one.
     pub read: u64,
     /// Their smoothed round trip times.
     pub rtt_us: Summary,
@@ -176,17 +177,25 @@ pub struct TcpResult {
     pub min_rtt_us: Summary,
     /// Segments that they sent again, SYNs included.
     pub retransmitted: u64,
-    /// Of those, the ones that their peers report to have had already (DSACK): nothing was lost. Absent
-    /// if no kernel reported it.
+    /// Of those sent again, the ones that the peers report to have had already (DSACK), as
+    /// tail-loss probes often are: nothing was lost. null where the kernel does not report it
+    /// (before 4.20), and for watched traffic.
     #[serde(default)]
     pub spurious: Option<u64>,
     /// How many of them sent any again.
     pub connections_retransmitting: u64,
-    /// Segments that their peers acknowledged, SYNs included.
+    /// Segments with data or SYN of theirs that the peer acknowledged; null where the kernel does
+    /// not tell.
     pub delivered: Option<u64>,
-    /// How many of them had which largest segment to send, bytes without headers.
+    /// How many of them had which largest segment to send, in bytes without headers.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<u16, std::num::NonZeroU64>")
+    )]
     pub mss: BTreeMap<u32, u64>,
-    /// The handshakes that the kernel was asked about; none where it was asked about none.
+    /// TCP's handshakes that the kernel was asked about just after them: all of a short run or
+    /// with the kernel's clock, a sample of a long one; null: none. Both times are of the same
+    /// connections.
     #[serde(default)]
     pub handshake: Option<HandshakeResult>,
 }
@@ -194,16 +203,18 @@ pub struct TcpResult {
 /// The handshakes of one family that the kernel was asked about, in a result document: both times are of
 /// the same connections.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HandshakeResult {
     /// How many, just after they were established.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub asked: u64,
-    /// Those whose SYN was sent again: the kernel has no time of them.
+    /// Of those, the ones whose SYN was sent again: the kernel has no time of them.
     pub sent_again: u64,
     /// Others of which it gave none.
     pub untimed: u64,
-    /// From the SYN to the SYN-ACK, by the kernel's clock in whole microseconds.
+    /// SYN to SYN-ACK of the rest, by the kernel's clock in whole microseconds.
     pub kernel_us: Summary,
-    /// From the connect call to established, by the client's.
+    /// Connect call to established of the same, by sixmark's clock.
     pub client_us: Summary,
 }
 

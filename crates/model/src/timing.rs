@@ -146,9 +146,19 @@ impl AddAssign<&Timing> for Timing {
     }
 }
 
-/// Durations of one kind as a result document shows them, in microseconds. The values are absent
-/// where nothing was counted.
+/// The names of the values of a [`Summary`].
+#[cfg(feature = "schema")]
+const VALUES: &str = "^(min|mean|stddev|max|p[0-9]+)$";
+
+/// Durations of one kind in microseconds. Quantiles are right to three digits, min, mean and max
+/// exact; all are null where count is 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend(
+    "if" = { "properties": { "count": { "const": 0 } } },
+    "then" = { "patternProperties": { VALUES: { "type": "null" } } },
+    "else" = { "patternProperties": { VALUES: { "type": "number" } } },
+)))]
 pub struct Summary {
     /// How many durations there are.
     pub count: u64,
@@ -168,7 +178,9 @@ pub struct Summary {
     pub p999: Option<f64>,
     /// The longest, exact.
     pub max: Option<f64>,
-    /// The whole histogram in HdrHistogram's V2 log encoding, values in nanoseconds.
+    /// The whole histogram: HdrHistogram's V2 encoding, deflated, in base64. Its values are
+    /// nanoseconds.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^HISTF[A-Za-z0-9+/]{8,}={0,2}$")))]
     pub hdr: String,
 }
 

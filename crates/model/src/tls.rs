@@ -46,15 +46,18 @@ pub struct Certificate {
 
 /// Why a handshake, or a connection after it, failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
     /// In a word.
     pub reason: Reason,
-    /// The alert's number (RFC 8446, 6): received for [`Reason::Alert`], else the one sent.
+    /// The alert's number (RFC 8446, 6): received where the reason is `alert`, else the one sent;
+    /// null: none is known.
     pub alert: Option<u8>,
 }
 
 /// The kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The server sent an alert.
@@ -236,6 +239,7 @@ impl AddAssign<&TlsTally> for TlsTally {
 
 /// The handshakes of one family in a result document.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TlsResult {
     /// How many.
     pub handshakes: Handshakes,
@@ -246,52 +250,86 @@ pub struct TlsResult {
     /// The same of handshakes that resumed a session.
     pub resumed_us: Summary,
     /// Finished handshakes by version.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
     pub versions: BTreeMap<String, u64>,
     /// The same by cipher suite.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
     pub ciphers: BTreeMap<String, u64>,
     /// The same by group of the key exchange.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
     pub groups: BTreeMap<String, u64>,
-    /// The same by application protocol.
+    /// By application protocol, or none.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
     pub alpn: BTreeMap<String, u64>,
     /// The same by the server's certificate.
     pub certificates: Vec<CertificateCount>,
-    /// What TLS failed by, in handshakes and after them.
+    /// What TLS itself failed by, in handshakes and after them.
     pub failures: Vec<CauseCount>,
 }
 
 /// How many handshakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Handshakes {
-    /// Full ones.
+    /// Finished without an earlier session.
     pub full: u64,
-    /// That resumed a session.
+    /// Finished by resuming an earlier session.
     pub resumed: u64,
-    /// Of both, those that offered one.
+    /// Of both, those that offered a session to the server.
     pub offered: u64,
     /// Of both, those that took a round trip more because the server asked for another group.
     pub retried: u64,
-    /// That did not finish.
+    /// That did not finish, for whatever reason.
     pub failed: u64,
 }
 
 /// A server's certificate in a result document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CertificateCount {
     /// SHA-256 of its DER, in hexadecimal.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::SHA256)))]
     pub sha256: String,
-    /// Until when it is valid, RFC 3339 in UTC; none where it can't be read.
+    /// The last second in which it is valid; null: it can't be read.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(regex(pattern = r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"))
+    )]
     pub not_after: Option<String>,
     /// In how many handshakes.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 
 /// How often TLS failed by one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseCount {
     /// By what.
     #[serde(flatten)]
     pub cause: Cause,
     /// How often.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 

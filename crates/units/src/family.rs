@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// IPv6 or IPv4, as read from a connected socket's peer address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
     /// Internet Protocol, version 6 (RFC 8200).
@@ -57,6 +58,8 @@ impl fmt::Display for Family {
 
 /// One `T` for each family, so that the family travels with the number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct PerFamily<T> {
     /// The value for IPv6.
     pub ipv6: T,

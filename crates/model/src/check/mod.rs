@@ -26,7 +26,9 @@ pub const MOST_CONTENT: usize = 16 << 20;
 ///
 /// In documents they are the texts that they were read from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
+#[cfg_attr(feature = "schema", schemars(extend("items" = { "type": "string", "minLength": 1 })))]
 pub struct Checks {
     list: Vec<Expect>,
     needs: Needs,

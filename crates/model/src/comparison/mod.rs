@@ -107,7 +107,9 @@ impl AddAssign<&Stretch> for Stretch {
 /// How the two sides shared the time. Sides that are loaded at once are never compared: no statistics
 /// over one run can know what lasts as long as the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", schemars(rename = "ComparisonKind"))]
 pub enum Kind {
     /// One side at a time, in turns.
     Isolated,
@@ -115,17 +117,22 @@ pub enum Kind {
 
 /// What is decided before anything is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Sides whose figures differ by less than this share (0 to 1, exclusive) count as equivalent.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
     pub margin: f64,
     /// 0.95: the share of intervals that hold the true value, and 1 minus the share of
     /// comparisons of equal sides that may be called different.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
     pub confidence: f64,
     /// The metric that the headline is about.
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = compared_pattern())))]
     pub primary: Metric,
     /// Decides what the resampling draws.
     pub seed: u64,
     /// How often the blocks are drawn anew for an interval.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub resamples: u32,
 }
 
@@ -144,6 +151,7 @@ impl Settings {
 
 /// What is said of one metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Side A is better than side B.
@@ -174,24 +182,27 @@ impl Verdict {
 
 /// What may be said of two sides. Every field is in the result document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// How the sides shared the time.
     pub kind: Kind,
     /// The name of the side that is judged: `ipv6` where nobody chose another.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub a: String,
     /// The name of the side that it is judged against.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub b: String,
-    /// What was decided beforehand.
+    /// What was decided before anything was measured.
     pub settings: Settings,
     /// Pairs of blocks that were compared.
     pub pairs: usize,
     /// Pairs that were not, since one of their sides was cut short.
     pub left_out: usize,
-    /// Whether they give the same; none where nobody looked. Where they don't, no metric of speed is
-    /// compared.
+    /// Whether both sides give the same: where they don't, no metric of speed is compared; null:
+    /// nobody looked.
     #[serde(default)]
     pub sameness: Option<Sameness>,
-    /// One entry a metric that both sides have, the primary one first.
+    /// One entry for each metric that both sides have, the primary one first.
     pub metrics: Vec<Compared>,
 }
 
@@ -204,57 +215,75 @@ impl Comparison {
 
 /// One metric of two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// Which.
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = compared_pattern())))]
     pub metric: Metric,
-    /// Of side A: microseconds, responses or bytes a second, or a share (0 to 1). By method `blocks`
-    /// that of a typical pair, else over all its blocks.
+    /// Of side A: microseconds, responses or bytes a second, or a share. By method `blocks` that of
+    /// a typical pair, around the median level of all and as far apart as the estimate; else over
+    /// all its blocks.
     pub a: Option<f64>,
     /// The same of side B. As far as there is a ratio, it is that of `a` to `b`.
     pub b: Option<f64>,
     /// How the effect was estimated.
     pub method: Method,
-    /// A over B: 1.02 where A's figure is 2 % higher. None of failures, and of what was refused.
+    /// A over B; null of failures, and of what was refused.
     pub ratio: Option<Estimate>,
-    /// A minus B, in the metric's unit; of failures the difference of the shares.
+    /// A minus B, in the metric's unit; of failures the difference of the shares; null of what was
+    /// refused.
     pub difference: Option<Estimate>,
-    /// How likely a difference as large as this is between equal sides.
+    /// How likely a difference as large as this is between equal sides; null of what was refused.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
     pub p: Option<f64>,
-    /// The same after Holm's correction for all metrics of the comparison.
+    /// The same after Holm's correction for all metrics of the comparison; null likewise.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
     pub p_holm: Option<f64>,
     /// How likely figures as near as these are between sides that differ by the margin (the larger
-    /// p of two one-sided tests).
+    /// p of two one-sided tests); null likewise.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
     pub p_equivalence: Option<f64>,
     /// The logarithm of A's figure over B's in each pair, in the order in which they were measured.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema_type::Signed>"))]
     pub effects: Vec<f64>,
-    /// Correlation of each effect with the one before.
+    /// Correlation of each effect with the one before; null of too few.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub autocorrelation: Option<f64>,
     /// How far apart two equal sides were in the same metric, as a share: what was measured of A
-    /// against A before (`--calibrate`).
+    /// against A before (`--calibrate`); null: it was not.
     pub noise_floor: Option<f64>,
     /// What is said of it.
     pub verdict: Verdict,
-    /// Why nothing else can be said, for people; where the verdict is inconclusive for want of
-    /// figures, or for a difference below the noise floor, and where the sides can't be compared.
+    /// Why nothing else can be said, for people: where the verdict is inconclusive for want of
+    /// figures, or for a difference below the noise floor, and where the sides can't be compared;
+    /// null where there is nothing to add.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub reason: Option<String>,
-    /// The same against what the header's size alone makes of it, of goodput.
+    /// Goodput against what IPv6's larger header alone makes of it; null of other metrics, and
+    /// where no link was full.
     pub header_corrected: Option<HeaderCorrected>,
 }
 
 /// A value and the interval that holds the true one with the confidence of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The value.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
     pub value: f64,
     /// The lower end of the interval.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
     pub low: f64,
     /// Its upper end.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
     pub high: f64,
 }
 
 /// How an effect was estimated from the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(rename = "EffectMethod"))]
 pub enum Method {
     /// Hodges and Lehmann's estimate over the effects of the pairs, Wilcoxon's signed-rank test.
     Blocks,
@@ -267,8 +296,10 @@ pub enum Method {
 
 /// Goodput over a link that is full: IPv6 has 20 bytes less of each packet for content.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeaderCorrected {
     /// What the ratio would be were the headers all the difference: 0.986 at an MTU of 1500.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
     pub expected: f64,
     /// The ratio divided by that.
     pub ratio: Estimate,
@@ -311,6 +342,15 @@ pub fn parse_compared_metric(text: &str) -> Result<Metric, String> {
             Quantile::ALL.map(Quantile::name).join(", ")
         )
     })
+}
+
+/// What the names of compared metrics are written as.
+#[cfg(feature = "schema")]
+fn compared_pattern() -> String {
+    let phases = COMPARED_PHASES.map(TimedPhase::name).join("|");
+    let points = Quantile::ALL.map(Quantile::name).join("|");
+    let others = COMPARED_QUANTITIES.map(|quantity| quantity.entry().name).join("|");
+    format!(r"^(({phases})\.({points})|{others})$")
 }
 
 #[cfg(test)]

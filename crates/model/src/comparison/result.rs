@@ -13,30 +13,34 @@ use crate::provenance::{Ended, Environment, Tool, Warning};
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.comparison/1";
 
-/// Two sides loaded in turns, whole: the blocks that were measured and what they say.
+/// One comparison of two sides, loaded in turns, whole: the blocks that were measured and what they
+/// say. Times whose names end in `_us` are microseconds, those in `_s` seconds; shares are 0 to 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonResult {
-    /// [`SCHEMA`].
+    /// The name and version of the form.
     pub schema: String,
     /// What made it.
     pub tool: Tool,
-    /// When the first block began, RFC 3339 in UTC.
+    /// When it began, a calibration included: RFC 3339, UTC, with milliseconds.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
     pub started: String,
-    /// Seconds from there to the end of the last block, pauses included.
+    /// Seconds from the begin of the first block to the end of the last one, warm-ups and pauses
+    /// included, a calibration not.
     pub elapsed_s: f64,
     /// Why it ended; where it was interrupted, what was measured by then is compared.
     pub ended: Ended,
-    /// Decides the order of blocks where that is random, and what resampling draws.
+    /// Decides the order of blocks where that is random, arrivals, and what resampling draws.
     pub seed: u64,
     /// How the blocks follow one another.
     pub schedule: Schedule,
-    /// What was loaded.
+    /// a: the side that is judged. b: what it is judged against.
     pub sides: Sides,
-    /// The blocks, in the order in which they were measured.
+    /// Every block, in the order in which they were measured.
     pub blocks: Vec<Block>,
     /// What they say.
     pub comparison: Comparison,
-    /// The same of side A against itself, where that was measured before (`--calibrate`).
+    /// Side A against itself, measured before (`--calibrate`); null: it was not.
     pub noise: Option<Comparison>,
     /// What was demanded (`--fail-if`), and whether it was met.
     pub gates: Vec<GateResult>,
@@ -52,14 +56,17 @@ pub struct ComparisonResult {
 
 /// How blocks follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Schedule {
     /// Pairs asked for.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub pairs: u32,
     /// Which side of a pair comes first.
     pub order: Order,
-    /// How long a block is measured, in seconds; none where it ends by its requests.
+    /// How long a block is measured, seconds; null where it ends by its requests.
     pub block_s: Option<f64>,
-    /// After how many requests a block ends; none where it ends by its time.
+    /// After how many requests a block ends; null where it ends by its time.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub block_requests: Option<u64>,
     /// Blocks of each side at the beginning that are measured and not compared.
     pub warm_up_blocks: u32,
@@ -67,7 +74,9 @@ pub struct Schedule {
 
 /// Which side of a pair comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", schemars(rename = "BlockOrder"))]
 pub enum Order {
     /// ABBA, then BAAB, and again: what drifts evenly hits both sides alike.
     Abba,
@@ -77,6 +86,7 @@ pub enum Order {
 
 /// Both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sides<T = Side> {
     /// The side that is judged.
     pub a: T,
@@ -86,10 +96,12 @@ pub struct Sides<T = Side> {
 
 /// One side: what was loaded, and its figures over all blocks that were compared.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// What it is called: `ipv6`, `ipv4`, or as it was written on the command line.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub name: String,
-    /// Its own options as they were written.
+    /// Its own options, as they were written.
     pub options: String,
     /// What was run in each of its blocks, resolved.
     pub plan: Plan,
@@ -104,15 +116,18 @@ pub struct Side {
 
 /// Processor time that one side took in all blocks that were compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCpu {
-    /// Of this process.
+    /// Of this process; null: that is not known.
     pub client: Option<SideCost>,
-    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`).
+    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`); null:
+    /// nothing told.
     pub server: Option<SideCost>,
 }
 
 /// Processor time, and what a request and a gigabyte took of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCost {
     /// Seconds.
     pub cpu_s: f64,
@@ -135,12 +150,13 @@ impl SideCost {
 
 /// A stretch of load of one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Block {
     /// Which side.
     pub side: SideName,
-    /// The pair it belongs to, from 0; none of a warm-up.
+    /// The pair it belongs to, from 0; null: a warm-up.
     pub pair: Option<u32>,
-    /// When it began to be measured, in seconds from the first block's begin.
+    /// When it began to be measured, seconds from the begin of the first block.
     pub started_s: f64,
     /// How long it was measured, in seconds.
     pub elapsed_s: f64,
@@ -149,8 +165,10 @@ pub struct Block {
     /// Its figures.
     pub figures: FamilyResult,
     /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
     pub busiest: f64,
-    /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
+    /// A worker was busy all the time: the generator, not the server, may have been the
+    /// bottleneck.
     pub saturated: bool,
     /// Processor time in it.
     #[serde(default)]
@@ -159,15 +177,18 @@ pub struct Block {
 
 /// Processor time in a block, seconds; absent where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockCpu {
-    /// Of this process.
+    /// Of this process, seconds; null: that is not known.
     pub client_s: Option<f64>,
-    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`).
+    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`),
+    /// seconds; null: nothing told.
     pub server_s: Option<f64>,
 }
 
 /// A or B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SideName {
     /// The side that is judged.

@@ -22,6 +22,8 @@ use crate::timed_phase::{TimePoint, TimedPhase};
 
 /// One figure of a side or a cell. Its name is written `requests_per_s`, `RESET`, `connect.mean`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = metric_pattern())))]
 pub enum Metric {
     /// Durations of a phase, microseconds.
     Time(TimedPhase, TimePoint),
@@ -176,6 +178,16 @@ impl FromStr for Metric {
             .or_else(|| text.split_once('.').and_then(time))
             .ok_or_else(|| describe_unknown(text))
     }
+}
+
+/// What [`Metric`] is written as.
+#[cfg(feature = "schema")]
+fn metric_pattern() -> String {
+    let phases = TimedPhase::ALL.map(TimedPhase::name).join("|");
+    let points = METRIC_POINTS.map(TimePoint::name).join("|");
+    let outcomes = Outcome::ALL.map(|outcome| outcome.name()).join("|");
+    let quantities: Vec<_> = Quantity::all().map(|quantity| quantity.entry().name).collect();
+    format!(r"^(({phases}|{DELAY})\.({points})|{outcomes}|{})$", quantities.join("|"))
 }
 
 fn describe_unknown(text: &str) -> String {

@@ -23,6 +23,7 @@ use sixmark_units::quantity::count;
 
 /// What decides when an exchange begins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum Pace {
     /// The end of another one: a fixed number is in flight.
@@ -44,16 +45,20 @@ impl Pace {
 
 /// An open loop, of stages ([`Open::new`]) or of a timetable ([`Open::replay`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Open {
-    /// The rate over time, over both families and all workers together; none where there is a
+    /// The rate over time, over both families and all threads together; empty where there is a
     /// timetable.
     pub stages: Vec<Stage>,
-    /// When each exchange falls due, where something recorded is replayed.
+    /// When each exchange falls due, where something recorded is replayed; null: the stages say
+    /// when.
     #[serde(with = "timetable::shared")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Timetable>"))]
     pub timetable: Option<Arc<Timetable>>,
     /// How exchanges are spread at that rate.
     pub arrivals: Process,
-    /// What becomes of an exchange that falls due when no more may be in flight.
+    /// What becomes of an exchange that is due when no more may be in flight.
     pub overload: Overload,
     /// How long before an exchange falls due the worker stops sleeping and looks at the clock.
     pub spin: Duration,
@@ -124,12 +129,13 @@ impl Open {
 
 /// A rate that stays or changes evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stage {
     /// At its beginning.
     pub from: Rate,
     /// At its end.
     pub to: Rate,
-    /// How long it lasts; none: as long as the run.
+    /// How long it lasts; null: as long as the run.
     pub duration: Option<Duration>,
 }
 
@@ -147,6 +153,7 @@ impl Stage {
 
 /// How arrivals are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Process {
     /// Evenly.
@@ -157,6 +164,7 @@ pub enum Process {
 
 /// What becomes of an exchange that falls due when no more may be in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Overload {
     /// It begins later; its response time counts from when it was due.

@@ -12,6 +12,7 @@ const HIGHEST: f64 = 1e9;
 
 /// Exchanges a second, from 0 to 10^9.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Rate(f64);
 

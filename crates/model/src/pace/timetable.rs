@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize, Serializer};
 /// from a document has no entries.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(from = "Document")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "Document"))]
 pub struct Timetable {
     document: Document,
     /// Nanoseconds from the start of the load and numbers of requests, in the order of the times.
@@ -20,9 +22,15 @@ pub struct Timetable {
 
 /// How a timetable stands in documents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Document {
+    /// Exchanges.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     entries: u64,
+    /// Seconds from the first to the last, as replayed.
     span_s: f64,
+    /// How many times as fast as recorded.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     speed: f64,
 }
 

@@ -15,6 +15,8 @@ const USUAL: RangeInclusive<u16> = 100..=399;
 
 /// A set of status codes. Responses with another one stay NORMAL, as closures, and count as failures.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = PATTERN)))]
 pub struct AcceptStatus([u64; 16]);
 
 impl AcceptStatus {
@@ -123,6 +125,10 @@ fn wrong(part: &str) -> String {
          100 to 999"
     )
 }
+
+/// How a set stands in documents: `200-299,404`.
+#[cfg(feature = "schema")]
+const PATTERN: &str = "^[0-9]{3}(-[0-9]{3})?(,[0-9]{3}(-[0-9]{3})?)*$";
 
 impl Serialize for AcceptStatus {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The HTTP of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Http {
     /// Its version.
     pub version: Version,

@@ -33,10 +33,12 @@ use tls::Tls;
 
 /// A run, resolved and checked: every family that the ratio uses has an endpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// What is loaded.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub targets: Vec<Target>,
-    /// IPv6 : IPv4 of requests sent.
+    /// Requests over IPv6 to requests over IPv4.
     pub ratio: Ratio,
     /// How much, how long, how many at once.
     pub load: Load,
@@ -54,9 +56,9 @@ pub struct Plan {
     pub http: Http,
     /// How connections are used.
     pub connection: Connection,
-    /// How connections to `https://` targets are secured; absent where there are none.
+    /// How connections to `https://` targets are secured; null: there are none.
     pub tls: Option<Tls>,
-    /// Where connections come from; the kernel's choice for a family without any.
+    /// Local addresses to connect from, in turn; the kernel's choice where there are none.
     pub sources: PerFamily<Vec<Source>>,
     /// Decides where the schedules over several addresses begin, and Poisson arrivals.
     pub seed: u64,
@@ -87,19 +89,28 @@ impl Plan {
 
 /// A URL with the addresses it is reached at.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// The URL as it was understood.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^https?://[^ ]+$")))]
     pub url: String,
-    /// The Host header's value.
+    /// The Host field's value, unless the request's headers have one.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub authority: String,
-    /// The name that a TLS server has to prove to have: of an `https://` URL its host, unless
-    /// another was asked for. Absent where there is no TLS.
+    /// The name or address that the server's certificate must have; null: no TLS.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub server_name: Option<String>,
     /// The request target: path and query.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^/")))]
     pub path: String,
-    /// Its share of the requests of each family it has addresses of.
+    /// Its share of the requests of each family that it has addresses of.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub weight: u32,
     /// Where it is, in the resolver's order.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<crate::schema_type::SocketText>", length(min = 1))
+    )]
     pub addresses: Vec<SocketAddr>,
 }
 
@@ -136,10 +147,11 @@ pub struct Endpoint {
 
 /// How much load, and for how long.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
-    /// How many exchanges to begin; as many as fit the duration where absent.
+    /// Requests to send, both families together; null: as many as fit the duration.
     pub requests: Option<NonZeroU64>,
-    /// How long to begin new ones; until `requests` are done where absent.
+    /// How long to send; null: until the requests are done.
     pub duration: Option<Duration>,
     /// Load before the measurement, not counted.
     pub warmup: Duration,
@@ -157,12 +169,13 @@ pub struct Load {
     /// Who takes the times of sending and receiving.
     pub timestamps: Timestamps,
     /// How long what comes may be left lying in a closed loop over io_uring, so that more of it is
-    /// dealt with at once; without a word at most a hundredth of the shortest response.
+    /// dealt with at once; null: at most a hundredth of the shortest response.
     pub linger: Option<Duration>,
 }
 
 /// How the kernel is spoken to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Driver {
     /// By io_uring where that is allowed, else by epoll.
@@ -176,18 +189,19 @@ pub enum Driver {
 
 /// How connections are used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Connection {
     /// False: one connection a request.
     pub keep_alive: bool,
-    /// How many requests a connection may carry; no limit where absent.
+    /// The most requests on one connection; null: no limit.
     pub requests: Option<NonZeroU32>,
     /// How this side closes a connection.
     pub close: Close,
     /// How many may be open at once over both families together, those included that are idle; at
     /// least as many as are to be used at once.
     pub most_open: NonZeroU32,
-    /// Whether as many as exchanges may be in flight are opened before the load begins. All of them
-    /// are then used in turn.
+    /// True: as many connections as exchanges may be in flight were to be opened before the load
+    /// began, and used in turn.
     pub preopen: bool,
 }
 
@@ -200,6 +214,7 @@ impl Connection {
 
 /// How this side closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Close {
     /// Orderly (RFC 9293, 3.6).
@@ -210,10 +225,14 @@ pub enum Close {
 
 /// Where connections come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "SourceAddresses"))]
 pub struct Source {
     /// The first address.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::AddressText"))]
     pub address: IpAddr,
     /// How many leading bits all its addresses share: 128 or 32 for one address.
+    #[cfg_attr(feature = "schema", schemars(range(max = 128)))]
     pub prefix: u8,
     /// The interface's number, for link-local addresses; else 0.
     pub scope: u32,

@@ -9,7 +9,9 @@ use sixmark_units::family::Family;
 
 /// A ratio of which at least one side is above zero. Each side is below 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "[u32; 2]", into = "[u32; 2]")]
+#[cfg_attr(feature = "schema", schemars(rename = "PlanRatio"))]
 pub struct Ratio {
     v6: u32,
     v4: u32,

@@ -16,21 +16,29 @@ pub const SHOWN: usize = 100;
 
 /// One kind of request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
-    /// What people call it.
+    /// What it is called, for people.
     pub name: String,
     /// The method, a token (RFC 9110, 9.1).
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub method: String,
-    /// The request target, path and query; that of the target's URL where absent.
+    /// The request target, templates as they were written; null: that of plan.targets.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Text>"))]
     pub path: Option<Template>,
-    /// Header fields beside the ones that sixmark sends by itself.
+    /// [name, value] of each field beside those that sixmark sends by itself, templates as they
+    /// were written.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<(crate::schema_type::Text, String)>"))]
     pub headers: Vec<(String, Template)>,
-    /// Content of the request, if it has any. The result document gives its size alone.
+    /// Content of the request, in documents its size alone: bytes, of a template those of its text;
+    /// null: it has none.
     #[serde(with = "body_size")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub body: Option<Body>,
     /// Its share of the requests, above zero and finite.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub weight: f64,
-    /// What its responses must be.
+    /// What its responses had to be.
     #[serde(rename = "expect")]
     pub checks: Checks,
     /// Names of header fields whose values are not for documents, besides those that always are.
@@ -118,6 +126,9 @@ impl Request {
 /// Documents have how many there are and the first hundred. What comes from a document is these.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(from = "Document")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "Document"))]
+#[cfg_attr(feature = "schema", schemars(rename = "PlanRequests"))]
 pub struct Requests {
     list: Vec<Request>,
     number: usize,
@@ -125,8 +136,13 @@ pub struct Requests {
 
 /// How requests stand in documents.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Document {
+    /// Different requests.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     number: usize,
+    /// The first of them.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = SHOWN)))]
     shown: Vec<Request>,
 }
 

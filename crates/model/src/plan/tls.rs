@@ -7,34 +7,47 @@ use serde::{Deserialize, Serialize};
 
 /// What a TLS client is to do. Files are named, never held: neither a plan nor a result has keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PlanTls"))]
 pub struct Tls {
-    /// The only version to speak; either where absent.
+    /// The only version spoken; null: either.
     pub version: Option<Version>,
-    /// File with the certificates to trust; the system's where absent.
+    /// File with the certificates trusted; null: the system's.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cacert: Option<String>,
     /// Whether any certificate will do. The server must still prove that it has the key of the one
     /// that it shows.
     pub insecure: bool,
-    /// File with the certificate to show to a server that asks for one, and what issued it.
+    /// File with the certificate to show to a server that asks for one, and what issued it; null:
+    /// none.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cert: Option<String>,
-    /// File with its private key; `cert` has it too where absent.
+    /// File with its private key; null: that is in cert too.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub key: Option<String>,
-    /// The name to send and to find in certificates; that of each URL where absent.
+    /// The name sent and checked; null: each URL's own.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub sni: Option<String>,
-    /// Application protocols to offer (RFC 7301), the preferred one first; none where empty.
+    /// Application protocols offered, the preferred one first.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub alpn: Vec<String>,
     /// Cipher suites to offer, the preferred one first; the library's choice where empty.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub ciphers: Vec<String>,
     /// Groups for the key exchange, the preferred one first; the library's choice where empty.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub groups: Vec<String>,
-    /// The part of the handshakes of each family that try to resume a session.
+    /// The share of each family's handshakes that were to resume a session.
     pub resume: Share,
     /// Whether requests go out before the handshake is over (0-RTT); not implemented, so false.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = false)))]
     pub early_data: bool,
 }
 
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TlsVersion"))]
 pub enum Version {
     /// RFC 5246.
     #[serde(rename = "1.2")]
@@ -46,7 +59,9 @@ pub enum Version {
 
 /// A part of a whole, in millionths: 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
+#[cfg_attr(feature = "schema", schemars(extend("maximum" = 1)))]
 pub struct Share(u32);
 
 impl Share {

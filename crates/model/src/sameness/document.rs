@@ -10,14 +10,21 @@ use crate::sizes::{Sizes, SizesResult};
 
 /// What exchanges came to, of all targets together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GivenResult {
     /// Complete responses by their status.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::StatusCode, std::num::NonZeroU64>"
+        )
+    )]
     pub status: BTreeMap<u16, u64>,
     /// The other exchanges.
     pub failures: Vec<FailureCount>,
     /// Of the complete responses, those whose status is not accepted.
     pub unaccepted: u64,
-    /// Contents of the others, where there were any.
+    /// Sizes of contents of the others, bytes; null: there were none.
     pub sizes: Option<SizesResult>,
 }
 

@@ -28,12 +28,15 @@ pub const LEVEL: f64 = 0.01;
 
 /// Whether two sides give the same. `docs/statistics.md` tells the rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sameness {
     /// False: their speeds can't be compared.
     pub same: bool,
-    /// What is different, in a sentence without a full stop; none where they give the same.
+    /// What is different, in a sentence without a full stop; null where they give the same.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub said: Option<String>,
     /// How often sides that give the same are called different at most.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
     pub level: f64,
     /// Pairs of blocks that were looked at.
     pub pairs: usize,
@@ -45,16 +48,20 @@ pub struct Sameness {
 
 /// One thing that two sides do not have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unlike {
-    /// What it is.
+    /// The share of exchanges with a status, or that ended so without a complete response; the
+    /// size of contents.
     pub what: Trait,
-    /// The path of the target; none of all targets together.
+    /// The target's path; * of paths that are not told apart; null of all targets together.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub target: Option<String>,
     /// Of side A: a share of its exchanges (0 to 1), or the mean size of a content in bytes.
     pub a: f64,
     /// The same of side B.
     pub b: f64,
-    /// How likely it is between sides that give the same; none where a side gave nothing.
+    /// How likely it is between sides that give the same; null where a side gave nothing.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
     pub p: Option<f64>,
     /// False where so small a difference can't set a speed apart: it is noted and no more.
     pub matters: bool,
@@ -62,6 +69,8 @@ pub struct Unlike {
 
 /// What responses have in common, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = trait_pattern())))]
 pub enum Trait {
     /// The share of exchanges with this status code.
     Status(u16),
@@ -95,6 +104,12 @@ impl FromStr for Trait {
         };
         found.ok_or_else(|| format!("'{text}' is neither a status, an outcome nor a size"))
     }
+}
+
+/// What [`Trait`] is written as.
+#[cfg(feature = "schema")]
+fn trait_pattern() -> String {
+    format!(r"^(status\.[0-9]{{3}}|outcome\.({})|size)$", Outcome::ALL.map(Outcome::name).join("|"))
 }
 
 impl Serialize for Trait {

@@ -25,14 +25,17 @@ pub const SCHEMA: &str = "sixmark.study/1";
 /// The difference that would not matter where the study does not say otherwise, percent.
 pub const MARGIN_PERCENT: f64 = 5.0;
 
-/// One study: the cells that were measured and what they say.
+/// What `sixmark study run` leaves behind: the cells that were measured and what they say.
+/// docs/study.md describes it for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
-    /// [`SCHEMA`].
+    /// The name and version of the form.
     pub schema: String,
     /// What made it.
     pub tool: Tool,
     /// The study's name: letters, digits, `-` and `_`.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::STUDY_NAME)))]
     pub name: String,
     /// A line about it.
     pub title: String,
@@ -50,12 +53,15 @@ pub struct StudyResult {
     /// How the cells follow one another.
     pub order: Order,
     /// How often each cell is measured.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub repetitions: u32,
     /// When the first cell began, RFC 3339 in UTC.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
     pub started: String,
     /// When the document was written, RFC 3339 in UTC.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
     pub updated: String,
-    /// Why it ended; none while it goes on, and after it was killed.
+    /// Why it ended; null while it goes on, and after it was killed.
     pub ended: Option<Ended>,
     /// What was varied, in the order of the file.
     pub factors: Vec<FactorResult>,
@@ -72,11 +78,12 @@ pub struct StudyResult {
     /// Claims, tested.
     #[serde(default)]
     pub findings: Vec<FindingResult>,
-    /// What was published of the study that this one repeats.
+    /// What was published of the study that this one repeats; null: nothing.
     pub published: Option<Published>,
     /// The machine that the load came from.
+    #[cfg_attr(feature = "schema", schemars(extend("properties" = { "routes": { "maxItems": 0 } })))]
     pub environment: Environment,
-    /// The lab that it was carried out in; none where it needs none.
+    /// The lab that it was carried out in; null where there was none.
     #[serde(default)]
     pub lab: Option<LabUsed>,
     /// The programs used beside sixmark: what each says of its version.
@@ -89,6 +96,7 @@ pub struct StudyResult {
 
 /// The lab of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabUsed {
     /// Its file, in the study's folder.
     pub file: String,
@@ -100,16 +108,20 @@ pub struct LabUsed {
 
 /// Where a study was read from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyFile {
     /// The file's path as it was given, or the name of a built-in study.
     pub name: String,
     /// The SHA-256 of its text, and of the published figures beside it, in hexadecimal.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::SHA256)))]
     pub sha256: String,
 }
 
 /// How cells follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", schemars(rename = "CellOrder"))]
 pub enum Order {
     /// Each repetition is a block, in which every cell comes once, in an order drawn by the seed:
     /// what drifts hits all cells alike.
@@ -121,6 +133,7 @@ pub enum Order {
 
 /// Something that was varied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactorResult {
     /// Its name.
     pub name: String,
@@ -130,6 +143,7 @@ pub struct FactorResult {
 
 /// A level of a factor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct At {
     /// The factor's name; `family` also where one cell loads both families.
     pub factor: String,
@@ -139,34 +153,42 @@ pub struct At {
 
 /// One cell, measured once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellResult {
     /// `c012-r3`: its number in the written order from 1, and the repetition from 1.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^c[0-9]{3,}-r[0-9]+$")))]
     pub id: String,
     /// The number of the combination in the written order, from 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub cell: u32,
     /// The repetition, from 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub repetition: u32,
     /// One level of each factor, in the order of the factors.
     pub levels: Vec<At>,
     /// `sixmark`, or the program that loaded instead.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = crate::study::client::Client::NAMES)))]
     pub client: String,
     /// The command, word by word: for sixmark what stands behind `sixmark run`.
     pub command: Vec<String>,
     /// When it began, RFC 3339 in UTC.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
     pub started: String,
     /// Seconds that it took in all, starting the client included.
     pub took_s: f64,
     /// Why it ended.
     pub ended: Ended,
     /// Its figures, by the names of [`Metric`]: those that the client gives.
+    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<BTreeMap<String, f64>>,
-    /// What the families gave, so that what is not the same is not compared; of sixmark's own cells.
+    /// What each family gave: what is not the same is not compared. Empty where another client
+    /// loaded.
     #[serde(default)]
     pub given: Families<GivenResult>,
-    /// The background traffic around it; none of a cell without.
+    /// The background traffic around it; null: none.
     #[serde(default)]
     pub traffic: Option<CellTraffic>,
-    /// What happened on the lab's impaired links since it was up; empty where there are none.
+    /// What happened on the lab's impaired links since it was up.
     #[serde(default)]
     pub links: Vec<Link>,
     /// What makes them doubtful.
@@ -175,6 +197,7 @@ pub struct CellResult {
 
 /// The background traffic of a cell: all flows together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellTraffic {
     /// The mix, by its name in the study.
     pub mix: String,
@@ -205,6 +228,7 @@ impl CellResult {
 
 /// Two levels of a factor compared in one measure, pair by pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyComparison {
     /// Its name: letters, digits, `-` and `_`.
     pub name: String,
@@ -220,10 +244,12 @@ pub struct StudyComparison {
     pub b: String,
     /// Levels of another factor, where what is looked into is whether the ratio of A to B differs
     /// between them: entries then are ratios of the ratio at the first to that at the second.
+    /// Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interaction: Option<Interaction>,
     /// The difference that would not matter, percent.
     #[serde(default = "usual_margin")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub margin_percent: f64,
     /// What tells one pair from the next: factors, or `repetition`.
     pub paired_by: Vec<String>,
@@ -239,6 +265,7 @@ fn usual_margin() -> f64 {
 
 /// Two levels of a factor, between which an effect may differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
     /// The factor.
     pub factor: String,
@@ -250,15 +277,16 @@ pub struct Interaction {
 
 /// What the pairs of one combination say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// What it is of: levels, joined; empty where the comparison is not split.
     pub label: String,
     /// How many pairs.
     pub pairs: u32,
-    /// In how many of them A's figure was the higher one.
+    /// In how many pairs A's figure was the higher one.
     pub higher: u32,
     /// The geometric mean of A's figure over B's, with its interval of 95 % where there are two
-    /// pairs or more: Student's t on the logarithms.
+    /// pairs or more: Student's t on the logarithms; null of no pair.
     pub ratio: Option<Ratio>,
     /// What the interval lets one say.
     pub finding: Finding,
@@ -268,12 +296,14 @@ pub struct Entry {
 
 /// A geometric mean of ratios.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "MeanRatio"))]
 pub struct Ratio {
-    /// The mean.
+    /// The geometric mean of A's figure over B's.
     pub value: f64,
-    /// The lower end of the interval; none of a single pair.
+    /// The lower end of its interval of 95 %; null of a single pair.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end; null likewise.
     pub high: Option<f64>,
 }
 
@@ -298,6 +328,7 @@ impl Ratio {
 
 /// What an interval lets one say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Finding {
     /// A's figure is the higher one: the whole interval is above 1.
@@ -315,8 +346,10 @@ pub enum Finding {
 
 /// A study that went on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumed {
     /// When, RFC 3339 in UTC.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
     pub at: String,
     /// How many cells there were.
     pub cells: u32,
@@ -326,6 +359,7 @@ pub struct Resumed {
 
 /// Something that was not as before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// What.
     pub what: String,

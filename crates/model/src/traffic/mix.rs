@@ -21,8 +21,9 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// What traffic there is to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
-    /// The rate of all flows in both directions together.
+    /// Bits a second, of all flows in both directions together.
     pub rate: BitRate,
     /// What the rate counts.
     pub basis: Basis,
@@ -31,8 +32,9 @@ pub struct Mix {
     /// IPv6's share, of TCP's and of UDP's alike; the rest is IPv4's.
     pub ipv6: Percent,
     /// How many flows, 1 to 10,000.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MOST_FLOWS)))]
     pub flows: u32,
-    /// How their rates differ.
+    /// How the rates of a kind's flows differ.
     pub spread: Spread,
     /// The size of messages.
     pub payload: PerFamily<Payload>,
@@ -44,6 +46,7 @@ pub struct Mix {
 
 /// The size of a family's messages, headers of MGEN's included, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Payload {
     /// Over TCP.
     pub tcp: u32,
@@ -53,6 +56,7 @@ pub struct Payload {
 
 /// How the rates of a kind's flows differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
     /// As 1 : 2 : 3 and so on.
@@ -64,6 +68,7 @@ pub enum Spread {
 
 /// When messages are due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "process", rename_all = "lowercase")]
 pub enum Arrivals {
     /// At equal distances.
@@ -82,7 +87,9 @@ pub enum Arrivals {
 
 /// Who sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", schemars(rename = "TrafficDirection"))]
 pub enum Direction {
     /// The near side.
     #[default]

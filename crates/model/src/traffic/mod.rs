@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// A connection (RFC 9293).
@@ -63,7 +64,9 @@ impl fmt::Display for Protocol {
 
 /// One of the two hosts between which traffic goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", schemars(rename = "TrafficSide"))]
 pub enum Side {
     /// The one that asked for the traffic.
     Near,

@@ -10,12 +10,16 @@ const WHOLE: u32 = 100_000;
 
 /// Bits a second, 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
 pub struct BitRate(pub u64);
 
 /// A share, 0 to 100 %, in whole thousandths of a percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
+#[cfg_attr(feature = "schema", schemars(extend("maximum" = 100)))]
 pub struct Percent(u32);
 
 impl Percent {

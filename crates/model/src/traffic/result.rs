@@ -12,19 +12,21 @@ use sixmark_units::family::Family;
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.traffic/1";
 
-/// Traffic, whole. docs/traffic.md describes the fields for people, docs/traffic.schema.json for
-/// programs.
+/// What `sixmark traffic --json` writes; docs/traffic.md describes it for people.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficResult {
-    /// [`SCHEMA`].
+    /// The name and version of the form.
     pub schema: String,
     /// What made it.
     pub tool: Tool,
-    /// When it began, RFC 3339 in UTC.
+    /// When it began, RFC 3339, UTC, with milliseconds.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
     pub started: String,
     /// Seconds in which messages were due.
     pub elapsed_s: f64,
     /// Why it ended.
+    #[cfg_attr(feature = "schema", schemars(extend("not" = { "const": "hopeless" })))]
     pub ended: Ended,
     /// What was asked for.
     pub asked: Asked,
@@ -36,9 +38,10 @@ pub struct TrafficResult {
     pub flows: Vec<FlowResult>,
     /// The figures of flows of one protocol and family from one side, together.
     pub kinds: Vec<KindResult>,
-    /// The figures of all.
+    /// The sum over all flows.
     pub total: Figures,
-    /// What the hosts did.
+    /// What each side did; the near one first.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 2)))]
     pub hosts: Vec<HostResult>,
     /// The near side's machine.
     pub environment: Environment,
@@ -48,15 +51,20 @@ pub struct TrafficResult {
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Asked {
     /// A mix to another host.
     Mix {
         /// What of.
         mix: Mix,
-        /// For how many seconds; absent where until interrupted.
+        /// For how many seconds; null: until interrupted.
         duration_s: Option<f64>,
         /// The addresses of the far side that were used.
+        #[cfg_attr(
+            feature = "schema",
+            schemars(with = "Vec<crate::schema_type::SocketText>", length(min = 1))
+        )]
         to: Vec<SocketAddr>,
     },
     /// A script of MGEN's, of this host alone.
@@ -72,6 +80,7 @@ pub enum Asked {
 
 /// One flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowResult {
     /// Its number.
     pub id: u32,
@@ -79,51 +88,56 @@ pub struct FlowResult {
     pub protocol: Protocol,
     /// What carried it.
     pub family: Family,
-    /// Who sent it; absent where that was neither side.
+    /// Who sent it; null where that was neither side.
     pub from: Option<Side>,
-    /// The address that it came from.
+    /// The address that it came from; null where that is not known.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::SocketText>"))]
     pub source: Option<SocketAddr>,
-    /// The address that it went to.
+    /// The address that it went to; null where that is not known.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::SocketText>"))]
     pub destination: Option<SocketAddr>,
-    /// The size of its messages at first, bytes; absent where it was only received.
+    /// The size of its messages at first; null where it was only received.
     pub message_bytes: Option<u32>,
     /// What became of it.
     #[serde(flatten)]
     pub figures: Figures,
-    /// Times of its way; absent where nothing of it was received here or by the far side.
+    /// Times of its way; null where nothing of it was received here or by the far side.
     pub delay: Option<Delay>,
-    /// Segments that TCP sent again; absent of UDP.
+    /// Segments that TCP sent again; null of UDP.
     pub retransmitted: Option<u32>,
-    /// What went wrong with it.
+    /// What went wrong with it; null: nothing.
     pub problem: Option<String>,
 }
 
 /// Flows of one kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindResult {
     /// What carried them.
     pub protocol: Protocol,
     /// What carried them.
     pub family: Family,
-    /// Who sent them; absent where that was neither side.
+    /// Who sent them; null where that was neither side.
     pub from: Option<Side>,
     /// How many there were.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub flows: u32,
     /// What became of them.
     #[serde(flatten)]
     pub figures: Figures,
-    /// Segments that TCP sent again; absent of UDP.
+    /// Segments that TCP sent again; null of UDP.
     pub retransmitted: Option<u64>,
 }
 
 /// What became of messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
-    /// What was due; absent where it was not sent by either side.
+    /// What was due; null where neither side sent it.
     pub offered: Option<Amount>,
-    /// What the sender's kernel took.
+    /// What the sender's kernel took; null where that is not known, as below.
     pub sent: Option<Amount>,
-    /// What arrived, without second copies; absent where nobody listened.
+    /// What arrived, without second copies; null where nobody is known to have listened.
     pub received: Option<Amount>,
     /// What was sent and did not arrive, messages; of a flow whose sender is unknown, the gaps in its
     /// numbers.
@@ -139,21 +153,24 @@ pub struct Figures {
 
 /// How much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amount {
     /// How many messages.
     pub messages: u64,
     /// How many bytes they had.
     pub bytes: u64,
-    /// The same as a rate.
+    /// Bits of messages a second.
     pub payload_bits_per_s: f64,
-    /// The rate with headers, as docs/traffic.md counts them.
+    /// The same with headers, as docs/traffic.md counts them.
     pub wire_bits_per_s: f64,
 }
 
 /// Times of a flow's way, microseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delay {
-    /// The shortest one-way delay; absent where the sides have clocks of their own.
+    /// The shortest one-way delay, microseconds; null where the sides have clocks of their own.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub least_us: Option<f64>,
     /// One-way delays less the shortest one of the flow (RFC 5481, PDV).
     pub variation_us: Summary,
@@ -163,16 +180,18 @@ pub struct Delay {
 
 /// What a host did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostResult {
     /// Which.
     pub side: Option<Side>,
-    /// The latest that a message was handed over after it was due, though there was room, microseconds.
+    /// The latest that a message was handed over after it was due, though there was room,
+    /// microseconds; null where nothing was sent.
     pub latest_us: Option<f64>,
     /// Datagrams that the sockets of the receiver had no room for.
     pub socket_drops: u64,
     /// Datagrams, and connections that were ended, with something else than messages.
     pub foreign: u64,
-    /// What went wrong with ports.
+    /// Ports that could not be listened on.
     pub problems: Vec<String>,
 }
 

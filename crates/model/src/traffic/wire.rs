@@ -21,6 +21,7 @@ const FRAGMENT: f64 = 8.0;
 
 /// What a rate counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     /// The messages alone, as MGEN counts.

@@ -16,6 +16,7 @@ use crate::family_result::Families;
 
 /// Both views of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Truth {
     /// The interfaces whose packets were seen.
     pub interfaces: Vec<String>,
@@ -25,12 +26,14 @@ pub struct Truth {
     pub dropped: u64,
     /// Every connection had come to rest when the capture ended.
     pub settled: bool,
-    /// The families in use.
+    /// The families of the plan.
+    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<FamilyTruth>,
 }
 
 /// Both views of one family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyTruth {
     /// Connections established during the measurement.
     pub connections: Counts,
@@ -50,8 +53,10 @@ pub struct FamilyTruth {
 
 /// How many there were of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TruthCounts"))]
 pub struct Counts {
-    /// That the client told of.
+    /// That sixmark told of one by one.
     pub client: u64,
     /// That the packets show.
     pub packets: u64,
@@ -63,12 +68,14 @@ pub struct Counts {
 
 /// One phase in both views, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// By the client's clock.
     pub client_us: Brief,
     /// By the packets.
     pub packets_us: Brief,
-    /// The client's median less that of the packets.
+    /// The client's median less that of the packets; null where either has none.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub medians_apart_us: Option<f64>,
     /// The client's time less that of the packets, of each one that is in both views.
     pub difference_us: Differences,
@@ -84,24 +91,29 @@ impl Beside {
 
 /// Durations in short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brief {
     /// How many.
     pub count: u64,
-    /// The median.
+    /// The median; null where count is 0.
     pub p50: Option<f64>,
-    /// 99 % are not longer.
+    /// 99 % are not longer; null where count is 0.
     pub p99: Option<f64>,
 }
 
 /// Differences, which may be below 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Differences {
     /// How many.
     pub count: u64,
-    /// 1 % are not larger.
+    /// 1 % are not larger; null where count is 0.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub p1: Option<f64>,
-    /// The median.
+    /// The median; null where count is 0.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub p50: Option<f64>,
-    /// 99 % are not larger.
+    /// 99 % are not larger; null where count is 0.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub p99: Option<f64>,
 }

@@ -17,6 +17,7 @@ const LEAST_COVERED: f64 = 0.9;
 
 /// Processor time over the measured time, and what each request and each gigabyte took of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// Seconds of processor time.
     pub cpu_s: f64,
@@ -24,21 +25,25 @@ pub struct Cost {
     pub cpu_share: f64,
     /// The part (0 to 1) of all processors' time that something was done in, by anybody.
     pub busy_share: f64,
-    /// Microseconds a complete response of either family.
+    /// Microseconds a complete response of either family; null where there were none, or reason
+    /// tells why not.
     pub us_per_request: Option<f64>,
-    /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent, of either family.
+    /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent, of either family; null
+    /// likewise.
     pub s_per_gb: Option<f64>,
     /// The same of each family, where that can be told.
     pub families: Families<FamilyCost>,
-    /// How each family's were told.
+    /// How each family's were told; null: they can't be told.
     pub method: Option<Method>,
-    /// Why something can't be told, for people.
+    /// Why something can't be told, for people; null: all can.
     pub reason: Option<String>,
 }
 
 /// How the cost of each family was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(rename = "CostMethod"))]
 pub enum Method {
     /// No other family was loaded.
     Alone,
@@ -48,12 +53,15 @@ pub enum Method {
 
 /// What requests of one family cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyCost {
     /// Microseconds a complete response.
     pub us_per_request: f64,
-    /// The ends of its 95 % interval, of a regression.
+    /// The ends of its 95 % interval, of a regression; else null.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<[crate::schema_type::Signed; 2]>"))]
     pub interval_us: Option<[f64; 2]>,
-    /// Seconds a gigabyte, as many requests as there were having carried it.
+    /// Seconds a gigabyte, as many requests as there were having carried it; null where nothing was
+    /// carried.
     pub s_per_gb: Option<f64>,
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Counter(pub u64);
 
@@ -47,6 +48,7 @@ macro_rules! counters {
     ($(#[$about:meta])* pub struct $name:ident { $($(#[$of:meta])* $field:ident,)* }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct $name {
             $($(#[$of])* pub $field: $crate::vitals::counter::Counter,)*
         }

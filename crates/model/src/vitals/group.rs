@@ -6,7 +6,9 @@ use super::counter::{Counter, Counters as _, counters};
 
 /// What makes the processes one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", schemars(rename = "GroupKind"))]
 pub enum Kind {
     /// A process and those that it began, by its number.
     #[default]
@@ -37,6 +39,7 @@ counters! {
 
 /// A group as it is at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// What it was asked for by: a number, a name, a path.
     pub name: String,

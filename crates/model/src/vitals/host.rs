@@ -93,6 +93,7 @@ counters! {
 
 /// Memory as it is at the moment, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// All there is.
     pub total_bytes: u64,
@@ -130,6 +131,7 @@ counters! {
 
 /// One disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disk {
     /// Its name.
     pub name: String,
@@ -154,6 +156,7 @@ counters! {
 
 /// The machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
     /// All processors together.
     pub cpu: CpuTimes,

@@ -138,6 +138,7 @@ counters! {
 
 /// One interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interface {
     /// Its name.
     pub name: String,
@@ -160,6 +161,7 @@ counters! {
 
 /// Connection tracking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conntrack {
     /// Connections in the table at the moment.
     pub entries: u64,
@@ -173,6 +175,7 @@ pub struct Conntrack {
 /// Sockets of TCP by state, and of UDP, at the moment. A socket of IPv6 whose peer is an IPv4-mapped
 /// address is IPv4's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sockets {
     /// ESTABLISHED.
     pub established: u64,
@@ -235,6 +238,7 @@ counters! {
 
 /// The network of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Network {
     /// IP, ICMP and UDP of each family.
     pub families: PerFamily<Ip>,

@@ -10,16 +10,18 @@ pub const SCHEMA: &str = "sixmark.vitals/1";
 
 /// What is known before the first sample: the first line where samples are written line by line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Head {
-    /// [`SCHEMA`].
+    /// The name and version of the form.
     pub schema: String,
     /// What made it.
     pub tool: Tool,
     /// When the first sample was taken, RFC 3339 in UTC.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
     pub started: String,
     /// The machine.
     pub environment: Environment,
-    /// The host of a lab whose network was looked at.
+    /// The host of a lab whose network was looked at; null: this machine's was.
     pub host: Option<String>,
     /// Seconds between samples, as asked for.
     pub interval_s: f64,
@@ -29,6 +31,7 @@ pub struct Head {
 
 /// What an interface was set to do for the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Offloads {
     /// The interface.
     pub name: String,
@@ -40,8 +43,10 @@ pub struct Offloads {
     pub off: Vec<String>,
 }
 
-/// All samples, summed up.
+/// What `sixmark vitals` leaves behind: all samples, summed up. docs/vitals.md describes it for
+/// people.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VitalsResult {
     /// What was known before.
     #[serde(flatten)]
@@ -49,6 +54,7 @@ pub struct VitalsResult {
     /// Seconds from the first sample to the last.
     pub elapsed_s: f64,
     /// Why it ended.
+    #[cfg_attr(feature = "schema", schemars(extend("not" = { "const": "hopeless" })))]
     pub ended: Ended,
     /// Samples taken.
     pub taken: u64,

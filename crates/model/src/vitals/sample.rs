@@ -9,6 +9,8 @@ use super::network::Network;
 
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "VitalsSample"))]
 pub struct Sample {
     /// When, by the wall clock: microseconds since 1970 in UTC.
     pub at_us: u64,

@@ -7,15 +7,17 @@ use crate::vitals::cost::Cost;
 
 /// What the client and the server used meanwhile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Vitals {
     /// This machine.
     pub client: Place,
-    /// Where `--vitals-from` looked.
+    /// Where `--vitals-from` looked; null: it was not asked for.
     pub server: Option<Place>,
 }
 
 /// One machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// What told.
     pub source: Source,
@@ -23,10 +25,10 @@ pub struct Place {
     pub name: Option<String>,
     /// Seconds of the measured time of which it told.
     pub covered_s: f64,
-    /// What all of the machine cost.
+    /// What all of the machine cost; null where that is not known.
     pub machine: Option<Cost>,
     /// What the processes in question cost: of the client sixmark's own, of a server those that
-    /// `sixmark vitals` was told to look at.
+    /// `sixmark vitals` was told to look at; null where there are none.
     pub processes: Option<Cost>,
     /// What changed in all counters from before the warm-up to the end; `null` where a URL told.
     pub change: Option<Sample>,
@@ -34,7 +36,9 @@ pub struct Place {
 
 /// What told of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(rename = "VitalsSource"))]
 pub enum Source {
     /// This process, of its own machine.
     Here,

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::seen::{closure, spoken};
+use super::words::{closure, spoken};
 use crate::csv_lines::{CsvLines, Ending};
 use sixmark_wire::flow::{Hello, Observed, RoundTrips, Sent, Spoken, Transfer};
 

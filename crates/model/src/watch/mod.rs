@@ -9,6 +9,7 @@ mod seconds;
 mod seen;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use gather::{Gathered, Gatherer, Progress};
 pub use hidden::describe_hidden;

@@ -10,6 +10,7 @@ use crate::timing::{Summary, Timing};
 
 /// What packets said, beyond what the figures of a run hold.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Watched {
     /// Where packets came from.
     pub sources: Vec<Source>,
@@ -21,7 +22,7 @@ pub struct Watched {
     pub frame_bytes: u64,
     /// Of those, segments and datagrams of connections that were followed.
     pub followed: u64,
-    /// Packets that were lost before anybody looked at them; none where nobody counted.
+    /// Packets lost before anybody looked at them; null: nobody counted.
     pub dropped: Option<u64>,
     /// Packets of which too little was kept to tell what they are.
     pub cut: u64,
@@ -31,9 +32,11 @@ pub struct Watched {
     pub unreadable: u64,
     /// How often a packet was older than the one before it by more than a millisecond.
     pub clock_went_back: u64,
-    /// When the first packet was seen, RFC 3339 in UTC; none where there was none.
+    /// When the first packet was seen, RFC 3339; null: there was none.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub first: Option<String>,
-    /// When the last was.
+    /// When the last was; null likewise.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub last: Option<String>,
     /// Connections that had to make room for others before they were over.
     pub evicted: u64,
@@ -70,33 +73,47 @@ impl Watched {
 
 /// Where packets came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PacketSource"))]
 pub struct Source {
     /// The interface's or the file's name.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub name: String,
     /// How they came: `interface`, `pcap` or `pcapng`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["interface", "pcap", "pcapng"])))]
     pub kind: String,
     /// What its packets begin with: `ethernet`, `ip` and so on.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub link: String,
     /// How many bytes of a packet were kept at most; 0: all.
     pub snap: u32,
     /// How many came from it.
     pub packets: u64,
-    /// How many of them the kernel had to drop; none where nobody counted.
+    /// How many the kernel had to drop; null: nobody counted.
     pub dropped: Option<u64>,
-    /// False where a file ends in the middle of a packet.
+    /// false: a file that ends in the middle of a packet.
     pub whole: bool,
 }
 
 /// What one family, or one server, was seen to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedFamily {
     /// Connections of which anything was seen.
     pub connections: u64,
     /// Of those, the ones whose beginning was not.
     pub begun_before: u64,
     /// How they ended, by name; they add up to `connections`.
+    #[cfg_attr(feature = "schema", schemars(
+        with = "BTreeMap<String, std::num::NonZeroU64>",
+        extend("propertyNames" = { "enum": super::words::closures() }),
+    ))]
     pub closures: BTreeMap<String, u64>,
     /// What was spoken on them, by name; they add up to `connections`.
+    #[cfg_attr(feature = "schema", schemars(
+        with = "BTreeMap<String, std::num::NonZeroU64>",
+        extend("propertyNames" = { "enum": super::words::spoken_words() }),
+    ))]
     pub spoken: BTreeMap<String, u64>,
     /// Connections whose exchanges can't be seen, whatever they carried: those of TLS, of QUIC, of HTTP/2,
     /// and of what is not known.
@@ -133,10 +150,28 @@ pub struct WatchedFamily {
     /// Messages that a packet is too big (ICMP, ICMPv6).
     pub packet_too_big: u64,
     /// Names that clients asked for (SNI), by connections.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
     pub server_names: BTreeMap<String, u64>,
     /// Protocols that clients offered (ALPN), by connections.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
     pub alpn: BTreeMap<String, u64>,
     /// Versions of TLS and QUIC, by connections.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
     pub versions: BTreeMap<String, u64>,
 }
 
@@ -150,12 +185,20 @@ impl WatchedFamily {
 
 /// The same of one server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedServer {
     /// Its address and port.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
     pub address: SocketAddr,
     /// What was seen.
     pub figures: WatchedFamily,
-    /// Status codes of complete responses.
+    /// Complete responses by status code.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "crate::schema_type::Entries<crate::schema_type::StatusCode, std::num::NonZeroU64>"
+        )
+    )]
     pub status: BTreeMap<u16, u64>,
     /// From the request's last packet to the response's first.
     pub wait_us: Summary,
@@ -165,6 +208,7 @@ pub struct WatchedServer {
 
 /// Round trips between the capture and each side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundTripResult {
     /// From the server's segments to the client's ACKs of them.
     pub client_us: Summary,
@@ -174,6 +218,7 @@ pub struct RoundTripResult {
 
 /// What one side of all connections sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SentResult {
     /// Packets.
     pub packets: u64,
@@ -199,9 +244,9 @@ pub struct SentResult {
     pub resets: u64,
     /// Packets that were fragments.
     pub fragments: u64,
-    /// The smallest and the largest MSS that was offered, in bytes.
+    /// The smallest and the largest MSS offered, bytes; null: none was.
     pub mss: Option<[u16; 2]>,
-    /// The smallest and the largest shift of windows that was offered.
+    /// The smallest and the largest shift of windows offered; null: none was.
     pub window_scale: Option<[u8; 2]>,
     /// The largest window that was offered, in bytes.
     pub largest_window: u64,
@@ -209,6 +254,7 @@ pub struct SentResult {
 
 /// Rates of one kind, in bits a second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
     /// How many there are.
     pub count: u64,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::result::{Rates, RoundTripResult, SentResult, WatchedFamily};
+use super::words::{closure, spoken};
 use crate::timing::Timing;
-use sixmark_wire::flow::{Closure, Hello, Observed, Sent, Spoken, Transfer};
+use sixmark_wire::flow::{Hello, Observed, Sent, Spoken, Transfer};
 
 /// As many names are told apart; what comes then is counted under [`OTHERS`].
 const MOST_NAMES: usize = 256;
@@ -156,30 +157,5 @@ fn range<T: Copy + Ord>(so_far: Option<[T; 2]>, next: Option<T>) -> Option<[T; 2
     match (so_far, next) {
         (Some([least, most]), Some(next)) => Some([least.min(next), most.max(next)]),
         (so_far, next) => so_far.or(next.map(|next| [next, next])),
-    }
-}
-
-/// How a connection ended, as documents and lists say it.
-pub(super) fn closure(of: Closure) -> &'static str {
-    match of {
-        Closure::Open => "OPEN",
-        Closure::Normal => "NORMAL",
-        Closure::Reset { by_client: true } => "RESET_BY_CLIENT",
-        Closure::Reset { by_client: false } => "RESET_BY_SERVER",
-        Closure::Refused => "REFUSED",
-        Closure::Timeout => "TIMEOUT",
-        Closure::Evicted => "EVICTED",
-    }
-}
-
-/// What is spoken, as documents and lists say it.
-pub(super) fn spoken(of: &Spoken) -> &'static str {
-    match of {
-        Spoken::Nothing => "nothing",
-        Spoken::Unknown => "unknown",
-        Spoken::Http1 => "http1",
-        Spoken::Http2 => "http2",
-        Spoken::Tls(_) => "tls",
-        Spoken::Quic(_) => "quic",
     }
 }

@@ -7,6 +7,7 @@ use crate::comparison::Estimate;
 
 /// What was published of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Published {
     /// What it is called there.
     pub title: String,
@@ -20,12 +21,13 @@ pub struct Published {
     pub remarks: Vec<String>,
     /// Its tables, as they were printed.
     pub tables: Vec<PublishedTable>,
-    /// What its figures say when they are worked out anew.
+    /// What the figures say when they are worked out anew.
     pub analyses: Vec<Analysis>,
 }
 
 /// A published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedTable {
     /// Its name: letters, digits, `-` and `_`.
     pub name: String,
@@ -41,20 +43,27 @@ pub struct PublishedTable {
 
 /// A row of a published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedRow {
     /// A level of each factor.
     pub levels: Vec<String>,
-    /// One entry a column, in its unit; none where none was printed. Of a range its middle.
+    /// One entry a column, in its unit; null where none was printed. Of a range its middle.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Option<crate::schema_type::Signed>>"))]
     pub values: Vec<Option<f64>>,
-    /// The ends of what was printed as a range, an entry a column; empty where nothing was.
+    /// The ends of what was printed as a range, an entry a column; absent where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<Option<[crate::schema_type::Signed; 2]>>")
+    )]
     pub ranges: Vec<Option<[f64; 2]>>,
-    /// What is to be known of it.
+    /// What is to be known of it; null: nothing.
     pub remark: Option<String>,
 }
 
 /// Published figures worked out anew.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Analysis {
     /// A line above it.
     pub title: String,
@@ -72,6 +81,8 @@ pub struct Analysis {
 
 /// Two shares compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PublishedShare"))]
 pub struct Share {
     /// What is compared with what.
     pub label: String,

@@ -8,6 +8,7 @@ use sixmark_units::family::Family;
 
 /// How repetitions become one figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Statistic {
     /// The arithmetic mean, with a t interval of 95 %.
@@ -19,6 +20,7 @@ pub enum Statistic {
 
 /// A table: a row a combination of some factors, a column a measure at levels of others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Table {
     /// Its name: letters, digits, `-` and `_`. Where factors stand in neither rows nor columns
     /// there is one table of that name for each combination of their levels.
@@ -39,7 +41,7 @@ pub struct Table {
     pub improvement: Option<Improvement>,
     /// How repetitions became one figure.
     pub statistic: Statistic,
-    /// Where the published figures beside are from; none where there are none.
+    /// The published table that is set beside; null: none.
     pub published: Option<String>,
     /// Remarks below it.
     pub remarks: Vec<String>,
@@ -62,6 +64,7 @@ impl Table {
 
 /// A column of figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Column {
     /// What is above it.
     pub label: String,
@@ -69,7 +72,7 @@ pub struct Column {
     pub measure: Metric,
     /// The unit of its values; empty of counts.
     pub unit: String,
-    /// The family that its figures are of, where the column decides that.
+    /// The family that its figures are of, where the column decides that; else null.
     pub family: Option<Family>,
     /// The levels that it is of, the family included.
     pub at: Vec<At>,
@@ -77,6 +80,7 @@ pub struct Column {
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// A level of each of the table's factors.
     pub levels: Vec<String>,
@@ -86,6 +90,7 @@ pub struct Row {
 
 /// What one level of a factor is better by than another, in the means of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Improvement {
     /// The factor.
     pub factor: String,
@@ -97,29 +102,35 @@ pub struct Improvement {
     /// the level that is judged, its values percent. Where a lower figure is the better one, the
     /// sign is turned: what is better is above zero.
     pub rows: Vec<Row>,
-    /// What keeps some of the speeds from being compared, in a sentence without a full stop; they have no
-    /// percentage.
+    /// What keeps some of the speeds from being compared, in a sentence without a full stop; they
+    /// have no percentage; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlike: Option<String>,
 }
 
 /// A figure of a table, in its column's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Value {
-    /// What was measured; none where it was not.
+    /// What was measured; null where it was not.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub measured: Option<f64>,
-    /// The lower end of its interval, where there are repetitions enough.
+    /// The lower end of its interval of 95 %, where there are repetitions enough; else null.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end; null likewise.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub high: Option<f64>,
     /// Repetitions that it is from.
     pub n: u32,
-    /// What was published.
+    /// What was published; null: nothing.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub published: Option<f64>,
 }
 
 /// A figure to draw: lines over a factor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chart {
     /// Its name: letters, digits, `-` and `_`.
     pub name: String,
@@ -135,6 +146,7 @@ pub struct Chart {
 
 /// An axis of a chart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Axis {
     /// What it shows: a factor or a measure.
     pub label: String,
@@ -146,10 +158,11 @@ pub struct Axis {
 
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// What it is called.
     pub label: String,
-    /// The family that it is of.
+    /// The family that it is of; null: of none.
     pub family: Option<Family>,
     /// The levels that it is of, the family included.
     pub at: Vec<At>,
@@ -161,16 +174,21 @@ pub struct Series {
 
 /// A point of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dot {
     /// The level's value, or its number from 0 where levels are no numbers.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
     pub x: f64,
     /// The level's name.
     pub label: String,
     /// The figure, in the axis's unit.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
     pub y: f64,
-    /// The lower end of its interval, where there are repetitions enough.
+    /// The lower end of its interval, where there are repetitions enough; else null.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end; null likewise.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub high: Option<f64>,
     /// Why this speed must not be read beside another family's, in a sentence without a full stop: the
     /// families gave different responses there, or this one nothing but errors. Such a point is not

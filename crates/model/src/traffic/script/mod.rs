@@ -64,8 +64,10 @@ pub struct Listening {
 
 /// Something in a line that changes nothing here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Note {
     /// The line, from 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub line: usize,
     /// What it is.
     pub what: String,

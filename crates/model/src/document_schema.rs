@@ -1,0 +1,156 @@
+//! The JSON Schemas of documents, made from the types that write them: the files
+//! `docs/*.schema.json`.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value, json};
+
+use crate::comparison::result::{self as compared, ComparisonResult};
+use crate::result::{self, RunResult};
+use crate::study::result::{self as study, StudyResult};
+use crate::traffic::result::{self as traffic, TrafficResult};
+use crate::vitals::result::{self as vitals, VitalsResult};
+
+mod layout;
+mod warning_codes;
+
+use warning_codes::WARNING_CODES;
+
+/// The schema of one kind of document.
+#[derive(Clone, Debug)]
+pub struct DocumentSchema {
+    /// The name of its file in docs.
+    pub file: &'static str,
+    /// The schema: draft 2020-12, whole in itself.
+    pub schema: Value,
+}
+
+impl DocumentSchema {
+    /// The file's text.
+    pub fn text(&self) -> String {
+        layout::text(&self.schema)
+    }
+}
+
+/// All of them.
+pub fn all() -> Vec<DocumentSchema> {
+    vec![
+        DocumentSchema { file: "result.schema.json", schema: run_schema() },
+        DocumentSchema {
+            file: "comparison.schema.json",
+            schema: with_codes(schema_of::<ComparisonResult>(compared::SCHEMA)),
+        },
+        DocumentSchema {
+            file: "study.schema.json",
+            schema: schema_of::<StudyResult>(study::SCHEMA),
+        },
+        DocumentSchema {
+            file: "traffic.schema.json",
+            schema: schema_of::<TrafficResult>(traffic::SCHEMA),
+        },
+        DocumentSchema {
+            file: "vitals.schema.json",
+            schema: schema_of::<VitalsResult>(vitals::SCHEMA),
+        },
+    ]
+}
+
+/// The schema of documents that `T` writes and whose field `schema` is `name`.
+fn schema_of<T: JsonSchema>(name: &str) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with_transform(RecursiveTransform(finish));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    schema["$id"] = json!(format!("urn:{}", name.replace(['.', '/'], ":")));
+    schema["title"] = json!(name);
+    schema["properties"]["schema"]["const"] = json!(name);
+    if let Some(duration) = schema.pointer_mut("/$defs/Duration") {
+        duration["description"] = json!("Whole seconds, and nanoseconds to add to them.");
+        duration["properties"]["nanos"]["maximum"] = json!(999_999_999);
+    }
+    schema
+}
+
+/// That of a run. Documents of earlier versions have one field more.
+fn run_schema() -> Value {
+    let mut schema = schema_of::<RunResult>(result::SCHEMA);
+    schema["properties"]["comparison"] = json!({
+        "description": "Of documents that earlier versions wrote, which compared the families over \
+            the seconds of the run: what it says is not to be believed (docs/statistics.md tells \
+            why).",
+        "type": ["object", "null"],
+    });
+    with_codes(schema)
+}
+
+/// With the codes that warnings of runs and comparisons may have by now.
+fn with_codes(mut schema: Value) -> Value {
+    schema["$defs"]["Warning"]["properties"]["code"]["examples"] = json!(WARNING_CODES);
+    schema
+}
+
+/// Does for one schema what schemars leaves open.
+fn finish(schema: &mut Schema) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    // What a reader takes for a field that is absent is no concern of who validates.
+    fields.remove("default");
+    bound_number(fields);
+    close_object(fields);
+    flow_text(fields);
+}
+
+/// Rust's formats mean nothing to others; what they tell of bounds is kept.
+fn bound_number(fields: &mut Map<String, Value>) {
+    let is_float = fields.remove("format").is_some_and(|format| format == "double");
+    if is_float && !fields.contains_key("exclusiveMinimum") {
+        fields.entry("minimum").or_insert_with(|| json!(0));
+    }
+}
+
+/// Documents have no fields but those that are known. One that may be left out is left out rather
+/// than null.
+fn close_object(fields: &mut Map<String, Value>) {
+    let is_object = match fields.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|of| of == "object"),
+        Some(of) => of == "object",
+        None => false,
+    };
+    if !is_object || !fields.contains_key("properties") {
+        return;
+    }
+    fields.entry("additionalProperties").or_insert(Value::Bool(false));
+    let required = fields.get("required").cloned().unwrap_or_default();
+    let is_required =
+        |name: &String| required.as_array().is_some_and(|all| all.iter().any(|of| of == name));
+    let properties = fields.get_mut("properties").and_then(Value::as_object_mut);
+    let optional = properties.into_iter().flatten().filter(|(name, _)| !is_required(name));
+    optional.for_each(|(_, property)| forbid_null(property));
+}
+
+/// Takes null from what a property may be.
+fn forbid_null(property: &mut Value) {
+    let Some(fields) = property.as_object_mut() else { return };
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|of| of != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            fields.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(either)) = fields.get_mut("anyOf") {
+        either.retain(|of| *of != json!({ "type": "null" }));
+        if let [Value::Object(only)] = either.as_slice() {
+            let only = only.clone();
+            fields.remove("anyOf");
+            fields.extend(only);
+        }
+    }
+}
+
+/// Comments of the source as text that flows: no line breaks within a paragraph, no links.
+fn flow_text(fields: &mut Map<String, Value>) {
+    if let Some(Value::String(text)) = fields.get_mut("description") {
+        let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+        *text = paragraphs.collect::<Vec<_>>().join("\n\n").replace("[`", "`").replace("`]", "`");
+    }
+}
