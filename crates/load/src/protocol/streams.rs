@@ -140,3 +140,20 @@ impl Streams {
         with!(&mut self.machine, machine => machine.link())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exchange_that_waits_is_given_up_and_the_others_keep_their_order() {
+        let mut streams = Streams::new(4, None);
+        [3, 5, 7].into_iter().for_each(|permit| streams.enqueue(permit));
+        streams.cancel(5);
+        let mut listed = Vec::new();
+        streams.list_exchanges(&mut listed);
+        assert_eq!((listed, streams.first_waiting()), (vec![3, 7], Some(3)));
+        assert_eq!(streams.take_waiting(), [3, 7]);
+        assert_eq!(streams.first_waiting(), None);
+    }
+}

@@ -68,3 +68,38 @@ pub(super) fn patience(recorder: &Recorder) -> u64 {
 pub(super) fn is_long(stalled: u64) -> bool {
     stalled >= LONG_STALL
 }
+
+#[cfg(test)]
+mod tests {
+    use sixmark_model::fixture::secure_plan;
+    use sixmark_model::plan::tls::Tls;
+
+    use super::*;
+    use crate::prepare::Prepared;
+
+    fn recorder(begin: u64) -> Recorder {
+        Recorder::new(begin, 0, &Prepared::new(&secure_plan(Tls::default())).unwrap())
+    }
+
+    #[test]
+    fn what_permits_waited_before_the_measurement_does_not_count() {
+        for family in Family::BOTH {
+            let mut recorder = recorder(1_000);
+            Blocked::new(family, 3, 400, None).count(900, &mut recorder);
+            assert_eq!(recorder.tally[family].connections.awaited_ns, 0);
+            Blocked::new(family, 3, 400, None).count(1_100, &mut recorder);
+            assert_eq!(recorder.tally[family].connections.awaited_ns, 300);
+            assert_eq!(recorder.tally[family.other()].connections.awaited_ns, 0);
+        }
+    }
+
+    #[test]
+    fn those_that_wait_after_others_stall_since_the_first_did() {
+        let first = Blocked::new(Family::Ipv6, 1, 400, None);
+        let then = Blocked::new(Family::Ipv4, 2, 700, Some(first));
+        assert_eq!(then.stalled_for(1_000), 600);
+        // Without a response nobody knows what is short: only a long stall ends it.
+        assert_eq!(then.stalled_until(1_000, &recorder(0)), Some(400 + LONG_STALL));
+        assert_eq!(then.stalled_until(400 + LONG_STALL, &recorder(0)), None);
+    }
+}
