@@ -54,12 +54,14 @@ impl RequestBuilder {
 
     /// Lets the mix say which request goes to an endpoint next, of the measurement or of the warm-up; none
     /// where there is no mix.
+    #[inline]
     pub(super) fn choose(&mut self, counted: bool, endpoint: usize) -> Option<u32> {
         let choices = self.choices.as_mut()?;
         Some(choices[usize::from(counted)].draw(endpoint) as u32)
     }
 
     /// A new exchange is under the permit.
+    #[inline]
     pub(super) fn begin(&mut self, permit: Permit) {
         if let Some(notes) = &mut self.notes {
             notes.begin(permit);
@@ -67,6 +69,7 @@ impl RequestBuilder {
     }
 
     /// The exchange under a permit is over: its content is of no more use.
+    #[inline]
     pub(super) fn let_go(&mut self, permit: Permit) {
         if let Some(notes) = &mut self.notes {
             notes.let_go(permit);

@@ -88,6 +88,7 @@ impl Recorder {
     }
 
     /// True where what happens at `at` belongs to the measurement.
+    #[inline]
     pub(crate) fn measures(&self, at: u64) -> bool {
         at >= self.begin
     }
@@ -98,16 +99,19 @@ impl Recorder {
     }
 
     /// A measured exchange ended.
+    #[inline]
     pub(crate) fn note_end(&mut self, at: u64) {
         self.last_end = self.last_end.max(at);
     }
 
     /// When the worker last came back from standing still; 0 where it never did.
+    #[inline]
     pub(crate) fn back_at(&self) -> u64 {
         self.back_at
     }
 
     /// Bytes were handed over at `now`.
+    #[inline]
     pub(crate) fn bytes_sent(&mut self, family: Family, count: usize, now: u64) {
         if self.measures(now) {
             self.tally[family].bytes.sent += count as u64;
@@ -115,6 +119,7 @@ impl Recorder {
     }
 
     /// Bytes came at `at`.
+    #[inline]
     pub(crate) fn bytes_received(&mut self, family: Family, count: usize, at: u64) {
         if self.measures(at) {
             self.tally[family].bytes.received += count as u64;
@@ -163,6 +168,7 @@ impl Recorder {
 
     /// The same of what the driver tells at `at`, long after its last wait. Only by this client's clock:
     /// the other one may be set.
+    #[inline]
     pub(crate) fn note_late_news(&mut self, woke: u64, at: u64) {
         if at.saturating_sub(woke) >= STALL && !self.kernel {
             self.note_stall(woke, at);
@@ -185,6 +191,7 @@ impl Recorder {
     }
 
     /// True where somebody asked to be told of each connection and exchange.
+    #[inline]
     pub(crate) fn is_traced(&self) -> bool {
         self.trace.is_some()
     }

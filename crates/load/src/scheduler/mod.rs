@@ -94,6 +94,7 @@ impl Scheduler {
     }
 
     /// True where the clock says when to begin: then it matters what time it is exactly.
+    #[inline]
     pub(super) fn is_timed(&self) -> bool {
         self.arrivals.are_timed()
     }
@@ -130,6 +131,7 @@ impl Scheduler {
 
     /// When an exchange has lasted too long. Whoever stood still has not waited: then the time begins
     /// anew.
+    #[inline]
     pub(super) fn deadline(&mut self, permit: Permit, recorder: &Recorder) -> u64 {
         let start = self.permits.get(permit).start.max(recorder.back_at());
         start.saturating_add(self.timeout)
@@ -154,6 +156,7 @@ impl Scheduler {
     }
 
     /// True where an exchange may begin at `now`.
+    #[inline]
     pub(super) fn may_begin(&self, now: u64) -> bool {
         self.arrivals.may_begin(now)
     }
@@ -164,6 +167,7 @@ impl Scheduler {
     }
 
     /// Leaves out an exchange over a family that was given up: true where it was.
+    #[inline]
     pub(super) fn leaves_out(&self, turn: &Turn, family: Family, recorder: &mut Recorder) -> bool {
         let given_up = self.silence.is_given_up(family);
         if given_up && turn.counted {
@@ -173,11 +177,13 @@ impl Scheduler {
     }
 
     /// Takes a permit for an exchange whose turn it is, on a connection that is there or about to be.
+    #[inline]
     pub(super) fn begin_exchange(&mut self, turn: &Turn, slot: Slot, now: u64) -> Permit {
         self.permits.take(exchange(turn, slot, now))
     }
 
     /// An exchange gives its permit back at `now`, which is for the next one in its turn.
+    #[inline]
     pub(super) fn give_back(&mut self, permit: Permit, now: u64) {
         self.permits.leave_in_turn(permit, now);
     }
@@ -210,6 +216,7 @@ impl Scheduler {
     }
 
     /// True where something is to be followed.
+    #[inline]
     pub(super) fn has_following(&self) -> bool {
         !self.following.is_empty()
     }
@@ -249,6 +256,7 @@ pub(super) fn end_of(load: &Load, measure_from: u64) -> u64 {
     load.duration.map_or(u64::MAX, |duration| measure_from + duration.as_nanos() as u64)
 }
 
+#[inline]
 fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
     let Turn { counted, due, waited, request, .. } = *turn;
     Exchange {

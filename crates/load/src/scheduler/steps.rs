@@ -16,13 +16,17 @@ pub(crate) enum NextStep {
     Begin(Turn, Carrier),
     /// This idle connection is closed first, to make room for one to where the exchange goes.
     Displace(Slot),
-    /// Nothing: no exchange may begin, or there is no way for it.
+    /// It was left out: the next one may begin.
+    GoOn,
+    /// Nothing: there is no way for it.
     Wait,
 }
 
 impl Scheduler {
     /// What is to be done for the exchange whose turn it is at `now`; to be called only where one may
     /// begin.
+    // Inlined, as what nearly every exchange goes through; the rest is rare.
+    #[inline]
     pub(crate) fn next_step(
         &mut self,
         prepared: &PreparedLoad,
@@ -30,31 +34,37 @@ impl Scheduler {
         recorder: &mut Recorder,
         now: u64,
     ) -> NextStep {
-        loop {
-            match self.take(prepared, connections, now) {
-                Ok((turn, way)) => {
-                    self.unblock(now, recorder);
-                    return NextStep::Begin(turn, way);
-                }
-                Err(endpoint) => {
-                    let family = prepared.endpoints[endpoint].family;
-                    let idle = self.displaceable(endpoint, family, connections, recorder, now);
-                    if let Some(idle) = idle {
-                        return NextStep::Displace(idle);
-                    }
-                    if !self.arrivals.drop_held(|family| recorder.dropped(family)) {
-                        self.block(family, recorder, now);
-                        return NextStep::Wait;
-                    }
-                    if !self.arrivals.may_begin(now) {
-                        self.unblock(now, recorder);
-                        return NextStep::Wait;
-                    }
-                }
+        match self.take(prepared, connections, now) {
+            Ok((turn, way)) => {
+                self.unblock(now, recorder);
+                NextStep::Begin(turn, way)
             }
+            Err(endpoint) => self.without_way(endpoint, prepared, connections, recorder, now),
         }
     }
 
+    /// What is to be done where there is no way to the endpoint whose turn it is.
+    #[inline(never)]
+    fn without_way(
+        &mut self,
+        endpoint: usize,
+        prepared: &PreparedLoad,
+        connections: &Connections,
+        recorder: &mut Recorder,
+        now: u64,
+    ) -> NextStep {
+        let family = prepared.endpoints[endpoint].family;
+        if let Some(idle) = self.displaceable(endpoint, family, connections, recorder, now) {
+            return NextStep::Displace(idle);
+        }
+        if self.arrivals.drop_held(|family| recorder.dropped(family)) {
+            return NextStep::GoOn;
+        }
+        self.block(family, recorder, now);
+        NextStep::Wait
+    }
+
+    #[inline]
     fn take(
         &mut self,
         prepared: &PreparedLoad,
@@ -103,6 +113,7 @@ impl Scheduler {
     }
 
     /// An exchange begins at `now`, or none may any more.
+    #[inline]
     pub(crate) fn unblock(&mut self, now: u64, recorder: &mut Recorder) {
         if let Some(blocked) = self.blocked.take() {
             blocked.count(now, recorder);

@@ -59,6 +59,7 @@ impl<D: Driver> Worker<'_, D> {
                 NextStep::Begin(turn, way) => return Some((turn, way)),
                 NextStep::Wait => return None,
                 NextStep::Displace(idle) => self.displace(idle),
+                NextStep::GoOn => {}
             }
             if !self.scheduler.may_begin(now) {
                 self.scheduler.unblock(now, &mut self.recorder);

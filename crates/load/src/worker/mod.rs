@@ -55,6 +55,7 @@ pub struct Worker<'a, D> {
     scheduler: Scheduler,
     recorder: Recorder,
     requests: RequestBuilder,
+    /// What is remembered of peers over all connections.
     memory: Memory,
     buffers: Buffers,
     /// Connections under way before the load begins, while that lasts.
