@@ -5,15 +5,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use sixmark_model::condition::Condition;
-use sixmark_model::gate::{Gate, MOST_BYTES, Names};
+use sixmark_model::gate::{Gate, GateNames, MOST_BYTES};
 use sixmark_units::family::Family;
 
 fuzz_target!(|text: &str| {
     let known = [
-        Names::of_run(Family::BOTH),
-        Names::of_run([Family::Ipv6]),
-        Names::of_comparison("ipv6", "ipv4"),
-        Names::of_comparison("s", "ms"),
+        GateNames::of_run(Family::BOTH),
+        GateNames::of_run([Family::Ipv6]),
+        GateNames::of_comparison("ipv6", "ipv4"),
+        GateNames::of_comparison("s", "ms"),
     ];
     known.iter().for_each(|known| read(text, known));
     if let Ok(condition) = text.parse::<Condition>() {
@@ -21,7 +21,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-fn read(text: &str, known: &Names) {
+fn read(text: &str, known: &GateNames) {
     let gate = match Gate::parse(text, known) {
         Ok(gate) => gate,
         Err(wrong) => {

@@ -11,8 +11,8 @@ use sixmark_http::redirect::{Next, resolve};
 use sixmark_model::check::{Checks, Expect, Inspection, KeptContent, Rejection};
 use sixmark_model::import::{AccessLog, Wanted, har};
 use sixmark_model::plan::{Body, Request, requests};
-use sixmark_model::request_form::Form;
-use sixmark_model::template::{Place, Reading, Values};
+use sixmark_model::request_form::RequestForm;
+use sixmark_model::template::{Reading, TemplatePlace, TemplateValues};
 
 fuzz_target!(|input: &[u8]| {
     let [kind, rest @ ..] = input else { return };
@@ -59,13 +59,13 @@ fn templates(input: &[u8]) {
     let mut open = |_: &str| Ok(data.to_vec());
     let mut reading = Reading::new(&mut open);
     let mut request = Request::plain("POST");
-    if let Ok(path) = reading.template(text, Place::Path) {
+    if let Ok(path) = reading.template(text, TemplatePlace::Path) {
         request.path = Some(path);
     }
-    if let Ok(value) = reading.template(text, Place::Header) {
+    if let Ok(value) = reading.template(text, TemplatePlace::Header) {
         request.headers.push(("X".to_owned(), value));
     }
-    if let Ok(body) = reading.template(text, Place::Body) {
+    if let Ok(body) = reading.template(text, TemplatePlace::Body) {
         request.body = Some(Body::Template(body));
     }
     is_one(&request);
@@ -73,15 +73,15 @@ fn templates(input: &[u8]) {
 
 /// A first line of three words, no other control characters, and as much content as announced.
 fn is_one(request: &Request) {
-    let (mut values, mut out) = (Values::new(1, 1, 3), Vec::new());
-    let form = Form::new(request, "/", "h", false);
+    let (mut values, mut out) = (TemplateValues::new(1, 1, 3), Vec::new());
+    let form = RequestForm::new(request, "/", "h", false);
     for _ in 0..3 {
         let body = match &form {
-            Form::Constant { head, body } => {
+            RequestForm::Constant { head, body } => {
                 out.clone_from(head);
                 body.as_ref()
             }
-            Form::Changing(changing) => {
+            RequestForm::Changing(changing) => {
                 changing.render(&mut values, &mut out, &mut Vec::new());
                 changing.body()
             }

@@ -8,11 +8,11 @@
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_model::study::client::{Blocks, Client, Job, Said};
+use sixmark_model::study::client::{Blocks, Client, Job, ProgramOutput};
 use sixmark_model::study::outputs::outputs;
 use sixmark_model::study::spec::cells::{cells, schedule};
-use sixmark_model::study::spec::words::{Place, words};
-use sixmark_model::study::spec::{Context, parse};
+use sixmark_model::study::spec::words::{CellTarget, words};
+use sixmark_model::study::spec::{ReadContext, parse};
 use sixmark_units::family::Family;
 
 fuzz_target!(|input: &[u8]| {
@@ -32,7 +32,7 @@ fn study(text: &str) {
         let has_option = |name: &str| name.len() > 3;
         match parse(
             text,
-            &mut Context { quick, in_lab: quick, has_option: &has_option, open: &mut open },
+            &mut ReadContext { quick, in_lab: quick, has_option: &has_option, open: &mut open },
         ) {
             Ok(study) => {
                 let all = cells(&study);
@@ -42,7 +42,7 @@ fn study(text: &str) {
                     assert_eq!(schedule(&study, all.len(), 1).first().map(|(_, n)| *n), Some(1));
                     for cell in &all {
                         let urls = |_: &str| Some(vec!["http://[::1]:1".to_owned()]);
-                        if let Ok(place) = Place::new(&study, cell, urls) {
+                        if let Ok(place) = CellTarget::new(&study, cell, urls) {
                             drop(words(&study, cell, &place, |_| None));
                         }
                     }
@@ -82,7 +82,7 @@ fn answer(client: Client, text: &str) {
         insecure: false,
         blocks: Blocks::default(),
     };
-    if let Ok(answer) = client.read(&job, &Said { out, err, wall_s: 1.0, cpu_s: 1.0 }) {
+    if let Ok(answer) = client.read(&job, &ProgramOutput { out, err, wall_s: 1.0, cpu_s: 1.0 }) {
         assert!(answer.figures.values().all(|value| !value.is_nan()), "{answer:?}");
     }
 }

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_model::traffic::{Schedule, Stream, parse, put_message};
+use sixmark_model::traffic::{FlowSchedule, Stream, parse, put_message};
 
 fuzz_target!(|input: &[u8]| {
     // Whatever arrives on a port is somebody else's, too.
@@ -19,7 +19,7 @@ fuzz_target!(|input: &[u8]| {
         }
     };
     for one in script.flows.iter().take(8) {
-        let mut schedule = Schedule::new(&one.flow, 1);
+        let mut schedule = FlowSchedule::new(&one.flow, 1);
         let mut before = one.flow.start_ns();
         for sequence in 0..50 {
             let Some((due, bytes)) = schedule.next() else { break };

@@ -5,7 +5,7 @@ use super::frame::Traffic;
 use super::lane::Lane;
 use super::turn::Turns;
 use sixmark_model::impairment::{Effect, Impairment};
-use sixmark_model::link_report::{Counts, Direction};
+use sixmark_model::link_report::{FrameCounts, LinkDirection};
 use sixmark_model::timing::Timing;
 use sixmark_units::family::Family;
 
@@ -19,7 +19,7 @@ pub struct Line {
     /// Those that overtake, once they have had their turn.
     overtaking: Lane,
     offered: u64,
-    counts: Direction,
+    counts: LinkDirection,
     lateness: Timing,
 }
 
@@ -58,7 +58,7 @@ impl Line {
             way_of: [0; 3],
             overtaking: Lane::new(largest),
             offered: 0,
-            counts: Direction::default(),
+            counts: LinkDirection::default(),
             lateness: Timing::default(),
         };
         let mut way = |effect: &Effect, stream: u64| {
@@ -134,7 +134,7 @@ impl Line {
     }
 
     /// What happened so far.
-    pub fn counts(&self) -> &Direction {
+    pub fn counts(&self) -> &LinkDirection {
         &self.counts
     }
 
@@ -176,7 +176,7 @@ impl Line {
     }
 }
 
-fn frames_of(counts: &mut Direction, traffic: Traffic) -> &mut Counts {
+fn frames_of(counts: &mut LinkDirection, traffic: Traffic) -> &mut FrameCounts {
     match traffic {
         Traffic::Of(Family::Ipv6) => &mut counts.ipv6,
         Traffic::Of(Family::Ipv4) => &mut counts.ipv4,

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use super::*;
-use sixmark_model::impairment::{Effect, Impairment, Loss, Rate};
-use sixmark_model::link_report::Counts;
+use sixmark_model::impairment::{Effect, FrameRate, Impairment, Loss};
+use sixmark_model::link_report::FrameCounts;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
@@ -24,9 +24,9 @@ fn all(effect: Effect) -> Impairment {
     Impairment { common: effect, families, ..Impairment::default() }
 }
 
-fn rate(bits_per_s: u64, queue: u64) -> Option<Rate> {
+fn rate(bits_per_s: u64, queue: u64) -> Option<FrameRate> {
     let [bits, queue] = [bits_per_s, queue].map(NonZeroU64::new);
-    Some(Rate { bits_per_s: bits?, ethernet: false, burst_bytes: None, queue_bytes: queue })
+    Some(FrameRate { bits_per_s: bits?, ethernet: false, burst_bytes: None, queue_bytes: queue })
 }
 
 /// A frame with a number in its last bytes.
@@ -279,7 +279,7 @@ fn what_comes_in_goes_somewhere_and_is_counted_once() {
         let arrived = travel(&mut line, &sent).len() as u64;
         let counts = *line.counts();
         let parts = [counts.ipv6, counts.ipv4, counts.other];
-        let sum = |of: fn(&Counts) -> u64| parts.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&FrameCounts) -> u64| parts.iter().map(of).sum::<u64>();
         assert_eq!(sum(|c| c.offered), 3_000);
         assert_eq!(sum(|c| c.arrived), arrived);
         assert_eq!(sum(|c| c.arrived + c.lost + c.dropped + c.overflowed), 3_000);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
-use sixmark_model::impairment::{ETHERNET_BYTES, Rate};
+use sixmark_model::impairment::{ETHERNET_BYTES, FrameRate};
 
 /// Frames in the order in which they came.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Turns {
 const BITS_NS: u64 = 8 * 1_000_000_000;
 
 impl Turns {
-    pub(super) fn new(rate: &Rate) -> Turns {
+    pub(super) fn new(rate: &FrameRate) -> Turns {
         let bits_per_s = rate.bits_per_s.get();
         let burst = u128::from(rate.burst_bytes.map_or(0, NonZeroU64::get));
         Turns {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn turns(bits_per_s: u64, ethernet: bool, burst: u64, queue: u64) -> Turns {
-        Turns::new(&Rate {
+        Turns::new(&FrameRate {
             bits_per_s: NonZeroU64::new(bits_per_s).unwrap(),
             ethernet,
             burst_bytes: NonZeroU64::new(burst),

@@ -17,4 +17,4 @@ pub mod semantics;
 pub mod url;
 mod version;
 
-pub use version::Version;
+pub use version::HttpVersion;

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "HttpVersion"))]
-pub enum Version {
+pub enum HttpVersion {
     /// HTTP/1.0 (RFC 1945), with `Connection: keep-alive` where connections are to be kept.
     #[serde(rename = "1.0")]
     Http10,
@@ -22,19 +21,19 @@ pub enum Version {
     Http3,
 }
 
-impl Version {
+impl HttpVersion {
     /// True of HTTP/1.1 and HTTP/1.0: text, one exchange at a time on a connection.
     pub fn is_http1(self) -> bool {
-        matches!(self, Version::Http10 | Version::Http1)
+        matches!(self, HttpVersion::Http10 | HttpVersion::Http1)
     }
 
     /// The name that people use.
     pub fn name(self) -> &'static str {
         match self {
-            Version::Http10 => "HTTP/1.0",
-            Version::Http1 => "HTTP/1.1",
-            Version::Http2 => "HTTP/2",
-            Version::Http3 => "HTTP/3",
+            HttpVersion::Http10 => "HTTP/1.0",
+            HttpVersion::Http1 => "HTTP/1.1",
+            HttpVersion::Http2 => "HTTP/2",
+            HttpVersion::Http3 => "HTTP/3",
         }
     }
 
@@ -42,9 +41,9 @@ impl Version {
     pub fn alpn(self) -> &'static str {
         match self {
             // Servers agree on the later minor version and heed that of the request line.
-            Version::Http10 | Version::Http1 => "http/1.1",
-            Version::Http2 => "h2",
-            Version::Http3 => "h3",
+            HttpVersion::Http10 | HttpVersion::Http1 => "http/1.1",
+            HttpVersion::Http2 => "h2",
+            HttpVersion::Http3 => "h3",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sixmark_model::plan::lab::{Host as Plan, Lab, Node};
+use sixmark_model::plan::lab::{Lab, LabHost as Plan, LabNode};
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::{self, MountNs};
 use sixmark_sys::netns::NetNs;
@@ -41,7 +41,7 @@ pub(super) fn links(lab: &Lab, nodes: &[Host]) -> Result<Vec<Cable>, Error> {
 /// Gives every host its routes.
 pub(super) fn routes(lab: &Lab, nodes: &[Host]) -> Result<(), Error> {
     for (number, host) in lab.hosts.iter().enumerate() {
-        let node = at(lab, nodes, Node::Host(number))?;
+        let node = at(lab, nodes, LabNode::Host(number))?;
         node.net().within(|| ends::routes(lab, number)).map_err(of(&host.name))?;
     }
     Ok(())

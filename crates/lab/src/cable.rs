@@ -4,9 +4,9 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use sixmark_model::impairment::Impairment;
-use sixmark_model::link_report::{LinkReport, Mechanism};
+use sixmark_model::link_report::{LinkReport, ReportedMechanism};
 use sixmark_model::plan::lab::tc::{self, Port};
-use sixmark_model::plan::lab::{End, Lab, Link, Mechanism as Wanted};
+use sixmark_model::plan::lab::{Lab, LabLink, LinkEnd, LinkMechanism as Wanted};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::port::{Port as Own, Raw};
 use sixmark_sys::tap::Tap;
@@ -29,14 +29,19 @@ pub(super) enum Cable {
 }
 
 /// Who does what on a link, in each direction.
-type Mechanisms = [Option<Mechanism>; 2];
+type Mechanisms = [Option<ReportedMechanism>; 2];
 
 impl Cable {
     /// Lays a link and gives its ends what they have. Emulated links draw from `seed`.
-    pub(super) fn lay(lab: &Lab, link: &Link, nodes: &[Host], seed: u64) -> Result<Cable, Error> {
+    pub(super) fn lay(
+        lab: &Lab,
+        link: &LabLink,
+        nodes: &[Host],
+        seed: u64,
+    ) -> Result<Cable, Error> {
         let mechanisms = mechanisms(link)?;
         let hosts = [at(lab, nodes, link.ends[0].node)?, at(lab, nodes, link.ends[1].node)?];
-        let emulated = mechanisms.contains(&Some(Mechanism::Emulator));
+        let emulated = mechanisms.contains(&Some(ReportedMechanism::Emulator));
         let cable = match emulated {
             true => Cable::Emulated(emulate(link, hosts, seed).map_err(of(&link.name))?),
             false => {
@@ -59,7 +64,7 @@ impl Cable {
     pub(super) fn report(
         &self,
         lab: &Lab,
-        link: &Link,
+        link: &LabLink,
         nodes: &[Host],
     ) -> Result<LinkReport, Error> {
         let emulator = match self {
@@ -77,12 +82,12 @@ impl Cable {
 }
 
 /// What the file asks for, as far as this kernel has it.
-fn mechanisms(link: &Link) -> Result<Mechanisms, Error> {
+fn mechanisms(link: &LabLink) -> Result<Mechanisms, Error> {
     let ways = [&link.toward[0], &link.toward[1]];
     let wrong = |why: String| Error::Measure(format!("can't build the lab: {}: {why}", link.name));
     match link.mechanism {
         Wanted::Emulator if ways.iter().any(|way| !way.is_nothing()) => {
-            Ok([Some(Mechanism::Emulator); 2])
+            Ok([Some(ReportedMechanism::Emulator); 2])
         }
         Wanted::Emulator => Ok([None, None]),
         // A rate alone needs neither of the two.
@@ -90,7 +95,7 @@ fn mechanisms(link: &Link) -> Result<Mechanisms, Error> {
         Wanted::Auto => Ok(tc::of_link(ways, netem::is_there().map_err(wrong)?)),
         Wanted::Netem => {
             let found = tc::of_link(ways, netem::is_there().map_err(wrong)?);
-            match found.contains(&Some(Mechanism::Emulator)) {
+            match found.contains(&Some(ReportedMechanism::Emulator)) {
                 true => {
                     Err(wrong("this kernel's netem can't do it: mechanism = \"auto\"".to_owned()))
                 }
@@ -100,14 +105,14 @@ fn mechanisms(link: &Link) -> Result<Mechanisms, Error> {
     }
 }
 
-fn join(link: &Link, [here, there]: [&Host; 2]) -> io::Result<()> {
+fn join(link: &LabLink, [here, there]: [&Host; 2]) -> io::Result<()> {
     let [first, second] = &link.ends;
     let lay = || Netlink::open()?.veth(&first.interface, &second.interface, there.net());
     here.net().within(lay)
 }
 
 /// Between two TAP devices; where these are not allowed, in the middle of a cable.
-fn emulate(link: &Link, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator> {
+fn emulate(link: &LabLink, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator> {
     let tap = |at: usize| hosts[at].net().within(|| Tap::create(&link.ends[at].interface));
     let [there, back] = &link.toward;
     match tap(0) {
@@ -128,7 +133,7 @@ fn is_forbidden(error: &io::Error) -> bool {
 
 /// A cable from each host to a namespace in the middle, where frames are read and written as they are:
 /// so hosts must cut up and sum up what they send by themselves.
-fn middle(link: &Link, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
+fn middle(link: &LabLink, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
     let middle = NetNs::create()?;
     middle.within(settings::of_bridge)?;
     let port = |at: usize| {
@@ -152,7 +157,7 @@ fn middle(link: &Link, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
 const MIDDLE: [&str; 2] = ["first", "second"];
 
 /// Has the kernel do what happens to what leaves at an end.
-fn shape(end: &End, host: &Host, way: &Impairment) -> io::Result<()> {
+fn shape(end: &LinkEnd, host: &Host, way: &Impairment) -> io::Result<()> {
     let port = Port { name: &end.interface, mtu: end.mtu };
     for words in tc::commands(way, port).unwrap_or_default() {
         let absent = || io::Error::other("tc is not there: install the Debian package iproute2");

@@ -13,7 +13,9 @@ use std::thread::JoinHandle;
 
 use sixmark_emulator::Line;
 use sixmark_model::impairment::Impairment;
-use sixmark_model::link_report::{Direction, LinkReport, Mechanism, Scheduling, Way};
+use sixmark_model::link_report::{
+    LinkDirection, LinkReport, ReportedMechanism, Scheduling, WayReport,
+};
 use sixmark_model::timing::Timing;
 use sixmark_sys::port::Port;
 
@@ -43,7 +45,7 @@ struct Orders {
 /// What the thread knows of its work.
 #[derive(Debug)]
 struct Snapshot {
-    counts: [Direction; 2],
+    counts: [LinkDirection; 2],
     lateness: [Timing; 2],
     scheduling: Scheduling,
     ended: Option<String>,
@@ -95,8 +97,8 @@ impl Emulator {
     /// The thread has ended, which only an error of sixmark's own makes it do.
     pub fn report(&self) -> io::Result<LinkReport> {
         let Snapshot { counts, lateness, scheduling, ended } = self.snapshot()?;
-        let way = |at: usize| Way {
-            mechanism: Some(Mechanism::Emulator),
+        let way = |at: usize| WayReport {
+            mechanism: Some(ReportedMechanism::Emulator),
             frames: Some(counts[at]),
             lateness_us: Some(lateness[at].summary()),
             // Its devices' namespaces know.

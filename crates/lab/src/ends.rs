@@ -3,7 +3,7 @@
 use std::io;
 
 use sixmark_model::plan::lab::routes::routes as of_links;
-use sixmark_model::plan::lab::{End, Host, Lab, Net, Node, Switch};
+use sixmark_model::plan::lab::{Lab, LabHost, LabNode, LinkEnd, Net, Switch};
 use sixmark_sys::ethtool::Ethtool;
 use sixmark_units::family::Family;
 
@@ -11,13 +11,13 @@ use super::part::BRIDGE;
 use sixmark_machine::netlink::{Netlink, NewRoute};
 
 /// Gives an interface what its end of a link has, in the calling thread's namespace.
-pub(super) fn furnish(lab: &Lab, end: &End) -> io::Result<()> {
+pub(super) fn furnish(lab: &Lab, end: &LinkEnd) -> io::Result<()> {
     let mut netlink = Netlink::open()?;
     let name = end.interface.as_str();
     netlink.mtu(name, end.mtu)?;
     match end.node {
-        Node::Bridge(_) => netlink.enslave(name, BRIDGE)?,
-        Node::Host(host) => {
+        LabNode::Bridge(_) => netlink.enslave(name, BRIDGE)?,
+        LabNode::Host(host) => {
             for net in &end.addresses {
                 netlink.address(name, *net)?;
             }
@@ -100,7 +100,7 @@ pub(super) fn routes(lab: &Lab, number: usize) -> io::Result<()> {
     Ok(())
 }
 
-fn route(host: &Host, to: Net) -> NewRoute<'_> {
+fn route(host: &LabHost, to: Net) -> NewRoute<'_> {
     NewRoute {
         to,
         via: None,

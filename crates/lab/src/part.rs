@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sixmark_model::plan::lab::{Lab, Node};
+use sixmark_model::plan::lab::{Lab, LabNode};
 
 use super::host::Host;
 use sixmark_machine::Error;
@@ -11,10 +11,10 @@ use sixmark_machine::Error;
 pub(super) const BRIDGE: &str = "br0";
 
 /// The node at a link's end.
-pub(super) fn at<'a>(lab: &Lab, nodes: &'a [Host], node: Node) -> Result<&'a Host, Error> {
+pub(super) fn at<'a>(lab: &Lab, nodes: &'a [Host], node: LabNode) -> Result<&'a Host, Error> {
     let number = match node {
-        Node::Host(number) => number,
-        Node::Bridge(number) => lab.hosts.len() + number,
+        LabNode::Host(number) => number,
+        LabNode::Bridge(number) => lab.hosts.len() + number,
     };
     nodes.get(number).ok_or_else(|| Error::Measure("the lab lacks one of its hosts".to_owned()))
 }

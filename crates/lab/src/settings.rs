@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use sixmark_model::plan::lab::Host;
+use sixmark_model::plan::lab::LabHost;
 
 /// What hosts of a lab have otherwise than a new network namespace: addresses count at once, ports are
 /// for everybody, and what a bridge passes on is not looked at.
@@ -29,7 +29,7 @@ const BRIDGE: [(&str, &str); 2] =
     [("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
 
 /// Sets what a host has, in the calling thread's namespace.
-pub(super) fn of_host(host: &Host) -> io::Result<()> {
+pub(super) fn of_host(host: &LabHost) -> io::Result<()> {
     let forwards = if host.forwards { FORWARDS.as_slice() } else { &[] };
     for (name, value) in ALL.iter().chain(forwards) {
         set(name, value)?;

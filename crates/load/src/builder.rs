@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_http::http1::request::Manner;
 use sixmark_model::check::Rejection;
 use sixmark_model::mix::Choice;
 use sixmark_model::pace::Pace;
-use sixmark_model::template::Values;
+use sixmark_model::template::TemplateValues;
 use sixmark_sys::driver::Message;
 
 use super::exchange::Permit;
@@ -20,7 +20,7 @@ pub(super) struct RequestBuilder {
     /// Which request goes next, of the warm-up and of the measurement, where there are several.
     choices: Option<[Choice; 2]>,
     /// What requests are filled in with.
-    values: Values,
+    values: TemplateValues,
     /// What they are filled in to: empty in between.
     out: Vec<u8>,
     scratch: Vec<u8>,
@@ -44,10 +44,10 @@ impl RequestBuilder {
         let (plan, workers) = (&prepared.plan, prepared.plan.load.threads.get());
         RequestBuilder {
             choices: choices(prepared, worker),
-            values: Values::new(plan.seed, worker, workers),
+            values: TemplateValues::new(plan.seed, worker, workers),
             out: Vec::new(),
             scratch: Vec::new(),
-            old: plan.http.version == Version::Http10,
+            old: plan.http.version == HttpVersion::Http10,
             notes: prepared.notes.then(|| Box::new(Notes::new(workers))),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use sixmark_model::chain::{Chain, Links};
-use sixmark_model::outcome::Phase;
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::chain::{Links, RedirectChain};
+use sixmark_model::outcome::FailurePhase;
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 
@@ -44,7 +44,7 @@ pub(super) struct Connection {
 pub(super) enum State {
     Vacant,
     /// Not established yet, in this phase.
-    Opening(Phase),
+    Opening(FailurePhase),
     Open,
 }
 
@@ -64,12 +64,12 @@ pub(super) struct Connections {
     /// Exchanges that a connection may carry at once.
     streams: u32,
     links: Links,
-    idle_at: Vec<Chain>,
+    idle_at: Vec<RedirectChain>,
     /// Those that carry exchanges and have room beside them.
     roomy_at: Vec<BTreeSet<Slot>>,
     /// The idle ones again, over all endpoints.
     idle_links: Links,
-    idle: Chain,
+    idle: RedirectChain,
     idle_count: usize,
     /// Connections that are to be used at once, and that may be open at once.
     usual: usize,
@@ -103,7 +103,7 @@ impl Connections {
         Connections {
             share: shares(prepared.plan.ratio, most),
             streams: prepared.plan.http.streams.get(),
-            idle_at: vec![Chain::default(); endpoints],
+            idle_at: vec![RedirectChain::default(); endpoints],
             roomy_at: vec![BTreeSet::new(); endpoints],
             usual,
             most,
@@ -322,7 +322,7 @@ impl Connections {
 impl Connection {
     fn new(endpoint: usize, family: Family, protocol: Protocol, now: u64) -> Connection {
         Connection {
-            state: State::Opening(Phase::Connect),
+            state: State::Opening(FailurePhase::Connect),
             family,
             endpoint,
             protocol,
@@ -355,7 +355,7 @@ impl Connection {
 }
 
 /// How many of `most` connections the ratio gives each family, rounded down, but one at least.
-fn shares(ratio: Ratio, most: usize) -> PerFamily<usize> {
+fn shares(ratio: PlanRatio, most: usize) -> PerFamily<usize> {
     let (v6, all) = ratio.lowest();
     PerFamily::from_fn(|family| {
         let part = if family == Family::Ipv6 { v6 } else { all - v6 };

@@ -4,16 +4,16 @@ use libc::{
     EADDRINUSE, EADDRNOTAVAIL, ECONNABORTED, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH,
     ENETDOWN, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
-use sixmark_model::outcome::{Outcome, Phase};
+use sixmark_model::outcome::{FailurePhase, Outcome};
 
 /// The outcome of an exchange that the kernel ended with `errno` in `phase`.
-pub(super) fn outcome(errno: i32, phase: Phase) -> Outcome {
+pub(super) fn outcome(errno: i32, phase: FailurePhase) -> Outcome {
     match errno {
         ECONNREFUSED => Outcome::Refused,
         ECONNRESET | EPIPE | ECONNABORTED => Outcome::Reset,
         ETIMEDOUT => Outcome::Timeout,
         ENETUNREACH | EHOSTUNREACH | ENETDOWN | EHOSTDOWN => Outcome::Unreachable,
-        EADDRNOTAVAIL | EADDRINUSE if phase == Phase::Connect => Outcome::NoPort,
+        EADDRNOTAVAIL | EADDRINUSE if phase == FailurePhase::Connect => Outcome::NoPort,
         _ => Outcome::Local,
     }
 }

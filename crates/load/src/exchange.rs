@@ -1,7 +1,7 @@
 //! A request and its response, as a worker follows them.
 
 use sixmark_http::observer::Token;
-use sixmark_model::outcome::Phase;
+use sixmark_model::outcome::FailurePhase;
 use sixmark_sys::driver::Slot;
 
 /// The number of a permit, the right to have one exchange in flight; with several exchanges on a connection it is the exchange's token there.
@@ -13,7 +13,7 @@ pub(super) struct Exchange {
     /// The connection that it is on, or that is being opened for it.
     pub(super) slot: Slot,
     /// Where it has come to, once its connection is established.
-    pub(super) phase: Phase,
+    pub(super) phase: FailurePhase,
     /// Begun during the measurement, so that it counts.
     pub(super) counted: bool,
     /// When it was to start, in an open loop.
@@ -44,15 +44,15 @@ impl Exchange {
         self.first = Some(at);
         match self.phase {
             // A response before the request's end: there was no wait.
-            Phase::Send => self.sent = at,
-            _ => self.phase = Phase::Transfer,
+            FailurePhase::Send => self.sent = at,
+            _ => self.phase = FailurePhase::Transfer,
         }
     }
 
     /// The request's last byte was handed over.
     pub(super) fn note_sent(&mut self, at: u64) {
         // A response that has begun already was not waited for.
-        self.phase = if self.first.is_some() { Phase::Transfer } else { Phase::Wait };
+        self.phase = if self.first.is_some() { FailurePhase::Transfer } else { FailurePhase::Wait };
         if self.first.is_none() {
             self.sent = at;
         }

@@ -5,7 +5,7 @@ use sixmark_model::interval::Interval;
 use sixmark_model::lapses::Lapses;
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::Tally;
-use sixmark_model::truth::Book;
+use sixmark_model::truth::TruthBook;
 use sixmark_sys::usage::Usage;
 
 use super::Loaded;
@@ -44,6 +44,6 @@ fn nothing() -> Loaded {
         clocks: Clocks::default(),
         lapses: Lapses::default(),
         usage: Usage::default(),
-        book: Book::default(),
+        book: TruthBook::default(),
     }
 }

@@ -37,9 +37,9 @@ use sixmark_model::interval::Interval;
 use sixmark_model::lapses::Lapses;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
-use sixmark_model::seconds::Seconds;
+use sixmark_model::seconds::SliceGatherer;
 use sixmark_model::tally::{Slice, Tally};
-use sixmark_model::truth::Book;
+use sixmark_model::truth::TruthBook;
 use sixmark_sys::usage::{Usage, usage};
 
 /// An exchange that starts later after it was due, in nanoseconds, though a permit was free, tells of
@@ -80,7 +80,7 @@ pub struct Loaded {
     /// Processor time that this process used meanwhile, and its memory.
     pub usage: Usage,
     /// Every connection and exchange, where anybody asked.
-    pub book: Book,
+    pub book: TruthBook,
 }
 
 /// Carries out a load that was prepared. `stop` ends it early; `watch` sees each worker's seconds as they
@@ -98,7 +98,7 @@ pub fn run(
     let plan = &prepared.plan;
     let (sender, receiver) = channel();
     let workers = threads::start(plan, &prepared, stop, sender)?;
-    let (mut seconds, mut busiest) = (Seconds::new(plan.load.threads.get()), 0.0);
+    let (mut seconds, mut busiest) = (SliceGatherer::new(plan.load.threads.get()), 0.0);
     // Until every worker has dropped its sender.
     for slice in receiver {
         watch(&slice);
@@ -132,7 +132,7 @@ fn merge(
     before: Usage,
 ) -> Loaded {
     let mut tally = Tally::default();
-    let (mut clocks, mut book, mut lapses) = <(Clocks, Book, Lapses)>::default();
+    let (mut clocks, mut book, mut lapses) = <(Clocks, TruthBook, Lapses)>::default();
     for report in &mut reports {
         tally += &report.tally;
         clocks += &report.clocks;
@@ -163,14 +163,14 @@ fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_model::plan::tls::Tls;
+    use sixmark_model::plan::tls::PlanTls;
 
     use super::*;
     use sixmark_model::fixture::secure_plan;
 
     #[test]
     fn a_moment_says_nothing_of_how_busy_a_worker_is() {
-        let plan = secure_plan(Tls::default());
+        let plan = secure_plan(PlanTls::default());
         for (length_ns, busy_part) in [(150_000_000, 0.0), (499_999_999, 0.0), (500_000_000, 1.0)] {
             let slice = Slice { length_ns, busy_ns: length_ns, ..Slice::default() };
             assert_eq!(busy(&plan, &slice), busy_part, "{length_ns}");

@@ -9,8 +9,8 @@ use sixmark_http::http1::Sight;
 use sixmark_http::http2::Parts;
 use sixmark_http::redirect::{MOST_HOPS, Next, is_redirect, resolve};
 use sixmark_model::check::{Inspection, KeptContent, Rejection};
-use sixmark_model::plan::{Filled, Request};
-use sixmark_model::template::{Template, Values};
+use sixmark_model::plan::{FilledRequest, Request};
+use sixmark_model::template::{Template, TemplateValues};
 
 use super::exchange::Permit;
 use super::prepare::{PreparedLoad, Requests, Sees};
@@ -26,7 +26,7 @@ pub(super) struct Notes {
 #[derive(Debug, Default)]
 struct Note {
     /// What it sends, without cookies, where that was made for it alone.
-    made: Option<Filled>,
+    made: Option<FilledRequest>,
     inspection: Inspection,
     /// The response's Location.
     location: Option<Vec<u8>>,
@@ -67,9 +67,9 @@ impl<'a> ExchangeKey<'a> {
         self.prepared.endpoints[self.endpoint].requests[self.request as usize].sees
     }
 
-    fn filled(&self, values: &mut Values) -> Filled {
+    fn filled(&self, values: &mut TemplateValues) -> FilledRequest {
         let target = &self.prepared.plan.targets[self.target()];
-        Filled::new(self.request(), &target.path, values)
+        FilledRequest::new(self.request(), &target.path, values)
     }
 
     /// The path of a request that is not made for each exchange.
@@ -84,7 +84,7 @@ impl<'a> ExchangeKey<'a> {
 pub(super) struct Outgoing<'a> {
     pub(super) which: ExchangeKey<'a>,
     pub(super) notes: Option<&'a mut Notes>,
-    pub(super) values: &'a mut Values,
+    pub(super) values: &'a mut TemplateValues,
 }
 
 impl<'a> Outgoing<'a> {
@@ -147,7 +147,11 @@ impl Notes {
 
     /// What the exchange sends; none where that is what every such exchange sends, or is to be made
     /// from the plan's form of it.
-    pub(super) fn fill(&mut self, which: &ExchangeKey<'_>, values: &mut Values) -> Option<Filled> {
+    pub(super) fn fill(
+        &mut self,
+        which: &ExchangeKey<'_>,
+        values: &mut TemplateValues,
+    ) -> Option<FilledRequest> {
         let prepared = which.prepared;
         let endpoint = &prepared.endpoints[which.endpoint];
         let changes = !endpoint.requests[which.request as usize].constant;
@@ -176,7 +180,7 @@ impl Notes {
         &mut self,
         which: &ExchangeKey<'_>,
         status: u16,
-        values: &mut Values,
+        values: &mut TemplateValues,
     ) -> bool {
         if !which.prepared.plan.location || !is_redirect(status) {
             return false;
@@ -204,8 +208,8 @@ impl Note {
         &mut self,
         which: &ExchangeKey<'_>,
         secure: bool,
-        values: &mut Values,
-    ) -> Option<Filled> {
+        values: &mut TemplateValues,
+    ) -> Option<FilledRequest> {
         let path = self.path(which).into_owned();
         let mut cookies = Vec::new();
         self.jar(which.target()).header(&path, secure, &mut cookies);
@@ -239,7 +243,7 @@ impl Note {
 
 /// The path that a Location of the response to `from` leads to, if that is at the same target: at
 /// the URL's host, or at the one that was asked for with a Host of the user's own.
-fn leads_to(which: &ExchangeKey<'_>, from: &Filled, location: &[u8]) -> Option<String> {
+fn leads_to(which: &ExchangeKey<'_>, from: &FilledRequest, location: &[u8]) -> Option<String> {
     let mut base = which.prepared.urls[which.target()].clone();
     from.path().clone_into(&mut base.path);
     match resolve(&base, location) {

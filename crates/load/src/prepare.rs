@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_http::http1::RequestKind;
 use sixmark_http::http1::request::Manner;
 use sixmark_http::url::Url;
 use sixmark_http::{http2, http3};
-use sixmark_model::plan::{Filled, Plan, Request, Target};
-use sixmark_model::request_form::{Changing, Form};
-use sixmark_model::template::{Template, Values};
+use sixmark_model::plan::{FilledRequest, Plan, Request, Target};
+use sixmark_model::request_form::{Changing, RequestForm};
+use sixmark_model::template::{Template, TemplateValues};
 use sixmark_sys::driver::Message;
 use sixmark_units::family::{Family, PerFamily};
 
@@ -26,7 +26,7 @@ const LONG: usize = 1_024;
 #[derive(Debug)]
 pub struct PreparedLoad {
     pub(super) plan: Plan,
-    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) endpoints: Vec<PreparedEndpoint>,
     /// The numbers of each family's endpoints, and their weights.
     pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
     /// The targets' URLs, where redirects or cookies are looked at.
@@ -41,7 +41,7 @@ pub struct PreparedLoad {
 
 /// One address of one target, and what to send there.
 #[derive(Clone, Debug)]
-pub(super) struct Endpoint {
+pub(super) struct PreparedEndpoint {
     pub(super) address: SocketAddr,
     pub(super) family: Family,
     /// The number of the target.
@@ -129,7 +129,8 @@ impl PreparedLoad {
                 let pieces = secure || !plan.http.version.is_http1();
                 let long = || requests.iter().any(Requests::may_be_long);
                 let no_delay = pieces || plan.cookies || long();
-                let endpoint = Endpoint { address, family, target, secure, no_delay, requests };
+                let endpoint =
+                    PreparedEndpoint { address, family, target, secure, no_delay, requests };
                 prepared.endpoints.push(endpoint);
             }
         }
@@ -174,10 +175,10 @@ fn all(plan: &Plan, target: &Target) -> Result<Arc<[Requests]>, Error> {
 impl Requests {
     fn new(plan: &Plan, target: &Target, request: &Request) -> Result<Requests, Error> {
         let version = |version| plan.http.version == version;
-        let http2 = version(Version::Http2)
+        let http2 = version(HttpVersion::Http2)
             .then(|| with_parts(plan, target, request, http2::Http2Request::new))
             .transpose()?;
-        let http3 = version(Version::Http3)
+        let http3 = version(HttpVersion::Http3)
             .then(|| with_parts(plan, target, request, http3::Http3Request::new))
             .transpose()?;
         // Of many requests only what is ever sent.
@@ -214,12 +215,12 @@ fn http1(plan: &Plan, target: &Target, request: &Request, close: bool) -> Messag
     if !plan.http.version.is_http1() {
         return MessageForm::Constant(Message::new([]));
     }
-    let manner = Manner { old: plan.http.version == Version::Http10, last: close };
-    match Form::new(request, &target.path, &target.authority, manner) {
-        Form::Constant { head, body } => {
+    let manner = Manner { old: plan.http.version == HttpVersion::Http10, last: close };
+    match RequestForm::new(request, &target.path, &target.authority, manner) {
+        RequestForm::Constant { head, body } => {
             MessageForm::Constant(Message::with_body(head, body.as_ref()))
         }
-        Form::Changing(changing) => MessageForm::Changing(Arc::new(changing)),
+        RequestForm::Changing(changing) => MessageForm::Changing(Arc::new(changing)),
     }
 }
 
@@ -238,7 +239,8 @@ fn with_parts<T>(
         let message = "header te can't be filled in for each request: it may only say \"trailers\"";
         return Err(Error::Usage(message.to_owned()));
     }
-    let filled = Filled::new(request, &target.path, &mut Values::new(plan.seed, 0, 1));
+    let filled =
+        FilledRequest::new(request, &target.path, &mut TemplateValues::new(plan.seed, 0, 1));
     let sees = Sees::new(plan, request).anything();
     let parts = filled.parts(target.scheme(), &target.authority);
     make(&parts, filled.body().cloned(), sees).map(Arc::new).map_err(Error::Usage)

@@ -9,7 +9,7 @@ use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
     EndpointEvent, Event, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
 };
-use sixmark_model::quic::Ending;
+use sixmark_model::quic::QuicEnding;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 
@@ -211,9 +211,9 @@ fn transport(family: Family) -> TransportConfig {
 }
 
 /// What is known of a connection at its end.
-pub(super) fn ending(connection: &Connection, dropped: u64) -> Ending {
+pub(super) fn ending(connection: &Connection, dropped: u64) -> QuicEnding {
     let path = connection.stats().path;
-    Ending {
+    QuicEnding {
         mtu: path.current_mtu,
         version: VERSION,
         rtt: path.rtt.as_nanos() as u64,

@@ -6,24 +6,24 @@ const NONE: u32 = u32::MAX;
 
 /// The links of all slots. A slot is in at most one of the chains that share these links.
 #[derive(Clone, Debug, Default)]
-pub struct Links(Vec<Link>);
+pub struct Links(Vec<ChainLink>);
 
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct ChainLink {
     before: u32,
     after: u32,
 }
 
 /// One list, oldest entry first.
 #[derive(Clone, Copy, Debug)]
-pub struct Chain {
+pub struct RedirectChain {
     head: u32,
     tail: u32,
 }
 
-impl Default for Chain {
+impl Default for RedirectChain {
     fn default() -> Self {
-        Chain { head: NONE, tail: NONE }
+        RedirectChain { head: NONE, tail: NONE }
     }
 }
 
@@ -31,12 +31,12 @@ impl Links {
     /// Makes room for slots below `slots`.
     pub fn grow(&mut self, slots: usize) {
         if self.0.len() < slots {
-            self.0.resize(slots, Link { before: NONE, after: NONE });
+            self.0.resize(slots, ChainLink { before: NONE, after: NONE });
         }
     }
 }
 
-impl Chain {
+impl RedirectChain {
     /// The entry that was pushed first.
     pub fn oldest(&self) -> Option<u32> {
         (self.head != NONE).then_some(self.head)
@@ -55,7 +55,7 @@ impl Chain {
 
     /// Adds a slot that is in no chain.
     pub fn push(&mut self, links: &mut Links, slot: u32) {
-        links.0[slot as usize] = Link { before: self.tail, after: NONE };
+        links.0[slot as usize] = ChainLink { before: self.tail, after: NONE };
         match self.tail {
             NONE => self.head = slot,
             tail => links.0[tail as usize].after = slot,
@@ -65,7 +65,7 @@ impl Chain {
 
     /// Takes out a slot that is in this chain.
     pub fn remove(&mut self, links: &mut Links, slot: u32) {
-        let Link { before, after } = links.0[slot as usize];
+        let ChainLink { before, after } = links.0[slot as usize];
         match before {
             NONE => self.head = after,
             before => links.0[before as usize].after = after,
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_chain_keeps_the_order_of_what_is_left_in_it() {
-        let (mut links, mut chain) = (Links::default(), Chain::default());
+        let (mut links, mut chain) = (Links::default(), RedirectChain::default());
         links.grow(5);
         (0..5).for_each(|slot| chain.push(&mut links, slot));
         for gone in [2, 0, 4] {

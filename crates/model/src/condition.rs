@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::expression::{Literal, Names, Relation, Truth, Value, parse};
+use crate::expression::{GateNames, GateValue, Literal, Relation, Truth, parse};
 use crate::family_result::FamilyResult;
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::timed_phase::{TimePoint, TimedPhase};
@@ -140,16 +140,16 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Condition, String> {
-        let read = parse(text, &Names::of_trial());
+        let read = parse(text, &GateNames::of_trial());
         let read = read.map_err(|wrong| with_example(wrong.to_string()))?;
         let Truth::Compare(left, relation, right) = read else { return Err(SHAPE.to_owned()) };
         let (figure, bound, strict) = match (left, relation, right) {
-            (Value::Figure(figure), Relation::Below, Value::Literal(bound))
-            | (Value::Literal(bound), Relation::Above, Value::Figure(figure)) => {
+            (GateValue::Figure(figure), Relation::Below, GateValue::Literal(bound))
+            | (GateValue::Literal(bound), Relation::Above, GateValue::Figure(figure)) => {
                 (figure, bound, true)
             }
-            (Value::Figure(figure), Relation::AtMost, Value::Literal(bound))
-            | (Value::Literal(bound), Relation::AtLeast, Value::Figure(figure)) => {
+            (GateValue::Figure(figure), Relation::AtMost, GateValue::Literal(bound))
+            | (GateValue::Literal(bound), Relation::AtLeast, GateValue::Figure(figure)) => {
                 (figure, bound, false)
             }
             _ => return Err(SHAPE.to_owned()),
@@ -210,7 +210,7 @@ impl<'de> Deserialize<'de> for Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Failure, Outcome, Phase as In};
+    use crate::outcome::{Failure, FailurePhase as In, Outcome};
     use crate::result::family_result;
     use crate::tally::FamilyTally;
 

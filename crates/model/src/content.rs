@@ -20,14 +20,13 @@ pub struct ContentTally(BTreeMap<Arc<str>, Failed>);
 struct Failed {
     count: u64,
     /// The first ones, in the order of their times.
-    samples: Vec<Sample>,
+    samples: Vec<ContentSample>,
 }
 
 /// A response that did not pass.
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ContentSample"))]
-pub struct Sample {
+pub struct ContentSample {
     /// When the response ended, seconds from the end of the warm-up.
     pub at_s: f64,
     /// The name of the request.
@@ -52,7 +51,7 @@ pub struct ContentResult {
     pub count: u64,
     /// The first of them.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = SAMPLES)))]
-    pub samples: Vec<Sample>,
+    pub samples: Vec<ContentSample>,
 }
 
 impl ContentTally {
@@ -62,7 +61,7 @@ impl ContentTally {
         failed.count += 1;
         if failed.samples.len() < SAMPLES {
             let (at_s, request) = (at_ns as f64 / 1e9, request.to_owned());
-            failed.samples.push(Sample { at_s, request, status, found: mismatch.found });
+            failed.samples.push(ContentSample { at_s, request, status, found: mismatch.found });
         }
     }
 
@@ -112,7 +111,8 @@ mod tests {
     fn the_first_few_are_kept_and_all_are_counted() {
         let result = tally(&[1, 2, 3, 4]).result();
         assert_eq!((result[0].count, result[0].samples.len()), (4, SAMPLES));
-        let last = Sample { at_s: 3e-9, request: "a".into(), status: 200, found: "3".into() };
+        let last =
+            ContentSample { at_s: 3e-9, request: "a".into(), status: 200, found: "3".into() };
         assert_eq!(result[0].samples[2], last);
     }
 

@@ -6,12 +6,12 @@ use csv::{Terminator, Writer, WriterBuilder};
 #[derive(Debug)]
 pub struct CsvLines {
     writer: Writer<Vec<u8>>,
-    ending: Ending,
+    ending: LineEnding,
 }
 
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum LineEnding {
     /// CR LF, as RFC 4180 has it.
     Crlf,
     /// LF alone.
@@ -20,7 +20,7 @@ pub enum Ending {
 
 impl CsvLines {
     /// None yet.
-    pub fn new(ending: Ending) -> CsvLines {
+    pub fn new(ending: LineEnding) -> CsvLines {
         CsvLines { writer: writer(ending), ending }
     }
 
@@ -63,10 +63,10 @@ impl CsvLines {
     }
 }
 
-fn writer(ending: Ending) -> Writer<Vec<u8>> {
+fn writer(ending: LineEnding) -> Writer<Vec<u8>> {
     let terminator = match ending {
-        Ending::Crlf => Terminator::CRLF,
-        Ending::Lf => Terminator::Any(b'\n'),
+        LineEnding::Crlf => Terminator::CRLF,
+        LineEnding::Lf => Terminator::Any(b'\n'),
     };
     WriterBuilder::new().flexible(true).terminator(terminator).from_writer(Vec::new())
 }
@@ -94,7 +94,7 @@ mod tests {
             ("\t=1", "'\u{fffd}=1"),
             ("a\nb", "a\u{fffd}b"),
         ] {
-            let mut lines = CsvLines::new(Ending::Crlf);
+            let mut lines = CsvLines::new(LineEnding::Crlf);
             lines.foreign_field(text);
             lines.field("next");
             lines.end();
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn lines_may_differ_in_length_and_are_taken_once() {
-        let mut lines = CsvLines::new(Ending::Lf);
+        let mut lines = CsvLines::new(LineEnding::Lf);
         lines.line(["a", "b,c"]);
         lines.line(["\"", "", "1"]);
         assert_eq!(lines.take(), "a,\"b,c\"\n\"\"\"\",,1\n");
         assert_eq!(lines.take(), "");
-        let mut lines = CsvLines::new(Ending::Crlf);
+        let mut lines = CsvLines::new(LineEnding::Crlf);
         lines.line(["x"]);
         assert_eq!(lines.take(), "x\r\n");
     }

@@ -20,7 +20,7 @@ pub enum Document {
 
 /// The one field that every document has.
 #[derive(Deserialize)]
-struct Named {
+struct SchemaField {
     schema: String,
 }
 
@@ -31,7 +31,7 @@ impl Document {
     /// In one line: it is no JSON, not one of sixmark's documents, of a version that this program
     /// doesn't know, or lacks something.
     pub fn parse(text: &str) -> Result<Document, String> {
-        let Named { schema } = serde_json::from_str(text)
+        let SchemaField { schema } = serde_json::from_str(text)
             .map_err(|error| format!("is no document of sixmark's ({error})"))?;
         match schema.as_str() {
             result::SCHEMA => Ok(Document::Run(read(text)?)),

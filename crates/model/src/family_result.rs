@@ -26,7 +26,7 @@ pub struct FamilyResult {
     #[serde(default)]
     pub by_address: Vec<AddressResult>,
     /// How many.
-    pub requests: Requests,
+    pub requests: RequestCounts,
     /// How the exchanges ended: NORMAL always, the others where they occurred. They add up to
     /// requests.sent.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Entries<Outcome, u64>", extend("required" = ["NORMAL"])))]
@@ -154,7 +154,7 @@ impl AddressResult {
 /// How many requests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Requests {
+pub struct RequestCounts {
     /// Exchanges begun, those included whose connection failed.
     pub sent: u64,
     /// Exchanges with a complete response, whatever its status.

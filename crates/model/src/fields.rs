@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Something wrong in a file that people write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct FileMistake {
     /// The line's number, from 1; 0 where the whole file is meant.
     pub line: usize,
     /// The key, with the tables that it stands in: `factors.size`; may be empty.
@@ -20,14 +20,14 @@ pub struct Wrong {
     pub file: Option<String>,
 }
 
-impl Wrong {
+impl FileMistake {
     /// The same in one line, with the name of the study's file before it.
     pub fn of_file(&self, name: &str) -> String {
         format!("{}:{self}", self.file.as_deref().unwrap_or(name))
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for FileMistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
             write!(f, "{}:", self.line)?;
@@ -40,25 +40,25 @@ impl fmt::Display for Wrong {
 }
 
 /// A file's text, and what was found wrong in it.
-pub(crate) struct Book<'a> {
+pub(crate) struct FileText<'a> {
     text: &'a str,
     file: Option<String>,
-    wrongs: RefCell<Vec<Wrong>>,
+    wrongs: RefCell<Vec<FileMistake>>,
 }
 
 /// The keys of a table. Those that nobody takes are wrong.
-pub(crate) struct Fields<'a> {
-    book: &'a Book<'a>,
+pub(crate) struct FileFields<'a> {
+    book: &'a FileText<'a>,
     path: String,
     at: usize,
-    left: Vec<Field<'a>>,
+    left: Vec<FileField<'a>>,
     known: Vec<&'static str>,
 }
 
 /// A key and its value.
 #[derive(Clone)]
-pub(crate) struct Field<'a> {
-    book: &'a Book<'a>,
+pub(crate) struct FileField<'a> {
+    book: &'a FileText<'a>,
     /// The key without the tables that it stands in.
     pub(crate) name: String,
     path: String,
@@ -74,17 +74,17 @@ pub(crate) enum Scalar {
     Text(String),
 }
 
-impl<'a> Book<'a> {
+impl<'a> FileText<'a> {
     /// Of the study's own file, or of the one named `file`.
-    pub(crate) fn new(text: &'a str, file: Option<&str>) -> Book<'a> {
-        Book { text, file: file.map(str::to_owned), wrongs: RefCell::default() }
+    pub(crate) fn new(text: &'a str, file: Option<&str>) -> FileText<'a> {
+        FileText { text, file: file.map(str::to_owned), wrongs: RefCell::default() }
     }
 
     /// The table of the whole text.
     ///
     /// # Errors
     /// It is no TOML.
-    pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'a>>, Wrong> {
+    pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'a>>, FileMistake> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             self.wrong_at(at, "", &error.message().replace('\n', "; "))
@@ -92,7 +92,7 @@ impl<'a> Book<'a> {
     }
 
     /// What was found, by line.
-    pub(crate) fn into_wrongs(self) -> Vec<Wrong> {
+    pub(crate) fn into_wrongs(self) -> Vec<FileMistake> {
         let mut wrongs = self.wrongs.into_inner();
         wrongs.sort_by_key(|wrong| wrong.line);
         wrongs.dedup();
@@ -117,34 +117,34 @@ impl<'a> Book<'a> {
 
     /// Notes something wrong at a line, from 1; 0 where the whole file is meant.
     pub(crate) fn wrong_line(&self, line: usize, key: &str, message: &str) {
-        let wrong = Wrong { line, ..self.wrong_at(0, key, message) };
+        let wrong = FileMistake { line, ..self.wrong_at(0, key, message) };
         self.wrongs.borrow_mut().push(wrong);
     }
 
     /// Notes what another file has wrong.
-    pub(crate) fn extend(&self, wrongs: Vec<Wrong>) {
+    pub(crate) fn extend(&self, wrongs: Vec<FileMistake>) {
         self.wrongs.borrow_mut().extend(wrongs);
     }
 
-    fn wrong_at(&self, at: usize, key: &str, message: &str) -> Wrong {
+    fn wrong_at(&self, at: usize, key: &str, message: &str) -> FileMistake {
         let message: String =
             message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Wrong { line: self.line(at), key: key.to_owned(), message, file: self.file.clone() }
+        FileMistake { line: self.line(at), key: key.to_owned(), message, file: self.file.clone() }
     }
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FileFields<'a> {
     /// Those of a table at a place.
     pub(crate) fn new(
-        book: &'a Book<'a>,
+        book: &'a FileText<'a>,
         path: &str,
         at: usize,
         table: &'a DeTable<'a>,
-    ) -> Fields<'a> {
+    ) -> FileFields<'a> {
         let field = |(key, value): (&'a Spanned<_>, &'a Spanned<DeValue<'a>>)| {
             let name: &std::borrow::Cow<'a, str> = key.get_ref();
             let dot = if path.is_empty() { "" } else { "." };
-            Field {
+            FileField {
                 book,
                 name: name.to_string(),
                 path: format!("{path}{dot}{name}"),
@@ -152,21 +152,21 @@ impl<'a> Fields<'a> {
                 value: value.get_ref(),
             }
         };
-        let mut left: Vec<Field<'a>> = table.iter().map(field).collect();
+        let mut left: Vec<FileField<'a>> = table.iter().map(field).collect();
         // In the order of the file, which that of factors and levels is.
         left.sort_by_key(|field| field.at);
-        Fields { book, path: path.to_owned(), at, left, known: Vec::new() }
+        FileFields { book, path: path.to_owned(), at, left, known: Vec::new() }
     }
 
     /// Takes a key's value.
-    pub(crate) fn take(&mut self, name: &'static str) -> Option<Field<'a>> {
+    pub(crate) fn take(&mut self, name: &'static str) -> Option<FileField<'a>> {
         self.known.push(name);
         let at = self.left.iter().position(|field| field.name == name)?;
         Some(self.left.remove(at))
     }
 
     /// The same of a key that must be there.
-    pub(crate) fn need(&mut self, name: &'static str) -> Option<Field<'a>> {
+    pub(crate) fn need(&mut self, name: &'static str) -> Option<FileField<'a>> {
         let found = self.take(name);
         if found.is_none() {
             self.wrong(&format!("{name} is missing"));
@@ -185,18 +185,18 @@ impl<'a> Fields<'a> {
     }
 
     /// The tables of a list, `[[name]]`.
-    pub(crate) fn tables(&mut self, name: &'static str) -> Vec<Fields<'a>> {
+    pub(crate) fn tables(&mut self, name: &'static str) -> Vec<FileFields<'a>> {
         let items = self.take(name).map_or(Vec::new(), |field| field.items());
-        items.iter().filter_map(Field::fields).collect()
+        items.iter().filter_map(FileField::fields).collect()
     }
 
     /// The table of a key, `[name]`.
-    pub(crate) fn table(&mut self, name: &'static str) -> Option<Fields<'a>> {
+    pub(crate) fn table(&mut self, name: &'static str) -> Option<FileFields<'a>> {
         self.take(name)?.fields()
     }
 
     /// Every key that nobody has taken, whatever it is called.
-    pub(crate) fn rest(&mut self) -> Vec<Field<'a>> {
+    pub(crate) fn rest(&mut self) -> Vec<FileField<'a>> {
         std::mem::take(&mut self.left)
     }
 
@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'a> Field<'a> {
+impl<'a> FileField<'a> {
     /// Notes something wrong with it.
     pub(crate) fn wrong(&self, message: &str) {
         self.book.wrong(self.at, &self.path, message);
@@ -343,12 +343,12 @@ impl<'a> Field<'a> {
     }
 
     /// The values of a list.
-    pub(crate) fn items(&self) -> Vec<Field<'a>> {
+    pub(crate) fn items(&self) -> Vec<FileField<'a>> {
         let DeValue::Array(values) = self.value else {
             let none: Option<()> = self.expected("a list in brackets");
             return none.map_or(Vec::new(), |()| Vec::new());
         };
-        let item = |value: &'a Spanned<DeValue<'a>>| Field {
+        let item = |value: &'a Spanned<DeValue<'a>>| FileField {
             at: value.span().start,
             value: value.get_ref(),
             ..self.clone()
@@ -358,13 +358,13 @@ impl<'a> Field<'a> {
 
     /// The texts of a list.
     pub(crate) fn texts(&self) -> Vec<String> {
-        self.items().iter().filter_map(Field::text).collect()
+        self.items().iter().filter_map(FileField::text).collect()
     }
 
     /// The keys of a table.
-    pub(crate) fn fields(&self) -> Option<Fields<'a>> {
+    pub(crate) fn fields(&self) -> Option<FileFields<'a>> {
         match self.value {
-            DeValue::Table(table) => Some(Fields::new(self.book, &self.path, self.at, table)),
+            DeValue::Table(table) => Some(FileFields::new(self.book, &self.path, self.at, table)),
             _ => self.expected("a table"),
         }
     }

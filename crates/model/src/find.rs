@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
-use crate::family_result::{Families, FamilyResult, Requests};
+use crate::family_result::{Families, FamilyResult, RequestCounts};
 use crate::outcome::Outcome;
-use crate::search::{AGREE, Bracket, Verdict};
+use crate::search::{AGREE, Bracket, TrialVerdict};
 
 /// Of what was due in a trial that holds, so much must have been answered whole.
 const ANSWERED: f64 = 0.99;
@@ -23,7 +23,7 @@ pub struct FindMax {
     pub trial_s: f64,
     /// What was found for each family in use.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
-    pub families: Families<Found>,
+    pub families: Families<FoundRate>,
     /// The least and the most that IPv6's highest rate may be of IPv4's, by their brackets; null
     /// where a bracket has a side open or sixmark itself was the limit.
     pub ratio: Option<[f64; 2]>,
@@ -32,7 +32,7 @@ pub struct FindMax {
 /// What was found for one family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Found {
+pub struct FoundRate {
     /// The highest rate that held, exchanges a second; null: none did.
     pub holds: Option<f64>,
     /// The lowest rate above it that did not hold; null: none is known.
@@ -65,7 +65,7 @@ pub struct Trial {
     /// Seconds from the end of its warm-up to the end of its last exchange.
     pub elapsed_s: f64,
     /// What was sent, and what was not.
-    pub requests: Requests,
+    pub requests: RequestCounts,
 }
 
 /// Why a rate did not hold.
@@ -89,26 +89,26 @@ pub enum Limit {
 
 impl FindMax {
     /// Puts together what was found.
-    pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<Found>) -> FindMax {
+    pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<FoundRate>) -> FindMax {
         let ratio = ratio(&families);
         FindMax { conditions, trial_s, families, ratio }
     }
 
     /// True where both brackets are closed and have no ratio all the same.
     pub fn has_ratio_of_limits(&self) -> bool {
-        let closed = |of: &Option<Found>| {
+        let closed = |of: &Option<FoundRate>| {
             of.as_ref().is_some_and(|found| found.holds.is_some() && found.fails.is_some())
         };
         self.ratio.is_none() && closed(&self.families.ipv6) && closed(&self.families.ipv4)
     }
 }
 
-impl Found {
+impl FoundRate {
     /// What `trials` and the bracket that they led to come to.
-    pub fn new(bracket: Bracket, trials: Vec<Trial>, shown: Option<usize>) -> Found {
+    pub fn new(bracket: Bracket, trials: Vec<Trial>, shown: Option<usize>) -> FoundRate {
         let Bracket { holds, fails } = bracket;
         let limited_by = fails.and_then(|rate| limit(&trials, rate));
-        Found { holds, fails, limited_by, shown, trials }
+        FoundRate { holds, fails, limited_by, shown, trials }
     }
 
     /// The trial whose figures the result gives.
@@ -142,12 +142,12 @@ impl Trial {
     }
 
     /// What it says to the search; nothing where it was cut short.
-    pub fn verdict(&self) -> Option<Verdict> {
+    pub fn verdict(&self) -> Option<TrialVerdict> {
         match self.reason {
-            None => Some(Verdict::Held),
+            None => Some(TrialVerdict::Held),
             Some(Limit::Interrupted) => None,
-            Some(Limit::Generator) => Some(Verdict::Doubtful),
-            Some(_) => Some(Verdict::Failed),
+            Some(Limit::Generator) => Some(TrialVerdict::Doubtful),
+            Some(_) => Some(TrialVerdict::Failed),
         }
     }
 }
@@ -169,7 +169,7 @@ pub struct Conduct {
 
 /// Why a trial did not hold; none where it did. What tells most comes first.
 fn judge(conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Option<Limit> {
-    let Requests { sent, completed, dropped, unsent, waited, .. } = of.requests;
+    let RequestCounts { sent, completed, dropped, unsent, waited, .. } = of.requests;
     let due = (sent + dropped + unsent) as f64;
     let asked = conditions.iter().filter_map(Condition::failures_bound).reduce(f64::min);
     let answered = 1.0 - asked.unwrap_or(1.0 - ANSWERED);
@@ -217,9 +217,9 @@ fn limit(trials: &[Trial], rate: f64) -> Option<Limit> {
     }
 }
 
-fn ratio(families: &Families<Found>) -> Option<[f64; 2]> {
+fn ratio(families: &Families<FoundRate>) -> Option<[f64; 2]> {
     let sound =
-        |found: &&Found| matches!(found.limited_by, Some(Limit::Condition | Limit::Failures));
+        |found: &&FoundRate| matches!(found.limited_by, Some(Limit::Condition | Limit::Failures));
     let (v6, v4) = (families.ipv6.as_ref().filter(sound)?, families.ipv4.as_ref().filter(sound)?);
     Some([v6.holds? / v4.fails?, v6.fails? / v4.holds?])
 }
@@ -227,7 +227,7 @@ fn ratio(families: &Families<Found>) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Failure, Phase};
+    use crate::outcome::{Failure, FailurePhase};
     use crate::result::family_result;
     use crate::tally::FamilyTally;
 
@@ -237,7 +237,7 @@ mod tests {
     fn figures(response: u64, service: u64, failed: u64, unsent: u64, waited: u64) -> FamilyResult {
         let mut tally = FamilyTally { sent: 1_000, unsent, waited, ..FamilyTally::default() };
         tally.status.add(200, 1_000 - failed);
-        let failure = Failure::new(Outcome::Reset, Phase::Wait);
+        let failure = Failure::new(Outcome::Reset, FailurePhase::Wait);
         tally.failures.add(failure, failed);
         for _ in 0..1_000 - failed {
             tally.phases.response.record(response);
@@ -276,14 +276,14 @@ mod tests {
     }
 
     fn trial(rate: f64, reason: Option<Limit>) -> Trial {
-        let requests = Requests::default();
+        let requests = RequestCounts::default();
         let (held, values) = (reason.is_none(), Vec::new());
         Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 1.0, requests }
     }
 
-    fn found(holds: f64, fails: f64, reasons: &[Limit]) -> Found {
+    fn found(holds: f64, fails: f64, reasons: &[Limit]) -> FoundRate {
         let trials = reasons.iter().map(|&reason| trial(fails, Some(reason))).collect();
-        Found::new(Bracket { holds: Some(holds), fails: Some(fails) }, trials, None)
+        FoundRate::new(Bracket { holds: Some(holds), fails: Some(fails) }, trials, None)
     }
 
     #[test]

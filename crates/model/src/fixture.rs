@@ -1,24 +1,28 @@
 //! Documents for tests, with figures that are easy to check by hand.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use crate::plan::tls::Tls;
+use crate::plan::tls::PlanTls;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clocks::{TimestampResult, Timestamps};
-use crate::comparison::result::{ComparisonResult, Order, Schedule, Side, Sides};
-use crate::comparison::{Compared, Comparison, Estimate, Kind, Method, Settings, Verdict};
+use crate::comparison::result::{
+    BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult,
+};
+use crate::comparison::{
+    Compared, Comparison, ComparisonKind, EffectMethod, Estimate, Settings, Verdict,
+};
 use crate::family_result::{Families, FamilyResult};
 use crate::metric::Metric;
-use crate::outcome::{Failure, Outcome, Phase};
+use crate::outcome::{Failure, FailurePhase, Outcome};
 use crate::pace::Pace;
 use crate::plan::http::Http;
-use crate::plan::ratio::Ratio;
-use crate::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
+use crate::plan::ratio::PlanRatio;
+use crate::plan::{Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Request, Target};
 use crate::provenance::{Ended, Environment, Tool};
 use crate::result::{self, Generator, RatioResult, RunResult, family_result};
 use crate::tally::FamilyTally;
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 
 const ONE: NonZeroU32 = NonZeroU32::MIN;
@@ -29,7 +33,7 @@ pub fn side(response_ns: u64) -> FamilyResult {
     let mut tally = FamilyTally { sent: 1_000, ..FamilyTally::default() };
     tally.status.add(200, 990);
     tally.bytes.body = 990_000;
-    tally.failures.add(Failure::new(Outcome::Reset, Phase::Wait), 10);
+    tally.failures.add(Failure::new(Outcome::Reset, FailurePhase::Wait), 10);
     (0..990).for_each(|_| tally.phases.response.record(response_ns));
     family_result(&tally, Vec::new(), 1.0, false)
 }
@@ -70,7 +74,7 @@ pub fn run() -> RunResult {
 /// The same sides as [`run`]'s, called as they are there.
 pub fn comparison_result() -> ComparisonResult {
     let run = run();
-    let side = |family: Family| Side {
+    let side = |family: Family| ComparedSide {
         name: family.to_string().to_lowercase(),
         options: String::new(),
         plan: plan(),
@@ -78,9 +82,9 @@ pub fn comparison_result() -> ComparisonResult {
         figures: run.families.of(family).unwrap().clone(),
         cpu: Default::default(),
     };
-    let schedule = Schedule {
+    let schedule = BlockSchedule {
         pairs: 12,
-        order: Order::Abba,
+        order: BlockOrder::Abba,
         block_s: Some(1.0),
         block_requests: None,
         warm_up_blocks: 1,
@@ -93,7 +97,7 @@ pub fn comparison_result() -> ComparisonResult {
         ended: Ended::Complete,
         seed: 7,
         schedule,
-        sides: Sides { a: side(Family::Ipv6), b: side(Family::Ipv4) },
+        sides: ComparedSides { a: side(Family::Ipv6), b: side(Family::Ipv4) },
         blocks: Vec::new(),
         comparison: comparison(),
         noise: None,
@@ -120,7 +124,7 @@ pub fn comparison() -> Comparison {
     };
     let failures = Compared {
         difference: Some(Estimate { value: 0.0, low: -0.01, high: 0.01 }),
-        method: Method::Proportions,
+        method: EffectMethod::Proportions,
         ..compared("failures", Verdict::Equivalent)
     };
     let goodput = Compared {
@@ -129,7 +133,7 @@ pub fn comparison() -> Comparison {
         ..compared("goodput", Verdict::Inconclusive)
     };
     Comparison {
-        kind: Kind::Isolated,
+        kind: ComparisonKind::Isolated,
         a: "ipv6".to_owned(),
         b: "ipv4".to_owned(),
         settings: Settings::usual(7),
@@ -145,7 +149,7 @@ fn compared(metric: &str, verdict: Verdict) -> Compared {
         metric: metric.parse::<Metric>().unwrap(),
         a: None,
         b: None,
-        method: Method::Blocks,
+        method: EffectMethod::Blocks,
         ratio: None,
         difference: None,
         p: None,
@@ -193,13 +197,13 @@ fn plan() -> Plan {
     };
     Plan {
         targets: vec![target],
-        ratio: Ratio::EVEN,
+        ratio: PlanRatio::EVEN,
         load: load(),
-        requests: Requests::one(Request::plain("GET")),
+        requests: PlanRequests::one(Request::plain("GET")),
         location: false,
         accept_status: Default::default(),
         cookies: false,
-        http: Http { version: Version::Http1, prior_knowledge: false, streams: ONE },
+        http: Http { version: HttpVersion::Http1, prior_knowledge: false, streams: ONE },
         connection: Connection {
             keep_alive: true,
             requests: None,
@@ -213,8 +217,8 @@ fn plan() -> Plan {
     }
 }
 
-fn load() -> Load {
-    Load {
+fn load() -> LoadPlan {
+    LoadPlan {
         requests: None,
         duration: Some(Duration::from_secs(1)),
         warmup: Duration::ZERO,
@@ -229,7 +233,7 @@ fn load() -> Load {
 }
 
 /// A plan over TLS with one address of each family.
-pub fn secure_plan(tls: Tls) -> Plan {
+pub fn secure_plan(tls: PlanTls) -> Plan {
     let target = Target {
         url: "https://a.example/".into(),
         authority: "a.example".into(),
@@ -240,8 +244,8 @@ pub fn secure_plan(tls: Tls) -> Plan {
     };
     Plan {
         targets: vec![target],
-        ratio: Ratio::EVEN,
-        load: Load {
+        ratio: PlanRatio::EVEN,
+        load: LoadPlan {
             requests: None,
             duration: Some(Duration::from_secs(1)),
             warmup: Duration::ZERO,
@@ -253,7 +257,7 @@ pub fn secure_plan(tls: Tls) -> Plan {
             timestamps: Timestamps::User,
             linger: None,
         },
-        requests: Requests::one(Request::plain("GET")),
+        requests: PlanRequests::one(Request::plain("GET")),
         location: false,
         accept_status: Default::default(),
         cookies: false,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use sixmark_units::family::PerFamily;
 
 /// Bytes that Ethernet spends on a frame beside what is handed to it: preamble and start (8), check
@@ -28,7 +28,7 @@ const LARGEST: u64 = 1 << 30;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Impairment {
     /// How fast frames follow one another; as fast as they come where absent.
-    pub rate: Option<Rate>,
+    pub rate: Option<FrameRate>,
     /// Of frames of neither family, and of address resolution of both.
     pub common: Effect,
     /// Of each family's packets: what is common, unless the family has its own.
@@ -40,7 +40,7 @@ pub struct Impairment {
 
 /// How fast frames follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rate {
+pub struct FrameRate {
     /// Bits a second.
     pub bits_per_s: NonZeroU64,
     /// Whether each frame counts with the [`ETHERNET_BYTES`] that it takes on a wire.
@@ -106,7 +106,7 @@ impl Impairment {
     }
 }
 
-impl Rate {
+impl FrameRate {
     /// What may wait, in bytes.
     pub fn queue_bytes(&self) -> u64 {
         self.queue_bytes.map_or(QUEUE_BYTES, NonZeroU64::get)
@@ -129,7 +129,7 @@ impl Loss {
 }
 
 /// Takes the keys of an impairment from those of a link, and leaves the others.
-pub(crate) fn impairment(fields: &mut Fields<'_>) -> Impairment {
+pub(crate) fn impairment(fields: &mut FileFields<'_>) -> Impairment {
     let rate = rate(fields);
     let common = effect(fields, Effect::default());
     let mut drops_too_big = PerFamily::default();
@@ -149,7 +149,7 @@ pub(crate) fn impairment(fields: &mut Fields<'_>) -> Impairment {
     Impairment { rate, common, families, drops_too_big }
 }
 
-fn rate(fields: &mut Fields<'_>) -> Option<Rate> {
+fn rate(fields: &mut FileFields<'_>) -> Option<FrameRate> {
     let rate = fields.take("rate");
     let asked = rate.is_some();
     let mut with_rate = |name| {
@@ -162,7 +162,7 @@ fn rate(fields: &mut Fields<'_>) -> Option<Rate> {
     let framing = with_rate("framing");
     let [burst, queue] = ["burst", "queue"].map(|name| with_rate(name)?.parsed(bytes));
     let ethernet = framing.and_then(|field| field.one_of(&[("none", false), ("ethernet", true)]));
-    Some(Rate {
+    Some(FrameRate {
         bits_per_s: rate?.parsed(bits_per_s)?,
         ethernet: ethernet.unwrap_or(false),
         burst_bytes: burst,
@@ -171,7 +171,7 @@ fn rate(fields: &mut Fields<'_>) -> Option<Rate> {
 }
 
 /// What the table says, over what holds already.
-fn effect(fields: &mut Fields<'_>, base: Effect) -> Effect {
+fn effect(fields: &mut FileFields<'_>, base: Effect) -> Effect {
     let mut time = |name| fields.take(name).and_then(|field| short(&field));
     let [delay, jitter] = ["delay", "jitter"].map(&mut time);
     let loss = fields.take("loss").and_then(|field| loss(&field));
@@ -191,7 +191,7 @@ fn effect(fields: &mut Fields<'_>, base: Effect) -> Effect {
     effect
 }
 
-fn short(field: &Field<'_>) -> Option<Duration> {
+fn short(field: &FileField<'_>) -> Option<Duration> {
     let time = field.time()?;
     if time > LONGEST {
         field.wrong("is longer than 60s");
@@ -199,13 +199,13 @@ fn short(field: &Field<'_>) -> Option<Duration> {
     Some(time)
 }
 
-fn too_big(fields: &mut Fields<'_>) -> bool {
+fn too_big(fields: &mut FileFields<'_>) -> bool {
     let found = fields.take("packet_too_big");
     found.and_then(|field| field.one_of(&[("pass", false), ("drop", true)])).unwrap_or(false)
 }
 
 /// `"1%"`, or `{ share = "1%", burst = 5 }`.
-fn loss(field: &Field<'_>) -> Option<Loss> {
+fn loss(field: &FileField<'_>) -> Option<Loss> {
     if !field.is_table() {
         let share = field.parsed(share)?;
         return Some(if share > 0.0 { Loss::Random(share) } else { Loss::None });
@@ -217,7 +217,7 @@ fn loss(field: &Field<'_>) -> Option<Loss> {
     bursts(field, share?, mean?)
 }
 
-fn bursts(field: &Field<'_>, share: f64, mean: f64) -> Option<Loss> {
+fn bursts(field: &FileField<'_>, share: f64, mean: f64) -> Option<Loss> {
     if share == 0.0 {
         return Some(Loss::None);
     }
@@ -269,13 +269,13 @@ fn share(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::Book;
+    use crate::fields::FileText;
 
     /// What a link's table says, and what is wrong with it.
     fn read(text: &str) -> (Impairment, Vec<String>) {
-        let book = Book::new(text, None);
+        let book = FileText::new(text, None);
         let table = book.parse().unwrap();
-        let mut fields = Fields::new(&book, "links.a", 0, table.get_ref());
+        let mut fields = FileFields::new(&book, "links.a", 0, table.get_ref());
         let read = impairment(&mut fields);
         drop(fields);
         (read, book.into_wrongs().iter().map(ToString::to_string).collect())

@@ -8,7 +8,7 @@ use crate::timing::Summary;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Mechanism {
+pub enum ReportedMechanism {
     /// sixmark's own, between two TAP devices.
     Emulator,
     /// The kernel's netem.
@@ -41,9 +41,9 @@ pub struct LinkReport {
     /// emulator.
     pub seed: Option<u64>,
     /// From the first end to the second.
-    pub a_to_b: Way,
+    pub a_to_b: WayReport,
     /// The other direction.
-    pub b_to_a: Way,
+    pub b_to_a: WayReport,
     /// Why the emulator ended before it was asked to: an end has gone; null: it went on.
     pub ended: Option<String>,
 }
@@ -51,11 +51,11 @@ pub struct LinkReport {
 /// One direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Way {
+pub struct WayReport {
     /// Who impairs it; null: nobody.
-    pub mechanism: Option<Mechanism>,
+    pub mechanism: Option<ReportedMechanism>,
     /// What happened to frames; null: the kernel does not say.
-    pub frames: Option<Direction>,
+    pub frames: Option<LinkDirection>,
     /// How much later than due the emulator handed frames on, microseconds; of those that had to
     /// wait. What a frame waited before the emulator saw it is not in it; null: there is no
     /// emulator.
@@ -79,9 +79,13 @@ impl LinkReport {
     }
 
     /// Of a link without an emulator, whose directions have these.
-    pub fn of_kernel(name: &str, ways: [Option<Mechanism>; 2]) -> LinkReport {
-        let [a_to_b, b_to_a] =
-            ways.map(|mechanism| Way { mechanism, frames: None, lateness_us: None, unread: None });
+    pub fn of_kernel(name: &str, ways: [Option<ReportedMechanism>; 2]) -> LinkReport {
+        let [a_to_b, b_to_a] = ways.map(|mechanism| WayReport {
+            mechanism,
+            frames: None,
+            lateness_us: None,
+            unread: None,
+        });
         LinkReport { name: name.into(), scheduling: None, seed: None, a_to_b, b_to_a, ended: None }
     }
 }
@@ -89,22 +93,20 @@ impl LinkReport {
 /// What happened to the frames of one direction, by whose they were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "LinkDirection"))]
-pub struct Direction {
+pub struct LinkDirection {
     /// IPv6's packets, without neighbour discovery.
-    pub ipv6: Counts,
+    pub ipv6: FrameCounts,
     /// IPv4's packets.
-    pub ipv4: Counts,
+    pub ipv4: FrameCounts,
     /// ARP, neighbour discovery and what is no IP.
-    pub other: Counts,
+    pub other: FrameCounts,
 }
 
 /// What happened to frames. Those offered have arrived, were lost, dropped or overflowed, or are still
 /// under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "FrameCounts"))]
-pub struct Counts {
+pub struct FrameCounts {
     /// Came.
     pub offered: u64,
     /// Their bytes, with their Ethernet headers.

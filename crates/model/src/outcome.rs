@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{quic, tls};
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_http::{http2, http3};
 
 /// How an exchange ended. Exactly one of these is counted for everything that was sent.
@@ -85,7 +85,7 @@ impl fmt::Display for Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub enum FailurePhase {
     /// From the connect call to the kernel's word that the connection is established.
     Connect,
     /// From established to the end of the TLS handshake.
@@ -98,14 +98,14 @@ pub enum Phase {
     Transfer,
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for FailurePhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Phase::Connect => "connect",
-            Phase::Tls => "tls",
-            Phase::Send => "send",
-            Phase::Wait => "wait",
-            Phase::Transfer => "transfer",
+            FailurePhase::Connect => "connect",
+            FailurePhase::Tls => "tls",
+            FailurePhase::Send => "send",
+            FailurePhase::Wait => "wait",
+            FailurePhase::Transfer => "transfer",
         })
     }
 }
@@ -148,7 +148,7 @@ pub struct Failure {
     #[cfg_attr(feature = "schema", schemars(extend("not" = { "const": "NORMAL" })))]
     pub outcome: Outcome,
     /// The part of the exchange in which it happened.
-    pub phase: Phase,
+    pub phase: FailurePhase,
     /// The kernel's error number (Linux); null where it reported none.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub errno: Option<i32>,
@@ -164,12 +164,12 @@ pub struct Failure {
 
 impl Failure {
     /// A failure that nobody gave a number.
-    pub fn new(outcome: Outcome, phase: Phase) -> Failure {
+    pub fn new(outcome: Outcome, phase: FailurePhase) -> Failure {
         Failure { outcome, phase, errno: None, code: None, cause: None }
     }
 
     /// The response breaks a rule of HTTP or, if `own_limit`, is larger than sixmark accepts.
-    pub fn violation(own_limit: bool, phase: Phase) -> Failure {
+    pub fn violation(own_limit: bool, phase: FailurePhase) -> Failure {
         if !own_limit {
             return Failure::new(Outcome::Protocol, phase);
         }
@@ -178,20 +178,20 @@ impl Failure {
     }
 
     /// The name of its code where `version` was spoken; none where there is no code or no name.
-    pub fn code_name(&self, version: Version) -> Option<&'static str> {
+    pub fn code_name(&self, version: HttpVersion) -> Option<&'static str> {
         let code = self.code?;
         match (self.outcome, version) {
             (Outcome::Tls, _) => tls::alert::name(code),
-            (_, Version::Http10 | Version::Http1) => None,
-            (_, Version::Http2) => http2::error_name(code),
+            (_, HttpVersion::Http10 | HttpVersion::Http1) => None,
+            (_, HttpVersion::Http2) => http2::error_name(code),
             // What QUIC's own codes have in common with these are alerts, which are TLS.
-            (_, Version::Http3) if code >= http3::code::NO_ERROR => http3::code::name(code),
-            (_, Version::Http3) => quic::error_name(code),
+            (_, HttpVersion::Http3) if code >= http3::code::NO_ERROR => http3::code::name(code),
+            (_, HttpVersion::Http3) => quic::error_name(code),
         }
     }
 
     /// Its code for people, with what it is called where that is known.
-    pub fn spoken_code(&self, version: Version) -> Option<String> {
+    pub fn spoken_code(&self, version: HttpVersion) -> Option<String> {
         let (code, noun) =
             (self.code?, if self.outcome == Outcome::Tls { "alert" } else { "code" });
         let name = self.code_name(version).map_or(String::new(), |name| format!(" {name}"));
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_code_is_called_what_its_protocol_calls_it() {
-        use Version::{Http1, Http2, Http3};
+        use HttpVersion::{Http1, Http2, Http3};
         for (outcome, version, code, expected) in [
             (Outcome::Reset, Http2, 7, "code 7 REFUSED_STREAM"),
             (Outcome::Protocol, Http2, 1, "code 1 PROTOCOL_ERROR"),
@@ -223,9 +223,9 @@ mod tests {
             (Outcome::Tls, Http1, 116, "alert 116 certificate_required"),
             (Outcome::Tls, Http2, 255, "alert 255"),
         ] {
-            let failure = Failure { code: Some(code), ..Failure::new(outcome, Phase::Wait) };
+            let failure = Failure { code: Some(code), ..Failure::new(outcome, FailurePhase::Wait) };
             assert_eq!(failure.spoken_code(version).as_deref(), Some(expected));
         }
-        assert_eq!(Failure::new(Outcome::Tls, Phase::Tls).spoken_code(Http1), None);
+        assert_eq!(Failure::new(Outcome::Tls, FailurePhase::Tls).spoken_code(Http1), None);
     }
 }

@@ -60,13 +60,13 @@ pub struct Environment {
     /// is not fixed.
     pub sysctls: BTreeMap<String, String>,
     /// One for each address of the run: how packets leave for it.
-    pub routes: Vec<Route>,
+    pub routes: Vec<RouteTaken>,
 }
 
 /// How packets leave for an address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Route {
+pub struct RouteTaken {
     /// The address.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
     pub to: SocketAddr,

@@ -36,7 +36,7 @@ pub fn error_name(code: u64) -> Option<&'static str> {
 
 /// What is known of one connection at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ending {
+pub struct QuicEnding {
     /// The largest payload of a datagram that the path is known to have room for, in bytes.
     pub mtu: u16,
     /// The version of QUIC that it spoke.
@@ -78,7 +78,7 @@ pub struct QuicTally {
 
 impl QuicTally {
     /// Counts a connection that ended.
-    pub fn record(&mut self, ending: &Ending) {
+    pub fn record(&mut self, ending: &QuicEnding) {
         self.connections += 1;
         self.retried += u64::from(ending.retried);
         self.versions.add(ending.version, 1);

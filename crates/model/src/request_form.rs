@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::plan::request::{Body, Request};
-use crate::template::{Template, Values};
+use crate::template::{Template, TemplateValues};
 use sixmark_http::http1::request::{Manner, head_fields};
 
 /// What a request to one target sends.
 #[derive(Clone, Debug)]
-pub enum Form {
+pub enum RequestForm {
     /// The same bytes each time: the head, and the content that follows it.
     Constant {
         /// From the request line to the empty line.
@@ -23,13 +23,13 @@ pub enum Form {
 /// A request that is filled in for each exchange.
 #[derive(Clone, Debug)]
 pub struct Changing {
-    head: Vec<Part>,
+    head: Vec<HeadPart>,
     body: Option<Body>,
 }
 
 /// A part of a head.
 #[derive(Clone, Debug)]
-enum Part {
+enum HeadPart {
     Text(Vec<u8>),
     Value(Template),
     /// The length of content that is not known before.
@@ -38,20 +38,25 @@ enum Part {
 
 /// A field's value.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum FieldValue {
     Template(Template),
     Length,
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Value {
-        Value::Template(Template::constant(text))
+impl From<String> for FieldValue {
+    fn from(text: String) -> FieldValue {
+        FieldValue::Template(Template::constant(text))
     }
 }
 
-impl Form {
+impl RequestForm {
     /// `request` to the target of this Host field, and of this path unless the request has its own.
-    pub fn new(request: &Request, path: &str, authority: &str, manner: impl Into<Manner>) -> Form {
+    pub fn new(
+        request: &Request,
+        path: &str,
+        authority: &str,
+        manner: impl Into<Manner>,
+    ) -> RequestForm {
         let parts = parts(request, path, authority, manner.into());
         let constant = || match &request.body {
             None => Some(None),
@@ -59,8 +64,10 @@ impl Form {
             Some(Body::Template(_)) => None,
         };
         match (parts.as_slice(), constant()) {
-            ([Part::Text(head)], Some(body)) => Form::Constant { head: head.clone(), body },
-            _ => Form::Changing(Changing { head: parts, body: request.body.clone() }),
+            ([HeadPart::Text(head)], Some(body)) => {
+                RequestForm::Constant { head: head.clone(), body }
+            }
+            _ => RequestForm::Changing(Changing { head: parts, body: request.body.clone() }),
         }
     }
 }
@@ -77,7 +84,7 @@ impl Changing {
 
     /// Makes the next request of `values`: its head, and its content where that is filled in too.
     /// `out` and `scratch` are emptied first; reused, they soon need no more memory.
-    pub fn render(&self, values: &mut Values, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    pub fn render(&self, values: &mut TemplateValues, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
         out.clear();
         scratch.clear();
         values.next_request();
@@ -86,16 +93,16 @@ impl Changing {
         }
         for part in &self.head {
             match part {
-                Part::Text(text) => out.extend_from_slice(text),
-                Part::Value(template) => template.render(values, out),
-                Part::Length => out.extend_from_slice(scratch.len().to_string().as_bytes()),
+                HeadPart::Text(text) => out.extend_from_slice(text),
+                HeadPart::Value(template) => template.render(values, out),
+                HeadPart::Length => out.extend_from_slice(scratch.len().to_string().as_bytes()),
             }
         }
         out.extend_from_slice(scratch);
     }
 }
 
-fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<Part> {
+fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<HeadPart> {
     let mut parts = Vec::new();
     push_text(&mut parts, &request.method);
     push_text(&mut parts, " ");
@@ -106,16 +113,17 @@ fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<
     }
     push_text(&mut parts, manner.version());
     let length = request.body.as_ref().map(|body| match body {
-        Body::Constant(body) => Value::from(body.len().to_string()),
-        Body::Template(_) => Value::Length,
+        Body::Constant(body) => FieldValue::from(body.len().to_string()),
+        Body::Template(_) => FieldValue::Length,
     });
-    let own = |(name, value): &(String, Template)| (name.clone(), Value::Template(value.clone()));
+    let own =
+        |(name, value): &(String, Template)| (name.clone(), FieldValue::Template(value.clone()));
     for (name, value) in head_fields(authority, request.headers.iter().map(own), length, manner) {
         push_text(&mut parts, &name);
         push_text(&mut parts, ": ");
         match value {
-            Value::Template(template) => push(&mut parts, &template),
-            Value::Length => parts.push(Part::Length),
+            FieldValue::Template(template) => push(&mut parts, &template),
+            FieldValue::Length => parts.push(HeadPart::Length),
         }
         push_text(&mut parts, "\r\n");
     }
@@ -123,34 +131,35 @@ fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<
     parts
 }
 
-fn push(parts: &mut Vec<Part>, template: &Template) {
+fn push(parts: &mut Vec<HeadPart>, template: &Template) {
     match template.as_constant() {
         Some(text) => push_text(parts, text),
-        None => parts.push(Part::Value(template.clone())),
+        None => parts.push(HeadPart::Value(template.clone())),
     }
 }
 
-fn push_text(parts: &mut Vec<Part>, text: &str) {
+fn push_text(parts: &mut Vec<HeadPart>, text: &str) {
     match parts.last_mut() {
-        Some(Part::Text(before)) => before.extend_from_slice(text.as_bytes()),
-        _ => parts.push(Part::Text(text.into())),
+        Some(HeadPart::Text(before)) => before.extend_from_slice(text.as_bytes()),
+        _ => parts.push(HeadPart::Text(text.into())),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::{Place, Reading};
+    use crate::template::{Reading, TemplatePlace};
 
-    fn template(text: &str, place: Place) -> Template {
+    fn template(text: &str, place: TemplatePlace) -> Template {
         Reading::new(&mut |_| Err(String::new())).template(text, place).unwrap()
     }
 
     fn rendered(request: &Request, close: bool) -> Vec<String> {
-        let Form::Changing(form) = Form::new(request, "/", "h", close) else {
+        let RequestForm::Changing(form) = RequestForm::new(request, "/", "h", close) else {
             panic!("{request:?} is constant");
         };
-        let (mut values, mut out, mut scratch) = (Values::new(1, 0, 1), Vec::new(), Vec::new());
+        let (mut values, mut out, mut scratch) =
+            (TemplateValues::new(1, 0, 1), Vec::new(), Vec::new());
         let mut next = || {
             form.render(&mut values, &mut out, &mut scratch);
             String::from_utf8(out.clone()).unwrap()
@@ -164,7 +173,8 @@ mod tests {
         request.body = Some(Body::Constant(Arc::new(b"abc".to_vec())));
         request.path = Some(Template::constant("/own"));
         assert!(request.is_constant());
-        let Form::Constant { head, body } = Form::new(&request, "/target", "h", true) else {
+        let RequestForm::Constant { head, body } = RequestForm::new(&request, "/target", "h", true)
+        else {
             panic!("it changes");
         };
         let head = String::from_utf8(head).unwrap();
@@ -177,9 +187,9 @@ mod tests {
     #[test]
     fn a_request_is_filled_in_everywhere_with_the_same_number() {
         let mut request = Request::plain("POST");
-        request.path = Some(template("/u/{{seq}}", Place::Path));
-        request.headers = vec![("X-N".to_owned(), template("n{{seq}}", Place::Header))];
-        request.body = Some(Body::Template(template("{\"n\": {{seq}}}", Place::Body)));
+        request.path = Some(template("/u/{{seq}}", TemplatePlace::Path));
+        request.headers = vec![("X-N".to_owned(), template("n{{seq}}", TemplatePlace::Header))];
+        request.body = Some(Body::Template(template("{\"n\": {{seq}}}", TemplatePlace::Body)));
         assert!(!request.is_constant());
         for (number, text) in rendered(&request, false).iter().enumerate() {
             assert!(text.starts_with(&format!("POST /u/{number} HTTP/1.1\r\nHost: h\r\n")));
@@ -192,7 +202,7 @@ mod tests {
     #[test]
     fn the_length_is_that_of_what_was_filled_in() {
         let mut request = Request::plain("POST");
-        request.body = Some(Body::Template(template("{{rand 1 100000}}", Place::Body)));
+        request.body = Some(Body::Template(template("{{rand 1 100000}}", TemplatePlace::Body)));
         for text in rendered(&request, false) {
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(head.contains(&format!("Content-Length: {}", body.len())), "{text}");
@@ -202,11 +212,13 @@ mod tests {
     #[test]
     fn content_that_is_constant_is_left_to_be_sent_uncopied() {
         let mut request = Request::plain("POST");
-        request.path = Some(template("/{{uuid}}", Place::Path));
+        request.path = Some(template("/{{uuid}}", TemplatePlace::Path));
         request.body = Some(Body::Constant(Arc::new(vec![b'x'; 5])));
         let all = rendered(&request, true);
         assert!(all[0].ends_with("\r\n\r\n") && all[0].contains("Content-Length: 5\r\n"));
-        let Form::Changing(form) = Form::new(&request, "/", "h", false) else { panic!() };
+        let RequestForm::Changing(form) = RequestForm::new(&request, "/", "h", false) else {
+            panic!()
+        };
         assert_eq!(form.body().unwrap().len(), 5);
     }
 }

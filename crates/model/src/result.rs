@@ -12,7 +12,7 @@ use crate::provenance::Warning;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::Calibration;
-use crate::find::{FindMax, Found};
+use crate::find::{FindMax, FoundRate};
 use crate::gate_result::GateResult;
 pub use crate::generator::Generator;
 use crate::plan::Plan;
@@ -20,7 +20,7 @@ use crate::sameness::Sameness;
 use crate::truth::Truth;
 use crate::vitals::section::Vitals;
 use crate::watch::{Watched, WatchedFamily};
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 
 mod counted;
@@ -118,8 +118,8 @@ impl RunResult {
     }
 
     /// The version of HTTP that was to be spoken; 1.1 is what can be read in traffic that was watched.
-    pub fn version(&self) -> Version {
-        self.plan.as_ref().map_or(Version::Http1, |plan| plan.http.version)
+    pub fn version(&self) -> HttpVersion {
+        self.plan.as_ref().map_or(HttpVersion::Http1, |plan| plan.http.version)
     }
 
     /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
@@ -137,7 +137,7 @@ impl RunResult {
     /// The seconds that a family's figures are of.
     pub fn elapsed_s_of(&self, family: Family) -> f64 {
         let found = self.find_max.as_ref().and_then(|found| found.families.of(family));
-        found.and_then(Found::shown).map_or(self.elapsed_s, |trial| trial.elapsed_s)
+        found.and_then(FoundRate::shown).map_or(self.elapsed_s, |trial| trial.elapsed_s)
     }
 }
 

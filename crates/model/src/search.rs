@@ -36,7 +36,7 @@ pub struct Search {
 
 /// What a trial says of its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TrialVerdict {
     /// It held.
     Held,
     /// It did not.
@@ -80,11 +80,11 @@ impl Search {
     }
 
     /// Says what the trial of the rate showed.
-    pub fn tried(&mut self, verdict: Verdict) {
+    pub fn tried(&mut self, verdict: TrialVerdict) {
         *(match verdict {
-            Verdict::Held => &mut self.held,
-            Verdict::Failed => &mut self.failed,
-            Verdict::Doubtful => &mut self.doubtful,
+            TrialVerdict::Held => &mut self.held,
+            TrialVerdict::Failed => &mut self.failed,
+            TrialVerdict::Doubtful => &mut self.doubtful,
         }) += 1;
         if self.held >= AGREE {
             self.keeps();
@@ -165,7 +165,7 @@ mod tests {
     fn search(first: f64, highest: f64, limit: f64) -> (Bracket, u32) {
         let (mut search, mut trials) = (Search::new(first, 1.0, highest), 0);
         while let Some(rate) = search.next() {
-            search.tried(if rate <= limit { Verdict::Held } else { Verdict::Failed });
+            search.tried(if rate <= limit { TrialVerdict::Held } else { TrialVerdict::Failed });
             trials += 1;
             assert!(trials < 200, "{search:?}");
         }
@@ -195,16 +195,16 @@ mod tests {
     fn one_odd_trial_does_not_decide() {
         let mut search = Search::new(100.0, 1.0, 1e6);
         let rate = search.next().unwrap();
-        search.tried(Verdict::Held);
-        search.tried(Verdict::Failed);
+        search.tried(TrialVerdict::Held);
+        search.tried(TrialVerdict::Failed);
         assert_eq!(search.next(), Some(rate));
-        search.tried(Verdict::Held);
+        search.tried(TrialVerdict::Held);
         assert_eq!(search.bracket().holds, Some(rate));
     }
 
     #[test]
     fn what_the_generator_spoilt_takes_three_trials_to_decide() {
-        use Verdict::{Doubtful, Failed, Held};
+        use TrialVerdict::{Doubtful, Failed, Held};
         for (trials, holds, fails) in [
             (&[Doubtful, Doubtful][..], None, None),
             (&[Doubtful, Doubtful, Held, Held], Some(100.0), None),
@@ -225,7 +225,7 @@ mod tests {
             while let Some(rate) = search.next() {
                 trials += 1;
                 let held = trials > bad && rate <= limit;
-                search.tried(if held { Verdict::Held } else { Verdict::Failed });
+                search.tried(if held { TrialVerdict::Held } else { TrialVerdict::Failed });
             }
             let Bracket { holds, fails } = search.bracket();
             assert!(holds <= Some(limit) && Some(limit) < fails, "{search:?}");
@@ -239,7 +239,7 @@ mod tests {
         while search.next().is_some() {
             trials += 1;
             let good = trials.wrapping_mul(2_654_435_761) >> 30 != 0;
-            search.tried(if good { Verdict::Held } else { Verdict::Failed });
+            search.tried(if good { TrialVerdict::Held } else { TrialVerdict::Failed });
             assert!(trials < 500, "{search:?}");
         }
     }

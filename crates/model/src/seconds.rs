@@ -9,17 +9,21 @@ use sixmark_units::family::PerFamily;
 /// Gathers slices. Only those seconds are held open that a worker may still add to, so that memory
 /// does not grow with the workers and, but for what a document holds of a second, not with time.
 #[derive(Debug)]
-pub struct Seconds {
+pub struct SliceGatherer {
     /// The last second that each worker has told of.
     told: Vec<Option<u64>>,
     open: BTreeMap<u64, (u64, PerFamily<SliceTally>)>,
     done: Vec<Interval>,
 }
 
-impl Seconds {
+impl SliceGatherer {
     /// Of a run of so many workers.
-    pub fn new(workers: u32) -> Seconds {
-        Seconds { told: vec![None; workers as usize], open: BTreeMap::new(), done: Vec::new() }
+    pub fn new(workers: u32) -> SliceGatherer {
+        SliceGatherer {
+            told: vec![None; workers as usize],
+            open: BTreeMap::new(),
+            done: Vec::new(),
+        }
     }
 
     /// Takes a worker's second in. Each worker's come in their order.
@@ -69,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_second_is_what_all_workers_did_in_it() {
-        let mut seconds = Seconds::new(2);
+        let mut seconds = SliceGatherer::new(2);
         // The second worker is behind, and leaves a second out.
         for (worker, second, sent) in [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 8), (1, 2, 16)] {
             seconds.add(&slice(worker, second, sent));
@@ -81,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_tells_nothing_keeps_no_second_from_the_result() {
-        let mut seconds = Seconds::new(2);
+        let mut seconds = SliceGatherer::new(2);
         (0..3).for_each(|second| seconds.add(&slice(0, second, 1)));
         assert_eq!(seconds.end().len(), 3);
     }

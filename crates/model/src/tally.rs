@@ -50,7 +50,7 @@ pub struct FamilyTally {
     /// What happened to connections.
     pub connections: Connections,
     /// What went over them.
-    pub bytes: Bytes,
+    pub bytes: ByteTally,
     /// How long it took.
     pub phases: Phases,
     /// What TCP knew of connections closed.
@@ -201,7 +201,7 @@ impl AddAssign<&Connections> for Connections {
 
 /// Bytes above TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bytes {
+pub struct ByteTally {
     /// Received, heads and framing included.
     pub received: u64,
     /// Received as content of complete responses: what goodput counts.
@@ -210,8 +210,8 @@ pub struct Bytes {
     pub sent: u64,
 }
 
-impl AddAssign<&Bytes> for Bytes {
-    fn add_assign(&mut self, other: &Bytes) {
+impl AddAssign<&ByteTally> for ByteTally {
+    fn add_assign(&mut self, other: &ByteTally) {
         self.received += other.received;
         self.body += other.body;
         self.sent += other.sent;
@@ -313,13 +313,14 @@ impl AddAssign<&SliceTally> for SliceTally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Phase;
+    use crate::outcome::FailurePhase;
 
     fn sample(seed: u64) -> FamilyTally {
         let mut tally = FamilyTally { sent: 3 + seed, ..FamilyTally::default() };
         tally.status.add(200, 1 + seed);
         tally.status.add(404, 1);
-        let failure = Failure { errno: Some(104), ..Failure::new(Outcome::Reset, Phase::Wait) };
+        let failure =
+            Failure { errno: Some(104), ..Failure::new(Outcome::Reset, FailurePhase::Wait) };
         tally.failures.add(failure, 1);
         tally.phases.response.record(1_000 * (seed + 1));
         tally

@@ -11,7 +11,7 @@ use sixmark_units::counts::Counts;
 
 /// One connection as its kernel saw it; absent is what that does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Path {
+pub struct TcpSample {
     /// The smoothed round trip time, nanoseconds.
     pub rtt: Option<u64>,
     /// The shortest round trip, nanoseconds.
@@ -112,7 +112,7 @@ pub struct TcpTally {
 
 impl TcpTally {
     /// Counts a connection.
-    pub fn record(&mut self, path: &Path) {
+    pub fn record(&mut self, path: &TcpSample) {
         self.read += 1;
         path.rtt.into_iter().for_each(|nanos| self.rtt.record(nanos));
         path.min_rtt.into_iter().for_each(|nanos| self.min_rtt.record(nanos));
@@ -249,8 +249,8 @@ impl TcpResult {
 mod tests {
     use super::*;
 
-    fn path(retransmitted: u32, delivered: Option<u32>) -> Path {
-        Path {
+    fn path(retransmitted: u32, delivered: Option<u32>) -> TcpSample {
+        TcpSample {
             rtt: Some(30_000),
             min_rtt: Some(20_000),
             retransmitted,
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    fn of(paths: &[Path]) -> TcpTally {
+    fn of(paths: &[TcpSample]) -> TcpTally {
         let mut tally = TcpTally::default();
         paths.iter().for_each(|path| tally.record(path));
         tally
@@ -297,14 +297,14 @@ mod tests {
 
     #[test]
     fn what_no_kernel_told_is_absent() {
-        let result = of(&[Path { mss: 536, ..Path::default() }]).result();
+        let result = of(&[TcpSample { mss: 536, ..TcpSample::default() }]).result();
         assert_eq!((result.rtt_us.count, result.delivered), (0, None));
         assert_eq!((result.spurious, result.lost_share()), (None, None));
     }
 
     #[test]
     fn what_the_peer_had_already_is_not_lost() {
-        let duplicates = |duplicates| Path { duplicates, ..path(10, Some(1_000)) };
+        let duplicates = |duplicates| TcpSample { duplicates, ..path(10, Some(1_000)) };
         let told = of(&[duplicates(Some(10))]).result();
         assert_eq!((told.spurious, told.lost(), told.lost_share()), (Some(10), 0, Some(0.0)));
         assert!(!told.losses_unlike(&of(&[path(0, Some(1_000))]).result()));

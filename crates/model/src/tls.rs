@@ -8,7 +8,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::tls::Tls;
+use crate::plan::tls::PlanTls;
 use crate::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 use sixmark_wire::x509::rfc3339;
@@ -172,7 +172,7 @@ impl TlsTally {
     }
 
     /// The figures of a result document.
-    pub fn result(&self, plan: &Tls) -> TlsResult {
+    pub fn result(&self, plan: &PlanTls) -> TlsResult {
         let mut all = self.full.clone();
         all += &self.resumed;
         TlsResult {
@@ -205,7 +205,7 @@ fn named(counts: &Counts<&'static str>) -> BTreeMap<String, u64> {
 }
 
 /// `none` where the server chose none, or none was offered.
-fn protocol(plan: &Tls, alpn: Option<u8>) -> String {
+fn protocol(plan: &PlanTls, alpn: Option<u8>) -> String {
     let name = alpn.and_then(|number| plan.alpn.get(usize::from(number)));
     name.map_or_else(|| "none".to_owned(), String::clone)
 }
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn full_and_resumed_handshakes_are_apart_and_together() {
-        let plan = Tls { alpn: vec!["http/1.1".into()], ..Tls::default() };
+        let plan = PlanTls { alpn: vec!["http/1.1".into()], ..PlanTls::default() };
         let mut tally = of(&[(false, 1), (true, 1), (true, 2)]);
         let cause = Cause { reason: Reason::Alert, alert: Some(40) };
         tally.failed(Some(cause));

@@ -1,7 +1,7 @@
 //! A line for each family, for spreadsheets (RFC 4180).
 
-use sixmark_model::csv_lines::{CsvLines, Ending};
-use sixmark_model::family_result::{FamilyResult, Requests};
+use sixmark_model::csv_lines::{CsvLines, LineEnding};
+use sixmark_model::family_result::{FamilyResult, RequestCounts};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::result::RunResult;
 use sixmark_model::timing::Summary;
@@ -28,7 +28,7 @@ const HANDSHAKES: [&str; 5] =
 
 /// A header, a line for each family in use, and one for both together.
 pub fn lines(result: &RunResult) -> String {
-    let mut lines = CsvLines::new(Ending::Crlf);
+    let mut lines = CsvLines::new(LineEnding::Crlf);
     lines.line(header());
     for (family, figures) in result.families.iter() {
         lines.line(row(family.word(), result.elapsed_s_of(family), figures));
@@ -54,7 +54,7 @@ fn header() -> Vec<String> {
 
 fn row(name: &str, elapsed_s: f64, figures: &FamilyResult) -> Vec<String> {
     let mut fields = vec![name.to_owned(), elapsed_s.to_string()];
-    let Requests { sent, completed, dropped, unsent, waited, resent, .. } = figures.requests;
+    let RequestCounts { sent, completed, dropped, unsent, waited, resent, .. } = figures.requests;
     fields.extend([sent, completed, dropped, unsent, waited, resent].map(|n| n.to_string()));
     let count = |outcome: &Outcome| figures.outcomes.get(outcome.name()).copied().unwrap_or(0);
     fields.extend(Outcome::ALL.iter().map(|outcome| count(outcome).to_string()));
@@ -91,7 +91,7 @@ fn written(value: Option<impl ToString>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::plan::tls::Tls;
+    use sixmark_model::plan::tls::PlanTls;
     use sixmark_model::result::family_result;
     use sixmark_model::tally::FamilyTally;
 
@@ -100,7 +100,7 @@ mod tests {
         let mut tally = FamilyTally::default();
         tally.tls.failed(None);
         let plain = family_result(&tally, Vec::new(), 1.0, false);
-        let tls = Some(tally.tls.result(&Tls::default()));
+        let tls = Some(tally.tls.result(&PlanTls::default()));
         let secure = FamilyResult { tls, ..plain.clone() };
         let columns = header().len();
         let without = ["", "", "", "", "", "0"];

@@ -2,7 +2,7 @@
 
 use sixmark_model::condition::Condition;
 use sixmark_model::find::{Limit, Trial};
-use sixmark_model::pace::Rate;
+use sixmark_model::pace::RequestRate;
 use sixmark_units::family::Family;
 
 use sixmark_units::quantity::count;
@@ -51,5 +51,5 @@ fn values(conditions: &[Condition], trial: &Trial, held: bool) -> String {
 }
 
 fn rate(per_s: f64) -> String {
-    Rate::new(per_s).map_or(String::new(), |rate| rate.to_string())
+    RequestRate::new(per_s).map_or(String::new(), |rate| rate.to_string())
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_model::comparison::result::{ComparisonResult, Side};
+use sixmark_model::comparison::result::{ComparedSide, ComparisonResult};
 use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
@@ -18,9 +18,9 @@ use sixmark_units::family::Family;
 
 /// What a list says of one document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Headline {
+pub struct ListHeadline {
     /// What made it.
-    pub kind: Kind,
+    pub kind: DocumentKind,
     /// The name and version of the document's form.
     pub schema: String,
     /// When it began, RFC 3339 in UTC.
@@ -40,7 +40,7 @@ pub struct Headline {
 /// What made a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum DocumentKind {
     /// `sixmark run`.
     Run,
     /// `sixmark compare`.
@@ -78,41 +78,42 @@ pub struct SideFigures {
     pub response_p99_us: Option<f64>,
 }
 
-impl Kind {
+impl DocumentKind {
     /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Run, Kind::Comparison, Kind::Study, Kind::Watch];
+    pub const ALL: [DocumentKind; 4] =
+        [DocumentKind::Run, DocumentKind::Comparison, DocumentKind::Study, DocumentKind::Watch];
 
     /// Its name in lists and filters.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Run => "run",
-            Kind::Comparison => "comparison",
-            Kind::Study => "study",
-            Kind::Watch => "watch",
+            DocumentKind::Run => "run",
+            DocumentKind::Comparison => "comparison",
+            DocumentKind::Study => "study",
+            DocumentKind::Watch => "watch",
         }
     }
 }
 
-impl Headline {
+impl ListHeadline {
     /// Of whatever document.
-    pub fn of(document: &Document) -> Headline {
+    pub fn of(document: &Document) -> ListHeadline {
         match document {
-            Document::Run(result) => Headline::of_run(result),
-            Document::Comparison(result) => Headline::of_comparison(result),
-            Document::Study(result) => Headline::of_study(result),
+            Document::Run(result) => ListHeadline::of_run(result),
+            Document::Comparison(result) => ListHeadline::of_comparison(result),
+            Document::Study(result) => ListHeadline::of_study(result),
         }
     }
 
     /// Of a run.
-    pub fn of_run(result: &RunResult) -> Headline {
+    pub fn of_run(result: &RunResult) -> ListHeadline {
         let side = |(family, figures): (Family, _)| {
             SideFigures::new(&family.to_string().to_lowercase(), figures)
         };
-        Headline {
+        ListHeadline {
             kind: if result.watched.is_some() && result.plan.is_none() {
-                Kind::Watch
+                DocumentKind::Watch
             } else {
-                Kind::Run
+                DocumentKind::Run
             },
             schema: result.schema.clone(),
             started: result.started.clone(),
@@ -128,9 +129,9 @@ impl Headline {
     }
 
     /// Of a study: what it is about stands for its targets, its cells' figures are their own.
-    pub fn of_study(result: &StudyResult) -> Headline {
-        Headline {
-            kind: Kind::Study,
+    pub fn of_study(result: &StudyResult) -> ListHeadline {
+        ListHeadline {
+            kind: DocumentKind::Study,
             schema: result.schema.clone(),
             started: result.started.clone(),
             elapsed_s: result.cells.iter().map(|cell| cell.took_s).sum(),
@@ -142,17 +143,19 @@ impl Headline {
     }
 
     /// Of a comparison.
-    pub fn of_comparison(result: &ComparisonResult) -> Headline {
+    pub fn of_comparison(result: &ComparisonResult) -> ListHeadline {
         let sides = [&result.sides.a, &result.sides.b];
-        Headline {
-            kind: Kind::Comparison,
+        ListHeadline {
+            kind: DocumentKind::Comparison,
             schema: result.schema.clone(),
             started: result.started.clone(),
             elapsed_s: result.elapsed_s,
             ended: Some(result.ended),
             targets: targets(sides.map(|side| &side.plan)),
             verdict: judged(&result.comparison),
-            sides: sides.map(|Side { name, figures, .. }| SideFigures::new(name, figures)).into(),
+            sides: sides
+                .map(|ComparedSide { name, figures, .. }| SideFigures::new(name, figures))
+                .into(),
         }
     }
 }

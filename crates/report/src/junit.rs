@@ -8,7 +8,7 @@ use quick_xml::Writer;
 use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::headline::Headline;
+use crate::headline::ListHeadline;
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::gate_result::GateResult;
@@ -21,7 +21,7 @@ const INTERRUPTED: &str = "interrupted by a signal";
 
 /// What became of the gates of `sixmark run`.
 pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
-    let Headline { kind, targets, .. } = Headline::of_run(run);
+    let ListHeadline { kind, targets, .. } = ListHeadline::of_run(run);
     let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
     let mut properties = properties(&run.tool, run.seed, &run.environment);
     properties.extend(not_comparable(run.not_same()));

@@ -6,10 +6,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::headline::Headline;
+use crate::headline::ListHeadline;
 use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::{ComparisonResult, SideName};
-use sixmark_model::csv_lines::{CsvLines, Ending};
+use sixmark_model::csv_lines::{CsvLines, LineEnding};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::result::RunResult;
@@ -23,7 +23,7 @@ const HEADER: [&str; 8] =
 
 /// A header, and a line for each figure of each document.
 pub fn lines(documents: &[Named<'_>]) -> String {
-    let mut lines = CsvLines::new(Ending::Crlf);
+    let mut lines = CsvLines::new(LineEnding::Crlf);
     lines.line(HEADER);
     for named in documents {
         match named.document {
@@ -47,7 +47,7 @@ struct Figures<'a> {
 type Place<'a> = (&'a str, Option<u64>, &'a str);
 
 fn run(lines: &mut CsvLines, document: &str, result: &RunResult) {
-    let kind = Headline::of_run(result).kind.name();
+    let kind = ListHeadline::of_run(result).kind.name();
     let mut to = Figures { lines, document, kind, started: &result.started };
     to.one((kind, None, ""), "elapsed_s", &result.elapsed_s.to_string());
     for (family, figures) in result.families.iter() {
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn numbers_have_their_paths_and_names_their_quotes() {
-        let mut lines = CsvLines::new(Ending::Crlf);
+        let mut lines = CsvLines::new(LineEnding::Crlf);
         let started = "2026-01-01T00:00:00Z";
         let mut to = Figures { lines: &mut lines, document: "a,\"b\"", kind: "run", started };
         let value = serde_json::json!({"p": {"x": 1, "y": null, "hdr": "z"}, "l": [1], "q": 2.5});

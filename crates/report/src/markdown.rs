@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::sheet::table::{Cell, Column, Kind, Table};
+use super::sheet::table::{Column, ColumnKind, SheetCell, Table};
 use super::sheet::{self, Block, Named, Part, Sheet};
 use sixmark_model::provenance::Warning;
 
@@ -15,7 +15,8 @@ pub fn page(documents: &[Named<'_>]) -> String {
 /// One document's.
 pub(super) fn section(sheet: &Sheet) -> String {
     let mut text = format!("### {}: {}\n\n", sheet.kind, escape(&sheet.title));
-    let verdict = sheet.headline.verdict.map(|verdict| Cell::Verdict(verdict).text().to_owned());
+    let verdict =
+        sheet.headline.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_owned());
     let verdict = verdict.map_or(String::new(), |word| format!("**{}** – ", word.to_uppercase()));
     let _ = writeln!(text, "{verdict}{}\n", escape(&sheet.headline.sentence));
     for note in &sheet.headline.notes {
@@ -77,11 +78,11 @@ fn table(text: &mut String, of: &Table) {
     if !of.caption.is_empty() {
         let _ = writeln!(text, "**{}**\n", escape(&of.caption));
     }
-    let shown = |kind: Kind| kind != Kind::Drawn;
+    let shown = |kind: ColumnKind| kind != ColumnKind::Drawn;
     let columns: Vec<&Column> = of.columns.iter().filter(|column| shown(column.kind)).collect();
     let names: Vec<String> = columns.iter().map(|column| escape(&column.name)).collect();
     let rules =
-        columns.iter().map(|column| if column.kind == Kind::Number { "--:" } else { "---" });
+        columns.iter().map(|column| if column.kind == ColumnKind::Number { "--:" } else { "---" });
     let rules: Vec<&str> = rules.collect();
     let _ = write!(text, "| {} |\n| {} |\n", names.join(" | "), rules.join(" | "));
     for group in &of.groups {
@@ -126,7 +127,7 @@ mod tests {
     fn foreign_text_is_no_markup() {
         assert_eq!(escape("a|b\n*<b>"), "a\\|b \\*&lt;b\\>");
         let columns = vec![Column::words("Name"), Column::number("x|y"), Column::drawn("z")];
-        let rows = vec![Row::new("a|b", vec!["1".into(), Cell::none()])];
+        let rows = vec![Row::new("a|b", vec!["1".into(), SheetCell::none()])];
         let mut text = String::new();
         table(&mut text, &Table::new("", columns, rows));
         assert_eq!(text, "| Name | x\\|y |\n| --- | --: |\n| a\\|b | 1 |\n\n");

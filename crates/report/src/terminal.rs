@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::sheet::table::{Cell, Column, Group, Kind, Row, Table};
-use super::sheet::{Block, Headline, Part, Sheet};
+use super::sheet::table::{Column, ColumnKind, Group, Row, SheetCell, Table};
+use super::sheet::{Block, Part, Sheet, SheetHeadline};
 
 /// Columns of a terminal that nobody made wider.
 const WIDTH: usize = 80;
@@ -25,8 +25,8 @@ pub(super) fn sheet(of: &Sheet) -> String {
     text
 }
 
-fn headline(text: &mut String, of: &Headline) {
-    let verdict = of.verdict.map(|verdict| Cell::Verdict(verdict).text().to_uppercase());
+fn headline(text: &mut String, of: &SheetHeadline) {
+    let verdict = of.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_uppercase());
     let verdict = verdict.map_or(String::new(), |word| format!("{word}: "));
     paragraph(text, &format!("{verdict}{}", of.sentence));
     of.notes.iter().for_each(|note| paragraph(text, note));
@@ -85,7 +85,7 @@ pub(super) fn table(text: &mut String, of: &Table) {
     let line = |text: &mut String, row: &[String]| {
         let of = row.iter().zip(&columns).zip(&widths);
         let cells = of.map(|((word, column), &width)| match column.kind {
-            Kind::Number => format!("{word:>width$}"),
+            ColumnKind::Number => format!("{word:>width$}"),
             _ => format!("{word:<width$}"),
         });
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
@@ -108,7 +108,7 @@ fn is_shown(of: &Table, at: usize) -> bool {
         None => true,
         Some(at) => row.cells.get(at).is_some_and(|cell| !cell.text().is_empty()),
     };
-    column.terminal && column.kind != Kind::Drawn && of.rows().any(is_said)
+    column.terminal && column.kind != ColumnKind::Drawn && of.rows().any(is_said)
 }
 
 /// Which columns are shown, and whether rows stand under names of groups.
@@ -123,7 +123,7 @@ impl Grid {
     }
 
     fn row(&self, row: &Row) -> Vec<String> {
-        let all: Vec<&Cell> = std::iter::once(&row.label).chain(&row.cells).collect();
+        let all: Vec<&SheetCell> = std::iter::once(&row.label).chain(&row.cells).collect();
         let cells = self.shown.iter().map(|&at| all.get(at).map_or("", |cell| cell.text()));
         let mut words: Vec<String> = cells.map(plain).collect();
         if let Some(label) = words.first_mut().filter(|_| self.grouped) {

@@ -7,7 +7,7 @@ mod watched;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::outcome::Outcome;
@@ -184,8 +184,8 @@ fn setting(result: &RunResult, plan: &Plan) -> String {
 fn spoken(plan: &Plan) -> String {
     let (version, streams) = (plan.http.version, plan.http.streams.get());
     match (version, streams) {
-        (Version::Http1, _) => String::new(),
-        (Version::Http10, _) => "HTTP/1.0, ".to_owned(),
+        (HttpVersion::Http1, _) => String::new(),
+        (HttpVersion::Http10, _) => "HTTP/1.0, ".to_owned(),
         (_, 1) => format!("{}, ", version.name()),
         _ => format!("{}, {} x {streams}, ", version.name(), plan.load.connections),
     }
@@ -238,7 +238,7 @@ struct Columns<'a> {
     /// Whose exchanges could not be seen.
     hidden: [bool; 2],
     /// Of HTTP, whose numbers failures have.
-    version: Version,
+    version: HttpVersion,
     clocks: Option<PhaseClocks>,
 }
 

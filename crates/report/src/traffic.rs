@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use sixmark_model::provenance::Ended;
-use sixmark_model::traffic::result::{Amount, Asked, Delay, Figures, TrafficResult};
+use sixmark_model::traffic::result::{
+    Amount, Delay, MessageFigures, OfferedTraffic, TrafficResult,
+};
 use sixmark_model::traffic::{Basis, Spread};
 use sixmark_units::quantity::{count, duration_us};
 
@@ -13,8 +15,8 @@ const MOST_ROWS: usize = 24;
 /// The whole report, at most 100 columns wide; ends with a line feed.
 pub fn table(result: &TrafficResult) -> String {
     let basis = match &result.asked {
-        Asked::Mix { mix, .. } => mix.basis,
-        Asked::Script { .. } => Basis::Payload,
+        OfferedTraffic::Mix { mix, .. } => mix.basis,
+        OfferedTraffic::Script { .. } => Basis::Payload,
     };
     let mut text = headline(result, basis);
     let row = |text: &mut String, cells: [String; 9]| {
@@ -51,7 +53,7 @@ fn headline(result: &TrafficResult, basis: Basis) -> String {
     let seconds = result.elapsed_s;
     let ended = if result.ended == Ended::Interrupted { ", interrupted" } else { "" };
     match &result.asked {
-        Asked::Mix { mix, to, .. } => {
+        OfferedTraffic::Mix { mix, to, .. } => {
             let to: Vec<String> = to.iter().map(ToString::to_string).collect();
             let _ = writeln!(text, "traffic with {}", to.join(" and "));
             let spread = if mix.spread == Spread::Equal { " of equal rates" } else { "" };
@@ -66,7 +68,7 @@ fn headline(result: &TrafficResult, basis: Basis) -> String {
                 mix.direction
             );
         }
-        Asked::Script { file, .. } => {
+        OfferedTraffic::Script { file, .. } => {
             let _ = writeln!(text, "traffic of {file}");
         }
     }
@@ -92,7 +94,7 @@ fn what(basis: Basis) -> &'static str {
 fn cells(
     name: String,
     kind: String,
-    figures: &Figures,
+    figures: &MessageFigures,
     basis: Basis,
     delay: Option<&Delay>,
     again: Option<u64>,

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use sixmark_model::provenance::Ended;
-use sixmark_model::vitals::Sample;
-use sixmark_model::vitals::group::Kind;
-use sixmark_model::vitals::host::{CpuTimes, Host};
+use sixmark_model::vitals::VitalsSample;
+use sixmark_model::vitals::group::GroupKind;
+use sixmark_model::vitals::host::{CpuTimes, MachineVitals};
 use sixmark_model::vitals::network::Ip;
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
@@ -35,7 +35,7 @@ pub fn table(result: &VitalsResult) -> String {
 }
 
 /// One line while samples are taken: what changed in the last stretch.
-pub fn live(elapsed_s: u64, change: &Sample) -> String {
+pub fn live(elapsed_s: u64, change: &VitalsSample) -> String {
     let seconds = change.seconds().max(1e-3);
     let cpu = change.host.cpu.busy_share().unwrap_or(0.0) * 1e2;
     let family = |family: Family| {
@@ -82,7 +82,7 @@ fn percent(us: u64, of: &CpuTimes) -> String {
     format!("{:.1} %", us as f64 / of.all_us().max(1) as f64 * 1e2)
 }
 
-fn machine(text: &mut String, change: &Sample) {
+fn machine(text: &mut String, change: &VitalsSample) {
     let (host, seconds) = (&change.host, change.seconds().max(1e-3));
     let rate = |number: u64| per_s(number, seconds);
     let events = &host.events;
@@ -127,7 +127,7 @@ fn per_s(number: u64, seconds: f64) -> String {
 }
 
 /// A line for each.
-fn disks(text: &mut String, host: &Host, seconds: f64) {
+fn disks(text: &mut String, host: &MachineVitals, seconds: f64) {
     for disk in &host.disks {
         let of = &disk.counters;
         let per_s = |number: u64| format!("{}/s", bytes(number as f64 / seconds));
@@ -144,7 +144,7 @@ fn disks(text: &mut String, host: &Host, seconds: f64) {
     }
 }
 
-fn calls(text: &mut String, host: &Host, seconds: f64) {
+fn calls(text: &mut String, host: &MachineVitals, seconds: f64) {
     let rate = |number: u64| per_s(number, seconds);
     for (name, nfs) in [("nfs", host.nfs_client), ("nfsd", host.nfs_server)] {
         if let Some(nfs) = nfs {
@@ -153,11 +153,11 @@ fn calls(text: &mut String, host: &Host, seconds: f64) {
     }
 }
 
-fn groups(text: &mut String, change: &Sample) {
+fn groups(text: &mut String, change: &VitalsSample) {
     let seconds = change.seconds().max(1e-3);
     for group in &change.groups {
         let name = match group.kind {
-            Kind::Pid => format!("pid {}", group.name),
+            GroupKind::Pid => format!("pid {}", group.name),
             _ => group.name.clone(),
         };
         let cpu = |us: u64| format!("{:.1} %", us as f64 / seconds / 1e4);
@@ -207,7 +207,7 @@ const LINES: [Line; 18] = [
     ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
 ];
 
-fn families(text: &mut String, change: &Sample) {
+fn families(text: &mut String, change: &VitalsSample) {
     let line = |text: &mut String, name: &str, of: [String; 2]| {
         let [six, four] = of;
         let _ = writeln!(text, "{name:<18}{six:>18}{four:>18}");
@@ -234,7 +234,7 @@ fn families(text: &mut String, change: &Sample) {
     line(text, "sent again (live)", again);
 }
 
-fn shared(text: &mut String, change: &Sample) {
+fn shared(text: &mut String, change: &VitalsSample) {
     let tcp = &change.network.tcp;
     text.push('\n');
     row(text, "TCP of both families together:", &[]);
@@ -272,7 +272,7 @@ fn shared(text: &mut String, change: &Sample) {
     }
 }
 
-fn interfaces(text: &mut String, change: &Sample) {
+fn interfaces(text: &mut String, change: &VitalsSample) {
     let seconds = change.seconds().max(1e-3);
     for interface in &change.network.interfaces {
         let of = &interface.counters;
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_line_tells_each_familys_rates() {
-        let mut change = Sample { since_us: 500_000, ..Sample::default() };
+        let mut change = VitalsSample { since_us: 500_000, ..VitalsSample::default() };
         change.host.cpu.user_us = Counter(30);
         change.host.cpu.idle_us = Counter(70);
         change.network.families.ipv6.in_packets = Counter(1_000);

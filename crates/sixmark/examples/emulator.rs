@@ -15,7 +15,7 @@ use std::num::NonZeroU64;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use sixmark_model::impairment::{Effect, Impairment, Rate};
+use sixmark_model::impairment::{Effect, FrameRate, Impairment};
 use sixmark_model::link_report::LinkReport;
 use sixmark_model::timing::Timing;
 use sixmark_sys::clock;
@@ -35,7 +35,7 @@ fn main() {
     let nothing = Impairment::default();
     let later = delayed(None);
     let bits_per_s = NonZeroU64::new(100_000_000).unwrap();
-    let rate = Rate { bits_per_s, ethernet: true, burst_bytes: None, queue_bytes: None };
+    let rate = FrameRate { bits_per_s, ethernet: true, burst_bytes: None, queue_bytes: None };
     let limited = delayed(Some(rate));
     for family in Family::BOTH {
         datagrams(family, time, &later);
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-fn delayed(rate: Option<Rate>) -> Impairment {
+fn delayed(rate: Option<FrameRate>) -> Impairment {
     let effect = Effect { delay: DELAY, ..Effect::default() };
     let families = PerFamily::from_fn(|_| effect);
     Impairment { rate, common: effect, families, ..Impairment::default() }

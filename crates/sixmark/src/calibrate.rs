@@ -9,8 +9,8 @@ use std::time::Duration;
 use sixmark_model::calibration::{Calibration, Leg};
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::ratio::Ratio;
-use sixmark_model::plan::{Connection, Load, Plan, Request, Requests, Target};
+use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_model::plan::{Connection, LoadPlan, Plan, PlanRequests, Request, Target};
 use sixmark_model::tally::FamilyTally;
 use sixmark_sys::limit;
 use sixmark_units::family::{Family, PerFamily};
@@ -118,8 +118,8 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
             weight: 1,
             addresses,
         }],
-        ratio: Ratio::only(family),
-        load: Load {
+        ratio: PlanRatio::only(family),
+        load: LoadPlan {
             requests: None,
             duration: Some(TURN),
             warmup: WARM_UP,
@@ -128,7 +128,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
             threads: plan.load.threads.min(in_flight),
             ..plan.load.clone()
         },
-        requests: Requests::one(Request::plain("GET")),
+        requests: PlanRequests::one(Request::plain("GET")),
         location: false,
         accept_status: Default::default(),
         cookies: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 
-use sixmark_model::provenance::{Environment, Route};
+use sixmark_model::provenance::{Environment, RouteTaken};
 
 /// Settings that bear on connections, buffers and their pace.
 const SYSCTLS: [&str; 10] = [
@@ -20,7 +20,7 @@ const SYSCTLS: [&str; 10] = [
 ];
 
 /// What can be read of this machine; what can't is left out.
-pub(crate) fn environment(routes: Vec<Route>) -> Environment {
+pub(crate) fn environment(routes: Vec<RouteTaken>) -> Environment {
     Environment {
         kernel: format!("Linux {}", line("/proc/sys/kernel/osrelease").unwrap_or_default()),
         cpu: cpu().unwrap_or_default(),

@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicBool;
 
 use sixmark_model::condition::Condition;
 use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::find::{Conduct, FindMax, Found, Trial};
-use sixmark_model::pace::{Open, Pace, Rate, Stage};
-use sixmark_model::plan::ratio::Ratio;
-use sixmark_model::plan::{Load, Plan};
+use sixmark_model::find::{Conduct, FindMax, FoundRate, Trial};
+use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_model::plan::{LoadPlan, Plan};
 use sixmark_model::provenance::Ended;
 use sixmark_model::result::{RunResult, planned_result};
 use sixmark_model::search::{AGREE, Search};
@@ -98,7 +98,7 @@ fn search(
 
 impl Side {
     fn new(family: Family, plan: &Plan) -> Side {
-        let first = plan.load.pace.open().map_or(Rate::ZERO, Open::first_rate);
+        let first = plan.load.pace.open().map_or(RequestRate::ZERO, OpenLoop::first_rate);
         let search = Search::new(first.per_s(), FEWEST / trial_s(plan), HIGHEST);
         Side { family, search, trials: Vec::new(), best: None, last: None, silent: 0 }
     }
@@ -111,14 +111,14 @@ impl Side {
     /// no more than one.
     fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, Error> {
         let plan = plan.clone();
-        let stages = vec![Stage::endless(Rate::new(rate).map_err(Error::Measure)?)];
+        let stages = vec![RateStage::endless(RequestRate::new(rate).map_err(Error::Measure)?)];
         let pace = match plan.load.pace {
-            Pace::Open(open) => Pace::Open(Open { stages, ..open }),
+            Pace::Open(open) => Pace::Open(OpenLoop { stages, ..open }),
             Pace::Closed => Pace::Closed,
         };
         Ok(Plan {
-            load: Load { pace, ..plan.load },
-            ratio: Ratio::only(self.family),
+            load: LoadPlan { pace, ..plan.load },
+            ratio: PlanRatio::only(self.family),
             seed: plan.seed.wrapping_add(self.trials.len() as u64),
             ..plan
         })
@@ -159,9 +159,9 @@ impl Side {
     }
 
     /// What was found, and the load whose figures are to be shown.
-    fn done(self) -> (Found, Option<Loaded>) {
+    fn done(self) -> (FoundRate, Option<Loaded>) {
         let (shown, loaded) = self.best.or(self.last).unzip();
-        (Found::new(self.search.bracket(), self.trials, shown), loaded)
+        (FoundRate::new(self.search.bracket(), self.trials, shown), loaded)
     }
 }
 
@@ -196,7 +196,7 @@ fn measured(
     let sides = sides.map(|side| side.map(Side::done));
     let trials = sides.iter().filter_map(|(_, side)| side.as_ref()?.0.shown());
     let connections = places::most(plan, trials);
-    let plan = Plan { load: Load { connections, ..plan.load.clone() }, ..plan.clone() };
+    let plan = Plan { load: LoadPlan { connections, ..plan.load.clone() }, ..plan.clone() };
     let shown =
         || sides.iter().filter_map(|(family, side)| Some((family, side.as_ref()?.1.as_ref()?)));
     let of = |family| {

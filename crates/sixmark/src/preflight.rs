@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::num::{NonZeroU32, NonZeroU64};
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::clocks::Timestamps;
-use sixmark_model::plan::{Close, Driver, Load, Plan, Source};
-use sixmark_model::provenance::{Route, Warning};
+use sixmark_model::plan::{Close, Driver, LoadPlan, Plan, SourceAddresses};
+use sixmark_model::provenance::{RouteTaken, Warning};
 use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
 use sixmark_units::family::Family;
@@ -23,10 +23,10 @@ const OTHER_FILES: u64 = 64;
 
 /// Checks that the plan can be carried out. Gives it prepared, with the driver that will be used, the routes
 /// to its addresses, and doubts about it.
-pub(crate) fn check(plan: Plan) -> Result<(PreparedLoad, Vec<Route>, Vec<Warning>), Error> {
+pub(crate) fn check(plan: Plan) -> Result<(PreparedLoad, Vec<RouteTaken>, Vec<Warning>), Error> {
     multiplexed(&plan)?;
     let driver = driver(&plan)?;
-    let plan = Plan { load: Load { driver, ..plan.load }, ..plan };
+    let plan = Plan { load: LoadPlan { driver, ..plan.load }, ..plan };
     let prepared = PreparedLoad::new(&plan)?;
     linger(&plan)?;
     open_files(&plan)?;
@@ -130,7 +130,7 @@ fn room(plan: &Plan, allowed: u64) -> u64 {
 
 /// Whether connections are entries of the rings' tables, not files of the process.
 fn is_listed(plan: &Plan) -> bool {
-    let tcp = plan.http.version != Version::Http3;
+    let tcp = plan.http.version != HttpVersion::Http3;
     let lasting = tcp && plan.load.driver == Driver::Uring && plan.connection.lasting();
     lasting && Uring::new(1, PeerWrites::Single).is_ok_and(|driver| driver.has_table())
 }
@@ -153,7 +153,7 @@ fn too_many(plan: &Plan, allowed: u64) -> Error {
 }
 
 /// A single address must be one of this host's; those of a prefix must be routed to it.
-fn source(source: &Source) -> Result<(), Error> {
+fn source(source: &SourceAddresses) -> Result<(), Error> {
     let (address, whole) = match source.address {
         IpAddr::V4(v4) => (SocketAddr::new(v4.into(), 0), 32),
         IpAddr::V6(v6) => (SocketAddrV6::new(v6, 0, 0, source.scope).into(), 128),
@@ -169,8 +169,8 @@ fn source(source: &Source) -> Result<(), Error> {
 }
 
 /// Answers to what is sent from a prefix come back only where it is routed to this host.
-fn prefix(source: &Source) -> Result<(), Error> {
-    let Source { address, prefix, .. } = source;
+fn prefix(source: &SourceAddresses) -> Result<(), Error> {
+    let SourceAddresses { address, prefix, .. } = source;
     // One address of it may be an interface's own while its neighbours are other hosts'.
     if ends(source).into_iter().all(|end| route::is_local(end).unwrap_or(true)) {
         return Ok(());
@@ -183,7 +183,7 @@ fn prefix(source: &Source) -> Result<(), Error> {
 }
 
 /// The first and the last address of a prefix.
-fn ends(source: &Source) -> [IpAddr; 2] {
+fn ends(source: &SourceAddresses) -> [IpAddr; 2] {
     match source.address {
         IpAddr::V4(v4) => {
             let last = u32::MAX.checked_shr(source.prefix.into()).unwrap_or(0);
@@ -200,16 +200,16 @@ fn ends(source: &Source) -> [IpAddr; 2] {
 
 /// The routes to all addresses of a family, and a doubt where there are none to some of them. Exchanges
 /// with those fail, and are counted; where there is not one route, nothing could be measured.
-fn look_up_all(plan: &Plan, family: Family) -> Result<(Vec<Route>, Option<Warning>), Error> {
+fn look_up_all(plan: &Plan, family: Family) -> Result<(Vec<RouteTaken>, Option<Warning>), Error> {
     let addresses: BTreeSet<SocketAddr> =
         plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
     let mut routes = Vec::new();
     let mut unroutable = Vec::new();
     for to in addresses {
         match route::way_to(to) {
-            Ok(way) => routes.push(Route { to, from: Some(way.source), mtu: way.mtu }),
+            Ok(way) => routes.push(RouteTaken { to, from: Some(way.source), mtu: way.mtu }),
             Err(error) => {
-                routes.push(Route { to, from: None, mtu: None });
+                routes.push(RouteTaken { to, from: None, mtu: None });
                 unroutable.push((to, error));
             }
         }
@@ -242,7 +242,7 @@ fn ports(plan: &Plan, family: Family) -> Option<Warning> {
     (needed > ports).then(|| warning::few_ports(family, needed, ports))
 }
 
-fn addresses_of(source: &Source) -> u64 {
+fn addresses_of(source: &SourceAddresses) -> u64 {
     let bits = if source.address.is_ipv6() { 128 } else { 32 };
     1u64.checked_shl(bits - u32::from(source.prefix)).unwrap_or(u64::from(u32::MAX))
 }
@@ -251,7 +251,8 @@ fn addresses_of(source: &Source) -> u64 {
 fn needed_ports(plan: &Plan, family: Family) -> u64 {
     let at_once = u64::from(plan.load.connections.get());
     // UDP has no TIME-WAIT.
-    let leaves_none = plan.connection.close == Close::Rst || plan.http.version == Version::Http3;
+    let leaves_none =
+        plan.connection.close == Close::Rst || plan.http.version == HttpVersion::Http3;
     match requests_in_time_wait(plan) {
         Some(total) if !plan.connection.keep_alive && !leaves_none => {
             at_once.max(plan.ratio.part_of(total, family))

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::plan::Plan;
-use sixmark_model::truth::{Book, Clock, Packets, Truth, Views};
+use sixmark_model::truth::{Clock, Packets, Truth, TruthBook, Views};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::{clock, route};
 use sixmark_units::family::PerFamily;
 
-use crate::capture::{Capture, Settings};
+use crate::capture::{Capture, CaptureSettings};
 use sixmark_machine::Error;
 
 /// How long connections may take to come to rest when the load has ended.
@@ -35,7 +35,7 @@ impl Witness {
     /// Nothing can be compared over what the plan speaks, an interface can't be captured on, or there
     /// is no way to a target.
     pub(crate) fn start(plan: &Plan) -> Result<Witness, Error> {
-        if plan.http.version == Version::Http3 {
+        if plan.http.version == HttpVersion::Http3 {
             let line = "--truth has nothing to compare over HTTP/3: QUIC has no connect, and the \
                         rest of it can't be read; leave it out";
             return Err(Error::Usage(line.into()));
@@ -46,7 +46,7 @@ impl Witness {
         let here = NetNs::current().map_err(|error| cannot("find its namespace", &error))?;
         let start = |interface: String| {
             let ports = ports.iter().copied().collect();
-            let settings = Settings { interface: interface.clone(), ports, file: None };
+            let settings = CaptureSettings { interface: interface.clone(), ports, file: None };
             let capture = Capture::telling(&here, settings, SNAP, Packets::default());
             capture.map(|capture| (interface, capture)).map_err(of_option)
         };
@@ -58,7 +58,7 @@ impl Witness {
     ///
     /// # Errors
     /// An interface went away.
-    pub(crate) fn end(self, plan: &Plan, book: Book) -> Result<Truth, Error> {
+    pub(crate) fn end(self, plan: &Plan, book: TruthBook) -> Result<Truth, Error> {
         let (mut interfaces, mut packets) = (Vec::new(), Packets::default());
         let (mut seen, mut dropped, mut settled) = (0, 0, true);
         for (interface, capture) in self.captures {

@@ -1,6 +1,6 @@
 //! What makes figures doubtful: each doubt a code for programs and a line for people.
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::calibration::Below;
 use sixmark_model::plan::{Close, Plan};
 use sixmark_model::provenance::{Ended, Warning};
@@ -148,7 +148,7 @@ fn resets(result: &RunResult) -> Option<Warning> {
     let plan = result.plan.as_ref()?;
     (plan.connection.close == Close::Rst).then(|| {
         let message = match plan.http.version {
-            Version::Http3 => {
+            HttpVersion::Http3 => {
                 "--close rst changes nothing over HTTP/3: QUIC has no reset, connections were \
                  closed with CONNECTION_CLOSE"
             }

@@ -6,10 +6,12 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 use sixmark_model::comparison::judge::compare;
 use sixmark_model::comparison::result::{Block, ComparisonResult};
-use sixmark_model::comparison::result::{Order, Schedule, Side, SideName, Sides};
-use sixmark_model::comparison::{Pair, Settings, Stretch};
+use sixmark_model::comparison::result::{
+    BlockOrder, BlockSchedule, ComparedSide, ComparedSides, SideName,
+};
+use sixmark_model::comparison::{BlockPair, Settings, Stretch};
 use sixmark_model::gate_result::GateResult;
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::result::{RunResult, planned_result};
 use sixmark_model::tally::FamilyTally;
@@ -43,12 +45,12 @@ pub fn comparison() -> Value {
     let tallies = |slower| (0..=PAIRS).map(|pair| tally(pair, slower)).collect::<Vec<_>>();
     let (a, b) = (tallies(1.1), tallies(1.0));
     let stretch = |tally: &FamilyTally| Stretch::new(tally, 1.0);
-    let pairs: Vec<Pair> =
-        a.iter().zip(&b).skip(1).map(|(a, b)| Pair { a: stretch(a), b: stretch(b) }).collect();
+    let pairs: Vec<BlockPair> =
+        a.iter().zip(&b).skip(1).map(|(a, b)| BlockPair { a: stretch(a), b: stretch(b) }).collect();
     let settings = Settings::usual(1);
     let comparison = compare(("ipv6", "ipv4"), &pairs, 0, &settings);
     let noise = compare(("ipv6", "ipv6"), &same(&pairs), 0, &settings);
-    let side = |name: &str, all: &[FamilyTally]| Side {
+    let side = |name: &str, all: &[FamilyTally]| ComparedSide {
         name: name.into(),
         options: String::new(),
         plan: run.plan.clone().unwrap(),
@@ -64,7 +66,7 @@ pub fn comparison() -> Value {
         ended: Ended::Complete,
         seed: 1,
         schedule: schedule(),
-        sides: Sides { a: side("ipv6", &a), b: side("ipv4", &b) },
+        sides: ComparedSides { a: side("ipv6", &a), b: side("ipv4", &b) },
         blocks: blocks(&run, &a, &b),
         comparison,
         noise: Some(noise),
@@ -77,16 +79,22 @@ pub fn comparison() -> Value {
     serde_json::to_value(document).unwrap()
 }
 
-fn schedule() -> Schedule {
+fn schedule() -> BlockSchedule {
     let (block_s, block_requests) = (Some(1.0), None);
-    Schedule { pairs: PAIRS, order: Order::Abba, block_s, block_requests, warm_up_blocks: 1 }
+    BlockSchedule {
+        pairs: PAIRS,
+        order: BlockOrder::Abba,
+        block_s,
+        block_requests,
+        warm_up_blocks: 1,
+    }
 }
 
 /// What a side did in a block: 400 exchanges, each a little different from the others.
 fn tally(pair: u32, slower: f64) -> FamilyTally {
     let mut tally = FamilyTally { sent: 402, ..FamilyTally::default() };
     tally.status.add(200, 400);
-    tally.failures.add(Failure::new(Outcome::Reset, Phase::Wait), 2);
+    tally.failures.add(Failure::new(Outcome::Reset, FailurePhase::Wait), 2);
     tally.bytes.body = 400 * 4096;
     let drift = 1.0 + 0.01 * (f64::from(pair) * 2.3 + slower * 7.0).sin();
     for at in 0..400_u32 {
@@ -103,9 +111,9 @@ fn tally(pair: u32, slower: f64) -> FamilyTally {
 }
 
 /// Side A against itself: what each pair's A did, beside the A of the pair before.
-fn same(pairs: &[Pair]) -> Vec<Pair> {
+fn same(pairs: &[BlockPair]) -> Vec<BlockPair> {
     let beside = pairs.iter().zip(pairs.iter().cycle().skip(1));
-    beside.map(|(one, other)| Pair { a: one.a.clone(), b: other.a.clone() }).collect()
+    beside.map(|(one, other)| BlockPair { a: one.a.clone(), b: other.a.clone() }).collect()
 }
 
 fn figures(

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sixmark_http::url::{Host, Url};
-use sixmark_model::plan::services::Ready;
+use sixmark_model::plan::services::ReadyCheck;
 use sixmark_model::plan::storage::server;
 
 /// How long one look at a URL may take.
@@ -17,7 +17,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'a> {
     /// How it is told.
-    pub(super) ready: &'a Ready,
+    pub(super) ready: &'a ReadyCheck,
     /// Where it answers, without a path.
     pub(super) urls: &'a [String],
     /// What it has said.
@@ -28,7 +28,7 @@ impl Look<'_> {
     /// True of one that is ready, as seen from the calling thread's network.
     pub(super) fn is_ready(&self) -> bool {
         match self.ready {
-            Ready::Line(line) => {
+            ReadyCheck::Line(line) => {
                 let said = fs::read(self.log).unwrap_or_default();
                 let said = String::from_utf8_lossy(&said);
                 // The last line may be half a one.
@@ -43,20 +43,20 @@ impl Look<'_> {
         // Services speak other languages than HTTP too: what counts is where.
         let Ok(url) = server(url) else { return true };
         match self.ready {
-            Ready::Get(path) => get(&url, path).is_some_and(|status| status < 400),
+            ReadyCheck::Get(path) => get(&url, path).is_some_and(|status| status < 400),
             _ => connect(&url).is_some(),
         }
     }
 
     /// What a service that is not ready lacks, for people.
     pub(super) fn lacks(&self) -> String {
-        if let Ready::Line(line) = self.ready {
+        if let ReadyCheck::Line(line) = self.ready {
             return format!("it has not said '{line}'");
         }
         let Some(url) = self.urls.iter().find(|url| !self.answers(url)) else {
             return "it is now".to_owned();
         };
-        let Ready::Get(path) = self.ready else { return format!("{url} does not answer") };
+        let ReadyCheck::Get(path) = self.ready else { return format!("{url} does not answer") };
         match server(url).ok().and_then(|url| get(&url, path)) {
             Some(status) => format!("{url}{path} answers {status}"),
             None => format!("{url}{path} does not answer"),

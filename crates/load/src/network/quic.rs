@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{Event, VarInt};
-use sixmark_model::outcome::Phase;
+use sixmark_model::outcome::FailurePhase;
 use sixmark_model::tls::{Cause, Facts};
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
@@ -27,7 +27,7 @@ impl<D: Driver> Network<'_, D> {
     /// The socket of a connection is there: false where QUIC could not begin.
     pub(crate) fn begin_quic_handshake(&mut self, slot: Slot) -> bool {
         let connection = self.connections.get(slot);
-        connection.state = State::Opening(Phase::Tls);
+        connection.state = State::Opening(FailurePhase::Tls);
         if connection.protocol.link().is_none() {
             return false;
         }

@@ -1,7 +1,7 @@
 //! TLS on a connection: its handshake, and what comes through it.
 
-use sixmark_http::Version;
-use sixmark_model::outcome::Phase;
+use sixmark_http::HttpVersion;
+use sixmark_model::outcome::FailurePhase;
 use sixmark_model::tls::Facts;
 use sixmark_sys::driver::{Driver, Slot};
 
@@ -13,7 +13,7 @@ impl<D: Driver> Network<'_, D> {
     /// Begins the handshake of a connection that TCP has established: false where it needs none.
     pub(crate) fn begin_tls(&mut self, slot: Slot) -> Result<bool, Failure> {
         let connection = self.connections.get(slot);
-        connection.state = State::Opening(Phase::Tls);
+        connection.state = State::Opening(FailurePhase::Tls);
         let Some(session) = self.tls.as_mut().and_then(|tls| tls.session(connection.endpoint))
         else {
             return Ok(false);
@@ -55,7 +55,7 @@ impl<D: Driver> Network<'_, D> {
 
 /// Whether what TLS agreed on is the version that is to be spoken. HTTP/1.1 needs no agreement
 /// (RFC 9112, 9.2 of its own default; RFC 9113, 3.2 for HTTP/2).
-pub(super) fn agrees(version: Version, alpn: Option<&[u8]>) -> bool {
+pub(super) fn agrees(version: HttpVersion, alpn: Option<&[u8]>) -> bool {
     match alpn {
         Some(chosen) => chosen == version.alpn().as_bytes(),
         None => version.is_http1(),

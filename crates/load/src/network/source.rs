@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-use sixmark_model::plan::Source;
+use sixmark_model::plan::SourceAddresses;
 use sixmark_sys::driver::LocalAddress;
 use sixmark_units::family::{Family, PerFamily};
 
@@ -10,14 +10,18 @@ use sixmark_units::family::{Family, PerFamily};
 /// family's connections begin in the drawn order of the families and so keep step with nothing.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    pools: PerFamily<Vec<Source>>,
+    pools: PerFamily<Vec<SourceAddresses>>,
     turn: PerFamily<u64>,
     step: u64,
 }
 
 impl Sources {
     /// Worker number `worker` of `workers` takes every `workers`-th address.
-    pub(crate) fn new(pools: &PerFamily<Vec<Source>>, worker: u32, workers: u32) -> Sources {
+    pub(crate) fn new(
+        pools: &PerFamily<Vec<SourceAddresses>>,
+        worker: u32,
+        workers: u32,
+    ) -> Sources {
         let turn = PerFamily { ipv6: worker.into(), ipv4: worker.into() };
         Sources { pools: pools.clone(), turn, step: workers.into() }
     }
@@ -34,7 +38,7 @@ impl Sources {
 }
 
 /// The address number `turn` of a source, counted from its first and beginning again at the end.
-fn address(source: &Source, turn: u64) -> LocalAddress {
+fn address(source: &SourceAddresses, turn: u64) -> LocalAddress {
     match source.address {
         IpAddr::V4(first) => {
             let last_bits = low_bits(32 - u32::from(source.prefix)) as u32;
@@ -63,10 +67,10 @@ mod tests {
     use super::*;
 
     fn dealt(sources: &[(&str, u8)], family: Family, count: usize) -> Vec<String> {
-        let mut pools = PerFamily::<Vec<Source>>::default();
+        let mut pools = PerFamily::<Vec<SourceAddresses>>::default();
         pools[family] = sources
             .iter()
-            .map(|&(address, prefix)| Source {
+            .map(|&(address, prefix)| SourceAddresses {
                 address: address.parse().unwrap(),
                 prefix,
                 scope: 0,
@@ -88,7 +92,8 @@ mod tests {
 
     #[test]
     fn workers_do_not_share_addresses() {
-        let source = Source { address: "127.1.0.0".parse().unwrap(), prefix: 16, scope: 0 };
+        let source =
+            SourceAddresses { address: "127.1.0.0".parse().unwrap(), prefix: 16, scope: 0 };
         let pools = PerFamily { ipv6: vec![], ipv4: vec![source] };
         let mut dealt: Vec<_> = (0..2)
             .flat_map(|worker| {

@@ -10,7 +10,7 @@ mod http3;
 mod multiplexer;
 mod streams;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_http::http1::KnownHead;
 // What a response came to and who sees it, in whichever protocol.
 pub(super) use sixmark_http::http1::{Complete, Sight};
@@ -52,8 +52,8 @@ pub(super) struct Breach {
 }
 
 /// True where `version` is spoken over QUIC, so that connections need a [`QuicLink`].
-pub(super) fn is_over_quic(version: Version) -> bool {
-    version == Version::Http3
+pub(super) fn is_over_quic(version: HttpVersion) -> bool {
+    version == HttpVersion::Http3
 }
 
 impl Protocol {
@@ -61,9 +61,9 @@ impl Protocol {
     /// exchanges that wait, until the connection fails when it would begin its handshake.
     pub(super) fn new(http: &Http, link: Option<QuicLink>) -> Protocol {
         match http.version {
-            Version::Http1 => Protocol::default(),
-            Version::Http10 => Protocol::Serial(Http1::old()),
-            Version::Http2 | Version::Http3 => {
+            HttpVersion::Http1 => Protocol::default(),
+            HttpVersion::Http10 => Protocol::Serial(Http1::old()),
+            HttpVersion::Http2 | HttpVersion::Http3 => {
                 Protocol::Multiplexed(Streams::new(http.streams.get(), link))
             }
         }

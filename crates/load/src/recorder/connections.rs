@@ -66,7 +66,7 @@ impl Recorder {
     /// What TCP knew of a connection that is about to be closed.
     pub(crate) fn path(&mut self, family: Family, path: &TcpPath) {
         let &TcpPath { rtt, min_rtt, retransmitted, duplicates, delivered, mss } = path;
-        let path = tcp::Path { rtt, min_rtt, retransmitted, duplicates, delivered, mss };
+        let path = tcp::TcpSample { rtt, min_rtt, retransmitted, duplicates, delivered, mss };
         self.tally[family].tcp.record(&path);
     }
 

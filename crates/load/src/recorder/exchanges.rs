@@ -2,7 +2,7 @@
 
 use sixmark_http::http1::Complete;
 use sixmark_model::check::Mismatch;
-use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 
@@ -83,13 +83,13 @@ impl Recorder {
     ) {
         let since = end.saturating_sub(self.begin);
         self.tally[at.0].content.add(since, name, status, mismatch);
-        self.failed(at, exchange, Failure::new(Outcome::Content, Phase::Transfer));
+        self.failed(at, exchange, Failure::new(Outcome::Content, FailurePhase::Transfer));
     }
 
     /// A complete response came, and there was no room to keep what a check had to look at.
     pub(crate) fn unchecked(&mut self, at: (Family, usize), exchange: &Exchange) {
         let cause = Some(LocalCause::ContentLimit);
-        let failure = Failure { cause, ..Failure::new(Outcome::Local, Phase::Transfer) };
+        let failure = Failure { cause, ..Failure::new(Outcome::Local, FailurePhase::Transfer) };
         self.failed(at, exchange, failure);
     }
 

@@ -10,7 +10,7 @@ use sixmark_model::clocks::{Clocks, Timestamps};
 use sixmark_model::lapses::Lapses;
 use sixmark_model::plan::accept::AcceptStatus;
 use sixmark_model::tally::{Slice, Tally};
-use sixmark_model::truth::Book;
+use sixmark_model::truth::TruthBook;
 use sixmark_units::family::Family;
 
 use super::STALL;
@@ -197,9 +197,9 @@ impl Recorder {
     }
 
     /// All that was told of each, the measurement having ended at `last`.
-    pub(crate) fn end_trace(&mut self, last: u64) -> Book {
+    pub(crate) fn end_trace(&mut self, last: u64) -> TruthBook {
         let begin = self.begin;
-        self.trace.take().map_or_else(Book::default, |trace| trace.end(begin, last))
+        self.trace.take().map_or_else(TruthBook::default, |trace| trace.end(begin, last))
     }
 
     /// When the current slice ends.

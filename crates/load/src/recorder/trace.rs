@@ -1,7 +1,7 @@
 //! What is told of each connection and exchange one by one, for those who hold it against what packets
 //! say (`run --truth`).
 
-use sixmark_model::truth::{Book, Opened, Told};
+use sixmark_model::truth::{Opened, Told, TruthBook};
 use sixmark_sys::driver::Slot;
 use sixmark_wire::flow::Ends;
 
@@ -11,7 +11,7 @@ use crate::exchange::Exchange;
 /// What has been told.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
-    book: Book,
+    book: TruthBook,
     /// By slot: the number of its connection in the book, where it has one.
     numbers: Vec<Option<u32>>,
 }
@@ -48,7 +48,7 @@ impl Trace {
     }
 
     /// All of it, with when the measurement began and ended.
-    pub(super) fn end(mut self, begun: u64, last: u64) -> Book {
+    pub(super) fn end(mut self, begun: u64, last: u64) -> TruthBook {
         self.book.measured = begun..last.max(begun);
         self.book
     }

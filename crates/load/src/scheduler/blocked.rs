@@ -72,13 +72,13 @@ pub(super) fn is_long(stalled: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use sixmark_model::fixture::secure_plan;
-    use sixmark_model::plan::tls::Tls;
+    use sixmark_model::plan::tls::PlanTls;
 
     use super::*;
-    use crate::prepare::Prepared;
+    use crate::prepare::PreparedLoad;
 
     fn recorder(begin: u64) -> Recorder {
-        Recorder::new(begin, 0, &Prepared::new(&secure_plan(Tls::default())).unwrap())
+        Recorder::new(begin, 0, &PreparedLoad::new(&secure_plan(PlanTls::default())).unwrap())
     }
 
     #[test]

@@ -13,8 +13,8 @@ mod schedule;
 mod silence;
 mod steps;
 
-use sixmark_model::outcome::Phase;
-use sixmark_model::plan::{Load, Plan};
+use sixmark_model::outcome::FailurePhase;
+use sixmark_model::plan::{LoadPlan, Plan};
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 
@@ -252,7 +252,7 @@ fn batcher(plan: &Plan, permits: usize) -> Batcher {
 }
 
 /// When a load ends whose measurement begins then.
-pub(super) fn end_of(load: &Load, measure_from: u64) -> u64 {
+pub(super) fn end_of(load: &LoadPlan, measure_from: u64) -> u64 {
     load.duration.map_or(u64::MAX, |duration| measure_from + duration.as_nanos() as u64)
 }
 
@@ -261,7 +261,7 @@ fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
     let Turn { counted, due, waited, request, .. } = *turn;
     Exchange {
         slot,
-        phase: Phase::Send,
+        phase: FailurePhase::Send,
         counted,
         due,
         waited,

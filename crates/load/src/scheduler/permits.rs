@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sixmark_model::chain::{Chain, Links};
+use sixmark_model::chain::{Links, RedirectChain};
 
 use super::batcher::Batcher;
 use crate::exchange::{Exchange, Permit};
@@ -14,7 +14,7 @@ pub(crate) struct Permits {
     exchanges: Vec<Exchange>,
     vacant: Vec<Permit>,
     links: Links,
-    in_flight: Chain,
+    in_flight: RedirectChain,
     /// Permits without an exchange, and those of them that rest until these times.
     free: usize,
     resting: VecDeque<u64>,
@@ -28,7 +28,7 @@ impl Permits {
             exchanges: Vec::new(),
             vacant: Vec::new(),
             links: Links::default(),
-            in_flight: Chain::default(),
+            in_flight: RedirectChain::default(),
             free: count,
             resting: VecDeque::new(),
             batcher,

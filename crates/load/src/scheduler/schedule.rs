@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_model::mix::{Deal, Mix, share};
+use sixmark_model::mix::{Deal, FamilyMix, share};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
@@ -29,7 +29,7 @@ const SHIFT_AFTER: u64 = 4;
 /// One worker's part of the run's schedule.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    mix: Mix,
+    mix: FamilyMix,
     deals: PerFamily<Deal>,
     /// Exchanges still to be drawn; no end where absent.
     left: Option<u64>,
@@ -58,7 +58,7 @@ impl Schedule {
             return Schedule::alone(prepared, worker, LONE);
         };
         let (position, count) = share(total, load.threads.get().into(), worker.into());
-        let mix = Mix::new(prepared.plan.ratio, prepared.plan.seed, Some(total));
+        let mix = FamilyMix::new(prepared.plan.ratio, prepared.plan.seed, Some(total));
         Schedule::of(prepared, worker, mix.starting_at(position), Some(count))
     }
 
@@ -69,10 +69,10 @@ impl Schedule {
 
     fn alone(prepared: &PreparedLoad, worker: u32, stream: u64) -> Schedule {
         let seed = Random::new(prepared.plan.seed, stream + u64::from(worker)).bits();
-        Schedule::of(prepared, worker, Mix::new(prepared.plan.ratio, seed, None), None)
+        Schedule::of(prepared, worker, FamilyMix::new(prepared.plan.ratio, seed, None), None)
     }
 
-    fn of(prepared: &PreparedLoad, worker: u32, mix: Mix, left: Option<u64>) -> Schedule {
+    fn of(prepared: &PreparedLoad, worker: u32, mix: FamilyMix, left: Option<u64>) -> Schedule {
         let plan = &prepared.plan;
         let deal = |family: Family| {
             let weights: Vec<f64> = prepared.of_family[family].iter().map(|&(_, w)| w).collect();

@@ -2,7 +2,7 @@
 //! timeouts.
 
 use sixmark_model::outcome::Outcome;
-use sixmark_model::plan::Load;
+use sixmark_model::plan::LoadPlan;
 use sixmark_model::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
@@ -30,7 +30,7 @@ pub(crate) struct Silence {
 
 impl Silence {
     /// Nobody was asked yet. `enough` attempts to connect are.
-    pub(super) fn new(load: &Load, enough: u64) -> Silence {
+    pub(super) fn new(load: &LoadPlan, enough: u64) -> Silence {
         let (counted, since) = (load.requests.is_some(), PerFamily::from_fn(|_| u64::MAX));
         Silence {
             established: 0,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use sixmark_model::mix::Part;
+use sixmark_model::mix::EvenShare;
 use sixmark_model::plan::Plan;
-use sixmark_model::plan::tls::Share;
+use sixmark_model::plan::tls::Millionths;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::failure::Failure;
@@ -19,13 +19,13 @@ use super::store::{Inward, Store};
 /// What one worker makes its sessions of. Nothing of it is another worker's.
 #[derive(Debug)]
 pub struct Client {
-    endpoints: Vec<Option<Endpoint>>,
-    turns: PerFamily<Part>,
+    endpoints: Vec<Option<TlsEndpoint>>,
+    turns: PerFamily<EvenShare>,
 }
 
 /// One address of one `https://` target.
 #[derive(Debug)]
-struct Endpoint {
+struct TlsEndpoint {
     name: ServerName<'static>,
     family: Family,
     full: Arc<ClientConfig>,
@@ -44,7 +44,7 @@ impl Client {
         let endpoints: Vec<_> =
             all.map(|(family, target)| endpoint(setup, &own, family, target)).collect();
         warm_up(endpoints.iter().flatten().next());
-        Client { endpoints, turns: PerFamily::from_fn(|_| Part::new(setup.resume)) }
+        Client { endpoints, turns: PerFamily::from_fn(|_| EvenShare::new(setup.resume)) }
     }
 
     /// A session for a new connection to endpoint number `endpoint`; none where that has no TLS. It
@@ -74,7 +74,7 @@ impl Client {
 
 /// Makes a first flight for nobody: what the library does once for each thread (gathering entropy
 /// takes it tens of milliseconds) must not be told as the time of the first handshake.
-fn warm_up(endpoint: Option<&Endpoint>) {
+fn warm_up(endpoint: Option<&TlsEndpoint>) {
     let Some(endpoint) = endpoint else { return };
     if let Ok(mut session) = Session::new(&endpoint.full, &endpoint.name, None) {
         // Where it fails so will the first handshake, which counts it.
@@ -101,10 +101,10 @@ fn endpoint(
     own: &Arc<ClientConfig>,
     family: Family,
     target: usize,
-) -> Option<Endpoint> {
+) -> Option<TlsEndpoint> {
     let name = setup.names.get(target)?.clone()?;
-    if setup.resume == Share::NONE {
-        return Some(Endpoint { name, family, full: own.clone(), again: None });
+    if setup.resume == Millionths::NONE {
+        return Some(TlsEndpoint { name, family, full: own.clone(), again: None });
     }
     let store = Arc::new(Store::default());
     let with = |resumption| {
@@ -114,5 +114,5 @@ fn endpoint(
     };
     let full = with(Resumption::store(Arc::new(Inward(store.clone()))));
     let again = with(Resumption::store(store.clone()));
-    Some(Endpoint { name, family, full, again: Some((again, store)) })
+    Some(TlsEndpoint { name, family, full, again: Some((again, store)) })
 }

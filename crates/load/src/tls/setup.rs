@@ -11,7 +11,7 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use sixmark_model::plan::Plan;
-use sixmark_model::plan::tls::{Share, Tls, Version};
+use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
 use sixmark_wire::x509;
 
 use super::names;
@@ -23,7 +23,7 @@ use sixmark_machine::Error;
 pub struct Setup {
     /// Without resumption.
     pub(super) config: Arc<ClientConfig>,
-    pub(super) resume: Share,
+    pub(super) resume: Millionths,
     /// The names of the plan's targets, in their order.
     pub(super) names: Arc<[Option<ServerName<'static>>]>,
 }
@@ -48,7 +48,7 @@ fn server_name(text: &str) -> Result<ServerName<'static>, Error> {
     })
 }
 
-fn config(tls: &Tls) -> Result<ClientConfig, Error> {
+fn config(tls: &PlanTls) -> Result<ClientConfig, Error> {
     let provider = Arc::new(provider(tls)?);
     let verifier = verifier(tls, &provider)?;
     let built = ClientConfig::builder_with_provider(provider.clone())
@@ -67,7 +67,7 @@ fn config(tls: &Tls) -> Result<ClientConfig, Error> {
 }
 
 /// Suites of a version that is not spoken are left out, so that asking for nothing else is told.
-fn provider(tls: &Tls) -> Result<CryptoProvider, Error> {
+fn provider(tls: &PlanTls) -> Result<CryptoProvider, Error> {
     let mut provider = aws_lc_rs::default_provider();
     if !tls.ciphers.is_empty() {
         provider.cipher_suites = names::ciphers(&tls.ciphers).map_err(Error::Usage)?;
@@ -85,24 +85,24 @@ fn provider(tls: &Tls) -> Result<CryptoProvider, Error> {
 
 static BOTH: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
 
-fn named(only: Option<Version>) -> &'static str {
+fn named(only: Option<TlsVersion>) -> &'static str {
     match only {
         None => "TLS 1.2 or 1.3",
-        Some(Version::V13) => "TLS 1.3, which --tls or --http3 asks for",
-        Some(Version::V12) => "TLS 1.2, which --tls asks for",
+        Some(TlsVersion::V13) => "TLS 1.3, which --tls or --http3 asks for",
+        Some(TlsVersion::V12) => "TLS 1.2, which --tls asks for",
     }
 }
 
-fn versions(only: Option<Version>) -> &'static [&'static SupportedProtocolVersion] {
+fn versions(only: Option<TlsVersion>) -> &'static [&'static SupportedProtocolVersion] {
     match only {
         None => &BOTH,
-        Some(Version::V13) => &BOTH[..1],
-        Some(Version::V12) => &BOTH[1..],
+        Some(TlsVersion::V13) => &BOTH[..1],
+        Some(TlsVersion::V12) => &BOTH[1..],
     }
 }
 
 fn verifier(
-    tls: &Tls,
+    tls: &PlanTls,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
     if tls.insecure {
@@ -147,7 +147,7 @@ fn system_roots() -> Result<RootCertStore, Error> {
 
 fn own_certificate(
     file: &str,
-    tls: &Tls,
+    tls: &PlanTls,
     provider: &CryptoProvider,
 ) -> Result<Arc<dyn ResolvesClientCert>, Error> {
     let chain = certificates("--cert", file)?;

@@ -1,6 +1,6 @@
 //! How exchanges and connections end that do not end well.
 
-use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::Worker;
@@ -38,7 +38,9 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.network.connections.get(slot);
         let others = outcome == Outcome::Timeout && connection.in_flight > 1;
         match (connection.state, &connection.protocol) {
-            (_, Protocol::Serial(_)) => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
+            (_, Protocol::Serial(_)) => {
+                self.break_off(slot, Failure::new(outcome, FailurePhase::Connect))
+            }
             (State::Open, _) => self.cut_off_stream(slot, permit, outcome),
             // Those that joined it later have their time still before them.
             (State::Opening(phase), _) if others => {
@@ -46,7 +48,7 @@ impl<D: Driver> Worker<'_, D> {
                 connection.retiring = true;
                 self.lose(permit, Failure::new(outcome, phase));
             }
-            _ => self.break_off(slot, Failure::new(outcome, Phase::Connect)),
+            _ => self.break_off(slot, Failure::new(outcome, FailurePhase::Connect)),
         }
     }
 
@@ -57,7 +59,7 @@ impl<D: Driver> Worker<'_, D> {
             (State::Opening(phase), _) => phase,
             (_, Protocol::Serial(machine)) => self.scheduler.permits.get(machine.permit()).phase,
             // Any but the connect's: each exchange is counted in its own.
-            (_, Protocol::Multiplexed(_)) => Phase::Transfer,
+            (_, Protocol::Multiplexed(_)) => FailurePhase::Transfer,
         };
         let outcome = errno::outcome(errno, phase);
         self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
@@ -66,14 +68,14 @@ impl<D: Driver> Worker<'_, D> {
     /// This host has no address from which the connection could begin.
     pub(super) fn without_source(&mut self, slot: Slot, errno: i32) {
         let (errno, cause) = (Some(errno), Some(LocalCause::NoSource));
-        let failure = Failure::new(Outcome::Local, Phase::Connect);
+        let failure = Failure::new(Outcome::Local, FailurePhase::Connect);
         self.break_off(slot, Failure { errno, cause, ..failure });
     }
 
     /// What came on a connection breaks the rules of its protocol.
     pub(super) fn break_for_breach(&mut self, slot: Slot, breach: Breach) {
         // The exchanges' own phases count, or the connection's where it is not open.
-        let failure = Failure::violation(breach.own_limit, Phase::Transfer);
+        let failure = Failure::violation(breach.own_limit, FailurePhase::Transfer);
         self.recorder.breach = Some(breach.text);
         self.break_off(slot, Failure { code: breach.code, ..failure });
         self.recorder.breach = None;
@@ -88,7 +90,7 @@ impl<D: Driver> Worker<'_, D> {
         let counted = connection.counted || (quic && measured);
         // What the end of the run cuts off has not failed.
         let failed = failure.outcome != Outcome::Abandoned;
-        if counted && failed && connection.state == State::Opening(Phase::Tls) {
+        if counted && failed && connection.state == State::Opening(FailurePhase::Tls) {
             self.recorder.tally[connection.family].tls.failed(None);
         }
         self.give_up(slot, failure);
@@ -132,7 +134,7 @@ impl<D: Driver> Worker<'_, D> {
         self.requests.let_go(permit);
         // With TLS 1.3 a server may refuse a client's certificate only after the handshake.
         match (failure.phase, failure.outcome) {
-            (Phase::Connect | Phase::Tls, _) | (_, Outcome::Tls) => {
+            (FailurePhase::Connect | FailurePhase::Tls, _) | (_, Outcome::Tls) => {
                 self.scheduler.rest(permit, now)
             }
             _ => self.scheduler.give_back(permit, now),

@@ -2,7 +2,7 @@
 //! to where the response leads.
 
 use sixmark_model::check::Rejection;
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
@@ -39,9 +39,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         if exchange.counted {
             let waited = exchange.first.is_none_or(|first| first > deadline);
             let phase = match () {
-                () if waited && exchange.sent > deadline => Phase::Send,
-                () if waited => Phase::Wait,
-                () => Phase::Transfer,
+                () if waited && exchange.sent > deadline => FailurePhase::Send,
+                () if waited => FailurePhase::Wait,
+                () => FailurePhase::Transfer,
             };
             let from = self.network.connections.get(slot).counted_at();
             self.recorder.failed(from, exchange, Failure::new(Outcome::Timeout, phase));

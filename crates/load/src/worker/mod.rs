@@ -20,7 +20,7 @@ use sixmark_model::lapses::Lapses;
 use sixmark_model::mix::share;
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::{Slice, Tally};
-use sixmark_model::truth::Book;
+use sixmark_model::truth::TruthBook;
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::builder::RequestBuilder;
@@ -89,7 +89,7 @@ pub struct Report {
     /// What the worker itself did to them.
     pub lapses: Lapses,
     /// Every connection and exchange, where anybody asked.
-    pub book: Book,
+    pub book: TruthBook,
 }
 
 impl<'a, D: Driver> Worker<'a, D> {

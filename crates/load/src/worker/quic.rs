@@ -1,7 +1,7 @@
 //! Connections of QUIC: when their handshake is over, what comes on them, and when they fail.
 
 use quinn_proto::{ConnectionError, Event, TransportErrorCode};
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::tls::{Cause, Reason};
 use sixmark_sys::driver::{Driver, Slot};
 
@@ -15,7 +15,7 @@ impl<D: Driver> Worker<'_, D> {
     /// The socket of a connection is there.
     pub(super) fn shake_hands_quic(&mut self, slot: Slot) {
         if !self.network.begin_quic_handshake(slot) {
-            self.break_off(slot, Failure::new(Outcome::Local, Phase::Tls));
+            self.break_off(slot, Failure::new(Outcome::Local, FailurePhase::Tls));
         }
     }
 
@@ -66,7 +66,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         match facts.is_some_and(|facts| self.network.fits_quic(&facts)) {
             true => self.established(slot),
-            false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
+            false => self.give_up(slot, Failure::new(Outcome::Protocol, FailurePhase::Tls)),
         }
     }
 
@@ -88,7 +88,7 @@ impl<D: Driver> Worker<'_, D> {
             let cause = failed.unwrap_or(Cause { reason: Reason::Alert, alert });
             self.recorder.tls_failed(self.network.connections.get(slot), cause);
         }
-        let failure = Failure { code, ..Failure::new(outcome, Phase::Tls) };
+        let failure = Failure { code, ..Failure::new(outcome, FailurePhase::Tls) };
         match outcome {
             Outcome::Tls => self.give_up(slot, failure),
             _ => self.break_off(slot, failure),

@@ -1,6 +1,6 @@
 //! Connections through TLS: when their handshake is over, what comes through it, and when it fails.
 
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
@@ -74,7 +74,7 @@ impl<D: Driver> Worker<'_, D> {
         match self.network.fits(slot) {
             true => self.established(slot),
             // The server speaks, but not this.
-            false => self.give_up(slot, Failure::new(Outcome::Protocol, Phase::Tls)),
+            false => self.give_up(slot, Failure::new(Outcome::Protocol, FailurePhase::Tls)),
         }
     }
 
@@ -86,7 +86,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.network.last_words(slot, &mut self.recorder);
         let code = failure.cause.alert.map(u64::from);
-        self.give_up(slot, Failure { code, ..Failure::new(Outcome::Tls, Phase::Tls) });
+        self.give_up(slot, Failure { code, ..Failure::new(Outcome::Tls, FailurePhase::Tls) });
     }
 
     pub(super) fn state(&mut self, slot: Slot) -> State {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sixmark_model::clocks::Timestamps;
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::plan;
 use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 
@@ -109,7 +109,7 @@ impl<D: Driver> Worker<'_, D> {
             return;
         }
         let exchange = self.scheduler.permits.get(machine.permit());
-        if exchange.phase == Phase::Wait {
+        if exchange.phase == FailurePhase::Wait {
             exchange.sent = at;
         }
     }
@@ -175,7 +175,7 @@ impl<D: Driver> Worker<'_, D> {
     /// A complete response is here; `more` says that bytes came after it.
     fn complete(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete, more: bool) {
         // A request that was not sent whole leaves the connection in the middle of it.
-        let whole = self.scheduler.permits.get(permit).phase != Phase::Send;
+        let whole = self.scheduler.permits.get(permit).phase != FailurePhase::Send;
         self.conclude(slot, permit, at, complete);
         let connection = self.network.connections.get(slot);
         let last = is_last(&self.prepared.plan.connection, connection.requests);
@@ -199,7 +199,7 @@ impl<D: Driver> Worker<'_, D> {
         let secure = connection.send_buffer.as_ref().is_some_and(|buffer| buffer.tls.is_some());
         match (connection.state, &mut connection.protocol) {
             _ if connection.in_flight == 0 => self.close(slot, Close::Orderly),
-            (State::Opening(Phase::Tls), _) => self.fail(slot, Outcome::Tls),
+            (State::Opening(FailurePhase::Tls), _) => self.fail(slot, Outcome::Tls),
             (_, Protocol::Multiplexed(_)) => self.fail(slot, Outcome::Truncated),
             // Only what TLS says of the end can be believed (RFC 9112, 9.8).
             (_, Protocol::Serial(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
@@ -219,7 +219,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn fail(&mut self, slot: Slot, outcome: Outcome) {
-        self.break_off(slot, Failure::new(outcome, Phase::Connect));
+        self.break_off(slot, Failure::new(outcome, FailurePhase::Connect));
     }
 }
 

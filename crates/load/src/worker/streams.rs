@@ -2,7 +2,7 @@
 
 use quinn_proto::StreamEvent;
 use sixmark_http::observer::{Answer, Loss};
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
@@ -158,7 +158,7 @@ impl<D: Driver> Worker<'_, D> {
             return self.lose_by(permit, Outcome::Reset, code);
         }
         // What was heard of it is no part of what comes now.
-        (exchange.phase, exchange.first) = (Phase::Send, None);
+        (exchange.phase, exchange.first) = (FailurePhase::Send, None);
         if exchange.counted {
             let family = self.network.connections.get(slot).family;
             self.recorder.tally[family].resent += 1;

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 use std::thread;
 
 use sixmark_model::comparison::judge::compare;
-use sixmark_model::comparison::{Compared, Pair, Settings, Stretch, Verdict};
+use sixmark_model::comparison::{BlockPair, Compared, Settings, Stretch, Verdict};
 use sixmark_units::random::Random;
 
 use crate::design::Design;
@@ -100,8 +100,8 @@ impl Trial {
     fn once(self, seed: u64) -> Outcome {
         let mut random = Random::new(seed, 1_000);
         let noise = self.design.pairs(self.noise, self.pairs, self.spread, &mut random);
-        let pair = |&(a, b): &(f64, f64)| Pair { a: side(a + self.effect), b: side(b) };
-        let pairs: Vec<Pair> = noise.iter().map(pair).collect();
+        let pair = |&(a, b): &(f64, f64)| BlockPair { a: side(a + self.effect), b: side(b) };
+        let pairs: Vec<BlockPair> = noise.iter().map(pair).collect();
         let settings = Settings { resamples: 1, ..Settings::usual(seed) };
         let found = compare(("a", "b"), &pairs, 0, &settings);
         // The first is the primary one: the median response time.

@@ -3,7 +3,7 @@
 use std::ops::AddAssign;
 
 use sixmark_model::comparison::judge::compare;
-use sixmark_model::comparison::{Comparison, Pair, Settings, Stretch, Verdict};
+use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch, Verdict};
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::random::Random;
@@ -68,8 +68,8 @@ impl Whole {
         let mut random = Random::new(seed, 2_000);
         let noise = self.design.pairs(self.noise, self.pairs, self.spread, &mut random);
         let mut side = |level: f64| stretch(level, &mut random);
-        let pair = |&(a, b): &(f64, f64)| Pair { a: side(a + self.effect), b: side(b) };
-        let pairs: Vec<Pair> = noise.iter().map(pair).collect();
+        let pair = |&(a, b): &(f64, f64)| BlockPair { a: side(a + self.effect), b: side(b) };
+        let pairs: Vec<BlockPair> = noise.iter().map(pair).collect();
         let settings = Settings { resamples: 2_000, ..Settings::usual(seed) };
         self.outcomes(&compare(("a", "b"), &pairs, 0, &settings))
     }

@@ -16,12 +16,12 @@ const MOST_PATTERN: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Expect {
     text: Arc<str>,
-    pub(super) what: What,
+    pub(super) what: ExpectedPart,
 }
 
 /// What is compared.
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum ExpectedPart {
     Status(Vec<(u16, u16)>),
     Sha256([u8; 32]),
     Size(u64),
@@ -47,19 +47,19 @@ impl Expect {
     pub(super) fn needs(&self) -> Needs {
         let nothing = Needs::default();
         match self.what {
-            What::Status(_) | What::Unknown => nothing,
-            What::Header { .. } => Needs { fields: true, ..nothing },
-            What::Size(_) => Needs { content: true, ..nothing },
+            ExpectedPart::Status(_) | ExpectedPart::Unknown => nothing,
+            ExpectedPart::Header { .. } => Needs { fields: true, ..nothing },
+            ExpectedPart::Size(_) => Needs { content: true, ..nothing },
             // The coding is a field.
-            What::Sha256(_) => Needs { fields: true, content: true, hash: true, ..nothing },
-            What::Json { .. } | What::Body(_) => {
+            ExpectedPart::Sha256(_) => Needs { fields: true, content: true, hash: true, ..nothing },
+            ExpectedPart::Json { .. } | ExpectedPart::Body(_) => {
                 Needs { fields: true, content: true, whole: true, ..nothing }
             }
         }
     }
 
     pub(super) fn of_document(text: &str) -> Expect {
-        text.parse().unwrap_or_else(|_| Expect { text: text.into(), what: What::Unknown })
+        text.parse().unwrap_or_else(|_| Expect { text: text.into(), what: ExpectedPart::Unknown })
     }
 }
 
@@ -85,9 +85,9 @@ impl FromStr for Expect {
     }
 }
 
-fn what(text: &str) -> Result<What, String> {
+fn what(text: &str) -> Result<ExpectedPart, String> {
     if let Some(pattern) = text.strip_prefix("body~") {
-        return pattern_of(pattern).map(What::Body);
+        return pattern_of(pattern).map(ExpectedPart::Body);
     }
     let (name, value) = text.split_once('=').ok_or_else(unknown)?;
     if let Some(pointer) = name.strip_prefix("json:") {
@@ -97,11 +97,13 @@ fn what(text: &str) -> Result<What, String> {
         return header(name, value);
     }
     match name {
-        "status" => value.split(',').map(statuses).collect::<Result<_, _>>().map(What::Status),
-        "sha256" => hash(value).map(What::Sha256),
+        "status" => {
+            value.split(',').map(statuses).collect::<Result<_, _>>().map(ExpectedPart::Status)
+        }
+        "sha256" => hash(value).map(ExpectedPart::Sha256),
         "size" => {
             let size = value.parse().map_err(|_| "a size is a whole number of bytes".to_owned())?;
-            Ok(What::Size(size))
+            Ok(ExpectedPart::Size(size))
         }
         _ => Err(unknown()),
     }
@@ -156,7 +158,7 @@ fn hash(text: &str) -> Result<[u8; 32], String> {
 }
 
 /// RFC 6901: the empty pointer is the whole document, every other begins with `/`.
-fn json(pointer: &str, value: &str) -> Result<What, String> {
+fn json(pointer: &str, value: &str) -> Result<ExpectedPart, String> {
     if !(pointer.is_empty() || pointer.starts_with('/')) {
         return Err("a pointer begins with /, as in json:/items/0/name=x".to_owned());
     }
@@ -165,7 +167,7 @@ fn json(pointer: &str, value: &str) -> Result<What, String> {
     }
     // What is no JSON is a string: quotes inside of quotes are hard to type.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-    Ok(What::Json { pointer: pointer.to_owned(), value })
+    Ok(ExpectedPart::Json { pointer: pointer.to_owned(), value })
 }
 
 fn pattern_of(pattern: &str) -> Result<Regex, String> {
@@ -181,7 +183,7 @@ fn pattern_of(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-fn header(name: &str, value: &str) -> Result<What, String> {
+fn header(name: &str, value: &str) -> Result<ExpectedPart, String> {
     let (name, value) = sixmark_http::http1::request::parse_header(&format!("{name}: {value}"))?;
-    Ok(What::Header { name, value })
+    Ok(ExpectedPart::Header { name, value })
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::decode::decode;
-use super::expect::{Expect, What};
+use super::expect::{Expect, ExpectedPart};
 use super::{Checks, KeptContent, MOST_CONTENT, Mismatch, Rejection, pointer, shown};
 
 /// A value of JSON whose text is longer than this, and much longer than the expected one's, is another
@@ -32,7 +32,7 @@ pub struct Inspection {
 }
 
 /// Content as the checks see it, or why they can't.
-type Seen<'a> = Result<Cow<'a, [u8]>, String>;
+type SeenContent<'a> = Result<Cow<'a, [u8]>, String>;
 
 impl Inspection {
     /// A response begins, whatever became of the last.
@@ -62,7 +62,7 @@ impl Inspection {
             self.codings.push_str(&String::from_utf8_lossy(value));
         }
         for (number, expect) in checks.list().iter().enumerate() {
-            if matches!(&expect.what, What::Header { name: wanted, .. }
+            if matches!(&expect.what, ExpectedPart::Header { name: wanted, .. }
                 if name.eq_ignore_ascii_case(wanted.as_bytes()))
             {
                 self.add(number, value);
@@ -126,20 +126,22 @@ impl Inspection {
                 return Err(Rejection::Unchecked);
             }
             let found = match &expect.what {
-                What::Status(ranges) => of_status(ranges, status),
-                What::Size(size) => unless(self.size == *size, || self.size.to_string()),
-                What::Header { value, .. } => self.of_field(number, value),
-                What::Sha256(expected) if self.is_coded() => {
+                ExpectedPart::Status(ranges) => of_status(ranges, status),
+                ExpectedPart::Size(size) => unless(self.size == *size, || self.size.to_string()),
+                ExpectedPart::Header { value, .. } => self.of_field(number, value),
+                ExpectedPart::Sha256(expected) if self.is_coded() => {
                     seen().and_then(|content| of_hash(expected, &Sha256::digest(content).into()))
                 }
-                What::Sha256(expected) => of_hash(expected, &self.hash.clone().finalize().into()),
-                What::Json { pointer, value } => {
+                ExpectedPart::Sha256(expected) => {
+                    of_hash(expected, &self.hash.clone().finalize().into())
+                }
+                ExpectedPart::Json { pointer, value } => {
                     seen().and_then(|content| of_json(content, pointer, value))
                 }
-                What::Body(pattern) => {
+                ExpectedPart::Body(pattern) => {
                     seen().and_then(|content| unless(pattern.is_match(content), || shown(content)))
                 }
-                What::Unknown => Ok(()),
+                ExpectedPart::Unknown => Ok(()),
             };
             found.map_err(|found| Rejection::Mismatch(mismatch(expect, found)))?;
         }
@@ -148,13 +150,16 @@ impl Inspection {
 
     fn is_of_whole(&self, expect: &Expect) -> bool {
         match expect.what {
-            What::Json { .. } | What::Body(_) => true,
-            What::Sha256(_) => self.is_coded(),
-            What::Status(_) | What::Size(_) | What::Header { .. } | What::Unknown => false,
+            ExpectedPart::Json { .. } | ExpectedPart::Body(_) => true,
+            ExpectedPart::Sha256(_) => self.is_coded(),
+            ExpectedPart::Status(_)
+            | ExpectedPart::Size(_)
+            | ExpectedPart::Header { .. }
+            | ExpectedPart::Unknown => false,
         }
     }
 
-    fn seen(&self) -> Seen<'_> {
+    fn seen(&self) -> SeenContent<'_> {
         if self.is_too_long() {
             return Err(format!("{} bytes of content, more than {MOST_CONTENT}", self.size));
         }

@@ -90,7 +90,7 @@ impl Checks {
 
     /// True where one of them is of the status.
     pub fn look_at_status(&self) -> bool {
-        self.list.iter().any(|expect| matches!(expect.what, expect::What::Status(_)))
+        self.list.iter().any(|expect| matches!(expect.what, expect::ExpectedPart::Status(_)))
     }
 
     /// True where there is nothing to check.

@@ -2,7 +2,7 @@
 //!
 //! A *block* is one short stretch of load. Requests inside a stretch are correlated, so that only
 //! whole blocks are counted as independent: a stretch of side A and the stretch of side B nearest
-//! to it make a [`Pair`], and each pair has one effect, the logarithm of A's figure over B's.
+//! to it make a [`BlockPair`], and each pair has one effect, the logarithm of A's figure over B's.
 
 pub mod judge;
 pub mod result;
@@ -82,7 +82,7 @@ impl Stretch {
 
 /// A stretch of each side, next to each other in time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pair {
+pub struct BlockPair {
     /// The side that is judged.
     pub a: Stretch,
     /// What it is judged against.
@@ -109,8 +109,7 @@ impl AddAssign<&Stretch> for Stretch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", schemars(rename = "ComparisonKind"))]
-pub enum Kind {
+pub enum ComparisonKind {
     /// One side at a time, in turns.
     Isolated,
 }
@@ -185,7 +184,7 @@ impl Verdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// How the sides shared the time.
-    pub kind: Kind,
+    pub kind: ComparisonKind,
     /// The name of the side that is judged: `ipv6` where nobody chose another.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub a: String,
@@ -227,7 +226,7 @@ pub struct Compared {
     /// The same of side B. As far as there is a ratio, it is that of `a` to `b`.
     pub b: Option<f64>,
     /// How the effect was estimated.
-    pub method: Method,
+    pub method: EffectMethod,
     /// A over B; null of failures, and of what was refused.
     pub ratio: Option<Estimate>,
     /// A minus B, in the metric's unit; of failures the difference of the shares; null of what was
@@ -283,8 +282,7 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", schemars(rename = "EffectMethod"))]
-pub enum Method {
+pub enum EffectMethod {
     /// Hodges and Lehmann's estimate over the effects of the pairs, Wilcoxon's signed-rank test.
     Blocks,
     /// The quantile of all blocks of a side together, pairs drawn anew, and sides exchanged within

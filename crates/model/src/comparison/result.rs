@@ -33,9 +33,9 @@ pub struct ComparisonResult {
     /// Decides the order of blocks where that is random, arrivals, and what resampling draws.
     pub seed: u64,
     /// How the blocks follow one another.
-    pub schedule: Schedule,
+    pub schedule: BlockSchedule,
     /// a: the side that is judged. b: what it is judged against.
-    pub sides: Sides,
+    pub sides: ComparedSides,
     /// Every block, in the order in which they were measured.
     pub blocks: Vec<Block>,
     /// What they say.
@@ -57,12 +57,12 @@ pub struct ComparisonResult {
 /// How blocks follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Schedule {
+pub struct BlockSchedule {
     /// Pairs asked for.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub pairs: u32,
     /// Which side of a pair comes first.
-    pub order: Order,
+    pub order: BlockOrder,
     /// How long a block is measured, seconds; null where it ends by its requests.
     pub block_s: Option<f64>,
     /// After how many requests a block ends; null where it ends by its time.
@@ -76,8 +76,7 @@ pub struct Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", schemars(rename = "BlockOrder"))]
-pub enum Order {
+pub enum BlockOrder {
     /// ABBA, then BAAB, and again: what drifts evenly hits both sides alike.
     Abba,
     /// Drawn for each pair, by the seed.
@@ -87,7 +86,7 @@ pub enum Order {
 /// Both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Sides<T = Side> {
+pub struct ComparedSides<T = ComparedSide> {
     /// The side that is judged.
     pub a: T,
     /// What it is judged against.
@@ -97,7 +96,7 @@ pub struct Sides<T = Side> {
 /// One side: what was loaded, and its figures over all blocks that were compared.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Side {
+pub struct ComparedSide {
     /// What it is called: `ipv6`, `ipv4`, or as it was written on the command line.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub name: String,

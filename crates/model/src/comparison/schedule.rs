@@ -1,11 +1,11 @@
 //! In which order the blocks of two sides follow one another.
 
-use super::result::{Order, Schedule, SideName};
+use super::result::{BlockOrder, BlockSchedule, SideName};
 use sixmark_units::random::Random;
 
 /// One block to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct BlockTurn {
     /// Which side it is of.
     pub side: SideName,
     /// The pair it belongs to, from 0; none of a warm-up.
@@ -22,39 +22,39 @@ const ABBA_BAAB: [bool; 4] = [true, false, false, true];
 const STREAM: u64 = 0x0b10_c450;
 
 /// All blocks in order: those of the warm-up first, then pair after pair.
-pub fn turns(schedule: &Schedule, seed: u64) -> Vec<Turn> {
+pub fn turns(schedule: &BlockSchedule, seed: u64) -> Vec<BlockTurn> {
     let warm_up = (0..schedule.warm_up_blocks).map(|number| (number % 2 == 0, None));
     let mut random = Random::new(seed, STREAM);
     let pairs = (0..schedule.pairs).map(|number| {
         let a_first = match schedule.order {
-            Order::Abba => ABBA_BAAB[number as usize % ABBA_BAAB.len()],
-            Order::Random => random.bits() >> 63 == 0,
+            BlockOrder::Abba => ABBA_BAAB[number as usize % ABBA_BAAB.len()],
+            BlockOrder::Random => random.bits() >> 63 == 0,
         };
         (a_first, Some(number))
     });
     warm_up.chain(pairs).flat_map(|(a_first, pair)| both(a_first, pair)).collect()
 }
 
-fn both(a_first: bool, pair: Option<u32>) -> [Turn; 2] {
+fn both(a_first: bool, pair: Option<u32>) -> [BlockTurn; 2] {
     let sides = if a_first { [SideName::A, SideName::B] } else { [SideName::B, SideName::A] };
-    sides.map(|side| Turn { side, pair })
+    sides.map(|side| BlockTurn { side, pair })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn schedule(pairs: u32, order: Order) -> Schedule {
-        Schedule { pairs, order, block_s: Some(1.0), block_requests: None, warm_up_blocks: 1 }
+    fn schedule(pairs: u32, order: BlockOrder) -> BlockSchedule {
+        BlockSchedule { pairs, order, block_s: Some(1.0), block_requests: None, warm_up_blocks: 1 }
     }
 
-    fn written(turns: &[Turn]) -> String {
+    fn written(turns: &[BlockTurn]) -> String {
         turns.iter().map(|turn| if turn.side == SideName::A { 'A' } else { 'B' }).collect()
     }
 
     #[test]
     fn pairs_come_as_abba_and_baab_in_turns_after_a_warm_up() {
-        let turns = turns(&schedule(6, Order::Abba), 1);
+        let turns = turns(&schedule(6, BlockOrder::Abba), 1);
         assert_eq!(written(&turns), "AB".to_owned() + "ABBA" + "BAAB" + "ABBA");
         let pairs: Vec<_> = turns.iter().map(|turn| turn.pair).collect();
         assert_eq!(pairs[..4], [None, None, Some(0), Some(0)]);
@@ -63,9 +63,9 @@ mod tests {
 
     #[test]
     fn a_linear_drift_cancels_in_every_two_pairs() {
-        let turns = turns(&schedule(8, Order::Abba), 1);
+        let turns = turns(&schedule(8, BlockOrder::Abba), 1);
         let drift = |pair| {
-            let of = |(at, turn): (usize, &Turn)| {
+            let of = |(at, turn): (usize, &BlockTurn)| {
                 let sign = if turn.side == SideName::A { 1 } else { -1 };
                 if turn.pair == Some(pair) { sign * at as i64 } else { 0 }
             };
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_random_order_is_the_seeds_and_has_each_side_once_a_pair() {
-        let drawn = |seed| turns(&schedule(64, Order::Random), seed);
+        let drawn = |seed| turns(&schedule(64, BlockOrder::Random), seed);
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(written(&drawn(7)), written(&drawn(8)));
         for turns in drawn(7).chunks(2) {

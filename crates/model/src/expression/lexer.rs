@@ -2,18 +2,18 @@
 
 use super::tree::Literal;
 use super::unit::{self, UNITS};
-use super::wrong::{Wrong, instead};
+use super::wrong::{GateMistake, instead};
 
 /// A piece and the byte at which it begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Token<'a> {
     pub(crate) at: usize,
-    pub(crate) kind: Kind<'a>,
+    pub(crate) kind: TokenKind<'a>,
 }
 
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum TokenKind<'a> {
     /// A number with its unit.
     Number(Literal),
     /// `ipv6.response.p99`, `verdict`, `worse`: words with dots between them.
@@ -52,12 +52,12 @@ pub(crate) fn is_operator(word: &str) -> bool {
 }
 
 /// All pieces of a text, the end as the last one.
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Wrong> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, GateMistake> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
     loop {
         let token = lexer.next()?;
-        let last = token.kind == Kind::End;
+        let last = token.kind == TokenKind::End;
         tokens.push(token);
         if last {
             return Ok(tokens);
@@ -71,12 +71,12 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    fn next(&mut self) -> Result<Token<'a>, Wrong> {
+    fn next(&mut self) -> Result<Token<'a>, GateMistake> {
         self.skip_blanks();
         let at = self.at;
         let kind = match self.rest().chars().next() {
-            None => Kind::End,
-            Some(c) if c.is_ascii_digit() || c == '.' => Kind::Number(self.number()?),
+            None => TokenKind::End,
+            Some(c) if c.is_ascii_digit() || c == '.' => TokenKind::Number(self.number()?),
             Some(c) if begins_word(c) => self.word(),
             Some(c) => self.sign(c)?,
         };
@@ -87,8 +87,8 @@ impl<'a> Lexer<'a> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    fn wrong(&self, what: impl Into<String>) -> Wrong {
-        Wrong::at(self.text, self.at, what)
+    fn wrong(&self, what: impl Into<String>) -> GateMistake {
+        GateMistake::at(self.text, self.at, what)
     }
 
     fn skip_blanks(&mut self) {
@@ -101,17 +101,17 @@ impl<'a> Lexer<'a> {
         taken
     }
 
-    fn word(&mut self) -> Kind<'a> {
+    fn word(&mut self) -> TokenKind<'a> {
         let word = self.take(|c| in_word(c) || c == '.');
         let operator = WORDS.iter().find(|(name, _)| *name == word);
-        operator.map_or(Kind::Word(word), |&(_, sign)| Kind::Sign(sign))
+        operator.map_or(TokenKind::Word(word), |&(_, sign)| TokenKind::Sign(sign))
     }
 
-    fn sign(&mut self, first: char) -> Result<Kind<'a>, Wrong> {
+    fn sign(&mut self, first: char) -> Result<TokenKind<'a>, GateMistake> {
         let rest = self.rest();
         if let Some((written, sign)) = SIGNS.iter().find(|(written, _)| rest.starts_with(written)) {
             self.at += written.len();
-            return Ok(Kind::Sign(sign));
+            return Ok(TokenKind::Sign(sign));
         }
         Err(self.wrong(match first {
             '=' => "equal is written ==".to_owned(),
@@ -122,23 +122,23 @@ impl<'a> Lexer<'a> {
         }))
     }
 
-    fn number(&mut self) -> Result<Literal, Wrong> {
+    fn number(&mut self) -> Result<Literal, GateMistake> {
         let begin = self.at;
         let digits = self.take(|c| c.is_ascii_digit() || c == '.');
         let whole = |part: &str| !part.is_empty() && !part.contains('.');
         let well_formed = digits.split_once('.').is_none_or(|(a, b)| whole(a) && whole(b));
         let number = digits.parse().ok().filter(|number: &f64| well_formed && number.is_finite());
-        let wrong = || Wrong::at(self.text, begin, "expected a number, as in 10 or 0.5");
+        let wrong = || GateMistake::at(self.text, begin, "expected a number, as in 10 or 0.5");
         let number = number.ok_or_else(wrong)?;
         let literal = Literal { number, unit: self.unit()? };
         match literal.value().is_finite() {
             true => Ok(literal),
-            false => Err(Wrong::at(self.text, begin, "the number is too large")),
+            false => Err(GateMistake::at(self.text, begin, "the number is too large")),
         }
     }
 
     /// What stands behind a number: a unit, with or without a blank between, or no word at all.
-    fn unit(&mut self) -> Result<Option<&'static unit::Unit>, Wrong> {
+    fn unit(&mut self) -> Result<Option<&'static unit::GateUnit>, GateMistake> {
         let after_number = self.at;
         self.skip_blanks();
         let word = self.name();
@@ -156,7 +156,7 @@ impl<'a> Lexer<'a> {
             return Ok(None);
         }
         let none = || format!("no unit is called '{name}'{}", instead(name, &names()));
-        let none = || Wrong::at(self.text, begin, none());
+        let none = || GateMistake::at(self.text, begin, none());
         unit::find(name).map(Some).ok_or_else(none)
     }
 

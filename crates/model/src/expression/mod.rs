@@ -9,14 +9,15 @@ pub(crate) mod unit;
 mod write;
 mod wrong;
 
-pub use names::Names;
+pub use names::GateNames;
 pub(crate) use parser::parse;
 pub(crate) use tree::{
-    Added, End, Figure, Function, Literal, Opinion, Place, Relation, Scaled, Truth, Value,
+    Added, EstimateEnd, Function, GateSide, GateValue, Literal, Opinion, Relation, Scaled,
+    SideFigure, Truth,
 };
 pub(crate) use unit::Dimension;
 pub(crate) use write::word;
-pub use wrong::Wrong;
+pub use wrong::GateMistake;
 
 /// The longest text that is read as a condition, in bytes.
 pub const MOST_BYTES: usize = 4096;

@@ -1,8 +1,8 @@
 //! What a condition may speak of.
 
 use super::lexer::{begins_word, in_word, is_operator};
-use super::tree::{End, Figure, Function, Place};
-use super::wrong::{Wrong, instead};
+use super::tree::{EstimateEnd, Function, GateSide, SideFigure};
+use super::wrong::{GateMistake, instead};
 use crate::comparison::Verdict;
 use crate::metric::{Metric, Quantity};
 use crate::outcome::Outcome;
@@ -11,40 +11,40 @@ use sixmark_units::family::Family;
 
 /// The sides that there are to speak of, and whether they are compared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Names {
-    sides: Vec<(String, Place)>,
+pub struct GateNames {
+    sides: Vec<(String, GateSide)>,
     /// What figures without a side's name are of, where there is one side alone.
-    pub(crate) alone: Option<Place>,
+    pub(crate) alone: Option<GateSide>,
     pub(crate) compared: bool,
 }
 
-impl Names {
+impl GateNames {
     /// Of `sixmark run` and `watch`: the families in use, and `total`. Families that share the time are
     /// not compared, so that no verdict can be asked for.
-    pub fn of_run(families: impl IntoIterator<Item = Family>) -> Names {
+    pub fn of_run(families: impl IntoIterator<Item = Family>) -> GateNames {
         let side = |family| match family {
-            Family::Ipv6 => ("ipv6".to_owned(), Place::Ipv6),
-            Family::Ipv4 => ("ipv4".to_owned(), Place::Ipv4),
+            Family::Ipv6 => ("ipv6".to_owned(), GateSide::Ipv6),
+            Family::Ipv4 => ("ipv4".to_owned(), GateSide::Ipv4),
         };
-        let mut sides: Vec<(String, Place)> = families.into_iter().map(side).collect();
-        sides.push(("total".to_owned(), Place::Total));
-        Names { sides, alone: None, compared: false }
+        let mut sides: Vec<(String, GateSide)> = families.into_iter().map(side).collect();
+        sides.push(("total".to_owned(), GateSide::Total));
+        GateNames { sides, alone: None, compared: false }
     }
 
     /// Of `sixmark compare`: `a` and `b`, and what the sides are called, `a` and `b` here, where that
     /// is a word of ASCII letters, digits and `_` and is said of one of them only.
-    pub fn of_comparison(a: &str, b: &str) -> Names {
-        let mut sides = vec![("a".to_owned(), Place::A), ("b".to_owned(), Place::B)];
-        let own = [(a, Place::A), (b, Place::B)];
+    pub fn of_comparison(a: &str, b: &str) -> GateNames {
+        let mut sides = vec![("a".to_owned(), GateSide::A), ("b".to_owned(), GateSide::B)];
+        let own = [(a, GateSide::A), (b, GateSide::B)];
         let usable = |name: &str| a != b && !["a", "b"].contains(&name) && is_word(name);
         let own = own.into_iter().filter(|(name, _)| usable(name));
         sides.extend(own.map(|(name, place)| (name.to_owned(), place)));
-        Names { sides, alone: None, compared: true }
+        GateNames { sides, alone: None, compared: true }
     }
 
     /// Of a trial of `--find-max`: figures without a side's name, for a trial has one family.
-    pub(crate) fn of_trial() -> Names {
-        Names { sides: Vec::new(), alone: Some(Place::Total), compared: false }
+    pub(crate) fn of_trial() -> GateNames {
+        GateNames { sides: Vec::new(), alone: Some(GateSide::Total), compared: false }
     }
 
     /// A side's name for examples.
@@ -57,20 +57,30 @@ impl Names {
         self.sides.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    fn side(&self, name: &str) -> Option<Place> {
+    fn side(&self, name: &str) -> Option<GateSide> {
         self.sides.iter().find(|(known, _)| known == name).map(|&(_, place)| place)
     }
 
     /// Reads `SIDE.FIGURE`, or `FIGURE` where there is one side alone, which stands at a byte of `text`.
-    pub(crate) fn figure(&self, text: &str, at: usize, word: &str) -> Result<Figure, Wrong> {
+    pub(crate) fn figure(
+        &self,
+        text: &str,
+        at: usize,
+        word: &str,
+    ) -> Result<SideFigure, GateMistake> {
         if let Some(side) = self.alone {
-            return Ok(Figure { name: String::new(), side, metric: metric(text, at, ("", word))? });
+            return Ok(SideFigure {
+                name: String::new(),
+                side,
+                metric: metric(text, at, ("", word))?,
+            });
         }
         let (name, rest) = word.split_once('.').unwrap_or((word, ""));
-        let side = self.side(name).ok_or_else(|| Wrong::at(text, at, self.no_side(name, word)))?;
+        let side =
+            self.side(name).ok_or_else(|| GateMistake::at(text, at, self.no_side(name, word)))?;
         let figure_at = at + name.len() + usize::from(!rest.is_empty());
         let metric = metric(text, figure_at, (name, rest))?;
-        Ok(Figure { name: name.to_owned(), side, metric })
+        Ok(SideFigure { name: name.to_owned(), side, metric })
     }
 
     fn no_side(&self, name: &str, word: &str) -> String {
@@ -94,7 +104,7 @@ fn quantity(name: &str) -> Option<Quantity> {
 }
 
 /// Reads what stands behind the side's name, which is empty where there is one side alone.
-fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric, Wrong> {
+fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric, GateMistake> {
     let (first, rest) = figure.split_once('.').unwrap_or((figure, ""));
     let behind = at + first.len() + usize::from(!rest.is_empty());
     if let Some(phase) = TimedPhase::named(first) {
@@ -105,11 +115,13 @@ fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric,
         return outcome(text, behind, (side, rest));
     }
     let Some(quantity) = quantity(first) else {
-        return Err(Wrong::at(text, at, no_figure(side, first)));
+        return Err(GateMistake::at(text, at, no_figure(side, first)));
     };
     match figure == first {
         true => Ok(Metric::Quantity(quantity)),
-        false => Err(Wrong::at(text, behind, format!("{} has nothing behind it", of(side, first)))),
+        false => {
+            Err(GateMistake::at(text, behind, format!("{} has nothing behind it", of(side, first))))
+        }
     }
 }
 
@@ -136,9 +148,9 @@ fn no_figure(side: &str, word: &str) -> String {
     }
 }
 
-fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<TimePoint, Wrong> {
+fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<TimePoint, GateMistake> {
     TimePoint::named(word).ok_or_else(|| {
-        Wrong::at(
+        GateMistake::at(
             text,
             at,
             match word {
@@ -152,10 +164,10 @@ fn point(text: &str, at: usize, (of, word): (&str, &str)) -> Result<TimePoint, W
     })
 }
 
-fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, Wrong> {
+fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, GateMistake> {
     let found = Outcome::ALL.into_iter().find(|outcome| outcome.name() == word);
     found.map(Metric::Outcome).ok_or_else(|| {
-        Wrong::at(
+        GateMistake::at(
             text,
             at,
             match word {
@@ -171,12 +183,12 @@ fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, 
 
 /// What can be asked of a metric, beside its verdict.
 pub(crate) const FUNCTIONS: [Function; 8] = [
-    Function::Ratio(End::Value),
-    Function::Ratio(End::Low),
-    Function::Ratio(End::High),
-    Function::Difference(End::Value),
-    Function::Difference(End::Low),
-    Function::Difference(End::High),
+    Function::Ratio(EstimateEnd::Value),
+    Function::Ratio(EstimateEnd::Low),
+    Function::Ratio(EstimateEnd::High),
+    Function::Difference(EstimateEnd::Value),
+    Function::Difference(EstimateEnd::Low),
+    Function::Difference(EstimateEnd::High),
     Function::P,
     Function::PHolm,
 ];

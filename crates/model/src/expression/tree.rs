@@ -1,6 +1,6 @@
 //! A condition as it is understood: every tree that exists can be evaluated.
 
-use super::unit::{Dimension, Unit};
+use super::unit::{Dimension, GateUnit};
 use crate::comparison::Verdict;
 use crate::metric::{Metric, MetricKind};
 
@@ -14,7 +14,7 @@ pub(crate) enum Truth {
     /// True where it is not.
     Not(Box<Truth>),
     /// One value beside another.
-    Compare(Value, Relation, Value),
+    Compare(GateValue, Relation, GateValue),
     /// One verdict beside another; true: equal ones.
     Judge(Opinion, bool, Opinion),
 }
@@ -41,24 +41,24 @@ pub(crate) enum Opinion {
 
 /// A number of some dimension.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum GateValue {
     Literal(Literal),
-    Figure(Figure),
+    Figure(SideFigure),
     /// A function of the comparison's metric.
     Compared(Function, Metric),
-    Minus(Box<Value>),
+    Minus(Box<GateValue>),
     /// Added and taken away, from left to right. Not a tree of pairs: the depth of one would be
     /// the length of the text.
-    Sum(Box<Value>, Vec<(Added, Value)>),
+    Sum(Box<GateValue>, Vec<(Added, GateValue)>),
     /// Multiplied and divided, from left to right.
-    Product(Box<Value>, Vec<(Scaled, Value)>),
+    Product(Box<GateValue>, Vec<(Scaled, GateValue)>),
 }
 
 /// A number as it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Literal {
     pub(crate) number: f64,
-    pub(crate) unit: Option<&'static Unit>,
+    pub(crate) unit: Option<&'static GateUnit>,
 }
 
 /// How a term belongs to a sum.
@@ -77,17 +77,17 @@ pub(crate) enum Scaled {
 
 /// A figure of a side.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Figure {
+pub(crate) struct SideFigure {
     /// As the side was written; empty where there is one side alone.
     pub(crate) name: String,
     /// Which one that is.
-    pub(crate) side: Place,
+    pub(crate) side: GateSide,
     pub(crate) metric: Metric,
 }
 
 /// Where a side's figures stand in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum GateSide {
     Ipv6,
     Ipv4,
     Total,
@@ -98,15 +98,15 @@ pub(crate) enum Place {
 /// What is asked of a compared metric, beside its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
-    Ratio(End),
-    Difference(End),
+    Ratio(EstimateEnd),
+    Difference(EstimateEnd),
     P,
     PHolm,
 }
 
 /// Of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum EstimateEnd {
     Value,
     Low,
     High,
@@ -143,18 +143,18 @@ impl Function {
     }
 }
 
-impl Value {
+impl GateValue {
     /// What it is of; none where its parts don't fit together, which no checked tree has.
     pub(crate) fn dimension(&self) -> Option<Dimension> {
         match self {
-            Value::Literal(literal) => Some(literal.dimension()),
-            Value::Figure(figure) => Some(dimension_of(figure.metric)),
-            Value::Compared(function, metric) => Some(function.dimension(*metric)),
-            Value::Minus(value) => value.dimension(),
-            Value::Sum(first, rest) => rest
+            GateValue::Literal(literal) => Some(literal.dimension()),
+            GateValue::Figure(figure) => Some(dimension_of(figure.metric)),
+            GateValue::Compared(function, metric) => Some(function.dimension(*metric)),
+            GateValue::Minus(value) => value.dimension(),
+            GateValue::Sum(first, rest) => rest
                 .iter()
                 .try_fold(first.dimension()?, |sum, (_, term)| sum.joint(term.dimension()?)),
-            Value::Product(first, rest) => {
+            GateValue::Product(first, rest) => {
                 rest.iter().try_fold(first.dimension()?, |product, (how, by)| {
                     how.of(product, by.dimension()?)
                 })
@@ -163,16 +163,16 @@ impl Value {
     }
 
     /// The figures and functions in it, from left to right.
-    pub(crate) fn figures(&self) -> Vec<&Value> {
+    pub(crate) fn figures(&self) -> Vec<&GateValue> {
         match self {
-            Value::Literal(_) => Vec::new(),
-            Value::Figure(_) | Value::Compared(..) => vec![self],
-            Value::Minus(value) => value.figures(),
-            Value::Sum(first, rest) => {
+            GateValue::Literal(_) => Vec::new(),
+            GateValue::Figure(_) | GateValue::Compared(..) => vec![self],
+            GateValue::Minus(value) => value.figures(),
+            GateValue::Sum(first, rest) => {
                 let rest = rest.iter().flat_map(|(_, term)| term.figures());
                 first.figures().into_iter().chain(rest).collect()
             }
-            Value::Product(first, rest) => {
+            GateValue::Product(first, rest) => {
                 let rest = rest.iter().flat_map(|(_, factor)| factor.figures());
                 first.figures().into_iter().chain(rest).collect()
             }

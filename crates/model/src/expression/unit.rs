@@ -93,7 +93,7 @@ impl Dimension {
 
 /// A unit that may stand behind a number.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Unit {
+pub(crate) struct GateUnit {
     /// As it is written.
     pub(crate) name: &'static str,
     /// What it makes of the number.
@@ -103,19 +103,19 @@ pub(crate) struct Unit {
     by: f64,
 }
 
-impl Unit {
+impl GateUnit {
     /// So many of them, in what values are in.
     pub(crate) fn value(&self, number: f64) -> f64 {
         number * self.times / self.by
     }
 }
 
-const fn unit(name: &'static str, dimension: Dimension, times: f64, by: f64) -> Unit {
-    Unit { name, dimension, times, by }
+const fn unit(name: &'static str, dimension: Dimension, times: f64, by: f64) -> GateUnit {
+    GateUnit { name, dimension, times, by }
 }
 
 /// All there are.
-pub(crate) const UNITS: [Unit; 21] = [
+pub(crate) const UNITS: [GateUnit; 21] = [
     unit("ns", Time, 1.0, 1e9),
     unit("us", Time, 1.0, 1e6),
     unit("ms", Time, 1.0, 1e3),
@@ -140,8 +140,8 @@ pub(crate) const UNITS: [Unit; 21] = [
 ];
 
 /// The unit of that name.
-pub(crate) fn find(name: &str) -> Option<&'static Unit> {
-    static ALL: [Unit; 21] = UNITS;
+pub(crate) fn find(name: &str) -> Option<&'static GateUnit> {
+    static ALL: [GateUnit; 21] = UNITS;
     ALL.iter().find(|unit| unit.name == name)
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::tree::{Added, End, Figure, Function, Literal, Opinion, Relation, Scaled, Truth, Value};
+use super::tree::{
+    Added, EstimateEnd, Function, GateValue, Literal, Opinion, Relation, Scaled, SideFigure, Truth,
+};
 use crate::comparison::Verdict;
 use crate::metric::Metric;
 
@@ -49,26 +51,27 @@ fn bracketed(f: &mut Formatter<'_>, brackets: bool, inner: &impl Display) -> fmt
     if brackets { write!(f, "({inner})") } else { write!(f, "{inner}") }
 }
 
-impl Display for Value {
+impl Display for GateValue {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let part =
-            |f: &mut Formatter<'_>, part: &Value| bracketed(f, part.binds() <= self.binds(), part);
+        let part = |f: &mut Formatter<'_>, part: &GateValue| {
+            bracketed(f, part.binds() <= self.binds(), part)
+        };
         match self {
-            Value::Literal(literal) => write!(f, "{literal}"),
-            Value::Figure(figure) => write!(f, "{figure}"),
-            Value::Compared(function, metric) => write!(f, "{}({metric})", function.name()),
-            Value::Minus(value) => {
+            GateValue::Literal(literal) => write!(f, "{literal}"),
+            GateValue::Figure(figure) => write!(f, "{figure}"),
+            GateValue::Compared(function, metric) => write!(f, "{}({metric})", function.name()),
+            GateValue::Minus(value) => {
                 f.write_str("-")?;
                 bracketed(f, value.binds() < self.binds(), value)
             }
-            Value::Sum(first, rest) => {
+            GateValue::Sum(first, rest) => {
                 part(f, first)?;
                 rest.iter().try_for_each(|(how, term)| {
                     f.write_str(how.sign())?;
                     part(f, term)
                 })
             }
-            Value::Product(first, rest) => {
+            GateValue::Product(first, rest) => {
                 part(f, first)?;
                 rest.iter().try_for_each(|(how, factor)| {
                     f.write_str(how.sign())?;
@@ -79,14 +82,14 @@ impl Display for Value {
     }
 }
 
-impl Value {
+impl GateValue {
     /// How tightly.
     fn binds(&self) -> u8 {
         match self {
-            Value::Sum(..) => 0,
-            Value::Product(..) => 1,
-            Value::Minus(_) => 2,
-            Value::Literal(_) | Value::Figure(_) | Value::Compared(..) => 3,
+            GateValue::Sum(..) => 0,
+            GateValue::Product(..) => 1,
+            GateValue::Minus(_) => 2,
+            GateValue::Literal(_) | GateValue::Figure(_) | GateValue::Compared(..) => 3,
         }
     }
 }
@@ -97,7 +100,7 @@ impl Display for Literal {
     }
 }
 
-impl Display for Figure {
+impl Display for SideFigure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         // A trial's own figures have no side.
         if !self.name.is_empty() {
@@ -128,12 +131,12 @@ impl Function {
     /// As it is written.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Function::Ratio(End::Value) => "ratio",
-            Function::Ratio(End::Low) => "ratio_low",
-            Function::Ratio(End::High) => "ratio_high",
-            Function::Difference(End::Value) => "difference",
-            Function::Difference(End::Low) => "difference_low",
-            Function::Difference(End::High) => "difference_high",
+            Function::Ratio(EstimateEnd::Value) => "ratio",
+            Function::Ratio(EstimateEnd::Low) => "ratio_low",
+            Function::Ratio(EstimateEnd::High) => "ratio_high",
+            Function::Difference(EstimateEnd::Value) => "difference",
+            Function::Difference(EstimateEnd::Low) => "difference_low",
+            Function::Difference(EstimateEnd::High) => "difference_high",
             Function::P => "p",
             Function::PHolm => "p_holm",
         }

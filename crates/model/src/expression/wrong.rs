@@ -4,28 +4,28 @@ use std::fmt;
 
 /// Why a text is no condition, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct GateMistake {
     /// Where, in characters from 1.
     pub column: usize,
     /// What is wrong there, and what was expected.
     pub what: String,
 }
 
-impl Wrong {
+impl GateMistake {
     /// Something wrong at a byte of `text`.
-    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Wrong {
+    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> GateMistake {
         let before = text.get(..byte).unwrap_or(text);
-        Wrong { column: before.chars().count() + 1, what: what.into() }
+        GateMistake { column: before.chars().count() + 1, what: what.into() }
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for GateMistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "column {}: {}", self.column, self.what)
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for GateMistake {}
 
 /// Longer words are not looked for among the known ones.
 const LONGEST: usize = 24;

@@ -1,13 +1,13 @@
 //! What a gate comes to, and the figures that decided.
 
 use super::show;
-use super::source::Source;
+use super::source::GateSource;
 use crate::comparison::Verdict;
-use crate::expression::{Added, Dimension, Opinion, Relation, Scaled, Truth, Value};
+use crate::expression::{Added, Dimension, GateValue, Opinion, Relation, Scaled, Truth};
 
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Finding {
+pub(super) struct GateFinding {
     /// Whether it holds; none where that cannot be determined.
     pub(super) holds: Option<bool>,
     /// The figures that decided, or what was missing.
@@ -16,14 +16,14 @@ pub(super) struct Finding {
 
 /// Looks at the figures. What cannot be determined leaves the whole undetermined only where it matters: a
 /// condition of which one half is false is false, whatever the other half is.
-pub(super) fn truth(condition: &Truth, source: &Source<'_>) -> Finding {
+pub(super) fn truth(condition: &Truth, source: &GateSource<'_>) -> GateFinding {
     let each = |terms: &[Truth]| terms.iter().map(|term| truth(term, source)).collect();
     match condition {
         Truth::Any(terms) => joined(each(terms), true),
         Truth::All(terms) => joined(each(terms), false),
         Truth::Not(term) => {
-            let Finding { holds, because } = truth(term, source);
-            Finding { holds: holds.map(|holds| !holds), because }
+            let GateFinding { holds, because } = truth(term, source);
+            GateFinding { holds: holds.map(|holds| !holds), because }
         }
         Truth::Compare(left, relation, right) => finding(compare(left, *relation, right, source)),
         Truth::Judge(left, equal, right) => finding(judge(*left, *equal, *right, source)),
@@ -31,7 +31,7 @@ pub(super) fn truth(condition: &Truth, source: &Source<'_>) -> Finding {
 }
 
 /// A single term that is `decisive` decides alone; else what cannot be determined does; else all together.
-fn joined(findings: Vec<Finding>, decisive: bool) -> Finding {
+fn joined(findings: Vec<GateFinding>, decisive: bool) -> GateFinding {
     let is = |holds| findings.iter().any(|finding| finding.holds == holds);
     let wanted = [Some(decisive), None, Some(!decisive)];
     let holds = wanted.into_iter().find(|&holds| is(holds)).unwrap_or(None);
@@ -42,21 +42,21 @@ fn joined(findings: Vec<Finding>, decisive: bool) -> Finding {
             because.push(reason);
         }
     }
-    Finding { holds, because }
+    GateFinding { holds, because }
 }
 
-fn finding(told: Result<(bool, String), String>) -> Finding {
+fn finding(told: Result<(bool, String), String>) -> GateFinding {
     match told {
-        Ok((holds, because)) => Finding { holds: Some(holds), because: vec![because] },
-        Err(missing) => Finding { holds: None, because: vec![missing] },
+        Ok((holds, because)) => GateFinding { holds: Some(holds), because: vec![because] },
+        Err(missing) => GateFinding { holds: None, because: vec![missing] },
     }
 }
 
 fn compare(
-    left: &Value,
+    left: &GateValue,
     relation: Relation,
-    right: &Value,
-    source: &Source<'_>,
+    right: &GateValue,
+    source: &GateSource<'_>,
 ) -> Result<(bool, String), String> {
     let (one, two) = (value(left, source)?, value(right, source)?);
     let shown = show::pair(one, two, shown_as(left, right));
@@ -69,7 +69,7 @@ fn compare(
 }
 
 /// Percent where either side is a share, and the unit of the side that has one.
-fn shown_as(left: &Value, right: &Value) -> Dimension {
+fn shown_as(left: &GateValue, right: &GateValue) -> Dimension {
     match (left.dimension(), right.dimension()) {
         (Some(Dimension::Share), _) | (_, Some(Dimension::Share)) => Dimension::Share,
         (Some(Dimension::Bare) | None, of) | (of, _) => of.unwrap_or(Dimension::Bare),
@@ -77,7 +77,7 @@ fn shown_as(left: &Value, right: &Value) -> Dimension {
 }
 
 /// The figures that a value was computed from, where it was from more than one.
-fn parts(of: &Value, source: &Source<'_>) -> String {
+fn parts(of: &GateValue, source: &GateSource<'_>) -> String {
     let figures = of.figures();
     if figures.len() < 2 {
         return String::new();
@@ -111,7 +111,7 @@ fn judge(
     left: Opinion,
     equal: bool,
     right: Opinion,
-    source: &Source<'_>,
+    source: &GateSource<'_>,
 ) -> Result<(bool, String), String> {
     let mut because = Vec::new();
     let asked = [left, right].contains(&Opinion::Word(Verdict::NotComparable));
@@ -133,19 +133,19 @@ fn judge(
 }
 
 /// A value, or why there is none. It is always finite.
-fn value(of: &Value, source: &Source<'_>) -> Result<f64, String> {
+fn value(of: &GateValue, source: &GateSource<'_>) -> Result<f64, String> {
     let found = match of {
-        Value::Literal(literal) => literal.value(),
-        Value::Figure(figure) => source.figure(figure)?,
-        Value::Compared(function, metric) => source.compared(*function, *metric)?,
-        Value::Minus(value_of) => -value(value_of, source)?,
-        Value::Sum(first, rest) => {
+        GateValue::Literal(literal) => literal.value(),
+        GateValue::Figure(figure) => source.figure(figure)?,
+        GateValue::Compared(function, metric) => source.compared(*function, *metric)?,
+        GateValue::Minus(value_of) => -value(value_of, source)?,
+        GateValue::Sum(first, rest) => {
             rest.iter().try_fold(value(first, source)?, |sum, (how, term)| {
                 let term = value(term, source)?;
                 Ok::<_, String>(if *how == Added::Plus { sum + term } else { sum - term })
             })?
         }
-        Value::Product(first, rest) => {
+        GateValue::Product(first, rest) => {
             rest.iter().try_fold(value(first, source)?, |product, (how, by)| {
                 scaled(product, *how, (value(by, source)?, by))
             })?
@@ -154,7 +154,7 @@ fn value(of: &Value, source: &Source<'_>) -> Result<f64, String> {
     if found.is_finite() { Ok(found) } else { Err(format!("{of} is not finite")) }
 }
 
-fn scaled(product: f64, how: Scaled, (by, written): (f64, &Value)) -> Result<f64, String> {
+fn scaled(product: f64, how: Scaled, (by, written): (f64, &GateValue)) -> Result<f64, String> {
     match how {
         Scaled::Times => Ok(product * by),
         Scaled::Over if by == 0.0 => Err(format!("{written} is 0, and something is divided by it")),

@@ -12,11 +12,11 @@ use crate::gate_result::GateResult;
 use std::fmt;
 
 use crate::comparison::result::ComparisonResult;
-pub use crate::expression::{MOST_BYTES, MOST_NESTED, Names, Wrong};
+pub use crate::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
 use crate::expression::{Truth, parse};
 use crate::result::RunResult;
 
-use source::Source;
+use source::GateSource;
 
 /// A condition that was read and checked. Where it holds the gate fails.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl Gate {
     /// The first thing that is wrong with the text: something unknown, figures that can't be
     /// compared with each other, a number without its unit, too long ([`MOST_BYTES`]) or too deeply
     /// nested ([`MOST_NESTED`]).
-    pub fn parse(text: &str, known: &Names) -> Result<Gate, Wrong> {
+    pub fn parse(text: &str, known: &GateNames) -> Result<Gate, GateMistake> {
         let condition = parse(text, known)?;
         Ok(Gate { text: text.to_owned(), condition })
     }
@@ -49,15 +49,15 @@ impl Gate {
 
     /// Looks at a run.
     pub fn of_run(&self, run: &RunResult) -> GateResult {
-        self.judge(&Source::of_run(run))
+        self.judge(&GateSource::of_run(run))
     }
 
     /// Looks at two sides that were loaded in turns.
     pub fn of_comparison(&self, result: &ComparisonResult) -> GateResult {
-        self.judge(&Source::of_comparison(result))
+        self.judge(&GateSource::of_comparison(result))
     }
 
-    fn judge(&self, source: &Source<'_>) -> GateResult {
+    fn judge(&self, source: &GateSource<'_>) -> GateResult {
         let found = evaluate::truth(&self.condition, source);
         let said = found.because.join("; ");
         let because =

@@ -3,7 +3,7 @@
 use super::show;
 use crate::comparison::result::ComparisonResult;
 use crate::comparison::{Compared, Comparison, Estimate, Verdict};
-use crate::expression::{Dimension, End, Figure, Function, Place, word};
+use crate::expression::{Dimension, EstimateEnd, Function, GateSide, SideFigure, word};
 use crate::family_result::FamilyResult;
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::result::RunResult;
@@ -15,7 +15,7 @@ const US_PER_S: f64 = 1e6;
 
 /// Whatever there is to look at.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Source<'a> {
+pub(super) struct GateSource<'a> {
     ipv6: Option<&'a FamilyResult>,
     ipv4: Option<&'a FamilyResult>,
     total: Option<&'a FamilyResult>,
@@ -26,38 +26,38 @@ pub(super) struct Source<'a> {
     pub(super) comparison: Option<&'a Comparison>,
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn of_run(run: &'a RunResult) -> Source<'a> {
-        Source {
+impl<'a> GateSource<'a> {
+    pub(super) fn of_run(run: &'a RunResult) -> GateSource<'a> {
+        GateSource {
             ipv6: run.families.ipv6.as_ref(),
             ipv4: run.families.ipv4.as_ref(),
             total: Some(&run.total),
             watched: run.watched.as_ref(),
-            ..Source::default()
+            ..GateSource::default()
         }
     }
 
-    pub(super) fn of_comparison(result: &'a ComparisonResult) -> Source<'a> {
-        Source {
+    pub(super) fn of_comparison(result: &'a ComparisonResult) -> GateSource<'a> {
+        GateSource {
             a: Some(&result.sides.a.figures),
             b: Some(&result.sides.b.figures),
             comparison: Some(&result.comparison),
-            ..Source::default()
+            ..GateSource::default()
         }
     }
 
-    fn side(&self, place: Place) -> Option<&'a FamilyResult> {
+    fn side(&self, place: GateSide) -> Option<&'a FamilyResult> {
         match place {
-            Place::Ipv6 => self.ipv6,
-            Place::Ipv4 => self.ipv4,
-            Place::Total => self.total,
-            Place::A => self.a,
-            Place::B => self.b,
+            GateSide::Ipv6 => self.ipv6,
+            GateSide::Ipv4 => self.ipv4,
+            GateSide::Total => self.total,
+            GateSide::A => self.a,
+            GateSide::B => self.b,
         }
     }
 
     /// A figure of a side, or why there is none.
-    pub(super) fn figure(&self, figure: &Figure) -> Result<f64, String> {
+    pub(super) fn figure(&self, figure: &SideFigure) -> Result<f64, String> {
         let side = self.side(figure.side);
         let side = side.ok_or_else(|| format!("nothing was measured of {}", figure.name))?;
         if let Some(hidden) = self.hidden(figure) {
@@ -68,14 +68,14 @@ impl<'a> Source<'a> {
     }
 
     /// Why a figure of exchanges is not known, though it reads 0: what can't be seen is not zero.
-    fn hidden(&self, figure: &Figure) -> Option<String> {
+    fn hidden(&self, figure: &SideFigure) -> Option<String> {
         if figure.metric.is_of_connection() {
             return None;
         }
         let families = &self.watched?.families;
         let of: Vec<&WatchedFamily> = match figure.side {
-            Place::Ipv6 => families.ipv6.iter().collect(),
-            Place::Ipv4 => families.ipv4.iter().collect(),
+            GateSide::Ipv6 => families.ipv6.iter().collect(),
+            GateSide::Ipv4 => families.ipv4.iter().collect(),
             _ => families.iter().map(|(_, of)| of).collect(),
         };
         if of.iter().any(|of| of.hides_all()) { describe_hidden(&of) } else { None }
@@ -136,12 +136,12 @@ fn why(compared: &Compared) -> &str {
     compared.reason.as_deref().unwrap_or("it could not be estimated")
 }
 
-impl End {
+impl EstimateEnd {
     fn of(self, estimate: &Estimate) -> f64 {
         match self {
-            End::Value => estimate.value,
-            End::Low => estimate.low,
-            End::High => estimate.high,
+            EstimateEnd::Value => estimate.value,
+            EstimateEnd::Low => estimate.low,
+            EstimateEnd::High => estimate.high,
         }
     }
 }

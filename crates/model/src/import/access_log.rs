@@ -20,7 +20,7 @@ pub struct AccessLog {
 
 /// What a line says.
 #[derive(Debug, PartialEq, Eq)]
-struct Line {
+struct LogLine {
     at: u64,
     method: String,
     path: String,
@@ -43,7 +43,7 @@ impl AccessLog {
             return Ok(());
         }
         match parse(line) {
-            Ok(Line { at, method, path }) => {
+            Ok(LogLine { at, method, path }) => {
                 self.collector.add(Recorded { method, path, ..Recorded::default() }, at)
             }
             Err(why) => {
@@ -67,7 +67,7 @@ pub fn is_line(line: &[u8]) -> bool {
     find_time(line).is_some()
 }
 
-fn parse(line: &[u8]) -> Result<Line, &'static str> {
+fn parse(line: &[u8]) -> Result<LogLine, &'static str> {
     let (at, rest) = find_time(line).ok_or("no time as in [10/Oct/2000:13:55:36 -0700]")?;
     let request = quoted(rest).ok_or("no request in quotes behind the time")?;
     let mut words = request.split(|&byte| byte == b' ');
@@ -83,7 +83,7 @@ fn parse(line: &[u8]) -> Result<Line, &'static str> {
         return Err("not METHOD TARGET VERSION");
     }
     let path = clean(origin_form(target).ok_or("a target that is no path")?);
-    Ok(Line { at, method: method.to_owned(), path })
+    Ok(LogLine { at, method: method.to_owned(), path })
 }
 
 /// The first time in brackets, and what follows it.
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_request_line_is_taken_from_either_format() {
-        let expected = Line { at: AT, method: "GET".into(), path: "/a?b".into() };
+        let expected = LogLine { at: AT, method: "GET".into(), path: "/a?b".into() };
         for line in [
             &*format!("127.0.0.1 - - {TIME} \"GET /a?b HTTP/1.0\" 200 2326"),
             &format!(

@@ -43,29 +43,29 @@ struct Archive {
 
 #[derive(Deserialize)]
 struct Log {
-    entries: Vec<Entry>,
+    entries: Vec<HarEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct HarEntry {
     #[serde(default)]
     started_date_time: String,
-    request: Asked,
+    request: HarRequest,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct HarRequest {
     method: String,
     url: String,
     #[serde(default)]
-    headers: Vec<Pair>,
+    headers: Vec<HarField>,
     post_data: Option<Posted>,
 }
 
 #[derive(Deserialize)]
-struct Pair {
+struct HarField {
     name: String,
     #[serde(default)]
     value: String,
@@ -75,7 +75,7 @@ struct Pair {
 struct Posted {
     text: Option<String>,
     #[serde(default)]
-    params: Vec<Pair>,
+    params: Vec<HarField>,
     encoding: Option<String>,
 }
 
@@ -103,11 +103,11 @@ pub fn parse(text: &[u8], hosts: &[String], wanted: &Wanted) -> Result<Imported,
 }
 
 fn recorded(
-    entry: Entry,
+    entry: HarEntry,
     path: Option<String>,
     wanted: &Wanted,
 ) -> Result<(Recorded, u64), String> {
-    let Asked { method, url, headers, post_data } = entry.request;
+    let HarRequest { method, url, headers, post_data } = entry.request;
     let path = path.ok_or_else(|| format!("not of http: {}", &shorten(&url)))?;
     check_method(&method)?;
     let at = match when::of_har(&entry.started_date_time) {
@@ -118,13 +118,13 @@ fn recorded(
     let headers = headers
         .into_iter()
         .filter(matters)
-        .map(|Pair { name, value }| parse_header(&format!("{name}: {value}")));
+        .map(|HarField { name, value }| parse_header(&format!("{name}: {value}")));
     let headers = headers.collect::<Result<Vec<_>, _>>()?;
     let body = post_data.map(body).transpose()?;
     Ok((Recorded { method, path, headers, body }, at))
 }
 
-fn matters(header: &Pair) -> bool {
+fn matters(header: &HarField) -> bool {
     let name = header.name.to_ascii_lowercase();
     // Those with a colon are HTTP/2's own.
     !(name.starts_with(':') || name.starts_with("sec-") || LEFT_OUT.contains(&name.as_str()))
@@ -168,9 +168,9 @@ fn body(posted: Posted) -> Result<Vec<u8>, String> {
 }
 
 /// As HTML forms are sent: application/x-www-form-urlencoded.
-fn form(params: &[Pair]) -> String {
+fn form(params: &[HarField]) -> String {
     let pairs =
-        params.iter().map(|Pair { name, value }| format!("{}={}", coded(name), coded(value)));
+        params.iter().map(|HarField { name, value }| format!("{}={}", coded(name), coded(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 

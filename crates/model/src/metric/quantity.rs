@@ -3,7 +3,7 @@
 
 use super::unit::MetricKind;
 use crate::family_result::FamilyResult;
-use crate::outcome::Phase;
+use crate::outcome::FailurePhase;
 
 /// A figure that is neither a phase's durations nor an outcome's count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,13 +97,13 @@ pub struct QuantityEntry {
 /// How many there are.
 const COUNT: usize = Quantity::Retransmitted as usize + 1;
 
-type Read = fn(&FamilyResult) -> Option<f64>;
+type ReadQuantity = fn(&FamilyResult) -> Option<f64>;
 
 const fn entry(
     quantity: Quantity,
     [name, title]: [&'static str; 2],
     (kind, higher_is_better): (MetricKind, Option<bool>),
-    read: Option<Read>,
+    read: Option<ReadQuantity>,
     definition: &'static str,
 ) -> QuantityEntry {
     QuantityEntry { quantity, name, title, kind, higher_is_better, definition, read }
@@ -251,5 +251,9 @@ fn not_accepted(of: &FamilyResult) -> u64 {
 }
 
 fn failed_in_send(of: &FamilyResult) -> u64 {
-    of.failures.iter().filter(|f| f.failure.phase == Phase::Send).map(|failed| failed.count).sum()
+    of.failures
+        .iter()
+        .filter(|f| f.failure.phase == FailurePhase::Send)
+        .map(|failed| failed.count)
+        .sum()
 }

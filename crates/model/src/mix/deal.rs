@@ -13,7 +13,7 @@ const TURNS: u64 = 0x7475_726e_7300_0001;
 /// round, in an order that is another each time.
 #[derive(Clone, Debug)]
 pub struct Deal {
-    due: BinaryHeap<Reverse<Turn>>,
+    due: BinaryHeap<Reverse<EntryTurn>>,
     random: Random,
     /// How far all turns are moved within their stretches, from 0 to below 1.
     shift: f64,
@@ -21,32 +21,32 @@ pub struct Deal {
 
 /// One entry's next turn.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct EntryTurn {
     due: f64,
     turns: u64,
     weight: f64,
     index: usize,
 }
 
-impl Ord for Turn {
+impl Ord for EntryTurn {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.due.total_cmp(&other.due).then(self.index.cmp(&other.index))
     }
 }
 
-impl PartialOrd for Turn {
+impl PartialOrd for EntryTurn {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Turn {
+impl PartialEq for EntryTurn {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Turn {}
+impl Eq for EntryTurn {}
 
 impl Deal {
     /// Deals by `weights`, all above zero, in the order that `seed` decides for deal number `number`.
@@ -62,9 +62,9 @@ impl Deal {
     }
 
     /// The turn number `turns` of an entry.
-    fn turn(&mut self, turns: u64, weight: f64, index: usize) -> Turn {
+    fn turn(&mut self, turns: u64, weight: f64, index: usize) -> EntryTurn {
         let moment = (self.random.unit() + self.shift).fract();
-        Turn { due: (turns as f64 + moment) / weight, turns, weight, index }
+        EntryTurn { due: (turns as f64 + moment) / weight, turns, weight, index }
     }
 
     /// The next index; 0 where there is nothing to choose.
@@ -72,7 +72,9 @@ impl Deal {
         if self.due.len() < 2 {
             return 0;
         }
-        let Some(&Reverse(Turn { turns, weight, index, .. })) = self.due.peek() else { return 0 };
+        let Some(&Reverse(EntryTurn { turns, weight, index, .. })) = self.due.peek() else {
+            return 0;
+        };
         let next = self.turn(turns + 1, weight, index);
         if let Some(mut first) = self.due.peek_mut() {
             first.0 = next;

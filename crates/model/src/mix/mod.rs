@@ -8,9 +8,9 @@ mod deal;
 mod part;
 
 pub use deal::{Choice, Deal};
-pub use part::Part;
+pub use part::EvenShare;
 
-use crate::plan::ratio::Ratio;
+use crate::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
@@ -28,7 +28,7 @@ const OFFSET: u64 = 0x6f72_6465_7200_0002;
 /// Any draw can be looked up by its number, so that workers that take parts of one schedule draw,
 /// together, what a single one would.
 #[derive(Clone, Debug)]
-pub struct Mix {
+pub struct FamilyMix {
     seed: u64,
     /// IPv6 draws of a period, and all.
     v6: u64,
@@ -52,16 +52,16 @@ struct Period {
     v6: u64,
 }
 
-impl Mix {
+impl FamilyMix {
     /// A schedule that begins at its first draw. Where there are `total` draws, and these are no
     /// whole number of periods, the rest has the ratio rounded to the nearest, up at the half.
-    pub fn new(ratio: Ratio, seed: u64, total: Option<u64>) -> Mix {
+    pub fn new(ratio: PlanRatio, seed: u64, total: Option<u64>) -> FamilyMix {
         let (v6, period) = ratio.lowest();
-        Mix { seed, v6, period, total, first: 0, families: 0, length: 0, next: 0 }
+        FamilyMix { seed, v6, period, total, first: 0, families: 0, length: 0, next: 0 }
     }
 
     /// The same from draw number `position` on.
-    pub fn starting_at(mut self, position: u64) -> Mix {
+    pub fn starting_at(mut self, position: u64) -> FamilyMix {
         self.turn_to(position);
         self
     }

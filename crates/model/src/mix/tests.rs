@@ -15,18 +15,18 @@ const RATIOS: [(u32, u32); 12] = [
     (u32::MAX, u32::MAX - 1),
 ];
 
-fn mix(v6: u32, v4: u32, seed: u64, total: Option<u64>) -> Mix {
-    Mix::new(Ratio::new(v6, v4).unwrap(), seed, total)
+fn mix(v6: u32, v4: u32, seed: u64, total: Option<u64>) -> FamilyMix {
+    FamilyMix::new(PlanRatio::new(v6, v4).unwrap(), seed, total)
 }
 
-fn count(mix: &mut Mix, draws: u64) -> u64 {
+fn count(mix: &mut FamilyMix, draws: u64) -> u64 {
     (0..draws).filter(|_| mix.draw() == Family::Ipv6).count() as u64
 }
 
 #[test]
 fn every_period_has_the_ratio_exactly() {
     for (v6, v4) in RATIOS.into_iter().filter(|&(v6, _)| v6 < u32::MAX) {
-        let (part, period) = Ratio::new(v6, v4).unwrap().lowest();
+        let (part, period) = PlanRatio::new(v6, v4).unwrap().lowest();
         for seed in 0..3 {
             for first in [0, 7, u64::MAX / 2 / period] {
                 let mut mix = mix(v6, v4, seed, None).starting_at(first * period);

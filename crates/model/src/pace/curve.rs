@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::{Open, Rate, Stage};
+use super::{OpenLoop, RateStage, RequestRate};
 
 /// The integral of a rate over time, ready to be inverted. Times are nanoseconds from the start of
 /// the load.
 #[derive(Clone, Debug)]
-pub struct Curve(Vec<Piece>);
+pub struct Curve(Vec<CurvePiece>);
 
 /// One stage.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct CurvePiece {
     begins_ns: u64,
     /// Infinite where it has no end.
     lasts_s: f64,
@@ -25,8 +25,8 @@ struct Piece {
 
 impl Curve {
     /// The rate of `open`, its first rate being kept up for `warmup` before.
-    pub fn new(open: &Open, warmup: Duration) -> Curve {
-        let before = Stage::level(open.first_rate(), warmup);
+    pub fn new(open: &OpenLoop, warmup: Duration) -> Curve {
+        let before = RateStage::level(open.first_rate(), warmup);
         let before = (!warmup.is_zero()).then_some(&before);
         let mut curve = Curve(Vec::new());
         let mut begins = Duration::ZERO;
@@ -37,13 +37,13 @@ impl Curve {
         curve
     }
 
-    fn push(&mut self, stage: &Stage, begins: Duration) {
+    fn push(&mut self, stage: &RateStage, begins: Duration) {
         let lasts_s = stage.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
-        let [from, to] = [stage.from, stage.to].map(Rate::per_s);
+        let [from, to] = [stage.from, stage.to].map(RequestRate::per_s);
         let before = self.0.last().map_or(0.0, |piece| piece.before + piece.arrives);
         let arrives = (from + to) / 2.0 * lasts_s;
         let begins_ns = begins.as_nanos().try_into().unwrap_or(u64::MAX);
-        self.0.push(Piece { begins_ns, lasts_s, from, to, before, arrives });
+        self.0.push(CurvePiece { begins_ns, lasts_s, from, to, before, arrives });
     }
 
     /// When `amount` has arrived; none where so much never does. `at` is the piece to begin looking
@@ -60,7 +60,7 @@ impl Curve {
     }
 }
 
-impl Piece {
+impl CurvePiece {
     /// Seconds until `amount`, less than all, has arrived: the root of
     /// `from t + (to - from) t^2 / (2 lasts) = amount`, in the form that loses no digits.
     fn offset_s(&self, amount: f64) -> f64 {
@@ -88,13 +88,13 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn ramp(from: f64, to: f64, seconds: u64) -> Stage {
-        let [from, to] = [from, to].map(|rate| Rate::new(rate).unwrap());
-        Stage { from, to, duration: Some(Duration::from_secs(seconds)) }
+    fn ramp(from: f64, to: f64, seconds: u64) -> RateStage {
+        let [from, to] = [from, to].map(|rate| RequestRate::new(rate).unwrap());
+        RateStage { from, to, duration: Some(Duration::from_secs(seconds)) }
     }
 
-    fn curve(stages: &[Stage]) -> Curve {
-        Curve::new(&Open::new(stages.to_vec()).unwrap(), Duration::ZERO)
+    fn curve(stages: &[RateStage]) -> Curve {
+        Curve::new(&OpenLoop::new(stages.to_vec()).unwrap(), Duration::ZERO)
     }
 
     fn time(curve: &Curve, amount: f64) -> Option<u64> {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_warm_up_keeps_up_the_first_rate() {
-        let open = Open::new(vec![ramp(10.0, 20.0, 10)]).unwrap();
+        let open = OpenLoop::new(vec![ramp(10.0, 20.0, 10)]).unwrap();
         let curve = Curve::new(&open, Duration::from_secs(3));
         assert_eq!(time(&curve, 29.0), Some(29 * SECOND / 10));
         assert_eq!(time(&curve, 30.0), Some(3 * SECOND));

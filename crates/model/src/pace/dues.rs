@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Curve, Open, Process, Timetable};
+use super::{ArrivalProcess, Curve, OpenLoop, Timetable};
 use sixmark_units::random::Random;
 
 /// One worker's arrivals, in the order of their times: nanoseconds from the start of the load.
@@ -58,12 +58,12 @@ pub struct Due {
 
 impl Dues {
     /// The arrivals of worker number `worker` of `workers`, from the start of the load.
-    pub fn new(open: &Open, curve: Curve, seed: u64, worker: u32, workers: u32) -> Dues {
+    pub fn new(open: &OpenLoop, curve: Curve, seed: u64, worker: u32, workers: u32) -> Dues {
         let rows = Rows { seed, row: 0, worker: worker.into(), workers: workers.into() };
         let next = match (&open.timetable, open.arrivals) {
             (Some(table), _) => Next::Listed { rows, table: Arc::clone(table) },
-            (None, Process::Constant) => Next::Constant(rows),
-            (None, Process::Poisson) => {
+            (None, ArrivalProcess::Constant) => Next::Constant(rows),
+            (None, ArrivalProcess::Poisson) => {
                 let random = Random::new(seed, worker.into());
                 Next::Poisson { amount: 0.0, step: workers.into(), random }
             }
@@ -115,19 +115,19 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::mix::Mix;
-    use crate::pace::{Rate, Stage};
-    use crate::plan::ratio::Ratio;
+    use crate::mix::FamilyMix;
+    use crate::pace::{RateStage, RequestRate};
+    use crate::plan::ratio::PlanRatio;
     use sixmark_units::family::Family;
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn open(per_s: f64, arrivals: Process) -> Open {
-        let stage = Stage::endless(Rate::new(per_s).unwrap());
-        Open { arrivals, ..Open::new(vec![stage]).unwrap() }
+    fn open(per_s: f64, arrivals: ArrivalProcess) -> OpenLoop {
+        let stage = RateStage::endless(RequestRate::new(per_s).unwrap());
+        OpenLoop { arrivals, ..OpenLoop::new(vec![stage]).unwrap() }
     }
 
-    fn dues(open: &Open, seed: u64, worker: u32, workers: u32) -> Dues {
+    fn dues(open: &OpenLoop, seed: u64, worker: u32, workers: u32) -> Dues {
         Dues::new(open, Curve::new(open, Duration::ZERO), seed, worker, workers)
     }
 
@@ -137,7 +137,7 @@ mod tests {
 
     /// The due time of one constant arrival, far from the beginning too.
     fn due(per_s: f64, number: u64) -> u64 {
-        let open = open(per_s, Process::Constant);
+        let open = open(per_s, ArrivalProcess::Constant);
         let mut dues = dues(&open, 0, 0, 1);
         dues.next = Next::Constant(Rows { seed: 0, row: number, worker: 0, workers: 1 });
         let due = dues.next().unwrap();
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn constant_arrivals_of_all_workers_are_evenly_spaced() {
-        let open = open(300.0, Process::Constant);
+        let open = open(300.0, ArrivalProcess::Constant);
         for workers in [1, 2, 3, 7] {
             let of = |worker| until(dues(&open, 5, worker, workers), 2 * SECOND);
             let mut all: Vec<u64> = (0..workers).flat_map(of).collect();
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_time_holds_as_many_arrivals_as_its_rate_says() {
         for per_s in [0.1, 1.0, 3.0, 200.0, 1_000.0, 99_991.0] {
-            let open = open(per_s, Process::Constant);
+            let open = open(per_s, ArrivalProcess::Constant);
             let count = until(dues(&open, 0, 0, 1), 10 * SECOND).count();
             assert_eq!(count as f64, per_s * 10.0, "{per_s}/s");
         }
@@ -186,13 +186,13 @@ mod tests {
 
     #[test]
     fn every_worker_has_its_part_of_each_family() {
-        let open = open(1_000.0, Process::Constant);
+        let open = open(1_000.0, ArrivalProcess::Constant);
         for (v6, v4) in [(1, 1), (3, 1), (1, 4), (1, 7)] {
-            let ratio = Ratio::new(v6, v4).unwrap();
+            let ratio = PlanRatio::new(v6, v4).unwrap();
             for workers in [2, 3, 4, 8] {
                 for worker in 0..workers {
                     let numbers = dues(&open, 1, worker, workers).filter_map(|due| due.number);
-                    let mut mix = Mix::new(ratio, 1, None);
+                    let mut mix = FamilyMix::new(ratio, 1, None);
                     let is_v6 = |&number: &u64| mix.family_at(number) == Family::Ipv6;
                     let found = numbers.take(10_000).filter(is_v6).count() as f64 / 10_000.0;
                     let part = f64::from(v6) / f64::from(v6 + v4);
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn poisson_arrivals_of_all_workers_are_one_process_of_the_rate() {
         for (seed, workers) in [(1, 1), (2, 2), (3, 7), (u64::MAX, 16)] {
-            let open = open(1_000.0, Process::Poisson);
+            let open = open(1_000.0, ArrivalProcess::Poisson);
             let (windows, window) = (2_000u64, SECOND / 10);
             let mut counts = vec![0f64; windows as usize];
             for worker in 0..workers {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_seed_repeats_its_arrivals_and_workers_have_their_own() {
-        let open = open(50.0, Process::Poisson);
+        let open = open(50.0, ArrivalProcess::Poisson);
         let first = |seed, worker| dues(&open, seed, worker, 2).take(20).collect::<Vec<_>>();
         assert_eq!(first(9, 0), first(9, 0));
         assert_ne!(first(9, 0), first(9, 1));
@@ -233,18 +233,19 @@ mod tests {
 
     #[test]
     fn constant_and_poisson_arrivals_share_a_ramp() {
-        let stage = Stage {
-            from: Rate::ZERO,
-            to: Rate::new(2_000.0).unwrap(),
+        let stage = RateStage {
+            from: RequestRate::ZERO,
+            to: RequestRate::new(2_000.0).unwrap(),
             duration: Some(Duration::from_secs(100)),
         };
-        for arrivals in [Process::Constant, Process::Poisson] {
-            let open = Open { arrivals, ..Open::new(vec![stage]).unwrap() };
+        for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
+            let open = OpenLoop { arrivals, ..OpenLoop::new(vec![stage]).unwrap() };
             let all: Vec<u64> = until(dues(&open, 5, 0, 1), u64::MAX).collect();
             assert!(all.is_sorted());
             for (until, expected) in [(25, 6_250.0), (50, 25_000.0), (100, 100_000.0f64)] {
                 let found = all.iter().filter(|&&due| due < until * SECOND).count() as f64;
-                let error = if arrivals == Process::Constant { 1.0 } else { 5.0 * expected.sqrt() };
+                let error =
+                    if arrivals == ArrivalProcess::Constant { 1.0 } else { 5.0 * expected.sqrt() };
                 assert!((found - expected).abs() <= error, "{arrivals} {until} s: {found}");
             }
         }
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn every_entry_of_a_timetable_is_one_worker_s() {
         let entries = (0..1_000u32).map(|k| (u64::from(k) * 7, k % 3)).collect();
-        let open = Open::replay(Timetable::new(entries, 1.0).unwrap());
+        let open = OpenLoop::replay(Timetable::new(entries, 1.0).unwrap());
         for workers in [1, 2, 3, 7] {
             let of = |worker| dues(&open, 5, worker, workers);
             let mut all: Vec<Due> = (0..workers).flat_map(of).collect();
@@ -272,7 +273,7 @@ mod tests {
         for (per_s, warmup, expected) in
             [(10.0, 3_000, 30), (10.0, 2_950, 30), (0.1, 3_000, 1), (3.0, 333, 1), (5.0, 0, 0)]
         {
-            let open = open(per_s, Process::Constant);
+            let open = open(per_s, ArrivalProcess::Constant);
             let warmup = Duration::from_millis(warmup);
             let curve = Curve::new(&open, warmup);
             let about = per_s * warmup.as_secs_f64();

@@ -10,7 +10,7 @@ mod timetable;
 
 pub use curve::Curve;
 pub use dues::{Due, Dues, first_at};
-pub use rate::Rate;
+pub use rate::RequestRate;
 pub use timetable::{Speed, Timetable};
 
 use std::fmt;
@@ -30,12 +30,12 @@ pub enum Pace {
     #[default]
     Closed,
     /// The clock.
-    Open(Open),
+    Open(OpenLoop),
 }
 
 impl Pace {
     /// The open loop's settings, if it is one.
-    pub fn open(&self) -> Option<&Open> {
+    pub fn open(&self) -> Option<&OpenLoop> {
         match self {
             Pace::Closed => None,
             Pace::Open(open) => Some(open),
@@ -43,31 +43,31 @@ impl Pace {
     }
 }
 
-/// An open loop, of stages ([`Open::new`]) or of a timetable ([`Open::replay`]).
+/// An open loop, of stages ([`OpenLoop::new`]) or of a timetable ([`OpenLoop::replay`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(inline))]
-pub struct Open {
+pub struct OpenLoop {
     /// The rate over time, over both families and all threads together; empty where there is a
     /// timetable.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<RateStage>,
     /// When each exchange falls due, where something recorded is replayed; null: the stages say
     /// when.
     #[serde(with = "timetable::shared")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Timetable>"))]
     pub timetable: Option<Arc<Timetable>>,
     /// How exchanges are spread at that rate.
-    pub arrivals: Process,
+    pub arrivals: ArrivalProcess,
     /// What becomes of an exchange that is due when no more may be in flight.
     pub overload: Overload,
     /// How long before an exchange falls due the worker stops sleeping and looks at the clock.
     pub spin: Duration,
 }
 
-impl Open {
+impl OpenLoop {
     /// An open loop of these stages, of which only a single one may go on without an end; the error
     /// says what is wrong. Constant arrivals that wait, no spinning.
-    pub fn new(stages: Vec<Stage>) -> Result<Open, String> {
+    pub fn new(stages: Vec<RateStage>) -> Result<OpenLoop, String> {
         let endless = stages.iter().any(|stage| stage.duration.is_none());
         let level = stages.iter().all(|stage| stage.from == stage.to);
         if stages.iter().any(|stage| stage.duration == Some(Duration::ZERO)) {
@@ -79,16 +79,16 @@ impl Open {
         if stages.iter().all(|stage| stage.from.is_zero() && stage.to.is_zero()) {
             return Err("a rate of 0 sends nothing; give one above 0".into());
         }
-        let (arrivals, overload) = (Process::Constant, Overload::Wait);
-        Ok(Open { stages, timetable: None, arrivals, overload, spin: Duration::ZERO })
+        let (arrivals, overload) = (ArrivalProcess::Constant, Overload::Wait);
+        Ok(OpenLoop { stages, timetable: None, arrivals, overload, spin: Duration::ZERO })
     }
 
     /// An open loop of a timetable. What falls due waits for a place; no spinning.
-    pub fn replay(timetable: Timetable) -> Open {
-        Open {
+    pub fn replay(timetable: Timetable) -> OpenLoop {
+        OpenLoop {
             stages: Vec::new(),
             timetable: Some(Arc::new(timetable)),
-            arrivals: Process::Constant,
+            arrivals: ArrivalProcess::Constant,
             overload: Overload::Wait,
             spin: Duration::ZERO,
         }
@@ -114,7 +114,7 @@ impl Open {
         if whole == 0.0 {
             return self.first_rate().per_s();
         }
-        let area = |stage: &Stage| {
+        let area = |stage: &RateStage| {
             let seconds = stage.duration.map_or(0.0, |duration| duration.as_secs_f64());
             (stage.from.per_s() + stage.to.per_s()) / 2.0 * seconds
         };
@@ -122,32 +122,32 @@ impl Open {
     }
 
     /// The rate that the load begins with; that of a timetable is told by nobody, and 0.
-    pub fn first_rate(&self) -> Rate {
-        self.stages.first().map_or(Rate::ZERO, |stage| stage.from)
+    pub fn first_rate(&self) -> RequestRate {
+        self.stages.first().map_or(RequestRate::ZERO, |stage| stage.from)
     }
 }
 
 /// A rate that stays or changes evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Stage {
+pub struct RateStage {
     /// At its beginning.
-    pub from: Rate,
+    pub from: RequestRate,
     /// At its end.
-    pub to: Rate,
+    pub to: RequestRate,
     /// How long it lasts; null: as long as the run.
     pub duration: Option<Duration>,
 }
 
-impl Stage {
+impl RateStage {
     /// `rate` for as long as the run lasts.
-    pub fn endless(rate: Rate) -> Stage {
-        Stage { from: rate, to: rate, duration: None }
+    pub fn endless(rate: RequestRate) -> RateStage {
+        RateStage { from: rate, to: rate, duration: None }
     }
 
     /// `rate` for `duration`.
-    pub fn level(rate: Rate, duration: Duration) -> Stage {
-        Stage { from: rate, to: rate, duration: Some(duration) }
+    pub fn level(rate: RequestRate, duration: Duration) -> RateStage {
+        RateStage { from: rate, to: rate, duration: Some(duration) }
     }
 }
 
@@ -155,7 +155,7 @@ impl Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Process {
+pub enum ArrivalProcess {
     /// Evenly.
     Constant,
     /// Each independent of all others, as those of many users are.
@@ -173,17 +173,17 @@ pub enum Overload {
     Drop,
 }
 
-impl fmt::Display for Process {
+impl fmt::Display for ArrivalProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Process::Constant => "constant",
-            Process::Poisson => "poisson",
+            ArrivalProcess::Constant => "constant",
+            ArrivalProcess::Poisson => "poisson",
         })
     }
 }
 
 /// For people, as in `200/s constant` or `ramp 0/s to 100/s in 1m, poisson`.
-impl fmt::Display for Open {
+impl fmt::Display for OpenLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(table) = &self.timetable {
             let (entries, speed) = (count(table.entries()), table.speed());
@@ -193,8 +193,8 @@ impl fmt::Display for Open {
         }
         let seconds = self.duration().map_or(0.0, |duration| duration.as_secs_f64());
         match self.stages.as_slice() {
-            [Stage { from, to, .. }] if from == to => write!(f, "{from} {}", self.arrivals),
-            [Stage { from, to, .. }] => {
+            [RateStage { from, to, .. }] if from == to => write!(f, "{from} {}", self.arrivals),
+            [RateStage { from, to, .. }] => {
                 write!(f, "{from} to {to} in {seconds} s, {}", self.arrivals)
             }
             stages => write!(f, "{} steps in {seconds} s, {}", stages.len(), self.arrivals),
@@ -206,34 +206,34 @@ impl fmt::Display for Open {
 mod tests {
     use super::*;
 
-    fn rate(per_s: f64) -> Rate {
-        Rate::new(per_s).unwrap()
+    fn rate(per_s: f64) -> RequestRate {
+        RequestRate::new(per_s).unwrap()
     }
 
     #[test]
     fn stages_that_send_nothing_or_never_end_are_refused() {
         let second = Duration::from_secs(1);
-        let ramp = |duration| Stage { from: rate(1.0), to: rate(2.0), duration };
+        let ramp = |duration| RateStage { from: rate(1.0), to: rate(2.0), duration };
         for stages in [
             vec![],
-            vec![Stage::endless(rate(0.0))],
-            vec![Stage::level(rate(0.0), second)],
-            vec![Stage::level(rate(5.0), Duration::ZERO)],
+            vec![RateStage::endless(rate(0.0))],
+            vec![RateStage::level(rate(0.0), second)],
+            vec![RateStage::level(rate(5.0), Duration::ZERO)],
             vec![ramp(None)],
-            vec![Stage::level(rate(5.0), second), Stage::endless(rate(5.0))],
+            vec![RateStage::level(rate(5.0), second), RateStage::endless(rate(5.0))],
         ] {
-            assert!(Open::new(stages.clone()).is_err(), "{stages:?}");
+            assert!(OpenLoop::new(stages.clone()).is_err(), "{stages:?}");
         }
-        let pause = vec![Stage::level(rate(0.0), second), ramp(Some(second))];
-        assert_eq!(Open::new(pause).unwrap().duration(), Some(2 * second));
-        assert_eq!(Open::new(vec![Stage::endless(rate(5.0))]).unwrap().duration(), None);
+        let pause = vec![RateStage::level(rate(0.0), second), ramp(Some(second))];
+        assert_eq!(OpenLoop::new(pause).unwrap().duration(), Some(2 * second));
+        assert_eq!(OpenLoop::new(vec![RateStage::endless(rate(5.0))]).unwrap().duration(), None);
     }
 
     #[test]
     fn a_pace_names_its_mode_in_documents() {
         let closed = serde_json::to_value(Pace::Closed).unwrap();
         assert_eq!(closed, serde_json::json!({"mode": "closed"}));
-        let open = Pace::Open(Open::new(vec![Stage::endless(rate(200.0))]).unwrap());
+        let open = Pace::Open(OpenLoop::new(vec![RateStage::endless(rate(200.0))]).unwrap());
         let written = serde_json::to_value(&open).unwrap();
         assert_eq!(
             (&written["mode"], &written["stages"][0]["from"]),

@@ -14,19 +14,19 @@ const HIGHEST: f64 = 1e9;
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
-pub struct Rate(f64);
+pub struct RequestRate(f64);
 
-impl Rate {
+impl RequestRate {
     /// Nothing at all.
-    pub const ZERO: Rate = Rate(0.0);
+    pub const ZERO: RequestRate = RequestRate(0.0);
 
     /// A hundred a second.
-    pub const HUNDRED: Rate = Rate(100.0);
+    pub const HUNDRED: RequestRate = RequestRate(100.0);
 
     /// So many a second; the error says what is wrong.
-    pub fn new(per_s: f64) -> Result<Rate, String> {
+    pub fn new(per_s: f64) -> Result<RequestRate, String> {
         match (0.0..=HIGHEST).contains(&per_s) {
-            true => Ok(Rate(per_s.abs())),
+            true => Ok(RequestRate(per_s.abs())),
             false => Err(format!("a rate is from 0 to {}/s", count(HIGHEST as u64))),
         }
     }
@@ -43,10 +43,10 @@ impl Rate {
 }
 
 /// `200`, `200/s`, `10k/s`, `0.5M/s`, `12000/m`, `3/h`.
-impl FromStr for Rate {
+impl FromStr for RequestRate {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Rate, String> {
+    fn from_str(text: &str) -> Result<RequestRate, String> {
         let wrong = || format!("'{text}' is not a rate, as in 200, 200/s, 10k/s or 12000/m");
         let (number, seconds) = match text.split_once('/') {
             None | Some((_, "s")) => (text.split('/').next().unwrap_or_default(), 1.0),
@@ -61,11 +61,11 @@ impl FromStr for Rate {
         // Not Rust's other ways to write a float: 1e3, inf, +1.
         let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         let value = digits.parse::<f64>().ok().filter(|_| plain).ok_or_else(wrong)?;
-        Rate::new(value * scale / seconds).map_err(|error| format!("'{text}': {error}"))
+        RequestRate::new(value * scale / seconds).map_err(|error| format!("'{text}': {error}"))
     }
 }
 
-impl fmt::Display for Rate {
+impl fmt::Display for RequestRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.fract() == 0.0 {
             true => write!(f, "{}/s", count(self.0 as u64)),
@@ -75,16 +75,16 @@ impl fmt::Display for Rate {
     }
 }
 
-impl TryFrom<f64> for Rate {
+impl TryFrom<f64> for RequestRate {
     type Error = String;
 
-    fn try_from(per_s: f64) -> Result<Rate, String> {
-        Rate::new(per_s)
+    fn try_from(per_s: f64) -> Result<RequestRate, String> {
+        RequestRate::new(per_s)
     }
 }
 
-impl From<Rate> for f64 {
-    fn from(rate: Rate) -> f64 {
+impl From<RequestRate> for f64 {
+    fn from(rate: RequestRate) -> f64 {
         rate.0
     }
 }
@@ -106,7 +106,7 @@ mod tests {
             ("9/h", 0.0025),
             ("0", 0.0),
         ] {
-            assert_eq!(text.parse::<Rate>().map(Rate::per_s), Ok(per_s), "{text}");
+            assert_eq!(text.parse::<RequestRate>().map(RequestRate::per_s), Ok(per_s), "{text}");
         }
     }
 
@@ -115,10 +115,10 @@ mod tests {
         for text in
             ["", "/s", "k", "-1", "+1", "1e3", "inf", "nan", "200/x", "200/", "2kk", "1.2.3"]
         {
-            let error = text.parse::<Rate>().unwrap_err();
+            let error = text.parse::<RequestRate>().unwrap_err();
             assert!(error.contains(text) && error.contains("200/s"), "{error}");
         }
-        assert!("1001M/s".parse::<Rate>().unwrap_err().contains("1,000,000,000"));
+        assert!("1001M/s".parse::<RequestRate>().unwrap_err().contains("1,000,000,000"));
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             ("100/m", "1.666667/s"),
             ("2.5/s", "2.5/s"),
         ] {
-            assert_eq!(text.parse::<Rate>().unwrap().to_string(), shown);
+            assert_eq!(text.parse::<RequestRate>().unwrap().to_string(), shown);
         }
     }
 }

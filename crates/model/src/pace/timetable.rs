@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Documents have how many there are, over what time, and how much faster than recorded. What comes
 /// from a document has no entries.
 #[derive(Clone, PartialEq, Deserialize)]
-#[serde(from = "Document")]
+#[serde(from = "TimetableForm")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "Document"))]
+#[cfg_attr(feature = "schema", schemars(with = "TimetableForm"))]
 pub struct Timetable {
-    document: Document,
+    document: TimetableForm,
     /// Nanoseconds from the start of the load and numbers of requests, in the order of the times.
     at: Vec<u64>,
     request: Vec<u32>,
@@ -23,7 +23,7 @@ pub struct Timetable {
 /// How a timetable stands in documents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Document {
+struct TimetableForm {
     /// Exchanges.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     entries: u64,
@@ -59,7 +59,7 @@ impl Timetable {
         };
         let at: Vec<u64> = entries.iter().map(due).collect();
         let span_s = at.last().map_or(0.0, |&last| last as f64 / 1e9);
-        let document = Document { entries: at.len() as u64, span_s, speed };
+        let document = TimetableForm { entries: at.len() as u64, span_s, speed };
         Ok(Timetable {
             document,
             at,
@@ -93,8 +93,8 @@ impl Timetable {
 /// Above this, nanoseconds from the clock's beginning might not fit 64 bits.
 const LONGEST_NS: f64 = 100.0 * 365.0 * 24.0 * 3600.0 * 1e9;
 
-impl From<Document> for Timetable {
-    fn from(document: Document) -> Timetable {
+impl From<TimetableForm> for Timetable {
+    fn from(document: TimetableForm) -> Timetable {
         Timetable { document, at: Vec::new(), request: Vec::new() }
     }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::request::{Body, Request};
-use crate::template::{Template, Values};
+use crate::template::{Template, TemplateValues};
 use sixmark_http::http1::request::{Manner, encode};
 use sixmark_http::redirect::next_method;
 use sixmark_http::semantics::request::Parts;
 
 /// What one exchange sends, its templates filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filled {
+pub struct FilledRequest {
     method: String,
     path: String,
     headers: Vec<(String, String)>,
@@ -27,10 +27,10 @@ const OF_CONTENT: [&str; 6] = [
     "transfer-encoding",
 ];
 
-impl Filled {
+impl FilledRequest {
     /// The next request of `values`, to `path` unless it has its own. What is not UTF-8 in a file of
     /// lines is replaced in fields, which these versions have as text.
-    pub fn new(request: &Request, path: &str, values: &mut Values) -> Filled {
+    pub fn new(request: &Request, path: &str, values: &mut TemplateValues) -> FilledRequest {
         values.next_request();
         let mut text = |template: &Template| {
             let mut out = Vec::new();
@@ -44,7 +44,7 @@ impl Filled {
         let mut string = |template: &Template| String::from_utf8_lossy(&text(template)).into();
         let path = request.path.as_ref().map_or_else(|| path.to_owned(), &mut string);
         let headers = request.headers.iter().map(|(name, value)| (name.clone(), string(value)));
-        Filled { method: request.method.clone(), path, headers: headers.collect(), body }
+        FilledRequest { method: request.method.clone(), path, headers: headers.collect(), body }
     }
 
     /// What is asked for: path and query.
@@ -64,7 +64,7 @@ impl Filled {
     }
 
     /// What a browser sends after a redirect with this status to `path`.
-    pub fn redirected(mut self, status: u16, path: String) -> Filled {
+    pub fn redirected(mut self, status: u16, path: String) -> FilledRequest {
         let (method, keeps_content) = next_method(status, &self.method);
         self.method = method.to_owned();
         self.path = path;
@@ -77,7 +77,7 @@ impl Filled {
     }
 
     /// The same with these cookies, behind those that it has.
-    pub fn with_cookies(mut self, cookies: &str) -> Filled {
+    pub fn with_cookies(mut self, cookies: &str) -> FilledRequest {
         match self.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
             Some((_, value)) => *value = format!("{value}; {cookies}"),
             None => self.headers.push(("Cookie".to_owned(), cookies.to_owned())),
@@ -93,7 +93,7 @@ impl Filled {
 
     /// Its parts for the later versions.
     pub fn parts<'a>(&'a self, scheme: &'a str, authority: &'a str) -> Parts<'a> {
-        let Filled { method, path, headers, .. } = self;
+        let FilledRequest { method, path, headers, .. } = self;
         Parts { method, scheme, authority, path, headers }
     }
 }
@@ -101,32 +101,35 @@ impl Filled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request_form::Form;
-    use crate::template::{Place, Reading};
+    use crate::request_form::RequestForm;
+    use crate::template::{Reading, TemplatePlace};
 
     fn request() -> Request {
         let mut open = |_: &str| Err("no file".to_owned());
         let mut reading = Reading::new(&mut open);
         let mut read = |text: &str, place| reading.template(text, place).unwrap();
         Request {
-            path: Some(read("/a/{{seq}}?b", Place::Path)),
+            path: Some(read("/a/{{seq}}?b", TemplatePlace::Path)),
             headers: vec![
-                ("X".to_owned(), read("x{{seq}}", Place::Header)),
+                ("X".to_owned(), read("x{{seq}}", TemplatePlace::Header)),
                 ("Content-Type".to_owned(), Template::constant("text/plain")),
             ],
-            body: Some(Body::Template(read("n={{seq}}", Place::Body))),
+            body: Some(Body::Template(read("n={{seq}}", TemplatePlace::Body))),
             ..Request::plain("POST")
         }
     }
 
     #[test]
     fn it_is_what_the_form_of_http1_sends() {
-        let (mut one, mut other) = (Values::new(7, 1, 3), Values::new(7, 1, 3));
-        let Form::Changing(form) = Form::new(&request(), "/", "[::1]:80", true) else { panic!() };
+        let (mut one, mut other) = (TemplateValues::new(7, 1, 3), TemplateValues::new(7, 1, 3));
+        let RequestForm::Changing(form) = RequestForm::new(&request(), "/", "[::1]:80", true)
+        else {
+            panic!()
+        };
         for _ in 0..3 {
             let (mut sent, mut scratch) = (Vec::new(), Vec::new());
             form.render(&mut one, &mut sent, &mut scratch);
-            let filled = Filled::new(&request(), "/", &mut other);
+            let filled = FilledRequest::new(&request(), "/", &mut other);
             let mut found = filled.http1("[::1]:80", true);
             found.extend_from_slice(filled.body().unwrap());
             assert_eq!(String::from_utf8(found), String::from_utf8(sent));
@@ -135,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_redirect_takes_the_content_along_or_leaves_all_of_it() {
-        let filled = Filled::new(&request(), "/", &mut Values::new(0, 0, 1));
+        let filled = FilledRequest::new(&request(), "/", &mut TemplateValues::new(0, 0, 1));
         let kept = filled.clone().redirected(307, "/c".to_owned());
         let parts = kept.parts("http", "a");
         assert_eq!((parts.method, parts.path, parts.headers.len()), ("POST", "/c", 2));
@@ -148,7 +151,8 @@ mod tests {
 
     #[test]
     fn cookies_go_behind_those_that_are_there() {
-        let plain = Filled::new(&Request::plain("GET"), "/", &mut Values::new(0, 0, 1));
+        let plain =
+            FilledRequest::new(&Request::plain("GET"), "/", &mut TemplateValues::new(0, 0, 1));
         let once = plain.with_cookies("a=1");
         assert_eq!(once.header("cookie"), Some("a=1"));
         assert_eq!(once.with_cookies("b=2").header("Cookie"), Some("a=1; b=2"));

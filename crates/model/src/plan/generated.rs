@@ -1,6 +1,6 @@
 //! Files that are made for a study or a lab, within the folder `{www}`.
 
-use crate::fields::{Field, Fields, Scalar};
+use crate::fields::{FileField, FileFields, Scalar};
 use crate::plan::braces::names;
 use crate::plan::services::{is_inside, known};
 
@@ -19,11 +19,11 @@ pub struct Generated {
 }
 
 /// Files to make; `factors` may stand in their names and sizes.
-pub(crate) fn generated(tables: Vec<Fields<'_>>, factors: &[&str]) -> Vec<Generated> {
+pub(crate) fn generated(tables: Vec<FileFields<'_>>, factors: &[&str]) -> Vec<Generated> {
     tables.into_iter().filter_map(|fields| generate(fields, factors)).collect()
 }
 
-fn generate(mut fields: Fields<'_>, factors: &[&str]) -> Option<Generated> {
+fn generate(mut fields: FileFields<'_>, factors: &[&str]) -> Option<Generated> {
     let path = fields.need("path").and_then(|field| {
         let path = known(&field, factors)?;
         if !is_inside(&path) {
@@ -37,7 +37,7 @@ fn generate(mut fields: Fields<'_>, factors: &[&str]) -> Option<Generated> {
     Some(Generated { path: path?, size: size?, random })
 }
 
-fn size(field: &Field<'_>, factors: &[&str]) -> Option<String> {
+fn size(field: &FileField<'_>, factors: &[&str]) -> Option<String> {
     match field.scalar()? {
         Scalar::Text(text) if !names(&text).is_empty() => known(field, factors),
         _ => field.whole(0, LARGEST).map(|bytes| bytes.to_string()),

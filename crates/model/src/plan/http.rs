@@ -1,6 +1,6 @@
 //! Which HTTP is spoken, and how much of it at once.
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Http {
     /// Its version.
-    pub version: Version,
+    pub version: HttpVersion,
     /// HTTP/2 is spoken whatever TLS agreed on, and without TLS (RFC 9113, 3.3).
     pub prior_knowledge: bool,
     /// Exchanges that a connection may carry at once: 1 for HTTP/1.1 and before.
@@ -19,6 +19,6 @@ pub struct Http {
 
 impl Default for Http {
     fn default() -> Http {
-        Http { version: Version::Http1, prior_knowledge: false, streams: NonZeroU32::MIN }
+        Http { version: HttpVersion::Http1, prior_knowledge: false, streams: NonZeroU32::MIN }
     }
 }

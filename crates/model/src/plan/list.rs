@@ -9,7 +9,7 @@ const MAX_WEIGHT: u32 = 1_000_000;
 
 /// One line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ListEntry {
     /// The line's number, from 1.
     pub line: usize,
     /// What it names.
@@ -46,12 +46,12 @@ impl fmt::Display for BadLine {
 
 /// Reads a list. `#` begins a comment at the start of a line or after a space; empty lines don't
 /// count. Entries that are no URL get `path`, which begins with `/`.
-pub fn parse(text: &str, path: &str) -> Result<Vec<Entry>, BadLine> {
+pub fn parse(text: &str, path: &str) -> Result<Vec<ListEntry>, BadLine> {
     let mut entries = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let number = number + 1;
         let entry = parse_line(line, path).map_err(|message| BadLine { line: number, message })?;
-        entries.extend(entry.map(|(url, weight)| Entry { line: number, url, weight }));
+        entries.extend(entry.map(|(url, weight)| ListEntry { line: number, url, weight }));
     }
     if entries.is_empty() {
         return Err(BadLine { line: 0, message: "the list names no target".into() });

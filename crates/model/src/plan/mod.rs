@@ -24,12 +24,12 @@ use serde::{Deserialize, Serialize};
 use crate::clocks::Timestamps;
 use crate::pace::Pace;
 use accept::AcceptStatus;
-pub use filled::Filled;
+pub use filled::FilledRequest;
 use http::Http;
-use ratio::Ratio;
-pub use request::{Body, Request, Requests};
+use ratio::PlanRatio;
+pub use request::{Body, PlanRequests, Request};
 use sixmark_units::family::{Family, PerFamily};
-use tls::Tls;
+use tls::PlanTls;
 
 /// A run, resolved and checked: every family that the ratio uses has an endpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,11 +39,11 @@ pub struct Plan {
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub targets: Vec<Target>,
     /// Requests over IPv6 to requests over IPv4.
-    pub ratio: Ratio,
+    pub ratio: PlanRatio,
     /// How much, how long, how many at once.
-    pub load: Load,
+    pub load: LoadPlan,
     /// What is sent, by weight.
-    pub requests: Requests,
+    pub requests: PlanRequests,
     /// Redirects are followed, to the same target only; else they are responses like others.
     pub location: bool,
     /// Each place keeps the cookies that it is sent, and sends them, as a user's browser does.
@@ -57,9 +57,9 @@ pub struct Plan {
     /// How connections are used.
     pub connection: Connection,
     /// How connections to `https://` targets are secured; null: there are none.
-    pub tls: Option<Tls>,
+    pub tls: Option<PlanTls>,
     /// Local addresses to connect from, in turn; the kernel's choice where there are none.
-    pub sources: PerFamily<Vec<Source>>,
+    pub sources: PerFamily<Vec<SourceAddresses>>,
     /// Decides where the schedules over several addresses begin, and Poisson arrivals.
     pub seed: u64,
 }
@@ -148,7 +148,7 @@ pub struct Endpoint {
 /// How much load, and for how long.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Load {
+pub struct LoadPlan {
     /// Requests to send, both families together; null: as many as fit the duration.
     pub requests: Option<NonZeroU64>,
     /// How long to send; null: until the requests are done.
@@ -226,8 +226,7 @@ pub enum Close {
 /// Where connections come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "SourceAddresses"))]
-pub struct Source {
+pub struct SourceAddresses {
     /// The first address.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::AddressText"))]
     pub address: IpAddr,

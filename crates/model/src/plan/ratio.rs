@@ -11,29 +11,28 @@ use sixmark_units::family::Family;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "[u32; 2]", into = "[u32; 2]")]
-#[cfg_attr(feature = "schema", schemars(rename = "PlanRatio"))]
-pub struct Ratio {
+pub struct PlanRatio {
     v6: u32,
     v4: u32,
 }
 
-impl Ratio {
+impl PlanRatio {
     /// One family alone.
-    pub fn only(family: Family) -> Ratio {
+    pub fn only(family: Family) -> PlanRatio {
         match family {
-            Family::Ipv6 => Ratio { v6: 1, v4: 0 },
-            Family::Ipv4 => Ratio { v6: 0, v4: 1 },
+            Family::Ipv6 => PlanRatio { v6: 1, v4: 0 },
+            Family::Ipv4 => PlanRatio { v6: 0, v4: 1 },
         }
     }
 
     /// As many of the one as of the other.
-    pub const EVEN: Ratio = Ratio { v6: 1, v4: 1 };
+    pub const EVEN: PlanRatio = PlanRatio { v6: 1, v4: 1 };
 
     /// `v6` to `v4`; the error says what is wrong.
-    pub fn new(v6: u32, v4: u32) -> Result<Ratio, String> {
+    pub fn new(v6: u32, v4: u32) -> Result<PlanRatio, String> {
         match (v6, v4) {
             (0, 0) => Err("0:0 sends nothing; give at least one side a number above 0".into()),
-            _ => Ok(Ratio { v6, v4 }),
+            _ => Ok(PlanRatio { v6, v4 }),
         }
     }
 
@@ -76,34 +75,34 @@ impl Ratio {
     }
 }
 
-impl FromStr for Ratio {
+impl FromStr for PlanRatio {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Ratio, String> {
+    fn from_str(text: &str) -> Result<PlanRatio, String> {
         let part = |text: &str| text.parse::<u32>().ok();
         text.split_once(':')
             .and_then(|(v6, v4)| Some((part(v6)?, part(v4)?)))
             .ok_or_else(|| format!("'{text}' is not IPv6:IPv4 in whole numbers, as in 4:1"))
-            .and_then(|(v6, v4)| Ratio::new(v6, v4))
+            .and_then(|(v6, v4)| PlanRatio::new(v6, v4))
     }
 }
 
-impl fmt::Display for Ratio {
+impl fmt::Display for PlanRatio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.v6, self.v4)
     }
 }
 
-impl TryFrom<[u32; 2]> for Ratio {
+impl TryFrom<[u32; 2]> for PlanRatio {
     type Error = String;
 
-    fn try_from([v6, v4]: [u32; 2]) -> Result<Ratio, String> {
-        Ratio::new(v6, v4)
+    fn try_from([v6, v4]: [u32; 2]) -> Result<PlanRatio, String> {
+        PlanRatio::new(v6, v4)
     }
 }
 
-impl From<Ratio> for [u32; 2] {
-    fn from(ratio: Ratio) -> [u32; 2] {
+impl From<PlanRatio> for [u32; 2] {
+    fn from(ratio: PlanRatio) -> [u32; 2] {
         [ratio.v6, ratio.v4]
     }
 }
@@ -122,17 +121,17 @@ mod tests {
             (9, 4, (9, 13)),
             (u32::MAX, u32::MAX, (1, 2)),
         ] {
-            assert_eq!(Ratio::new(v6, v4).unwrap().lowest(), lowest, "{v6}:{v4}");
+            assert_eq!(PlanRatio::new(v6, v4).unwrap().lowest(), lowest, "{v6}:{v4}");
         }
     }
 
     #[test]
     fn a_ratio_is_two_whole_numbers_not_both_zero() {
-        assert_eq!("4:1".parse(), Ratio::new(4, 1));
-        assert_eq!("0:1".parse(), Ok(Ratio::only(Family::Ipv4)));
+        assert_eq!("4:1".parse(), PlanRatio::new(4, 1));
+        assert_eq!("0:1".parse(), Ok(PlanRatio::only(Family::Ipv4)));
         for wrong in ["0:0", "", "1", "1:", ":1", "1:2:3", "-1:2", "a:b", "4294967296:1", "1.5:1"] {
-            assert!(wrong.parse::<Ratio>().is_err(), "{wrong}");
+            assert!(wrong.parse::<PlanRatio>().is_err(), "{wrong}");
         }
-        assert!("0:0".parse::<Ratio>().unwrap_err().contains("sends nothing"));
+        assert!("0:0".parse::<PlanRatio>().unwrap_err().contains("sends nothing"));
     }
 }

@@ -125,11 +125,10 @@ impl Request {
 ///
 /// Documents have how many there are and the first hundred. What comes from a document is these.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(from = "Document")]
+#[serde(from = "RequestsForm")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "Document"))]
-#[cfg_attr(feature = "schema", schemars(rename = "PlanRequests"))]
-pub struct Requests {
+#[cfg_attr(feature = "schema", schemars(with = "RequestsForm"))]
+pub struct PlanRequests {
     list: Vec<Request>,
     number: usize,
 }
@@ -137,7 +136,7 @@ pub struct Requests {
 /// How requests stand in documents.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Document {
+struct RequestsForm {
     /// Different requests.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     number: usize,
@@ -146,19 +145,19 @@ struct Document {
     shown: Vec<Request>,
 }
 
-impl Requests {
+impl PlanRequests {
     /// A mix; the error says that it is none.
-    pub fn new(list: Vec<Request>) -> Result<Requests, String> {
+    pub fn new(list: Vec<Request>) -> Result<PlanRequests, String> {
         match list.len() {
             0 => Err("there are no requests".to_owned()),
-            number if u32::try_from(number).is_ok() => Ok(Requests { number, list }),
+            number if u32::try_from(number).is_ok() => Ok(PlanRequests { number, list }),
             _ => Err("there are too many different requests".to_owned()),
         }
     }
 
     /// One request and nothing else.
-    pub fn one(request: Request) -> Requests {
-        Requests { list: vec![request], number: 1 }
+    pub fn one(request: Request) -> PlanRequests {
+        PlanRequests { list: vec![request], number: 1 }
     }
 
     /// How many different ones, of a document those included that it does not show.
@@ -182,7 +181,7 @@ impl Requests {
     }
 }
 
-impl Deref for Requests {
+impl Deref for PlanRequests {
     type Target = [Request];
 
     fn deref(&self) -> &[Request] {
@@ -190,16 +189,16 @@ impl Deref for Requests {
     }
 }
 
-impl From<Document> for Requests {
-    fn from(document: Document) -> Requests {
-        let Document { number, shown } = document;
+impl From<RequestsForm> for PlanRequests {
+    fn from(document: RequestsForm) -> PlanRequests {
+        let RequestsForm { number, shown } = document;
         let list = if shown.is_empty() { vec![Request::plain("GET")] } else { shown };
-        Requests { list, number }
+        PlanRequests { list, number }
     }
 }
 
 /// By hand: serde's `into` would copy all requests first.
-impl Serialize for Requests {
+impl Serialize for PlanRequests {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut document = to.serialize_struct("Requests", 2)?;
         document.serialize_field("number", &self.number)?;
@@ -251,11 +250,11 @@ mod tests {
     #[test]
     fn a_document_shows_the_first_of_many_and_how_many_there_are() {
         let list = (0..250).map(|n| Request { name: n.to_string(), ..Request::plain("GET") });
-        let written = serde_json::to_value(Requests::new(list.collect()).unwrap()).unwrap();
+        let written = serde_json::to_value(PlanRequests::new(list.collect()).unwrap()).unwrap();
         assert_eq!(written["number"], 250);
         assert_eq!(written["shown"].as_array().unwrap().len(), SHOWN);
-        let read: Requests = serde_json::from_value(written.clone()).unwrap();
+        let read: PlanRequests = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(serde_json::to_value(read).unwrap(), written);
-        assert!(Requests::new(Vec::new()).is_err());
+        assert!(PlanRequests::new(Vec::new()).is_err());
     }
 }

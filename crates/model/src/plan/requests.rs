@@ -21,9 +21,9 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use super::list::BadLine;
-use super::request::{Body, Request, Requests, usual_method};
+use super::request::{Body, PlanRequests, Request, usual_method};
 use crate::check::{Checks, Expect};
-use crate::template::{Place, Reading, Template};
+use crate::template::{Reading, Template, TemplatePlace};
 use sixmark_http::http1::request::{check_method, parse_own_header};
 
 /// The largest weight of a request; the smallest is its inverse.
@@ -31,9 +31,9 @@ const MOST_WEIGHT: f64 = 1e9;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RequestsFile {
     #[serde(default)]
-    request: Entries,
+    request: RequestEntries,
 }
 
 /// A `[[request]]` as written.
@@ -44,7 +44,7 @@ struct Raw {
     method: Option<Spanned<String>>,
     path: Option<Spanned<String>>,
     #[serde(default)]
-    headers: Option<Spanned<Fields>>,
+    headers: Option<Spanned<HeaderList>>,
     body: Option<Spanned<String>>,
     body_file: Option<Spanned<String>>,
     json: Option<Spanned<toml::Value>>,
@@ -57,11 +57,11 @@ struct Raw {
 }
 
 /// Names and values, from a table or from a list of `Name: value`.
-struct Fields(Vec<(String, String)>);
+struct HeaderList(Vec<(String, String)>);
 
 /// The `[[request]]` of a file. Types of our own have messages for people.
 #[derive(Default)]
-struct Entries(Vec<Spanned<Raw>>);
+struct RequestEntries(Vec<Spanned<Raw>>);
 
 /// The texts of a list.
 #[derive(Default)]
@@ -71,7 +71,7 @@ struct Listed(Vec<Spanned<String>>);
 struct Number(f64);
 
 /// Something wrong, and where in the text.
-type Wrong = (usize, String);
+type PlacedMistake = (usize, String);
 
 /// Reads a request file. `open` reads the files that it names.
 ///
@@ -80,18 +80,18 @@ type Wrong = (usize, String);
 pub fn parse(
     text: &str,
     open: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
-) -> Result<Requests, BadLine> {
+) -> Result<PlanRequests, BadLine> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let at_line = |(at, message)| BadLine { line: line_of(text, at), message };
-    let file: File = toml::from_str(text).map_err(|error| at_line(syntax(&error)))?;
+    let file: RequestsFile = toml::from_str(text).map_err(|error| at_line(syntax(&error)))?;
     let mut reading = Reading::new(open);
     let requests = file.request.0.into_iter().map(|raw| request(raw, &mut reading));
     let requests = requests.collect::<Result<Vec<_>, _>>().map_err(at_line)?;
     let none = |message| BadLine { line: 0, message: format!("{message}; write a [[request]]") };
-    Requests::new(requests).map_err(none)
+    PlanRequests::new(requests).map_err(none)
 }
 
-fn syntax(error: &toml::de::Error) -> Wrong {
+fn syntax(error: &toml::de::Error) -> PlacedMistake {
     let at = error.span().map_or(0, |span| span.start);
     let message = error.message().replace('\n', "; ");
     (at, of_type(&message).unwrap_or(message))
@@ -112,12 +112,15 @@ fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1
 }
 
-fn request(raw: Spanned<Raw>, reading: &mut Reading<'_>) -> Result<Request, Wrong> {
+fn request(raw: Spanned<Raw>, reading: &mut Reading<'_>) -> Result<Request, PlacedMistake> {
     let at = raw.span().start;
     let raw = raw.into_inner();
     let json = raw.json.is_some();
     let (templates, weight) = (raw.templates, weight(raw.weight)?);
-    let path = raw.path.map(|path| template(&path, Place::Path, templates, reading)).transpose()?;
+    let path = raw
+        .path
+        .map(|path| template(&path, TemplatePlace::Path, templates, reading))
+        .transpose()?;
     let mut headers = headers(raw.headers, templates, reading)?;
     let body = body(at, [raw.body, raw.body_file], raw.json, templates, reading)?;
     if json && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
@@ -149,7 +152,7 @@ pub(crate) fn usual_name(method: &str, path: Option<&Template>) -> String {
 fn checked<T>(
     text: Spanned<String>,
     check: impl FnOnce(&str) -> Result<T, String>,
-) -> Result<T, Wrong> {
+) -> Result<T, PlacedMistake> {
     check(text.get_ref()).map_err(|message| (text.span().start, message))
 }
 
@@ -161,7 +164,7 @@ fn printable(name: &str) -> Result<String, String> {
     }
 }
 
-fn weight(weight: Option<Spanned<Number>>) -> Result<f64, Wrong> {
+fn weight(weight: Option<Spanned<Number>>) -> Result<f64, PlacedMistake> {
     let Some(weight) = weight else { return Ok(1.0) };
     let at = weight.span().start;
     match weight.into_inner().0 {
@@ -172,17 +175,17 @@ fn weight(weight: Option<Spanned<Number>>) -> Result<f64, Wrong> {
 
 fn template(
     text: &Spanned<String>,
-    place: Place,
+    place: TemplatePlace,
     templates: Option<bool>,
     reading: &mut Reading<'_>,
-) -> Result<Template, Wrong> {
+) -> Result<Template, PlacedMistake> {
     let read = read(text.get_ref(), place, templates, reading);
     read.map_err(|message| (text.span().start, message))
 }
 
 fn read(
     text: &str,
-    place: Place,
+    place: TemplatePlace,
     templates: Option<bool>,
     reading: &mut Reading<'_>,
 ) -> Result<Template, String> {
@@ -193,16 +196,16 @@ fn read(
 }
 
 fn headers(
-    raw: Option<Spanned<Fields>>,
+    raw: Option<Spanned<HeaderList>>,
     templates: Option<bool>,
     reading: &mut Reading<'_>,
-) -> Result<Vec<(String, Template)>, Wrong> {
+) -> Result<Vec<(String, Template)>, PlacedMistake> {
     let Some(raw) = raw else { return Ok(Vec::new()) };
     let at = raw.span().start;
     let fields = raw.into_inner().0.into_iter().map(|(name, value)| {
         let (name, value) = parse_own_header(&format!("{name}: {value}"))?;
         let of_field = |error| format!("header {name}: {error}");
-        let value = read(&value, Place::Header, templates, reading).map_err(of_field)?;
+        let value = read(&value, TemplatePlace::Header, templates, reading).map_err(of_field)?;
         Ok((name, value))
     });
     fields.collect::<Result<_, String>>().map_err(|message| (at, message))
@@ -214,11 +217,11 @@ fn body(
     json: Option<Spanned<toml::Value>>,
     templates: Option<bool>,
     reading: &mut Reading<'_>,
-) -> Result<Option<Body>, Wrong> {
+) -> Result<Option<Body>, PlacedMistake> {
     match (text, file, json) {
         (None, None, None) => Ok(None),
         (Some(text), None, None) => {
-            template(&text, Place::Body, templates, reading).map(|text| Some(of_text(text)))
+            template(&text, TemplatePlace::Body, templates, reading).map(|text| Some(of_text(text)))
         }
         (None, Some(name), None) => {
             let of_file = |message| (name.span().start, format!("{}: {message}", name.get_ref()));
@@ -229,7 +232,7 @@ fn body(
             let at_value = |message| (value.span().start, message);
             let text =
                 serde_json::to_string(value.get_ref()).map_err(|e| at_value(e.to_string()))?;
-            let text = read(&text, Place::Body, templates, reading).map_err(at_value)?;
+            let text = read(&text, TemplatePlace::Body, templates, reading).map_err(at_value)?;
             Ok(Some(of_text(text)))
         }
         _ => Err((at, "a request has one of body, body_file and json".to_owned())),
@@ -246,7 +249,7 @@ fn file_body(
         return Ok(Body::Constant(Arc::new(bytes)));
     }
     let text = String::from_utf8(bytes).map_err(|_| "templates need UTF-8 text".to_owned())?;
-    reading.template(&text, Place::Body).map(of_text)
+    reading.template(&text, TemplatePlace::Body).map(of_text)
 }
 
 fn of_text(text: Template) -> Body {
@@ -256,8 +259,8 @@ fn of_text(text: Template) -> Body {
     }
 }
 
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fields, D::Error> {
+impl<'de> Deserialize<'de> for HeaderList {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<HeaderList, D::Error> {
         from.deserialize_any(FieldsVisitor)
     }
 }
@@ -265,33 +268,33 @@ impl<'de> Deserialize<'de> for Fields {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields;
+    type Value = HeaderList;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("headers as a table, { Name = \"value\" }, or a list, [\"Name: value\"]")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<HeaderList, A::Error> {
         let mut fields = Vec::new();
         while let Some(field) = map.next_entry()? {
             fields.push(field);
         }
-        Ok(Fields(fields))
+        Ok(HeaderList(fields))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Fields, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<HeaderList, A::Error> {
         let mut fields = Vec::new();
         while let Some(text) = list.next_element::<String>()? {
             fields.push(parse_own_header(&text).map_err(serde::de::Error::custom)?);
         }
-        Ok(Fields(fields))
+        Ok(HeaderList(fields))
     }
 }
 
-impl<'de> Deserialize<'de> for Entries {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Entries, D::Error> {
+impl<'de> Deserialize<'de> for RequestEntries {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<RequestEntries, D::Error> {
         from.deserialize_seq(ListVisitor("[[request]] in double brackets", PhantomData))
-            .map(Entries)
+            .map(RequestEntries)
     }
 }
 
@@ -352,7 +355,7 @@ impl Visitor<'_> for NumberVisitor {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Requests, BadLine> {
+    fn parse(text: &str) -> Result<PlanRequests, BadLine> {
         super::parse(text, &mut |name| match name {
             "names.csv" => Ok(b"ann,1\nbob,2\n".to_vec()),
             "body.bin" => Ok(b"\xff{{seq}}".to_vec()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use crate::plan::braces::{is_name, names};
 
 /// How long a service may take to be ready unless the file says otherwise.
@@ -41,7 +41,7 @@ pub struct Service {
     /// Files written for it before it starts, by their names within its folder.
     pub files: BTreeMap<String, String>,
     /// How it is told that it is ready.
-    pub ready: Ready,
+    pub ready: ReadyCheck,
     /// How long that may take.
     pub patience: Duration,
     /// In a lab it runs only for those cells of a study that load it.
@@ -50,7 +50,7 @@ pub struct Service {
 
 /// How it is told that a service is ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ready {
+pub enum ReadyCheck {
     /// Every address of its URLs accepts a connection.
     Connect,
     /// Every URL answers a GET of this path with a status below 400.
@@ -60,12 +60,12 @@ pub enum Ready {
 }
 
 /// The services of a table.
-pub(crate) fn services(fields: Option<Fields<'_>>, around: &Surroundings) -> Vec<Service> {
+pub(crate) fn services(fields: Option<FileFields<'_>>, around: &Surroundings) -> Vec<Service> {
     let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
     rest.iter().filter_map(|field| service(field, around)).collect()
 }
 
-fn service(field: &Field<'_>, around: &Surroundings) -> Option<Service> {
+fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     if !is_name(&field.name) {
         field.wrong("is no name of a service: use lower-case letters, digits, - and _");
     }
@@ -77,16 +77,16 @@ fn service(field: &Field<'_>, around: &Surroundings) -> Option<Service> {
     let urls = known_names(fields.take("urls"), &allowed);
     let urls = if urls.is_empty() { usual_urls(host.as_deref()) } else { urls };
     let files = fields.table("files").map_or(BTreeMap::new(), files);
-    let ready = fields.take("ready").and_then(|field| ready(&field)).unwrap_or(Ready::Connect);
+    let ready = fields.take("ready").and_then(|field| ready(&field)).unwrap_or(ReadyCheck::Connect);
     let patience = fields.take("patience").and_then(|field| field.time()).unwrap_or(PATIENCE);
     let on_demand = on_demand(&mut fields, around);
     if command.is_empty() && urls.iter().any(|url| !names(url).is_empty()) {
         fields.wrong("without a command it runs already: urls then says where, without braces");
     }
-    if matches!(ready, Ready::Get(_)) && !urls.iter().all(|url| url.starts_with("http://")) {
+    if matches!(ready, ReadyCheck::Get(_)) && !urls.iter().all(|url| url.starts_with("http://")) {
         fields.wrong("ready can only get from http://; for others wait for a line, or connect");
     }
-    if let (true, Ready::Line(_)) = (command.is_empty(), &ready) {
+    if let (true, ReadyCheck::Line(_)) = (command.is_empty(), &ready) {
         fields.wrong("without a command there is no output to have a line");
     }
     fields.end();
@@ -107,12 +107,12 @@ fn service(field: &Field<'_>, around: &Surroundings) -> Option<Service> {
 }
 
 /// True of a lab's service that a study starts for the cells that load it alone.
-fn on_demand(fields: &mut Fields<'_>, around: &Surroundings) -> bool {
+fn on_demand(fields: &mut FileFields<'_>, around: &Surroundings) -> bool {
     around.hosts.is_some() && fields.take("on-demand").and_then(|f| f.flag()).unwrap_or(false)
 }
 
 /// The host and the account that it runs in and as.
-fn place(fields: &mut Fields<'_>, around: &Surroundings) -> (Option<String>, Option<String>) {
+fn place(fields: &mut FileFields<'_>, around: &Surroundings) -> (Option<String>, Option<String>) {
     let Some(hosts) = &around.hosts else { return (None, None) };
     let one = |name: &str| match hosts.iter().any(|host| host == name) {
         true => Ok(name.to_owned()),
@@ -139,13 +139,13 @@ fn usual_urls(host: Option<&str>) -> Vec<String> {
     }
 }
 /// Texts whose names in braces must all be known.
-fn known_names(field: Option<Field<'_>>, allowed: &[&str]) -> Vec<String> {
+fn known_names(field: Option<FileField<'_>>, allowed: &[&str]) -> Vec<String> {
     let items = field.map_or(Vec::new(), |field| field.items());
     items.iter().filter_map(|item| known(item, allowed)).collect()
 }
 
 /// A text whose names in braces are all among these.
-pub(crate) fn known(field: &Field<'_>, allowed: &[&str]) -> Option<String> {
+pub(crate) fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
     let text = field.text()?;
     if let Some(name) = names(&text).iter().find(|name| !allowed.contains(name)) {
         let allowed: Vec<_> = allowed.iter().map(|name| format!("{{{name}}}")).collect();
@@ -156,8 +156,8 @@ pub(crate) fn known(field: &Field<'_>, allowed: &[&str]) -> Option<String> {
     Some(text)
 }
 
-fn files(mut fields: Fields<'_>) -> BTreeMap<String, String> {
-    let file = |field: Field<'_>| {
+fn files(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
+    let file = |field: FileField<'_>| {
         if !is_inside(&field.name) {
             field.wrong("is no name of a file within the service's folder");
         }
@@ -172,9 +172,9 @@ pub(crate) fn is_inside(path: &str) -> bool {
     !path.is_empty() && !path.contains('\0') && parts().all(|part| !["", ".", ".."].contains(&part))
 }
 
-fn ready(field: &Field<'_>) -> Option<Ready> {
+fn ready(field: &FileField<'_>) -> Option<ReadyCheck> {
     if !field.is_table() {
-        return field.one_of(&[("connect", ())]).map(|()| Ready::Connect);
+        return field.one_of(&[("connect", ())]).map(|()| ReadyCheck::Connect);
     }
     let mut fields = field.fields()?;
     let (get, line) = (fields.take("get"), fields.take("line"));
@@ -183,12 +183,12 @@ fn ready(field: &Field<'_>) -> Option<Ready> {
         (Some(get), None) => {
             let slash =
                 |path: &str| match path.starts_with('/') && !path.contains([' ', '\r', '\n']) {
-                    true => Ok(Ready::Get(path.to_owned())),
+                    true => Ok(ReadyCheck::Get(path.to_owned())),
                     false => Err("a path begins with / and holds no blanks".to_owned()),
                 };
             get.parsed(slash)
         }
-        (None, Some(line)) => line.text().map(Ready::Line),
+        (None, Some(line)) => line.text().map(ReadyCheck::Line),
         _ => {
             field.wrong("allowed: \"connect\", { get = \"/path\" }, { line = \"text\" }");
             None

@@ -8,7 +8,7 @@ use sixmark_http::url::{Host, Url};
 
 /// What is spoken to a storage server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
+pub enum StorageProtocol {
     /// NBD, a network block device.
     Nbd,
     /// NFS.
@@ -17,17 +17,17 @@ pub enum Protocol {
     Iscsi,
 }
 
-const PROTOCOLS: [(&str, Protocol, u16); 3] = [
-    ("nbd", Protocol::Nbd, 10_809),
-    ("nfs", Protocol::Nfs, 2_049),
-    ("iscsi", Protocol::Iscsi, 3_260),
+const PROTOCOLS: [(&str, StorageProtocol, u16); 3] = [
+    ("nbd", StorageProtocol::Nbd, 10_809),
+    ("nfs", StorageProtocol::Nfs, 2_049),
+    ("iscsi", StorageProtocol::Iscsi, 3_260),
 ];
 
 /// A URL of storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
     /// What is spoken.
-    pub protocol: Protocol,
+    pub protocol: StorageProtocol,
     /// The server.
     pub host: Host,
     /// Its port, the protocol's own where the URL names none.
@@ -55,14 +55,14 @@ impl Storage {
     }
 }
 
-impl Protocol {
+impl StorageProtocol {
     /// Its own port.
     pub fn port(self) -> u16 {
         PROTOCOLS.iter().find(|(_, known, _)| *known == self).map_or(0, |&(.., port)| port)
     }
 }
 
-impl fmt::Display for Protocol {
+impl fmt::Display for StorageProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = PROTOCOLS.iter().find(|(_, known, _)| known == self);
         f.pad(found.map_or("", |(name, ..)| name))
@@ -109,12 +109,18 @@ mod tests {
     #[test]
     fn a_url_of_storage_has_its_protocols_port_unless_it_names_one() {
         for (text, protocol, host, port, path) in [
-            ("nbd://[::1]:80/disk", Protocol::Nbd, "[::1]", 80, "/disk"),
-            ("nbd://127.0.0.1", Protocol::Nbd, "127.0.0.1", 10_809, "/"),
-            ("nfs://[fd00::2]/a/b?version=3", Protocol::Nfs, "[fd00::2]", 2_049, "/a/b?version=3"),
+            ("nbd://[::1]:80/disk", StorageProtocol::Nbd, "[::1]", 80, "/disk"),
+            ("nbd://127.0.0.1", StorageProtocol::Nbd, "127.0.0.1", 10_809, "/"),
+            (
+                "nfs://[fd00::2]/a/b?version=3",
+                StorageProtocol::Nfs,
+                "[fd00::2]",
+                2_049,
+                "/a/b?version=3",
+            ),
             (
                 "iscsi://host:3261/iqn.2026-01.x:y/1",
-                Protocol::Iscsi,
+                StorageProtocol::Iscsi,
                 "host",
                 3_261,
                 "/iqn.2026-01.x:y/1",

@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 /// What a TLS client is to do. Files are named, never held: neither a plan nor a result has keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "PlanTls"))]
-pub struct Tls {
+pub struct PlanTls {
     /// The only version spoken; null: either.
-    pub version: Option<Version>,
+    pub version: Option<TlsVersion>,
     /// File with the certificates trusted; null: the system's.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cacert: Option<String>,
@@ -38,7 +37,7 @@ pub struct Tls {
     #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub groups: Vec<String>,
     /// The share of each family's handshakes that were to resume a session.
-    pub resume: Share,
+    pub resume: Millionths,
     /// Whether requests go out before the handshake is over (0-RTT); not implemented, so false.
     #[cfg_attr(feature = "schema", schemars(extend("const" = false)))]
     pub early_data: bool,
@@ -47,8 +46,7 @@ pub struct Tls {
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TlsVersion"))]
-pub enum Version {
+pub enum TlsVersion {
     /// RFC 5246.
     #[serde(rename = "1.2")]
     V12,
@@ -62,13 +60,13 @@ pub enum Version {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
 #[cfg_attr(feature = "schema", schemars(extend("maximum" = 1)))]
-pub struct Share(u32);
+pub struct Millionths(u32);
 
-impl Share {
+impl Millionths {
     /// Nothing.
-    pub const NONE: Share = Share(0);
+    pub const NONE: Millionths = Millionths(0);
     /// The whole.
-    pub const ALL: Share = Share(Share::WHOLE);
+    pub const ALL: Millionths = Millionths(Millionths::WHOLE);
     /// What the whole has: millionths.
     pub const WHOLE: u32 = 1_000_000;
 
@@ -78,34 +76,34 @@ impl Share {
     }
 }
 
-impl TryFrom<f64> for Share {
+impl TryFrom<f64> for Millionths {
     type Error = String;
 
-    fn try_from(part: f64) -> Result<Share, String> {
+    fn try_from(part: f64) -> Result<Millionths, String> {
         match (0.0..=1.0).contains(&part) {
-            true => Ok(Share((part * f64::from(Share::WHOLE)).round() as u32)),
+            true => Ok(Millionths((part * f64::from(Millionths::WHOLE)).round() as u32)),
             false => Err(format!("{part} is not a share from 0 to 1")),
         }
     }
 }
 
-impl From<Share> for f64 {
-    fn from(share: Share) -> f64 {
-        f64::from(share.0) / f64::from(Share::WHOLE)
+impl From<Millionths> for f64 {
+    fn from(share: Millionths) -> f64 {
+        f64::from(share.0) / f64::from(Millionths::WHOLE)
     }
 }
 
-impl FromStr for Share {
+impl FromStr for Millionths {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Share, String> {
+    fn from_str(text: &str) -> Result<Millionths, String> {
         let part = text.parse::<f64>().ok();
-        part.and_then(|part| Share::try_from(part).ok())
+        part.and_then(|part| Millionths::try_from(part).ok())
             .ok_or_else(|| format!("'{text}' is not a share from 0 to 1, as in 0.8"))
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for Millionths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f64::from(*self).fmt(f)
     }
@@ -117,11 +115,11 @@ mod tests {
 
     #[test]
     fn a_share_is_from_nothing_to_all() {
-        assert_eq!("0.8".parse::<Share>().map(Share::millionths), Ok(800_000));
-        assert_eq!(("0".parse(), "1".parse()), (Ok(Share::NONE), Ok(Share::ALL)));
-        assert_eq!("0.3".parse::<Share>().unwrap().to_string(), "0.3");
+        assert_eq!("0.8".parse::<Millionths>().map(Millionths::millionths), Ok(800_000));
+        assert_eq!(("0".parse(), "1".parse()), (Ok(Millionths::NONE), Ok(Millionths::ALL)));
+        assert_eq!("0.3".parse::<Millionths>().unwrap().to_string(), "0.3");
         for wrong in ["", "-0.1", "1.1", "80%", "NaN", "inf"] {
-            assert!(wrong.parse::<Share>().is_err(), "{wrong}");
+            assert!(wrong.parse::<Millionths>().is_err(), "{wrong}");
         }
     }
 }

@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 
 use crate::family_result::{
     AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
-    Requests,
+    RequestCounts,
 };
 use crate::outcome::{Failure, Outcome};
 use crate::plan::{Endpoint, Plan};
 use crate::sizes::{Sizes, SizesResult};
 use crate::tally::{EndpointTally, FamilyTally, Tally};
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_units::counts::Counts;
 use sixmark_units::family::Family;
 
@@ -61,8 +61,8 @@ fn sizes(tally: &FamilyTally) -> Option<SizesResult> {
     all.result()
 }
 
-fn requests(tally: &FamilyTally) -> Requests {
-    Requests {
+fn requests(tally: &FamilyTally) -> RequestCounts {
+    RequestCounts {
         sent: tally.sent,
         completed: tally.completed(),
         unaccepted: tally.unaccepted,
@@ -129,7 +129,7 @@ pub fn planned_result(
 ) -> FamilyResult {
     FamilyResult {
         tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
-        quic: (plan.http.version == Version::Http3).then(|| tally.quic.result()),
+        quic: (plan.http.version == HttpVersion::Http3).then(|| tally.quic.result()),
         by_address: by_address(plan, tally),
         ..family_result(tally, addresses, elapsed_s, open)
     }

@@ -16,11 +16,11 @@ pub(super) const OTHERS: &str = "*";
 
 /// What a side gave in a stretch of load, by the path that it was asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers(BTreeMap<String, Given>);
+pub struct Answers(BTreeMap<String, TargetAnswers>);
 
 /// What exchanges of one target came to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
+pub struct TargetAnswers {
     /// Complete responses by their status.
     pub status: Counts<u16>,
     /// How the other exchanges ended; those that the end of the load cut off (ABANDONED) are not looked
@@ -49,7 +49,7 @@ impl Answers {
     }
 
     /// Of targets that nobody told apart.
-    pub fn of_all(given: Given) -> Answers {
+    pub fn of_all(given: TargetAnswers) -> Answers {
         Answers(BTreeMap::from([(OTHERS.to_owned(), given)]))
     }
 
@@ -71,8 +71,8 @@ impl Answers {
     }
 
     /// What one target gave; none: all together.
-    pub fn given(&self, target: Option<&str>) -> Given {
-        let mut sum = Given::default();
+    pub fn given(&self, target: Option<&str>) -> TargetAnswers {
+        let mut sum = TargetAnswers::default();
         let wanted = |path: &str| target.is_none_or(|target| target == path);
         self.0.iter().filter(|(path, _)| wanted(path)).for_each(|(_, given)| sum += given);
         sum
@@ -87,7 +87,7 @@ impl AddAssign<&Answers> for Answers {
     }
 }
 
-impl Given {
+impl TargetAnswers {
     /// Complete responses.
     pub fn completed(&self) -> u64 {
         self.status.iter().map(|(_, count)| count).sum()
@@ -105,8 +105,8 @@ impl Given {
     }
 }
 
-impl AddAssign<&Given> for Given {
-    fn add_assign(&mut self, other: &Given) {
+impl AddAssign<&TargetAnswers> for TargetAnswers {
+    fn add_assign(&mut self, other: &TargetAnswers) {
         self.status += &other.status;
         self.failures += &other.failures;
         self.unaccepted += other.unaccepted;
@@ -114,7 +114,7 @@ impl AddAssign<&Given> for Given {
     }
 }
 
-impl AddAssign<&EndpointTally> for Given {
+impl AddAssign<&EndpointTally> for TargetAnswers {
     fn add_assign(&mut self, other: &EndpointTally) {
         self.status += &other.status;
         self.failures += &other.failures;
@@ -137,8 +137,8 @@ pub(super) mod tests {
     #[test]
     fn what_the_end_cut_off_is_no_answer() {
         let mut tally = EndpointTally::default();
-        tally.failures.add(Failure::new(Outcome::Abandoned, crate::outcome::Phase::Wait), 7);
-        tally.failures.add(Failure::new(Outcome::Reset, crate::outcome::Phase::Wait), 2);
+        tally.failures.add(Failure::new(Outcome::Abandoned, crate::outcome::FailurePhase::Wait), 7);
+        tally.failures.add(Failure::new(Outcome::Reset, crate::outcome::FailurePhase::Wait), 2);
         assert_eq!(answers("/", &tally).given(None).ended(), 2);
     }
 }

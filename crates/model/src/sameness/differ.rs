@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Answers, Given, LEVEL, Sameness, Trait, Unlike, say};
+use super::{Answers, LEVEL, Sameness, TargetAnswers, Trait, Unlike, say};
 use crate::outcome::Outcome;
 use crate::sizes::Sizes;
 use sixmark_stats::{Count, fisher, paired_t, welch};
@@ -78,9 +78,9 @@ fn significant(found: Vec<Unlike>, level: f64) -> Vec<Unlike> {
 /// A target, or all of them together, of both sides.
 struct View {
     target: Option<String>,
-    pairs: Vec<(Given, Given)>,
-    a: Given,
-    b: Given,
+    pairs: Vec<(TargetAnswers, TargetAnswers)>,
+    a: TargetAnswers,
+    b: TargetAnswers,
 }
 
 /// All targets together, and each by itself where there are several.
@@ -103,7 +103,7 @@ fn views(a: &Answers, b: &Answers, pairs: &[(&Answers, &Answers)]) -> Vec<View> 
 impl View {
     /// Every status and closure that either side has.
     fn shares(&self, margin: f64) -> Vec<Unlike> {
-        let of = |given: &Given| {
+        let of = |given: &TargetAnswers| {
             let statuses = given.status.iter().map(|(status, _)| Trait::Status(status));
             let failures = given.failures.iter().map(|(of, _)| of.outcome);
             let failures = failures.filter(|of| *of != Outcome::Abandoned).map(Trait::Outcome);
@@ -157,7 +157,7 @@ fn one_way(apart: &[f64]) -> bool {
     apart.iter().all(|by| *by > 0.0) || apart.iter().all(|by| *by < 0.0)
 }
 
-fn count(given: &Given, what: Trait) -> Count {
+fn count(given: &TargetAnswers, what: Trait) -> Count {
     let part = match what {
         Trait::Status(wanted) => {
             given.status.iter().filter(|(status, _)| *status == wanted).map(|(_, n)| n).sum()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answers, Given};
+use super::{Answers, TargetAnswers};
 use crate::family_result::{FailureCount, FamilyResult};
 use crate::sizes::{Sizes, SizesResult};
 
@@ -41,7 +41,7 @@ impl GivenResult {
 
     /// The same to be compared.
     pub fn answers(&self) -> Answers {
-        let mut given = Given { unaccepted: self.unaccepted, ..Given::default() };
+        let mut given = TargetAnswers { unaccepted: self.unaccepted, ..TargetAnswers::default() };
         self.status.iter().for_each(|(&status, &count)| given.status.add(status, count));
         self.failures.iter().for_each(|of| given.failures.add(of.failure, of.count));
         given.sizes = self.sizes.map_or_else(Sizes::default, |found| found.sizes());

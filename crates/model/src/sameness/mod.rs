@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use answers::{Answers, Given};
+pub use answers::{Answers, TargetAnswers};
 pub use differ::{look, look_among};
 pub use document::GivenResult;
 

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::answers::OTHERS;
-use super::{Given, Trait, Unlike};
-use crate::outcome::{Failure, Outcome, Phase};
+use super::{TargetAnswers, Trait, Unlike};
+use crate::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_units::family::spoken;
 use sixmark_units::quantity::count;
 
@@ -12,7 +12,10 @@ use sixmark_units::quantity::count;
 const EVERY: f64 = 0.9995;
 
 /// A side without one complete response, both where both are.
-pub(super) fn silent(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<String> {
+pub(super) fn silent(
+    names: (&str, &str),
+    (a, b): (&TargetAnswers, &TargetAnswers),
+) -> Option<String> {
     let sides = [(names.0, a), (names.1, b)].into_iter();
     let silent = sides.filter(|(_, given)| given.completed() == 0 && given.failed() > 0);
     let lines = silent.map(|(name, given)| format!("{} {}", spoken(name), gives_nothing(given)));
@@ -20,11 +23,14 @@ pub(super) fn silent(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<St
 }
 
 /// Sides of which neither has one accepted response: how fast errors are is no speed of the service.
-pub(super) fn errors(names: (&str, &str), (a, b): (&Given, &Given)) -> Option<String> {
+pub(super) fn errors(
+    names: (&str, &str),
+    (a, b): (&TargetAnswers, &TargetAnswers),
+) -> Option<String> {
     Some(format!("{}; {}", a.only_errors(names.0)?, b.only_errors(names.1)?))
 }
 
-impl Given {
+impl TargetAnswers {
     /// `IPv6 gives nothing but errors: 0 of 96 accepted`, of the side of that name; none where a response
     /// is accepted, or where nothing was asked for.
     pub fn only_errors(&self, name: &str) -> Option<String> {
@@ -35,18 +41,18 @@ impl Given {
 }
 
 /// `does not answer: 0 of 96, REFUSED in connect`.
-fn gives_nothing(given: &Given) -> String {
+fn gives_nothing(given: &TargetAnswers) -> String {
     let sent = count(given.failed());
     let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
     let how = match (most.outcome, most.phase) {
         (Outcome::Content, _) => "gives no response that passes its checks",
-        (_, Phase::Transfer) => "gives no complete response",
+        (_, FailurePhase::Transfer) => "gives no complete response",
         _ => "does not answer",
     };
     format!("{how}: 0 of {sent}, {} in {}", most.outcome, most.phase)
 }
 
-fn most_failed(given: &Given) -> Option<Failure> {
+fn most_failed(given: &TargetAnswers) -> Option<Failure> {
     let sorted = given.failures.sorted().into_iter();
     let sorted = sorted.filter(|(of, _)| of.outcome != Outcome::Abandoned);
     sorted.min_by_key(|&(_, times)| Reverse(times)).map(|(failure, _)| failure)
@@ -57,7 +63,7 @@ pub(super) fn difference(
     names: (&str, &str),
     first: &Unlike,
     all: &[Unlike],
-    (a, b): (&Given, &Given),
+    (a, b): (&TargetAnswers, &TargetAnswers),
 ) -> String {
     let matter = all.iter().filter(|of| of.matters && of.target.is_some());
     let mut targets: Vec<_> = matter.filter_map(|of| of.target.as_deref()).collect();
@@ -70,8 +76,10 @@ pub(super) fn difference(
         (Some(path), 0) if first.what == Trait::Size && path != OTHERS => format!(" (of {path})"),
         _ => String::new(),
     };
-    let sides =
-        [Side { name: spoken(names.0), given: a }, Side { name: spoken(names.1), given: b }];
+    let sides = [
+        NamedSide { name: spoken(names.0), given: a },
+        NamedSide { name: spoken(names.1), given: b },
+    ];
     let said = match first.what {
         Trait::Size => sizes(&sides, first),
         _ => shares(sides, first),
@@ -79,22 +87,22 @@ pub(super) fn difference(
     said + &of
 }
 
-struct Side<'a> {
+struct NamedSide<'a> {
     name: String,
-    given: &'a Given,
+    given: &'a TargetAnswers,
 }
 
 /// `IPv6 sends 20 bytes a response; IPv4 20,480`.
-fn sizes([a, b]: &[Side<'_>; 2], unlike: &Unlike) -> String {
+fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     let bytes = |mean: f64| count(mean.round() as u64);
     let [of_a, of_b] = [bytes(unlike.a), bytes(unlike.b)];
     format!("{} sends {of_a} bytes a response; {} {of_b}", a.name, b.name)
 }
 
 /// `IPv6 answers 503 to every request; IPv4 200`, the side that fails more first.
-fn shares([a, b]: [Side<'_>; 2], unlike: &Unlike) -> String {
+fn shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
     // A redirect is no failure, and less than a page.
-    let bad = |side: &Side<'_>| {
+    let bad = |side: &NamedSide<'_>| {
         let given = side.given;
         let fine = given.status.iter().filter(|(status, _)| (200..300).contains(status));
         let others = given.ended() - fine.map(|(_, count)| count).sum::<u64>();
@@ -121,7 +129,7 @@ fn shares([a, b]: [Side<'_>; 2], unlike: &Unlike) -> String {
 }
 
 /// `answers 503 to half of all`, or how it fails.
-fn does(what: Trait, share: f64, given: &Given) -> String {
+fn does(what: Trait, share: f64, given: &TargetAnswers) -> String {
     let of = if share >= EVERY { "every request".into() } else { percent(share) + " of requests" };
     match what {
         Trait::Status(status) => format!("answers {status} to {of}"),
@@ -137,7 +145,7 @@ fn does(what: Trait, share: f64, given: &Given) -> String {
 }
 
 /// What the first has most more of than the second.
-fn most_more(sick: &Given, fine: &Given) -> Option<Trait> {
+fn most_more(sick: &TargetAnswers, fine: &TargetAnswers) -> Option<Trait> {
     let statuses = sick.status.iter().map(|(status, _)| Trait::Status(status));
     let failures = sick.failures.iter().map(|(of, _)| of.outcome);
     let failures = failures.filter(|of| *of != Outcome::Abandoned).map(Trait::Outcome);
@@ -145,7 +153,7 @@ fn most_more(sick: &Given, fine: &Given) -> Option<Trait> {
     statuses.chain(failures).max_by(|one, two| more(one).total_cmp(&more(two)))
 }
 
-fn share(given: &Given, what: Trait) -> f64 {
+fn share(given: &TargetAnswers, what: Trait) -> f64 {
     let part: u64 = match what {
         Trait::Status(of) => given.status.iter().filter(|(s, _)| *s == of).map(|(_, n)| n).sum(),
         Trait::Outcome(of) => {
@@ -157,7 +165,7 @@ fn share(given: &Given, what: Trait) -> f64 {
 }
 
 /// The status of every exchange, where they all have one.
-fn always(given: &Given) -> Option<u16> {
+fn always(given: &TargetAnswers) -> Option<u16> {
     given.status.iter().map(|(of, _)| of).find(|of| share(given, Trait::Status(*of)) >= EVERY)
 }
 

@@ -2,7 +2,7 @@
 
 use super::answers::tests::answers;
 use super::{Answers, Sameness, Trait, look};
-use crate::outcome::{Failure, Outcome, Phase};
+use crate::outcome::{Failure, FailurePhase, Outcome};
 use crate::tally::EndpointTally;
 use sixmark_units::random::Random;
 
@@ -13,7 +13,7 @@ const REQUESTS: usize = 500;
 #[derive(Clone, Copy)]
 enum Came {
     Whole(u16, u64),
-    Not(Outcome, Phase),
+    Not(Outcome, FailurePhase),
 }
 
 use Came::{Not, Whole};
@@ -96,23 +96,23 @@ const SICK: [(&str, Manner, &str); 11] = [
     ("a redirect", |_, _| Whole(301, 162), "IPv6 answers 301 to every request; IPv4 200"),
     (
         "nothing listens",
-        |_, _| Not(Outcome::Refused, Phase::Connect),
+        |_, _| Not(Outcome::Refused, FailurePhase::Connect),
         "IPv6 does not answer: 0 of 6,000, REFUSED in connect",
     ),
     (
         "packets are dropped",
-        |_, _| Not(Outcome::Timeout, Phase::Connect),
+        |_, _| Not(Outcome::Timeout, FailurePhase::Connect),
         "IPv6 does not answer: 0 of 6,000, TIMEOUT in connect",
     ),
     (
         "responses are cut off",
-        |_, _| Not(Outcome::Truncated, Phase::Transfer),
+        |_, _| Not(Outcome::Truncated, FailurePhase::Transfer),
         "IPv6 gives no complete response: 0 of 6,000, TRUNCATED in transfer",
     ),
     (
         "one of three addresses is dead",
         |n, _| match n % 3 {
-            0 => Not(Outcome::Refused, Phase::Connect),
+            0 => Not(Outcome::Refused, FailurePhase::Connect),
             _ => Whole(200, 20_480),
         },
         "IPv6 fails 33.4 % of requests (REFUSED in connect); IPv4 none",
@@ -120,7 +120,7 @@ const SICK: [(&str, Manner, &str); 11] = [
     (
         "slow to time out for some",
         |_, random| match random.below(50) {
-            0 => Not(Outcome::Timeout, Phase::Wait),
+            0 => Not(Outcome::Timeout, FailurePhase::Wait),
             _ => Whole(200, 20_480),
         },
         "IPv6 fails ",

@@ -3,17 +3,22 @@
 use std::collections::BTreeMap;
 
 use super::average::entry;
-use super::result::{Analysis, At, Column, Entry, Finding, Published, PublishedTable, Share};
+use super::result::{
+    Analysis, At, ComparisonEntry, Published, PublishedShare, PublishedTable, RatioFinding,
+    TableColumn,
+};
 use crate::comparison::Estimate;
 use crate::metric::Metric;
-use crate::study::spec::{AnalysisSpec, FAMILY, PublishedFigures, ShareOf, SharesSpec, What};
+use crate::study::spec::{
+    AnalysisSpec, AnalysisSubject, FAMILY, PublishedFigures, ShareOf, SharesSpec,
+};
 use sixmark_units::family::Family;
 
 /// The quantile of the normal distribution for an interval of 95 %.
 const NORMAL: f64 = 1.959_964;
 
 /// One published figure: where it stands, and the figure in its measure's own unit.
-pub struct Figure {
+pub struct PublishedFigure {
     /// Every level that it is of, the family included.
     pub at: Vec<At>,
     /// Of which family.
@@ -42,16 +47,16 @@ pub fn published(figures: &PublishedFigures) -> Published {
 }
 
 /// The figures of a table, one by one.
-pub fn figures(table: &PublishedTable) -> Vec<Figure> {
-    let of_row = |row: &super::result::PublishedRow| -> Vec<Figure> {
+pub fn figures(table: &PublishedTable) -> Vec<PublishedFigure> {
+    let of_row = |row: &super::result::PublishedRow| -> Vec<PublishedFigure> {
         let at: Vec<At> = table.factors.iter().zip(&row.levels).map(at).collect();
         let columns = table.columns.iter().zip(&row.values).enumerate();
-        let figure = |(number, (column, value)): (usize, (&Column, &Option<f64>))| {
+        let figure = |(number, (column, value)): (usize, (&TableColumn, &Option<f64>))| {
             let at = at.iter().chain(&column.at).cloned().collect();
             let (family, measure) = (column.family, column.measure);
             let range = row.ranges.get(number).copied().flatten();
             let range = range.map(|ends| ends.map(|end| end * scale(column)));
-            Some(Figure { at, family, measure, value: (*value)? * scale(column), range })
+            Some(PublishedFigure { at, family, measure, value: (*value)? * scale(column), range })
         };
         columns.filter_map(figure).collect()
     };
@@ -62,7 +67,7 @@ fn at((factor, level): (&String, &String)) -> At {
     At { factor: factor.clone(), level: level.clone() }
 }
 
-fn scale(column: &Column) -> f64 {
+fn scale(column: &TableColumn) -> f64 {
     column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale)
 }
 
@@ -70,11 +75,11 @@ fn analysis(spec: &AnalysisSpec, tables: &[PublishedTable]) -> Analysis {
     let table = tables.iter().find(|table| table.name == spec.table);
     let figures = table.map_or(Vec::new(), figures);
     let (ratios, shares, method) = match &spec.of {
-        What::Ratio { measure, by } => {
+        AnalysisSubject::Ratio { measure, by } => {
             let (entries, paired_by) = ratios(&figures, *measure, by);
             (entries, Vec::new(), ratio_method(*measure, &paired_by))
         }
-        What::Shares(of) => (Vec::new(), shares(&figures, of), shares_method(of)),
+        AnalysisSubject::Shares(of) => (Vec::new(), shares(&figures, of), shares_method(of)),
     };
     let drawn = drawn(&ratios, &shares, &spec.claim);
     let conclusion = [drawn, spec.conclusion.clone()].into_iter().filter(|text| !text.is_empty());
@@ -104,7 +109,11 @@ fn shares_method(of: &SharesSpec) -> String {
 }
 
 /// One entry for each combination of the levels of `by`, and the factors that make the pairs.
-fn ratios(figures: &[Figure], measure: Metric, by: &[String]) -> (Vec<Entry>, Vec<String>) {
+fn ratios(
+    figures: &[PublishedFigure],
+    measure: Metric,
+    by: &[String],
+) -> (Vec<ComparisonEntry>, Vec<String>) {
     type Pairs<'a> = BTreeMap<Vec<&'a str>, [Option<f64>; 2]>;
     let mut groups: Vec<(Vec<&str>, Pairs<'_>)> = Vec::new();
     let mut paired_by: Vec<String> = Vec::new();
@@ -132,13 +141,17 @@ fn ratios(figures: &[Figure], measure: Metric, by: &[String]) -> (Vec<Entry>, Ve
     (entries.collect(), paired_by)
 }
 
-fn shares(figures: &[Figure], of: &SharesSpec) -> Vec<Share> {
+fn shares(figures: &[PublishedFigure], of: &SharesSpec) -> Vec<PublishedShare> {
     of.pairs.iter().filter_map(|(a, b)| share(figures, of, [a, b])).collect()
 }
 
-fn share(figures: &[Figure], of: &SharesSpec, sides: [&ShareOf; 2]) -> Option<Share> {
+fn share(
+    figures: &[PublishedFigure],
+    of: &SharesSpec,
+    sides: [&ShareOf; 2],
+) -> Option<PublishedShare> {
     let found = |side: &ShareOf, measure: Metric| {
-        let is = |figure: &&Figure| {
+        let is = |figure: &&PublishedFigure| {
             figure.measure == measure
                 && figure.family == Some(side.family)
                 && side.at.iter().all(|at| figure.at.contains(at))
@@ -157,11 +170,11 @@ fn share(figures: &[Figure], of: &SharesSpec, sides: [&ShareOf; 2]) -> Option<Sh
     };
     let label = format!("{}: {} against {}", of.part, name(sides[0]), name(sides[1]));
     let difference = Estimate { value, low: value - half, high: value + half };
-    Some(Share { label, a, b, difference, differs: value.abs() > half })
+    Some(PublishedShare { label, a, b, difference, differs: value.abs() > half })
 }
 
 /// What the figures let one say of the claim.
-fn drawn(ratios: &[Entry], shares: &[Share], claim: &str) -> String {
+fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare], claim: &str) -> String {
     if !shares.is_empty() {
         return match shares.iter().filter(|share| share.differs).count() {
             0 => "The shares do not differ.".to_owned(),
@@ -171,15 +184,15 @@ fn drawn(ratios: &[Entry], shares: &[Share], claim: &str) -> String {
     if let [only] = ratios {
         return format!("{}.", only.sentence);
     }
-    let of = |finding: Finding| {
+    let of = |finding: RatioFinding| {
         let found: Vec<_> =
             ratios.iter().filter(|e| e.finding == finding).map(|e| e.label.as_str()).collect();
         found.join(", ")
     };
     let parts = [
-        (Finding::Higher, "IPv6 is the higher one for"),
-        (Finding::Lower, "it is the lower one for"),
-        (Finding::Unshown, "no difference is shown for"),
+        (RatioFinding::Higher, "IPv6 is the higher one for"),
+        (RatioFinding::Lower, "it is the lower one for"),
+        (RatioFinding::Unshown, "no difference is shown for"),
     ];
     let parts: Vec<String> = parts
         .iter()
@@ -187,7 +200,8 @@ fn drawn(ratios: &[Entry], shares: &[Share], claim: &str) -> String {
         .filter(|(_, labels)| !labels.is_empty())
         .map(|(text, labels)| format!("{text} {labels}"))
         .collect();
-    let all = !ratios.is_empty() && ratios.iter().all(|entry| entry.finding == Finding::Higher);
+    let all =
+        !ratios.is_empty() && ratios.iter().all(|entry| entry.finding == RatioFinding::Higher);
     match (claim.is_empty(), all) {
         (true, _) => format!("{}.", parts.join("; ")),
         (false, true) => format!("The claim is borne out: {}.", parts.join("; ")),

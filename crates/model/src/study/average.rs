@@ -1,6 +1,6 @@
 //! Several values made one, with its interval.
 
-use super::result::{Entry, Finding, Ratio, Statistic};
+use super::result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
 use crate::metric::Bounds;
 use sixmark_stats::t_quantile;
 
@@ -80,12 +80,12 @@ fn rank(n: usize) -> Option<usize> {
 
 /// The geometric mean of ratios A to B with a t interval on their logarithms. Pairs that have no
 /// ratio, a figure being 0, are left out.
-pub fn geometric(pairs: &[(f64, f64)]) -> Option<Ratio> {
+pub fn geometric(pairs: &[(f64, f64)]) -> Option<MeanRatio> {
     let logs: Vec<f64> =
         pairs.iter().map(|(a, b)| (a / b).ln()).filter(|x| x.is_finite()).collect();
     let Average { value, interval, .. } = mean(&logs)?;
     let [low, high] = [interval.map(|(low, _)| low.exp()), interval.map(|(_, high)| high.exp())];
-    Some(Ratio { value: value.exp(), low, high })
+    Some(MeanRatio { value: value.exp(), low, high })
 }
 
 /// What pairs of A's and B's figures say. `better` tells whether a higher figure is the better one;
@@ -96,31 +96,40 @@ pub fn entry(
     pairs: &[(f64, f64)],
     better: Option<bool>,
     margin: Option<f64>,
-) -> Entry {
+) -> ComparisonEntry {
     let pairs: Vec<(f64, f64)> =
         pairs.iter().copied().filter(|(a, b)| *a > 0.0 && *b > 0.0).collect();
     let higher = pairs.iter().filter(|(a, b)| a > b).count() as u32;
     let ratio = geometric(&pairs);
     let finding = finding(ratio, margin);
     let sentence = sentence([a, b], ratio, finding, pairs.len(), (better, margin));
-    Entry { label: label.to_owned(), pairs: pairs.len() as u32, higher, ratio, finding, sentence }
+    ComparisonEntry {
+        label: label.to_owned(),
+        pairs: pairs.len() as u32,
+        higher,
+        ratio,
+        finding,
+        sentence,
+    }
 }
 
 /// What a ratio's interval lets one say, where a difference of `margin` percent does not matter.
-pub fn finding(ratio: Option<Ratio>, margin: Option<f64>) -> Finding {
+pub fn finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFinding {
     match ratio {
-        Some(ratio) if margin.is_some_and(|margin| ratio.is_within(margin)) => Finding::Equivalent,
-        Some(Ratio { low: Some(low), .. }) if low > 1.0 => Finding::Higher,
-        Some(Ratio { high: Some(high), .. }) if high < 1.0 => Finding::Lower,
-        _ => Finding::Unshown,
+        Some(ratio) if margin.is_some_and(|margin| ratio.is_within(margin)) => {
+            RatioFinding::Equivalent
+        }
+        Some(MeanRatio { low: Some(low), .. }) if low > 1.0 => RatioFinding::Higher,
+        Some(MeanRatio { high: Some(high), .. }) if high < 1.0 => RatioFinding::Lower,
+        _ => RatioFinding::Unshown,
     }
 }
 
 /// Says no more than the interval does.
 fn sentence(
     [a, b]: [&str; 2],
-    ratio: Option<Ratio>,
-    finding: Finding,
+    ratio: Option<MeanRatio>,
+    finding: RatioFinding,
     pairs: usize,
     (better, margin): (Option<bool>, Option<f64>),
 ) -> String {
@@ -133,15 +142,15 @@ fn sentence(
         None => "",
     };
     match finding {
-        Finding::Higher => format!("{a} is higher than {b} by {by}{}", worth(true)),
-        Finding::Lower => format!("{a} is lower than {b} by {by}{}", worth(false)),
-        Finding::Equivalent => {
+        RatioFinding::Higher => format!("{a} is higher than {b} by {by}{}", worth(true)),
+        RatioFinding::Lower => format!("{a} is lower than {b} by {by}{}", worth(false)),
+        RatioFinding::Equivalent => {
             let margin = margin.unwrap_or_default();
             format!("{a} and {b} are equivalent, within {margin} %")
         }
-        Finding::Unshown if pairs < 2 => "one pair alone shows no difference".to_owned(),
-        Finding::Unshown => format!("no difference between {a} and {b} is shown"),
-        Finding::NotComparable => format!("{a} and {b} can't be compared"),
+        RatioFinding::Unshown if pairs < 2 => "one pair alone shows no difference".to_owned(),
+        RatioFinding::Unshown => format!("no difference between {a} and {b} is shown"),
+        RatioFinding::NotComparable => format!("{a} and {b} can't be compared"),
     }
 }
 
@@ -178,10 +187,10 @@ mod tests {
     fn a_claim_needs_its_interval() {
         let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), None);
         let higher = of(&[(2.0, 1.0), (2.1, 1.0), (2.05, 1.0)]);
-        assert_eq!((higher.finding, higher.higher), (Finding::Higher, 3));
+        assert_eq!((higher.finding, higher.higher), (RatioFinding::Higher, 3));
         assert!(higher.sentence.contains("IPv6 is higher than IPv4"), "{}", higher.sentence);
-        assert_eq!(of(&[(2.0, 1.0), (1.0, 2.0), (1.0, 1.0)]).finding, Finding::Unshown);
-        assert_eq!(of(&[(2.0, 1.0)]).finding, Finding::Unshown);
+        assert_eq!(of(&[(2.0, 1.0), (1.0, 2.0), (1.0, 1.0)]).finding, RatioFinding::Unshown);
+        assert_eq!(of(&[(2.0, 1.0)]).finding, RatioFinding::Unshown);
         assert_eq!(of(&[(0.0, 1.0), (1.0, 0.0)]).ratio, None);
         let lower = of(&[(1.0, 2.0), (1.01, 2.0)]);
         assert!(lower.sentence.contains("worse"), "{}", lower.sentence);
@@ -191,10 +200,10 @@ mod tests {
     fn a_difference_within_the_margin_is_none() {
         let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), Some(5.0));
         let little = of(&[(997.0, 1_000.0), (996.0, 1_000.0), (997.5, 1_000.0)]);
-        assert_eq!(little.finding, Finding::Equivalent);
+        assert_eq!(little.finding, RatioFinding::Equivalent);
         assert_eq!(little.sentence, "IPv6 and IPv4 are equivalent, within 5 %");
         let more = of(&[(940.0, 1_000.0), (960.0, 1_000.0), (950.0, 1_000.0)]);
-        assert_eq!(more.finding, Finding::Lower);
+        assert_eq!(more.finding, RatioFinding::Lower);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! repetition, of which Student's t gives the interval and the p-value.
 
 use super::average::geometric;
-use super::result::{At, Claim, FindingResult, MARGIN_PERCENT, Ratio, Verdict};
+use super::result::{At, Claim, FindingResult, FindingVerdict, MARGIN_PERCENT, MeanRatio};
 use super::unlike;
 use crate::study::observation::{Observation, observations};
 use crate::study::result::CellResult;
@@ -37,7 +37,7 @@ pub(super) fn finding(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult
     match unlike(spec, &observations(cells)) {
         None => found,
         unlike => {
-            let verdict = Verdict::NotComparable;
+            let verdict = FindingVerdict::NotComparable;
             FindingResult { ratio: None, p: None, unlike, verdict, ..found }
         }
     }
@@ -124,31 +124,31 @@ fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// What an interval of the ratio says of a claim. Equality is borne out by an interval within the margin.
-fn verdict(claim: Claim, interval: Option<(f64, f64)>) -> Verdict {
-    let Some((low, high)) = interval else { return Verdict::CannotTell };
+fn verdict(claim: Claim, interval: Option<(f64, f64)>) -> FindingVerdict {
+    let Some((low, high)) = interval else { return FindingVerdict::CannotTell };
     let (borne_out, refuted) = match claim {
         Claim::Higher => (low > 1.0, high < 1.0),
         Claim::Lower => (high < 1.0, low > 1.0),
         Claim::Equal { margin_percent: margin } => {
-            let ratio = Ratio { value: 1.0, low: Some(low), high: Some(high) };
+            let ratio = MeanRatio { value: 1.0, low: Some(low), high: Some(high) };
             (ratio.is_within(margin), ratio.is_above(margin) || ratio.is_below(margin))
         }
     };
     match (borne_out, refuted) {
-        (true, _) => Verdict::BorneOut,
-        (_, true) => Verdict::NotBorneOut,
-        _ => Verdict::CannotTell,
+        (true, _) => FindingVerdict::BorneOut,
+        (_, true) => FindingVerdict::NotBorneOut,
+        _ => FindingVerdict::CannotTell,
     }
 }
 
-impl Verdict {
+impl FindingVerdict {
     /// As people say it.
     pub fn words(self) -> &'static str {
         match self {
-            Verdict::BorneOut => "borne out",
-            Verdict::NotBorneOut => "not borne out",
-            Verdict::CannotTell => "can't tell",
-            Verdict::NotComparable => "not comparable",
+            FindingVerdict::BorneOut => "borne out",
+            FindingVerdict::NotBorneOut => "not borne out",
+            FindingVerdict::CannotTell => "can't tell",
+            FindingVerdict::NotComparable => "not comparable",
         }
     }
 }
@@ -183,14 +183,14 @@ mod tests {
     fn a_claim_is_judged_by_its_interval() {
         let equal = Claim::Equal { margin_percent: 5.0 };
         for (claim, interval, expected) in [
-            (Claim::Higher, Some((1.01, 1.2)), Verdict::BorneOut),
-            (Claim::Higher, Some((0.99, 1.2)), Verdict::CannotTell),
-            (Claim::Higher, Some((0.8, 0.9)), Verdict::NotBorneOut),
-            (Claim::Lower, Some((0.8, 0.9)), Verdict::BorneOut),
-            (Claim::Lower, None, Verdict::CannotTell),
-            (equal, Some((0.98, 1.02)), Verdict::BorneOut),
-            (equal, Some((0.90, 1.02)), Verdict::CannotTell),
-            (equal, Some((1.06, 1.20)), Verdict::NotBorneOut),
+            (Claim::Higher, Some((1.01, 1.2)), FindingVerdict::BorneOut),
+            (Claim::Higher, Some((0.99, 1.2)), FindingVerdict::CannotTell),
+            (Claim::Higher, Some((0.8, 0.9)), FindingVerdict::NotBorneOut),
+            (Claim::Lower, Some((0.8, 0.9)), FindingVerdict::BorneOut),
+            (Claim::Lower, None, FindingVerdict::CannotTell),
+            (equal, Some((0.98, 1.02)), FindingVerdict::BorneOut),
+            (equal, Some((0.90, 1.02)), FindingVerdict::CannotTell),
+            (equal, Some((1.06, 1.20)), FindingVerdict::NotBorneOut),
         ] {
             assert_eq!(verdict(claim, interval), expected, "{claim:?} {interval:?}");
         }

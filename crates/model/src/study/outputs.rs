@@ -3,12 +3,12 @@
 mod improvement;
 mod interaction;
 
-use super::analyse::{self, Figure};
+use super::analyse::{self, PublishedFigure};
 use super::average::{Average, average, entry};
 use super::findings::finding;
 use super::result::{
-    At, Axis, CellResult, Chart, Column, Dot, Entry, Finding, FindingResult, MARGIN_PERCENT,
-    Published, Row, Series, Statistic, StudyComparison, Table, Value,
+    At, Axis, CellResult, Chart, ChartLine, ComparisonEntry, Dot, FindingResult, MARGIN_PERCENT,
+    Published, RatioFinding, Row, Statistic, StudyComparison, Table, TableColumn, TableValue,
 };
 use super::unlike;
 use crate::metric::{Bounds, Metric};
@@ -99,7 +99,7 @@ fn measured(
 
 /// Published figures of one table, at the levels that a study's table has fixed.
 struct Beside {
-    figures: Vec<Figure>,
+    figures: Vec<PublishedFigure>,
     fixed: Vec<At>,
 }
 
@@ -116,8 +116,8 @@ impl Beside {
         self.found(at, measure).map(|figure| figure.value)
     }
 
-    fn found(&self, at: &[At], measure: Metric) -> Option<&Figure> {
-        let is = |figure: &&Figure| {
+    fn found(&self, at: &[At], measure: Metric) -> Option<&PublishedFigure> {
+        let is = |figure: &&PublishedFigure| {
             let here = |wanted: &At| at.contains(wanted) || self.fixed.contains(wanted);
             figure.measure == measure
                 && figure.at.iter().all(here)
@@ -155,18 +155,18 @@ fn table(
     beside: Option<&Beside>,
 ) -> Table {
     let across = combinations(study, &spec.columns);
-    let columns: Vec<Column> = spec
+    let columns: Vec<TableColumn> = spec
         .measures
         .iter()
         .flat_map(|measure| across.iter().map(|levels| column(measure, levels)))
         .collect();
     let rows = combinations(study, &spec.rows).into_iter().filter_map(|levels| {
-        let value = |column: &Column| {
+        let value = |column: &TableColumn| {
             let here: Vec<At> = at.iter().chain(&levels).chain(&column.at).cloned().collect();
             value(seen, &here, column, spec.statistic, beside)
         };
-        let values: Vec<Value> = columns.iter().map(value).collect();
-        let known = |value: &Value| value.measured.is_some();
+        let values: Vec<TableValue> = columns.iter().map(value).collect();
+        let known = |value: &TableValue| value.measured.is_some();
         let levels = levels.into_iter().map(|at| at.level).collect();
         values.iter().any(known).then_some(Row { levels, values })
     });
@@ -188,13 +188,13 @@ fn table(
     }
 }
 
-fn column(spec: &ColumnSpec, at: &[At]) -> Column {
+fn column(spec: &ColumnSpec, at: &[At]) -> TableColumn {
     let levels = levels_of(at);
     let label =
         if levels.is_empty() { spec.label.clone() } else { format!("{} {levels}", spec.label) };
     let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family(&at.level));
     let (measure, unit) = (spec.measure, spec.unit.name.to_owned());
-    Column { label, measure, unit, family, at: at.to_vec() }
+    TableColumn { label, measure, unit, family, at: at.to_vec() }
 }
 
 fn family(level: &str) -> Option<Family> {
@@ -208,15 +208,15 @@ fn family(level: &str) -> Option<Family> {
 fn value(
     seen: &[Observation<'_>],
     at: &[At],
-    column: &Column,
+    column: &TableColumn,
     statistic: Statistic,
     beside: Option<&Beside>,
-) -> Value {
+) -> TableValue {
     let scale = column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale);
     let found = measured(seen, at, column.measure, statistic);
     let interval = found.and_then(|found| found.interval);
     let published = beside.and_then(|beside| beside.figure(at, column.measure));
-    Value {
+    TableValue {
         measured: found.map(|found| found.value / scale),
         low: interval.map(|(low, _)| low / scale),
         high: interval.map(|(_, high)| high / scale),
@@ -251,21 +251,21 @@ fn chart(
             let scale = spec.y.unit.scale;
             let found = measured(seen, at, spec.y.measure, spec.statistic)?;
             let interval = found.interval.map(|(low, high)| (low / scale, high / scale));
-            Some(Found { y: found.value / scale, interval, unlike: unlike(at) })
+            Some(PointFigure { y: found.value / scale, interval, unlike: unlike(at) })
         }));
         if let Some(beside) = &beside {
             let label = spec.published.as_ref().map_or(String::new(), PublishedOf::label);
             let families: Vec<At> = at.iter().filter(|at| at.factor == FAMILY).cloned().collect();
             let known =
-                series.iter().any(|series: &Series| series.published && series.at == families);
+                series.iter().any(|series: &ChartLine| series.published && series.at == families);
             if !known {
                 let line = line(study, spec, &here, &families, |at| {
                     let (found, scale) = (beside.found(at, spec.y.measure)?, spec.y.unit.scale);
                     let range = found.range.map(|[low, high]| (low / scale, high / scale));
-                    Some(Found { y: found.value / scale, interval: range, unlike: None })
+                    Some(PointFigure { y: found.value / scale, interval: range, unlike: None })
                 });
                 let label = format!("published: {label} {}", levels_of(&families));
-                series.push(Series { label, published: true, ..line });
+                series.push(ChartLine { label, published: true, ..line });
             }
         }
     }
@@ -278,7 +278,7 @@ fn chart(
 }
 
 /// What is known of a point of a line.
-struct Found {
+struct PointFigure {
     y: f64,
     interval: Option<(f64, f64)>,
     unlike: Option<String>,
@@ -302,15 +302,15 @@ fn line(
     spec: &ChartSpec,
     here: &[At],
     of: &[At],
-    figure: impl Fn(&[At]) -> Option<Found>,
-) -> Series {
+    figure: impl Fn(&[At]) -> Option<PointFigure>,
+) -> ChartLine {
     let levels = study.level_names(&spec.x);
     let numbers: Vec<Option<f64>> = levels.iter().map(|level| level.parse().ok()).collect();
     let numeric = numbers.iter().all(Option::is_some);
     let point = |(number, (level, value)): (usize, (&&str, &Option<f64>))| {
         let at = At { factor: spec.x.clone(), level: (*level).to_owned() };
         let at: Vec<At> = here.iter().cloned().chain([at]).collect();
-        let Found { y, interval, unlike } = figure(&at)?;
+        let PointFigure { y, interval, unlike } = figure(&at)?;
         let x = value.filter(|_| numeric).unwrap_or(number as f64);
         let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
         Some(Dot { x, label: (*level).to_owned(), y, low, high, unlike })
@@ -318,7 +318,7 @@ fn line(
     let mut points: Vec<Dot> = levels.iter().zip(&numbers).enumerate().filter_map(point).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let family = of.iter().find(|at| at.factor == FAMILY).and_then(|at| family(&at.level));
-    Series { label: levels_of(of), family, at: of.to_vec(), published: false, points }
+    ChartLine { label: levels_of(of), family, at: of.to_vec(), published: false, points }
 }
 
 fn comparison(
@@ -368,7 +368,7 @@ fn one_entry(
     seen: &[Observation<'_>],
     at: &[At],
     (pairing, repeated): (&[String], bool),
-) -> Entry {
+) -> ComparisonEntry {
     let here: Vec<At> = spec.only.iter().chain(at).cloned().collect();
     let label = levels_of(at);
     if let Some(with) = &spec.interaction {
@@ -391,18 +391,18 @@ fn one_entry(
 
 /// The entry, without what it says of speed where its sides don't give the same somewhere.
 fn comparable(
-    entry: Entry,
+    entry: ComparisonEntry,
     spec: &ComparisonSpec,
     seen: &[Observation<'_>],
     places: &[Vec<At>],
-) -> Entry {
+) -> ComparisonEntry {
     let here = seen.iter().filter(|one| places.iter().any(|at| one.is_at(at)));
     let here: Vec<_> = here.filter(|_| spec.measure.is_of_speed()).collect();
     let sides = [&side(spec, &spec.a), &side(spec, &spec.b)];
     match unlike::said(&here, sides, spec.margin_percent / 100.0) {
         Some(said) => {
             let sentence = format!("not comparable: {said}");
-            Entry { ratio: None, finding: Finding::NotComparable, sentence, ..entry }
+            ComparisonEntry { ratio: None, finding: RatioFinding::NotComparable, sentence, ..entry }
         }
         None => entry,
     }
@@ -412,7 +412,7 @@ fn declared(study: &Study) -> bool {
     study.factors.iter().any(|factor| factor.name == FAMILY)
 }
 
-fn published_entries(spec: &ComparisonSpec, again: Option<&Published>) -> Vec<Entry> {
+fn published_entries(spec: &ComparisonSpec, again: Option<&Published>) -> Vec<ComparisonEntry> {
     let analyses = again.map_or(&[][..], |published| &published.analyses);
     let of = analyses.iter().find(|analysis| Some(&analysis.title) == spec.published.as_ref());
     of.map_or(Vec::new(), |analysis| analysis.ratios.clone())

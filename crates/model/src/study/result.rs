@@ -15,9 +15,11 @@ use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::sameness::GivenResult;
 use sixmark_units::family::Family;
 
-pub use finding::{Claim, FindingResult, Verdict};
-pub use published::{Analysis, Published, PublishedRow, PublishedTable, Share};
-pub use shown::{Axis, Chart, Column, Dot, Improvement, Row, Series, Statistic, Table, Value};
+pub use finding::{Claim, FindingResult, FindingVerdict};
+pub use published::{Analysis, Published, PublishedRow, PublishedShare, PublishedTable};
+pub use shown::{
+    Axis, Chart, ChartLine, Dot, Improvement, Row, Statistic, Table, TableColumn, TableValue,
+};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.study/1";
@@ -51,7 +53,7 @@ pub struct StudyResult {
     /// Decides the order of the cells, and where their own schedules begin.
     pub seed: u64,
     /// How the cells follow one another.
-    pub order: Order,
+    pub order: CellOrder,
     /// How often each cell is measured.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub repetitions: u32,
@@ -121,8 +123,7 @@ pub struct StudyFile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", schemars(rename = "CellOrder"))]
-pub enum Order {
+pub enum CellOrder {
     /// Each repetition is a block, in which every cell comes once, in an order drawn by the seed:
     /// what drifts hits all cells alike.
     #[default]
@@ -254,9 +255,9 @@ pub struct StudyComparison {
     /// What tells one pair from the next: factors, or `repetition`.
     pub paired_by: Vec<String>,
     /// One entry a combination of the levels that it is split by.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ComparisonEntry>,
     /// What was published about the same, worked out anew in the same way.
-    pub published: Vec<Entry>,
+    pub published: Vec<ComparisonEntry>,
 }
 
 fn usual_margin() -> f64 {
@@ -278,7 +279,7 @@ pub struct Interaction {
 /// What the pairs of one combination say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Entry {
+pub struct ComparisonEntry {
     /// What it is of: levels, joined; empty where the comparison is not split.
     pub label: String,
     /// How many pairs.
@@ -287,9 +288,9 @@ pub struct Entry {
     pub higher: u32,
     /// The geometric mean of A's figure over B's, with its interval of 95 % where there are two
     /// pairs or more: Student's t on the logarithms; null of no pair.
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<MeanRatio>,
     /// What the interval lets one say.
-    pub finding: Finding,
+    pub finding: RatioFinding,
     /// The same in words.
     pub sentence: String,
 }
@@ -297,8 +298,7 @@ pub struct Entry {
 /// A geometric mean of ratios.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "MeanRatio"))]
-pub struct Ratio {
+pub struct MeanRatio {
     /// The geometric mean of A's figure over B's.
     pub value: f64,
     /// The lower end of its interval of 95 %; null of a single pair.
@@ -307,7 +307,7 @@ pub struct Ratio {
     pub high: Option<f64>,
 }
 
-impl Ratio {
+impl MeanRatio {
     /// Whether the whole interval is no further from 1 than `margin` percent.
     pub fn is_within(&self, margin: f64) -> bool {
         let margin = 1.0 + margin / 100.0;
@@ -330,7 +330,7 @@ impl Ratio {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Finding {
+pub enum RatioFinding {
     /// A's figure is the higher one: the whole interval is above 1.
     Higher,
     /// A's figure is the lower one: the whole interval is below 1.
@@ -354,13 +354,13 @@ pub struct Resumed {
     /// How many cells there were.
     pub cells: u32,
     /// What had changed since and was let pass (`--force`).
-    pub changes: Vec<Change>,
+    pub changes: Vec<SetupChange>,
 }
 
 /// Something that was not as before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Change {
+pub struct SetupChange {
     /// What.
     pub what: String,
     /// As it was.

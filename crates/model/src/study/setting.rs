@@ -7,14 +7,14 @@ pub struct Setting {
     /// The key, words joined by `-`.
     pub key: String,
     /// Its value.
-    pub value: Given,
+    pub value: SettingValue,
     /// Where it was set: the line's number, from 1.
     pub line: usize,
 }
 
 /// A value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum SettingValue {
     /// An option without a value, given or not.
     Flag(bool),
     /// An option's value.

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// A file's lines, whole and as records of comma-separated values (RFC 4180). Nothing is copied while
 /// a load runs but what is sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lines {
+pub struct ListLines {
     text: Vec<u8>,
     /// Where each line is in the text, its line break left out.
     lines: Vec<Range<usize>>,
@@ -15,17 +15,17 @@ pub struct Lines {
     first: Vec<usize>,
 }
 
-impl Lines {
+impl ListLines {
     /// The lines of a file, of which empty ones don't count.
     ///
     /// # Errors
     /// There are no others.
-    pub fn new(text: Vec<u8>) -> Result<Lines, String> {
+    pub fn new(text: Vec<u8>) -> Result<ListLines, String> {
         let lines = split(&text);
         if lines.is_empty() {
             return Err("the file has no lines".to_owned());
         }
-        Ok(Lines { text, lines, columns: Vec::new(), first: Vec::new() })
+        Ok(ListLines { text, lines, columns: Vec::new(), first: Vec::new() })
     }
 
     /// How many there are, above zero.
@@ -123,11 +123,11 @@ mod tests {
 
     #[test]
     fn lines_end_in_either_break_and_empty_ones_do_not_count() {
-        let lines = Lines::new(b"\xef\xbb\xbfa\r\n\r\n\nb\nc".to_vec()).unwrap();
+        let lines = ListLines::new(b"\xef\xbb\xbfa\r\n\r\n\nb\nc".to_vec()).unwrap();
         let all: Vec<_> = (0..lines.count()).map(|line| lines.get(line, None)).collect();
         assert_eq!(all, [b"a", b"b", b"c"]);
         assert_eq!([0, 1, 2].map(|line| lines.number(line)), [1, 4, 5]);
-        assert!(Lines::new(b"\n\r\n".to_vec()).is_err());
+        assert!(ListLines::new(b"\n\r\n".to_vec()).is_err());
     }
 
     #[test]

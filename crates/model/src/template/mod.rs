@@ -6,9 +6,9 @@ mod lines;
 mod parse;
 mod values;
 
-pub use lines::Lines;
-pub use parse::{Place, Reading};
-pub use values::Values;
+pub use lines::ListLines;
+pub use parse::{Reading, TemplatePlace};
+pub use values::TemplateValues;
 
 use std::sync::Arc;
 
@@ -22,23 +22,23 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "String", into = "String")]
 pub struct Template {
     source: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<TemplatePiece>,
 }
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
-    Value(Value, Encoding),
+    Value(BraceValue, Encoding),
 }
 
 /// What stands between the braces.
 #[derive(Clone, Debug, PartialEq)]
-enum Value {
+enum BraceValue {
     Seq,
     Uuid,
     Rand { from: i64, to: i64 },
-    Line { file: usize, lines: Arc<Lines>, column: Option<usize> },
+    Line { file: usize, lines: Arc<ListLines>, column: Option<usize> },
 }
 
 /// How a value is written where it stands.
@@ -56,14 +56,14 @@ impl Template {
     /// Text without any place to fill in; braces in it mean nothing.
     pub fn constant(text: impl Into<String>) -> Template {
         let source = text.into();
-        Template { pieces: vec![Piece::Text(source.clone())], source }
+        Template { pieces: vec![TemplatePiece::Text(source.clone())], source }
     }
 
     /// The whole text, where nothing in it changes.
     pub fn as_constant(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [TemplatePiece::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -80,23 +80,23 @@ impl Template {
     }
 
     /// Appends the text with this request's values to `out`.
-    pub fn render(&self, values: &mut Values, out: &mut Vec<u8>) {
+    pub fn render(&self, values: &mut TemplateValues, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Piece::Value(value, encoding) => value.render(*encoding, values, out),
+                TemplatePiece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                TemplatePiece::Value(value, encoding) => value.render(*encoding, values, out),
             }
         }
     }
 }
 
-impl Value {
-    fn render(&self, encoding: Encoding, values: &mut Values, out: &mut Vec<u8>) {
+impl BraceValue {
+    fn render(&self, encoding: Encoding, values: &mut TemplateValues, out: &mut Vec<u8>) {
         match self {
-            Value::Seq => values.write_sequence(out),
-            Value::Uuid => values.write_uuid(out),
-            Value::Rand { from, to } => values.write_random(*from, *to, out),
-            Value::Line { file, lines, column } => {
+            BraceValue::Seq => values.write_sequence(out),
+            BraceValue::Uuid => values.write_uuid(out),
+            BraceValue::Rand { from, to } => values.write_random(*from, *to, out),
+            BraceValue::Line { file, lines, column } => {
                 let line = values.line(*file, lines.count());
                 encoding.write(lines.get(line, *column), out);
             }
@@ -149,7 +149,7 @@ mod tests {
 
     const USERS: &str = "name,city\nann,\"Aachen, DE\"\nb&b,\"say \"\"hi\"\"\"\n";
 
-    fn read(text: &str, place: Place) -> Result<Template, String> {
+    fn read(text: &str, place: TemplatePlace) -> Result<Template, String> {
         let mut open = |name: &str| match name {
             "users.csv" => Ok(USERS.as_bytes().to_vec()),
             "paths" => Ok(b"/a b?c=d&e\n/\xc3\xa4%41#x\n".to_vec()),
@@ -160,7 +160,7 @@ mod tests {
         Reading::new(&mut open).template(text, place)
     }
 
-    fn render(template: &Template, values: &mut Values) -> String {
+    fn render(template: &Template, values: &mut TemplateValues) -> String {
         let mut out = Vec::new();
         values.next_request();
         template.render(values, &mut out);
@@ -176,18 +176,18 @@ mod tests {
             ("{{{{seq}}", "{{seq}}"),
             ("{{{{{{{{", "{{{{"),
         ] {
-            let template = read(text, Place::Body).unwrap();
+            let template = read(text, TemplatePlace::Body).unwrap();
             assert_eq!((template.as_constant(), template.source()), (Some(constant), text));
         }
-        assert_eq!(read("{{seq}}", Place::Body).unwrap().as_constant(), None);
+        assert_eq!(read("{{seq}}", TemplatePlace::Body).unwrap().as_constant(), None);
     }
 
     #[test]
     fn a_sequence_is_unique_over_all_workers() {
-        let template = read("{{seq}}", Place::Body).unwrap();
+        let template = read("{{seq}}", TemplatePlace::Body).unwrap();
         let mut drawn: Vec<u64> = (0..3)
             .flat_map(|worker| {
-                let mut values = Values::new(1, worker, 3);
+                let mut values = TemplateValues::new(1, worker, 3);
                 let of: Vec<_> = (0..5).map(|_| render(&template, &mut values)).collect();
                 of.into_iter().map(|text| text.parse().unwrap())
             })
@@ -199,37 +199,39 @@ mod tests {
     #[test]
     fn a_request_has_one_number_and_one_line_however_often_it_says_them() {
         let text = "{{seq}}={{seq}} {{line users.csv 1}}={{line users.csv}}";
-        let template = read(text, Place::Body).unwrap();
-        let mut values = Values::new(1, 0, 1);
+        let template = read(text, TemplatePlace::Body).unwrap();
+        let mut values = TemplateValues::new(1, 0, 1);
         assert_eq!(render(&template, &mut values), "0=0 name=name,city");
         assert_eq!(render(&template, &mut values), "1=1 ann=ann,\"Aachen, DE\"");
     }
 
     #[test]
     fn a_column_is_read_as_csv_and_lines_begin_again_at_their_end() {
-        let template = read("{{line users.csv 2}}", Place::Body).unwrap();
-        let mut values = Values::new(1, 0, 1);
+        let template = read("{{line users.csv 2}}", TemplatePlace::Body).unwrap();
+        let mut values = TemplateValues::new(1, 0, 1);
         let of: Vec<_> = (0..4).map(|_| render(&template, &mut values)).collect();
         assert_eq!(of, ["city", "Aachen, DE", "say \"hi\"", "city"]);
-        let mut second = Values::new(1, 2, 3);
+        let mut second = TemplateValues::new(1, 2, 3);
         assert_eq!(render(&template, &mut second), "say \"hi\"", "workers begin elsewhere");
     }
 
     #[test]
     fn random_numbers_are_within_their_bounds_and_reach_both() {
-        let template = read("{{rand -1 2}}", Place::Body).unwrap();
-        let mut values = Values::new(7, 0, 1);
+        let template = read("{{rand -1 2}}", TemplatePlace::Body).unwrap();
+        let mut values = TemplateValues::new(7, 0, 1);
         let drawn: std::collections::BTreeSet<i64> =
             (0..1_000).map(|_| render(&template, &mut values).parse().unwrap()).collect();
         assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [-1, 0, 1, 2]);
         let all = format!("{{{{rand {} {}}}}}", i64::MIN, i64::MAX);
-        assert!(render(&read(&all, Place::Body).unwrap(), &mut values).parse::<i64>().is_ok());
+        assert!(
+            render(&read(&all, TemplatePlace::Body).unwrap(), &mut values).parse::<i64>().is_ok()
+        );
     }
 
     #[test]
     fn a_uuid_is_of_version_4_and_no_two_are_the_same() {
-        let template = read("{{uuid}} {{uuid}}", Place::Body).unwrap();
-        let text = render(&template, &mut Values::new(7, 0, 1));
+        let template = read("{{uuid}} {{uuid}}", TemplatePlace::Body).unwrap();
+        let text = render(&template, &mut TemplateValues::new(7, 0, 1));
         let (first, second) = text.split_once(' ').unwrap();
         assert_ne!(first, second);
         for uuid in [first, second] {
@@ -237,18 +239,26 @@ mod tests {
             assert_eq!(parts, [8, 4, 4, 4, 12], "{uuid}");
             assert!(uuid.as_bytes()[14] == b'4' && b"89ab".contains(&uuid.as_bytes()[19]));
         }
-        assert_eq!(text, render(&template, &mut Values::new(7, 0, 1)), "a seed repeats them");
-        assert_ne!(text, render(&template, &mut Values::new(7, 1, 2)), "workers have their own");
+        assert_eq!(
+            text,
+            render(&template, &mut TemplateValues::new(7, 0, 1)),
+            "a seed repeats them"
+        );
+        assert_ne!(
+            text,
+            render(&template, &mut TemplateValues::new(7, 1, 2)),
+            "workers have their own"
+        );
     }
 
     #[test]
     fn values_in_a_path_are_percent_encoded_as_far_as_needed() {
-        let mut values = Values::new(1, 0, 1);
-        let component = read("/x?n={{line users.csv 2}}", Place::Path).unwrap();
+        let mut values = TemplateValues::new(1, 0, 1);
+        let component = read("/x?n={{line users.csv 2}}", TemplatePlace::Path).unwrap();
         render(&component, &mut values);
         assert_eq!(render(&component, &mut values), "/x?n=Aachen%2C%20DE");
-        let mut values = Values::new(1, 0, 1);
-        let whole = read("{{line paths}}", Place::Path).unwrap();
+        let mut values = TemplateValues::new(1, 0, 1);
+        let whole = read("{{line paths}}", TemplatePlace::Path).unwrap();
         assert_eq!(render(&whole, &mut values), "/a%20b?c=d&e");
         assert_eq!(render(&whole, &mut values), "/%C3%A4%41%23x");
     }
@@ -269,19 +279,21 @@ mod tests {
             ("{{line users.csv 0}}", "from 1 up"),
             ("{{line users.csv 3}}", "line 1 has 2 columns"),
         ] {
-            let error = read(text, Place::Body).unwrap_err();
+            let error = read(text, TemplatePlace::Body).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
         }
     }
 
     #[test]
     fn what_would_break_a_head_is_refused_when_it_is_read() {
-        assert!(read("{{line control}}", Place::Header).unwrap_err().contains("line 2"));
-        assert!(read("{{line control}}", Place::Path).unwrap_err().contains("begin with /"));
-        assert!(read("/{{line control}}", Place::Path).is_ok());
+        assert!(read("{{line control}}", TemplatePlace::Header).unwrap_err().contains("line 2"));
+        assert!(
+            read("{{line control}}", TemplatePlace::Path).unwrap_err().contains("begin with /")
+        );
+        assert!(read("/{{line control}}", TemplatePlace::Path).is_ok());
         for (text, part) in [("a", "begin with /"), ("{{seq}}", "begin with /"), ("/a b", "%20")] {
-            assert!(read(text, Place::Path).unwrap_err().contains(part), "{text}");
+            assert!(read(text, TemplatePlace::Path).unwrap_err().contains(part), "{text}");
         }
-        assert!(read("a\r\nb: c", Place::Header).unwrap_err().contains("control"));
+        assert!(read("a\r\nb: c", TemplatePlace::Header).unwrap_err().contains("control"));
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Encoding, Lines, Piece, Template, Value};
+use super::{BraceValue, Encoding, ListLines, Template, TemplatePiece};
 
 /// Where a template stands, which decides what it may give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TemplatePlace {
     /// The request target: path and query.
     Path,
     /// A field's value.
@@ -16,19 +16,19 @@ pub enum Place {
 }
 
 /// Reads a file: the error says why that can't be done.
-type Open<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
+type OpenFile<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
 
 /// Reads templates, and each file that they name once.
 pub struct Reading<'a> {
-    open: &'a mut Open<'a>,
-    files: Vec<(String, Arc<Lines>)>,
+    open: &'a mut OpenFile<'a>,
+    files: Vec<(String, Arc<ListLines>)>,
 }
 
 const KNOWN: &str = "{{seq}}, {{uuid}}, {{rand FROM TO}}, {{line FILE}} and {{line FILE COLUMN}}";
 
 impl<'a> Reading<'a> {
     /// Reads files by `open`.
-    pub fn new(open: &'a mut Open<'a>) -> Reading<'a> {
+    pub fn new(open: &'a mut OpenFile<'a>) -> Reading<'a> {
         Reading { open, files: Vec::new() }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// What is wrong with it, or with a file that it names.
-    pub fn template(&mut self, text: &str, place: Place) -> Result<Template, String> {
+    pub fn template(&mut self, text: &str, place: TemplatePlace) -> Result<Template, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some(at) = rest.find("{{") {
@@ -74,21 +74,26 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// It can't stand in this place.
-    pub fn plain(&mut self, text: &str, place: Place) -> Result<Template, String> {
+    pub fn plain(&mut self, text: &str, place: TemplatePlace) -> Result<Template, String> {
         let template = Template::constant(text);
         check(&template.pieces, place).map(|()| template)
     }
 
-    fn piece(&mut self, inside: &str, place: Place, first: bool) -> Result<Piece, String> {
+    fn piece(
+        &mut self,
+        inside: &str,
+        place: TemplatePlace,
+        first: bool,
+    ) -> Result<TemplatePiece, String> {
         let encoding = match place {
-            Place::Path if first => Encoding::Target,
-            Place::Path => Encoding::Component,
-            Place::Header | Place::Body => Encoding::Plain,
+            TemplatePlace::Path if first => Encoding::Target,
+            TemplatePlace::Path => Encoding::Component,
+            TemplatePlace::Header | TemplatePlace::Body => Encoding::Plain,
         };
         let words: Vec<&str> = inside.split_whitespace().collect();
         let value = match words[..] {
-            ["seq"] => Value::Seq,
-            ["uuid"] => Value::Uuid,
+            ["seq"] => BraceValue::Seq,
+            ["uuid"] => BraceValue::Uuid,
             ["seq" | "uuid", ..] => return Err("it takes nothing".to_owned()),
             ["rand", from, to] => rand(from, to)?,
             ["rand", ..] => return Err("write {{rand FROM TO}}".to_owned()),
@@ -102,16 +107,16 @@ impl<'a> Reading<'a> {
             [other, ..] => return Err(format!("'{other}' is not known: there are {KNOWN}")),
             [] => return Err(format!("nothing to fill in: there are {KNOWN}")),
         };
-        Ok(Piece::Value(value, encoding))
+        Ok(TemplatePiece::Value(value, encoding))
     }
 
     fn line(
         &mut self,
         name: &str,
         column: Option<&str>,
-        place: Place,
+        place: TemplatePlace,
         encoding: Encoding,
-    ) -> Result<Value, String> {
+    ) -> Result<BraceValue, String> {
         let column = column.map(column_number).transpose()?;
         let file = self.file(name)?;
         let of_file = |error| format!("{name}: {error}");
@@ -122,7 +127,7 @@ impl<'a> Reading<'a> {
         }
         let fits = |value: &[u8]| fits(value, place, encoding);
         lines.check(column, fits).map_err(of_file)?;
-        Ok(Value::Line { file, lines: Arc::clone(lines), column })
+        Ok(BraceValue::Line { file, lines: Arc::clone(lines), column })
     }
 
     /// The number of a file, which is read unless it was before.
@@ -131,17 +136,17 @@ impl<'a> Reading<'a> {
             return Ok(known);
         }
         let of_file = |error| format!("{name}: {error}");
-        let lines = (self.open)(name).and_then(Lines::new).map_err(of_file)?;
+        let lines = (self.open)(name).and_then(ListLines::new).map_err(of_file)?;
         self.files.push((name.to_owned(), Arc::new(lines)));
         Ok(self.files.len() - 1)
     }
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+fn push_text(pieces: &mut Vec<TemplatePiece>, text: &str) {
     match pieces.last_mut() {
         _ if text.is_empty() => {}
-        Some(Piece::Text(before)) => before.push_str(text),
-        _ => pieces.push(Piece::Text(text.to_owned())),
+        Some(TemplatePiece::Text(before)) => before.push_str(text),
+        _ => pieces.push(TemplatePiece::Text(text.to_owned())),
     }
 }
 
@@ -150,14 +155,14 @@ fn unclosed(rest: &str) -> String {
     format!("'{shown}' has no }}}}; write {{{{{{{{ for braces that stay")
 }
 
-fn rand(from: &str, to: &str) -> Result<Value, String> {
+fn rand(from: &str, to: &str) -> Result<BraceValue, String> {
     let wrong = |_| "write {{rand FROM TO}} with two whole numbers".to_owned();
     let from: i64 = from.parse().map_err(wrong)?;
     let to: i64 = to.parse().map_err(wrong)?;
     if from > to {
         return Err(format!("{from} is above {to}"));
     }
-    Ok(Value::Rand { from, to })
+    Ok(BraceValue::Rand { from, to })
 }
 
 fn column_number(text: &str) -> Result<usize, String> {
@@ -166,34 +171,36 @@ fn column_number(text: &str) -> Result<usize, String> {
 }
 
 /// What a line gives is sent as it is, or encoded: only what no encoding mends is refused.
-fn fits(value: &[u8], place: Place, encoding: Encoding) -> Result<(), String> {
+fn fits(value: &[u8], place: TemplatePlace, encoding: Encoding) -> Result<(), String> {
     let control = |byte: &u8| *byte != b'\t' && (*byte < b' ' || *byte == 0x7f);
     match place {
-        Place::Header if value.iter().any(control) => {
+        TemplatePlace::Header if value.iter().any(control) => {
             Err("a control character can't stand in a field".to_owned())
         }
-        Place::Path if encoding == Encoding::Target && !value.starts_with(b"/") => {
+        TemplatePlace::Path if encoding == Encoding::Target && !value.starts_with(b"/") => {
             Err("a path must begin with /".to_owned())
         }
         _ => Ok(()),
     }
 }
 
-fn check(pieces: &[Piece], place: Place) -> Result<(), String> {
+fn check(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), String> {
     let texts = || {
         pieces.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text.as_str()),
-            Piece::Value(..) => None,
+            TemplatePiece::Text(text) => Some(text.as_str()),
+            TemplatePiece::Value(..) => None,
         })
     };
     match place {
-        Place::Body => Ok(()),
-        Place::Header => texts().try_for_each(|text| fits(text.as_bytes(), place, Encoding::Plain)),
-        Place::Path => {
+        TemplatePlace::Body => Ok(()),
+        TemplatePlace::Header => {
+            texts().try_for_each(|text| fits(text.as_bytes(), place, Encoding::Plain))
+        }
+        TemplatePlace::Path => {
             let begins = match pieces.first() {
-                Some(Piece::Text(text)) => text.starts_with('/'),
+                Some(TemplatePiece::Text(text)) => text.starts_with('/'),
                 // Its lines have been looked at.
-                Some(Piece::Value(Value::Line { .. }, _)) => true,
+                Some(TemplatePiece::Value(BraceValue::Line { .. }, _)) => true,
                 _ => false,
             };
             if !begins {

@@ -9,7 +9,7 @@ const STREAMS: u64 = 1 << 32;
 
 /// One worker's values. Each request begins with [`next_request`](Values::next_request).
 #[derive(Clone, Debug)]
-pub struct Values {
+pub struct TemplateValues {
     worker: u64,
     workers: u64,
     random: Random,
@@ -38,10 +38,10 @@ impl Drawn {
     }
 }
 
-impl Values {
+impl TemplateValues {
     /// Those of worker number `worker` of `workers`, in a run of this seed.
-    pub fn new(seed: u64, worker: u32, workers: u32) -> Values {
-        Values {
+    pub fn new(seed: u64, worker: u32, workers: u32) -> TemplateValues {
+        TemplateValues {
             worker: worker.into(),
             workers: u64::from(workers).max(1),
             random: Random::new(seed, STREAMS + u64::from(worker)),

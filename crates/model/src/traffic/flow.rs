@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, LARGEST, Protocol, Side, least};
+use super::{Basis, FlowProtocol, LARGEST, TrafficSide, least};
 use sixmark_units::family::Family;
 
 const NS_PER_S: f64 = 1e9;
@@ -13,11 +13,11 @@ const MOST_PER_S: f64 = 1e9;
 const FEWEST: f64 = 0.001;
 
 /// The largest message, bytes: of a datagram what 65,535 leave beside the headers that count.
-pub(super) fn largest(family: Family, protocol: Protocol) -> u32 {
+pub(super) fn largest(family: Family, protocol: FlowProtocol) -> u32 {
     match (protocol, family) {
-        (Protocol::Tcp, _) => LARGEST,
-        (Protocol::Udp, Family::Ipv6) => 65_527,
-        (Protocol::Udp, Family::Ipv4) => 65_507,
+        (FlowProtocol::Tcp, _) => LARGEST,
+        (FlowProtocol::Udp, Family::Ipv6) => 65_527,
+        (FlowProtocol::Udp, Family::Ipv4) => 65_507,
     }
 }
 
@@ -29,11 +29,11 @@ pub struct Flow {
     /// What carries them.
     pub family: Family,
     /// What carries them.
-    pub protocol: Protocol,
+    pub protocol: FlowProtocol,
     /// Who sends.
-    pub from: Side,
+    pub from: TrafficSide,
     /// What it does from when on, in the order of time; never empty.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<FlowPhase>,
     /// When it ends, nanoseconds from the beginning of all traffic; absent where only the end of
     /// everything ends it.
     pub stop_ns: Option<u64>,
@@ -43,7 +43,7 @@ pub struct Flow {
 
 /// What a flow does from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Phase {
+pub struct FlowPhase {
     /// From when on, nanoseconds from the beginning of all traffic.
     pub from_ns: u64,
     /// When messages are due.
@@ -121,7 +121,7 @@ impl Flow {
     /// In one line: what can't be.
     pub fn check(&self) -> Result<(), String> {
         let sizes = least(self.family)..=largest(self.family, self.protocol);
-        let fits = |phase: &Phase| sizes.contains(&phase.bytes) && phase.pattern.is_possible();
+        let fits = |phase: &FlowPhase| sizes.contains(&phase.bytes) && phase.pattern.is_possible();
         match !self.phases.is_empty() && self.phases.iter().all(fits) {
             true => Ok(()),
             false => Err(format!("flow {} has sizes or rates that can't be", self.id)),

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::flow::largest;
 use super::rate::{BitRate, Percent};
 use super::split::{seats, split};
-use super::{Basis, Burst, Flow, Gap, Length, Pattern, Phase, Protocol, Side, Steady, least};
+use super::{
+    Basis, Burst, Flow, FlowPhase, FlowProtocol, Gap, Length, Pattern, Steady, TrafficSide, least,
+};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::count;
 use sixmark_units::random::Random;
@@ -22,7 +24,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// What traffic there is to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Mix {
+pub struct TrafficMix {
     /// Bits a second, of all flows in both directions together.
     pub rate: BitRate,
     /// What the rate counts.
@@ -41,7 +43,7 @@ pub struct Mix {
     /// When messages are due.
     pub arrivals: Arrivals,
     /// Who sends.
-    pub direction: Direction,
+    pub direction: TrafficDirection,
 }
 
 /// The size of a family's messages, headers of MGEN's included, bytes.
@@ -89,8 +91,7 @@ pub enum Arrivals {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", schemars(rename = "TrafficDirection"))]
-pub enum Direction {
+pub enum TrafficDirection {
     /// The near side.
     #[default]
     Up,
@@ -106,18 +107,18 @@ pub enum Direction {
 
 /// Flows of one protocol and family in one direction, and their share of the rate.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
-    protocol: Protocol,
+struct FlowKind {
+    protocol: FlowProtocol,
     family: Family,
-    from: Side,
+    from: TrafficSide,
     share: u64,
 }
 
-impl Default for Mix {
+impl Default for TrafficMix {
     /// The study's: TCP nine tenths, families alike, ten flows, messages of 1,440 and 1,460 bytes.
-    fn default() -> Mix {
+    fn default() -> TrafficMix {
         let both = |bytes| Payload { tcp: bytes, udp: bytes };
-        Mix {
+        TrafficMix {
             rate: BitRate(75_000_000),
             basis: Basis::Payload,
             tcp: Percent::of_thousandths(90_000),
@@ -126,12 +127,12 @@ impl Default for Mix {
             spread: Spread::Rising,
             payload: PerFamily { ipv6: both(1_440), ipv4: both(1_460) },
             arrivals: Arrivals::Periodic,
-            direction: Direction::Up,
+            direction: TrafficDirection::Up,
         }
     }
 }
 
-impl Mix {
+impl TrafficMix {
     /// The flows, numbered from 1; their rates add up to the whole to the bit. The seed decides where
     /// regular messages begin, so that flows don't send in step.
     ///
@@ -180,7 +181,9 @@ impl Mix {
             ));
         }
         for (family, payload) in self.payload.iter() {
-            for (protocol, bytes) in [(Protocol::Tcp, payload.tcp), (Protocol::Udp, payload.udp)] {
+            for (protocol, bytes) in
+                [(FlowProtocol::Tcp, payload.tcp), (FlowProtocol::Udp, payload.udp)]
+            {
                 let (least, most) = (least(family), largest(family, protocol));
                 if !(least..=most).contains(&bytes) {
                     let most = count(most.into());
@@ -200,17 +203,17 @@ impl Mix {
     }
 
     /// All kinds, those without a share too.
-    fn kinds(&self) -> Vec<Kind> {
+    fn kinds(&self) -> Vec<FlowKind> {
         let mut kinds = Vec::new();
-        for protocol in Protocol::BOTH {
+        for protocol in FlowProtocol::BOTH {
             for family in Family::BOTH {
                 let of = |percent: Percent, first: bool| {
                     u64::from(if first { percent.thousandths() } else { percent.rest() })
                 };
-                let share =
-                    of(self.tcp, protocol == Protocol::Tcp) * of(self.ipv6, family == Family::Ipv6);
+                let share = of(self.tcp, protocol == FlowProtocol::Tcp)
+                    * of(self.ipv6, family == Family::Ipv6);
                 let sides = self.direction.sides(protocol);
-                let part = |&from: &Side| Kind {
+                let part = |&from: &TrafficSide| FlowKind {
                     protocol,
                     family,
                     from,
@@ -222,14 +225,15 @@ impl Mix {
         kinds
     }
 
-    fn flow(&self, id: u32, kind: Kind, rate: u64, seed: u64) -> Flow {
-        let Kind { protocol, family, from, .. } = kind;
+    fn flow(&self, id: u32, kind: FlowKind, rate: u64, seed: u64) -> Flow {
+        let FlowKind { protocol, family, from, .. } = kind;
         let bytes = match protocol {
-            Protocol::Tcp => self.payload[family].tcp,
-            Protocol::Udp => self.payload[family].udp,
+            FlowProtocol::Tcp => self.payload[family].tcp,
+            FlowProtocol::Udp => self.payload[family].udp,
         };
         let per_s = rate as f64 / 8.0 / self.basis.bytes(family, protocol, bytes);
-        let phase = Phase { from_ns: 0, pattern: self.arrivals.pattern(per_s, id, seed), bytes };
+        let phase =
+            FlowPhase { from_ns: 0, pattern: self.arrivals.pattern(per_s, id, seed), bytes };
         Flow { id, family, protocol, from, phases: vec![phase], stop_ns: None, count: None }
     }
 }
@@ -254,36 +258,36 @@ impl Arrivals {
     }
 }
 
-impl Direction {
+impl TrafficDirection {
     /// Who sends what goes over this protocol.
-    fn sides(self, protocol: Protocol) -> &'static [Side] {
+    fn sides(self, protocol: FlowProtocol) -> &'static [TrafficSide] {
         match (self, protocol) {
-            (Direction::Both, _) => &[Side::Near, Side::Far],
-            (Direction::Up, _)
-            | (Direction::TcpUp, Protocol::Tcp)
-            | (Direction::TcpDown, Protocol::Udp) => &[Side::Near],
-            _ => &[Side::Far],
+            (TrafficDirection::Both, _) => &[TrafficSide::Near, TrafficSide::Far],
+            (TrafficDirection::Up, _)
+            | (TrafficDirection::TcpUp, FlowProtocol::Tcp)
+            | (TrafficDirection::TcpDown, FlowProtocol::Udp) => &[TrafficSide::Near],
+            _ => &[TrafficSide::Far],
         }
     }
 }
 
-impl fmt::Display for Direction {
+impl fmt::Display for TrafficDirection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Direction::Up => "up",
-            Direction::Down => "down",
-            Direction::Both => "both",
-            Direction::TcpUp => "tcp-up",
-            Direction::TcpDown => "tcp-down",
+            TrafficDirection::Up => "up",
+            TrafficDirection::Down => "down",
+            TrafficDirection::Both => "both",
+            TrafficDirection::TcpUp => "tcp-up",
+            TrafficDirection::TcpDown => "tcp-down",
         })
     }
 }
 
-impl FromStr for Direction {
+impl FromStr for TrafficDirection {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Direction, String> {
-        use Direction::{Both, Down, TcpDown, TcpUp, Up};
+    fn from_str(text: &str) -> Result<TrafficDirection, String> {
+        use TrafficDirection::{Both, Down, TcpDown, TcpUp, Up};
         let found = [Up, Down, Both, TcpUp, TcpDown].into_iter().find(|d| d.to_string() == text);
         found.ok_or_else(|| {
             format!("'{text}' is not a direction: up, down, both, tcp-up or tcp-down")
@@ -308,12 +312,12 @@ impl fmt::Display for Arrivals {
 mod tests {
     use super::*;
 
-    fn mix(tcp: f64, ipv6: f64, flows: u32) -> Mix {
+    fn mix(tcp: f64, ipv6: f64, flows: u32) -> TrafficMix {
         let (tcp, ipv6) = (Percent::new(tcp).unwrap(), Percent::new(ipv6).unwrap());
-        Mix { tcp, ipv6, flows, ..Mix::default() }
+        TrafficMix { tcp, ipv6, flows, ..TrafficMix::default() }
     }
 
-    fn of(flows: &[Flow], protocol: Protocol, family: Family, basis: Basis) -> f64 {
+    fn of(flows: &[Flow], protocol: FlowProtocol, family: Family, basis: Basis) -> f64 {
         let these = flows.iter().filter(|f| f.protocol == protocol && f.family == family);
         these.map(|flow| flow.bits_per_s(basis)).sum()
     }
@@ -327,10 +331,11 @@ mod tests {
             (25.0, [22.5, 67.5, 2.5, 7.5]),
         ] {
             for (rate, basis) in [(75_000_000, Basis::Payload), (100_000_000, Basis::Wire)] {
-                let mix = Mix { rate: BitRate(rate), basis, ..mix(90.0, ipv6, 10) };
+                let mix = TrafficMix { rate: BitRate(rate), basis, ..mix(90.0, ipv6, 10) };
                 let flows = mix.flows(1).unwrap();
                 assert_eq!(flows.len(), 10);
-                let found = Protocol::BOTH.map(|p| Family::BOTH.map(|f| of(&flows, p, f, basis)));
+                let found =
+                    FlowProtocol::BOTH.map(|p| Family::BOTH.map(|f| of(&flows, p, f, basis)));
                 for (found, part) in found.as_flattened().iter().zip(parts) {
                     let asked = rate as f64 * part / 100.0;
                     assert!((found - asked).abs() < 1e-3, "{ipv6} {part}: {found}");
@@ -346,7 +351,7 @@ mod tests {
         let expected = [7.5e6, 15e6, 22.5e6, 30e6];
         assert!(rates.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3), "{rates:?}");
         assert_eq!(flows.iter().map(|flow| flow.id).collect::<Vec<_>>(), [1, 2, 3, 4]);
-        let equal = Mix { spread: Spread::Equal, ..mix(100.0, 0.0, 3) }.flows(0).unwrap();
+        let equal = TrafficMix { spread: Spread::Equal, ..mix(100.0, 0.0, 3) }.flows(0).unwrap();
         assert!(equal.iter().all(|f| (f.bits_per_s(Basis::Payload) - 25e6).abs() < 1e-3));
     }
 
@@ -354,7 +359,7 @@ mod tests {
     fn rates_that_do_not_divide_add_up_to_the_bit() {
         for rate in [1, 7, 1_000_003, 999_999_999_989] {
             for flows in [4, 10, 97] {
-                let mix = Mix { rate: BitRate(rate), ..mix(33.333, 61.803, flows) };
+                let mix = TrafficMix { rate: BitRate(rate), ..mix(33.333, 61.803, flows) };
                 let sum: f64 = mix
                     .flows(0)
                     .unwrap()
@@ -368,18 +373,18 @@ mod tests {
 
     #[test]
     fn a_direction_says_who_sends_what() {
-        use Protocol::{Tcp, Udp};
-        use Side::{Far, Near};
+        use FlowProtocol::{Tcp, Udp};
+        use TrafficSide::{Far, Near};
         for (direction, tcp, udp) in [
-            (Direction::Up, vec![Near], vec![Near]),
-            (Direction::Down, vec![Far], vec![Far]),
-            (Direction::TcpUp, vec![Near], vec![Far]),
-            (Direction::TcpDown, vec![Far], vec![Near]),
-            (Direction::Both, vec![Near, Far], vec![Near, Far]),
+            (TrafficDirection::Up, vec![Near], vec![Near]),
+            (TrafficDirection::Down, vec![Far], vec![Far]),
+            (TrafficDirection::TcpUp, vec![Near], vec![Far]),
+            (TrafficDirection::TcpDown, vec![Far], vec![Near]),
+            (TrafficDirection::Both, vec![Near, Far], vec![Near, Far]),
         ] {
-            let flows = Mix { direction, ..mix(90.0, 50.0, 8) }.flows(0).unwrap();
+            let flows = TrafficMix { direction, ..mix(90.0, 50.0, 8) }.flows(0).unwrap();
             for (protocol, sides) in [(Tcp, tcp), (Udp, udp)] {
-                let mut from: Vec<Side> =
+                let mut from: Vec<TrafficSide> =
                     flows.iter().filter(|f| f.protocol == protocol).map(|f| f.from).collect();
                 from.sort_unstable();
                 from.dedup();
@@ -392,7 +397,7 @@ mod tests {
     #[test]
     fn bursts_keep_the_mean_rate() {
         let arrivals = Arrivals::Burst { length_ns: 100_000_000, every_ns: 400_000_000 };
-        let flows = Mix { arrivals, ..mix(0.0, 50.0, 2) }.flows(5).unwrap();
+        let flows = TrafficMix { arrivals, ..mix(0.0, 50.0, 2) }.flows(5).unwrap();
         let sum: f64 = flows.iter().map(|flow| flow.bits_per_s(Basis::Payload)).sum();
         assert!((sum - 75e6).abs() < 1e-2, "{sum}");
     }
@@ -400,11 +405,11 @@ mod tests {
     #[test]
     fn slow_flows_keep_their_rate_in_bursts_that_few_of_their_messages_are_in() {
         let arrivals = Arrivals::Burst { length_ns: 100_000_000, every_ns: 500_000_000 };
-        let slow = Mix { rate: BitRate(1_000_000), arrivals, ..mix(90.0, 50.0, 100) };
+        let slow = TrafficMix { rate: BitRate(1_000_000), arrivals, ..mix(90.0, 50.0, 100) };
         for mut flow in slow.flows(2).unwrap() {
             let asked = 100.0 * flow.phases[0].pattern.per_s();
             flow.stop_ns = Some(100_000_000_000);
-            let mut schedule = super::super::Schedule::new(&flow, 2);
+            let mut schedule = super::super::FlowSchedule::new(&flow, 2);
             let mut found = 0.0;
             while let Some((due, _)) = schedule.next() {
                 assert!(due % 500_000_000 <= 100_000_000, "{due}");
@@ -419,11 +424,11 @@ mod tests {
     #[test]
     fn even_a_short_time_of_slow_flows_has_about_as_many_messages_as_asked_for() {
         for seed in 0..50 {
-            let mix = Mix { rate: BitRate(1_000_000), ..mix(90.0, 50.0, 100) };
+            let mix = TrafficMix { rate: BitRate(1_000_000), ..mix(90.0, 50.0, 100) };
             let mut flows = mix.flows(seed).unwrap();
             flows.iter_mut().for_each(|flow| flow.stop_ns = Some(5_000_000_000));
             let bytes = |flow: &Flow| {
-                let mut schedule = super::super::Schedule::new(flow, seed);
+                let mut schedule = super::super::FlowSchedule::new(flow, seed);
                 let next = || {
                     let next = schedule.next();
                     schedule.advance();
@@ -438,14 +443,21 @@ mod tests {
 
     #[test]
     fn what_can_not_be_is_refused_in_a_line() {
-        let small = PerFamily { ipv6: Payload { tcp: 1_440, udp: 39 }, ..Mix::default().payload };
+        let small =
+            PerFamily { ipv6: Payload { tcp: 1_440, udp: 39 }, ..TrafficMix::default().payload };
         for (mix, why) in [
             (mix(90.0, 50.0, 3), "3 is too few flows for 4 kinds of traffic; ask for 4"),
             (mix(90.0, 50.0, 0), "1 to 10,000 flows"),
-            (Mix { rate: BitRate(0), ..Mix::default() }, "sends nothing"),
-            (Mix { payload: small, ..Mix::default() }, "over IPv6 and UDP 40 to 65,527"),
+            (TrafficMix { rate: BitRate(0), ..TrafficMix::default() }, "sends nothing"),
             (
-                Mix { arrivals: Arrivals::Burst { length_ns: 2, every_ns: 1 }, ..Mix::default() },
+                TrafficMix { payload: small, ..TrafficMix::default() },
+                "over IPv6 and UDP 40 to 65,527",
+            ),
+            (
+                TrafficMix {
+                    arrivals: Arrivals::Burst { length_ns: 2, every_ns: 1 },
+                    ..TrafficMix::default()
+                },
                 "no longer than",
             ),
         ] {

@@ -14,13 +14,13 @@ mod stream;
 mod variation;
 mod wire;
 
-pub use flow::{Burst, Flow, Gap, Length, Pattern, Phase, Steady};
+pub use flow::{Burst, Flow, FlowPhase, Gap, Length, Pattern, Steady};
 pub use heard::Hearing;
 pub use message::{Foreign, Header, LARGEST, least, put_message};
-pub use mix::{Arrivals, Direction, MOST_FLOWS, Mix, Payload, Spread};
+pub use mix::{Arrivals, MOST_FLOWS, Payload, Spread, TrafficDirection, TrafficMix};
 pub use rate::{BitRate, Percent};
-pub use schedule::Schedule;
-pub use script::{Listening, Note, Outgoing, Script, Wrong, parse};
+pub use schedule::FlowSchedule;
+pub use script::{Listening, Note, Outgoing, Script, ScriptMistake, parse};
 pub use stream::Stream;
 pub use variation::Variation;
 pub use wire::{Basis, FRAME, wire_bytes};
@@ -33,31 +33,31 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Protocol {
+pub enum FlowProtocol {
     /// A connection (RFC 9293).
     Tcp,
     /// Datagrams (RFC 768).
     Udp,
 }
 
-impl Protocol {
+impl FlowProtocol {
     /// Both, in the order in which they are shown.
-    pub const BOTH: [Protocol; 2] = [Protocol::Tcp, Protocol::Udp];
+    pub const BOTH: [FlowProtocol; 2] = [FlowProtocol::Tcp, FlowProtocol::Udp];
 
     /// The other one.
-    pub fn other(self) -> Protocol {
+    pub fn other(self) -> FlowProtocol {
         match self {
-            Protocol::Tcp => Protocol::Udp,
-            Protocol::Udp => Protocol::Tcp,
+            FlowProtocol::Tcp => FlowProtocol::Udp,
+            FlowProtocol::Udp => FlowProtocol::Tcp,
         }
     }
 }
 
-impl fmt::Display for Protocol {
+impl fmt::Display for FlowProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Protocol::Tcp => "TCP",
-            Protocol::Udp => "UDP",
+            FlowProtocol::Tcp => "TCP",
+            FlowProtocol::Udp => "UDP",
         })
     }
 }
@@ -66,29 +66,28 @@ impl fmt::Display for Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", schemars(rename = "TrafficSide"))]
-pub enum Side {
+pub enum TrafficSide {
     /// The one that asked for the traffic.
     Near,
     /// The one that was asked.
     Far,
 }
 
-impl Side {
+impl TrafficSide {
     /// The other one.
-    pub fn other(self) -> Side {
+    pub fn other(self) -> TrafficSide {
         match self {
-            Side::Near => Side::Far,
-            Side::Far => Side::Near,
+            TrafficSide::Near => TrafficSide::Far,
+            TrafficSide::Far => TrafficSide::Near,
         }
     }
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for TrafficSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Side::Near => "near",
-            Side::Far => "far",
+            TrafficSide::Near => "near",
+            TrafficSide::Far => "far",
         })
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Hearing, Mix, Note, Protocol, Side};
+use super::{Basis, FlowProtocol, Hearing, Note, TrafficMix, TrafficSide};
 use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::timing::Summary;
 use sixmark_units::family::Family;
@@ -29,7 +29,7 @@ pub struct TrafficResult {
     #[cfg_attr(feature = "schema", schemars(extend("not" = { "const": "hopeless" })))]
     pub ended: Ended,
     /// What was asked for.
-    pub asked: Asked,
+    pub asked: OfferedTraffic,
     /// Decides random gaps, and where regular ones begin.
     pub seed: u64,
     /// Both sides read one clock, so that one-way delays are times and not only differences.
@@ -39,7 +39,7 @@ pub struct TrafficResult {
     /// The figures of flows of one protocol and family from one side, together.
     pub kinds: Vec<KindResult>,
     /// The sum over all flows.
-    pub total: Figures,
+    pub total: MessageFigures,
     /// What each side did; the near one first.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 2)))]
     pub hosts: Vec<HostResult>,
@@ -53,11 +53,11 @@ pub struct TrafficResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Asked {
+pub enum OfferedTraffic {
     /// A mix to another host.
     Mix {
         /// What of.
-        mix: Mix,
+        mix: TrafficMix,
         /// For how many seconds; null: until interrupted.
         duration_s: Option<f64>,
         /// The addresses of the far side that were used.
@@ -85,11 +85,11 @@ pub struct FlowResult {
     /// Its number.
     pub id: u32,
     /// What carried it.
-    pub protocol: Protocol,
+    pub protocol: FlowProtocol,
     /// What carried it.
     pub family: Family,
     /// Who sent it; null where that was neither side.
-    pub from: Option<Side>,
+    pub from: Option<TrafficSide>,
     /// The address that it came from; null where that is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::SocketText>"))]
     pub source: Option<SocketAddr>,
@@ -100,7 +100,7 @@ pub struct FlowResult {
     pub message_bytes: Option<u32>,
     /// What became of it.
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: MessageFigures,
     /// Times of its way; null where nothing of it was received here or by the far side.
     pub delay: Option<Delay>,
     /// Segments that TCP sent again; null of UDP.
@@ -114,17 +114,17 @@ pub struct FlowResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindResult {
     /// What carried them.
-    pub protocol: Protocol,
+    pub protocol: FlowProtocol,
     /// What carried them.
     pub family: Family,
     /// Who sent them; null where that was neither side.
-    pub from: Option<Side>,
+    pub from: Option<TrafficSide>,
     /// How many there were.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub flows: u32,
     /// What became of them.
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: MessageFigures,
     /// Segments that TCP sent again; null of UDP.
     pub retransmitted: Option<u64>,
 }
@@ -132,7 +132,7 @@ pub struct KindResult {
 /// What became of messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Figures {
+pub struct MessageFigures {
     /// What was due; null where neither side sent it.
     pub offered: Option<Amount>,
     /// What the sender's kernel took; null where that is not known, as below.
@@ -183,7 +183,7 @@ pub struct Delay {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostResult {
     /// Which.
-    pub side: Option<Side>,
+    pub side: Option<TrafficSide>,
     /// The latest that a message was handed over after it was due, though there was room,
     /// microseconds; null where nothing was sent.
     pub latest_us: Option<f64>,
@@ -201,7 +201,7 @@ pub struct Sent {
     /// Its number.
     pub id: u32,
     /// What carried it.
-    pub protocol: Protocol,
+    pub protocol: FlowProtocol,
     /// Where it came from.
     pub source: Option<SocketAddr>,
     /// Where it went.
@@ -234,7 +234,7 @@ pub struct Heard {
     /// Its number.
     pub id: u32,
     /// What carried it.
-    pub protocol: Protocol,
+    pub protocol: FlowProtocol,
     /// Where it came from.
     pub source: SocketAddr,
     /// Where it arrived.
@@ -262,7 +262,7 @@ pub struct Heard {
 impl Heard {
     /// What a hearing comes to.
     pub fn new(
-        (id, protocol): (u32, Protocol),
+        (id, protocol): (u32, FlowProtocol),
         source: SocketAddr,
         destination: Option<SocketAddr>,
         hearing: Hearing,
@@ -291,7 +291,7 @@ impl FlowResult {
     /// Joins what is known of a flow, of which at least one side says something; none where neither does.
     /// Nothing heard of it means that all is lost only where somebody `listened`.
     pub fn new(
-        from: Option<Side>,
+        from: Option<TrafficSide>,
         sent: Option<&Sent>,
         heard: Option<&Heard>,
         listened: bool,
@@ -326,11 +326,11 @@ impl FlowResult {
 
 /// What a flow's two sides come to.
 fn figures(
-    kind: (Family, Protocol),
+    kind: (Family, FlowProtocol),
     sent: Option<&Sent>,
     heard: Option<&Heard>,
     listened: bool,
-) -> Figures {
+) -> MessageFigures {
     let on_s = sent.map(|s| s.on_ns as f64 / 1e9);
     // A stream's last bytes arrive long after it was turned off where the way is slow.
     let heard_s = heard.map_or(0.0, |h| h.heard_ns as f64 / 1e9).max(on_s.unwrap_or(0.0));
@@ -344,7 +344,7 @@ fn figures(
         (Some(sent), _) => received.map(|r| sent.sent.saturating_sub(r.messages)),
         (None, heard) => heard.map(|h| h.missing),
     };
-    Figures {
+    MessageFigures {
         offered: of_sent(|s| s.offered, |s| s.offered_bytes),
         sent: of_sent(|s| s.sent, |s| s.sent_bytes),
         received,
@@ -356,7 +356,12 @@ fn figures(
 }
 
 impl Amount {
-    fn new((family, protocol): (Family, Protocol), messages: u64, bytes: u64, s: f64) -> Amount {
+    fn new(
+        (family, protocol): (Family, FlowProtocol),
+        messages: u64,
+        bytes: u64,
+        s: f64,
+    ) -> Amount {
         let rate = |bytes: f64| if s > 0.0 { bytes * 8.0 / s } else { 0.0 };
         // Of messages that are as long as their mean.
         let mean = if messages > 0 { bytes as f64 / messages as f64 } else { 0.0 };
@@ -387,10 +392,10 @@ impl Amount {
     }
 }
 
-impl Figures {
+impl MessageFigures {
     /// The sum of several.
-    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Figures>) -> Figures {
-        all.into_iter().fold(Figures::default(), |sum, one| Figures {
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a MessageFigures>) -> MessageFigures {
+        all.into_iter().fold(MessageFigures::default(), |sum, one| MessageFigures {
             offered: join(sum.offered, one.offered, Amount::plus),
             sent: join(sum.sent, one.sent, Amount::plus),
             received: join(sum.received, one.received, Amount::plus),
@@ -413,7 +418,7 @@ impl Figures {
 
 /// The kinds that the flows are of, in the order of the flows' first.
 pub fn kinds(flows: &[FlowResult]) -> Vec<KindResult> {
-    let mut found: Vec<(Protocol, Family, Option<Side>)> = Vec::new();
+    let mut found: Vec<(FlowProtocol, Family, Option<TrafficSide>)> = Vec::new();
     for flow in flows {
         let kind = (flow.protocol, flow.family, flow.from);
         if !found.contains(&kind) {
@@ -431,7 +436,7 @@ pub fn kinds(flows: &[FlowResult]) -> Vec<KindResult> {
             family,
             from,
             flows: these.len() as u32,
-            figures: Figures::sum(these.iter().map(|flow| &flow.figures)),
+            figures: MessageFigures::sum(these.iter().map(|flow| &flow.figures)),
             retransmitted: these.iter().any(|f| f.retransmitted.is_some()).then(|| again.sum()),
         }
     };
@@ -449,7 +454,7 @@ fn join<T>(one: Option<T>, other: Option<T>, with: impl Fn(T, T) -> T) -> Option
 mod tests {
     use super::*;
 
-    fn sent(protocol: Protocol) -> Sent {
+    fn sent(protocol: FlowProtocol) -> Sent {
         Sent {
             id: 4,
             protocol,
@@ -473,15 +478,15 @@ mod tests {
         sequences.for_each(|s| {
             hearing.record(s, 1_440, u64::from(s) * 1_000, u64::from(s) * 1_000 + 70)
         });
-        Heard::new((4, Protocol::Udp), "[::1]:8".parse().unwrap(), None, hearing)
+        Heard::new((4, FlowProtocol::Udp), "[::1]:8".parse().unwrap(), None, hearing)
     }
 
     #[test]
     fn what_both_sides_say_is_joined() {
-        let sent = sent(Protocol::Udp);
+        let sent = sent(FlowProtocol::Udp);
         let heard = heard((0..980).chain([5]));
-        let flow =
-            FlowResult::new(Some(Side::Near), Some(&sent), Some(&heard), true, true).unwrap();
+        let flow = FlowResult::new(Some(TrafficSide::Near), Some(&sent), Some(&heard), true, true)
+            .unwrap();
         let figures = &flow.figures;
         assert_eq!((figures.lost, figures.duplicates), (Some(10), Some(1)));
         assert_eq!(figures.received.unwrap().bytes, 980 * 1_440);
@@ -494,7 +499,7 @@ mod tests {
 
     #[test]
     fn what_nobody_heard_is_lost_only_where_somebody_listened() {
-        let sent = sent(Protocol::Tcp);
+        let sent = sent(FlowProtocol::Tcp);
         let lost = |listened| {
             FlowResult::new(None, Some(&sent), None, listened, true).unwrap().figures.lost
         };
@@ -506,8 +511,9 @@ mod tests {
 
     #[test]
     fn kinds_are_sums() {
-        let (tcp, udp) = (sent(Protocol::Tcp), sent(Protocol::Udp));
-        let flow = |of| FlowResult::new(Some(Side::Near), Some(of), None, true, true).unwrap();
+        let (tcp, udp) = (sent(FlowProtocol::Tcp), sent(FlowProtocol::Udp));
+        let flow =
+            |of| FlowResult::new(Some(TrafficSide::Near), Some(of), None, true, true).unwrap();
         let kinds = kinds(&[flow(&tcp), flow(&udp), flow(&tcp)]);
         assert_eq!(kinds.iter().map(|kind| kind.flows).collect::<Vec<_>>(), [2, 1]);
         assert_eq!(kinds[0].figures.sent.unwrap().messages, 1_980);

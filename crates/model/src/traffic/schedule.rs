@@ -1,6 +1,6 @@
 //! When a flow's messages are due.
 
-use super::{Burst, Flow, Gap, Length, Pattern, Phase, Steady};
+use super::{Burst, Flow, FlowPhase, Gap, Length, Pattern, Steady};
 use sixmark_units::random::Random;
 
 /// Bursts without a message, one after the other, after which there is none: a thousand times what may
@@ -11,8 +11,8 @@ const MOST_EMPTY: u32 = 1_000_000;
 /// variates that are summed without rounding, never from when something was sent, so that they don't
 /// drift.
 #[derive(Clone, Debug)]
-pub struct Schedule {
-    phases: Vec<Phase>,
+pub struct FlowSchedule {
+    phases: Vec<FlowPhase>,
     /// The phase that `next` is of.
     at: usize,
     stop_ns: u64,
@@ -34,10 +34,10 @@ struct State {
     ends: f64,
 }
 
-impl Schedule {
+impl FlowSchedule {
     /// That of `flow`; random gaps come from `seed` and the flow's number.
-    pub fn new(flow: &Flow, seed: u64) -> Schedule {
-        let mut schedule = Schedule {
+    pub fn new(flow: &Flow, seed: u64) -> FlowSchedule {
+        let mut schedule = FlowSchedule {
             phases: flow.phases.clone(),
             at: 0,
             stop_ns: flow.stop_ns.unwrap_or(u64::MAX),
@@ -172,7 +172,7 @@ fn finite(ns: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Protocol, Side};
+    use super::super::{FlowProtocol, TrafficSide};
     use super::*;
     use sixmark_units::family::Family;
 
@@ -182,9 +182,9 @@ mod tests {
         Flow {
             id: 1,
             family: Family::Ipv6,
-            protocol: Protocol::Udp,
-            from: Side::Near,
-            phases: vec![Phase { from_ns: 0, pattern, bytes: 100 }],
+            protocol: FlowProtocol::Udp,
+            from: TrafficSide::Near,
+            phases: vec![FlowPhase { from_ns: 0, pattern, bytes: 100 }],
             stop_ns: Some(stop_ns),
             count: None,
         }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn dues(flow: &Flow, seed: u64) -> Vec<u64> {
-        let mut schedule = Schedule::new(flow, seed);
+        let mut schedule = FlowSchedule::new(flow, seed);
         let next = || {
             let next = schedule.next();
             schedule.advance();
@@ -245,7 +245,7 @@ mod tests {
         let mut of = flow(Pattern::Steady(steady(10.0, Gap::Regular)), 4 * SECOND);
         let phase = |from_ns, per_s| {
             let pattern = Pattern::Steady(steady(per_s, Gap::Regular));
-            Phase { from_ns, pattern, bytes: 200 }
+            FlowPhase { from_ns, pattern, bytes: 200 }
         };
         of.phases.extend([phase(SECOND, 0.0), phase(2 * SECOND, 2.0)]);
         let found = dues(&of, 0);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Protocol;
+use super::FlowProtocol;
 use sixmark_units::family::Family;
 
 /// Bytes of an Ethernet header. Frame check sequence, preamble and gap (another 24) do not count, as
@@ -33,7 +33,7 @@ pub enum Basis {
 
 impl Basis {
     /// What a message counts as, bytes.
-    pub fn bytes(self, family: Family, protocol: Protocol, payload: u32) -> f64 {
+    pub fn bytes(self, family: Family, protocol: FlowProtocol, payload: u32) -> f64 {
         match self {
             Basis::Payload => f64::from(payload),
             Basis::Wire => wire_bytes(family, protocol, payload),
@@ -68,16 +68,16 @@ impl FromStr for Basis {
 /// A datagram is a packet or, where it is too large, several fragments. A stream's messages go in full
 /// segments, so that one takes a part of a packet that need not be whole: that is what Nagle's
 /// algorithm makes of them. The acknowledgements of the other direction don't count.
-pub fn wire_bytes(family: Family, protocol: Protocol, payload: u32) -> f64 {
+pub fn wire_bytes(family: Family, protocol: FlowProtocol, payload: u32) -> f64 {
     let payload = f64::from(payload);
     let ip = match family {
         Family::Ipv6 => 40.0,
         Family::Ipv4 => 20.0,
     };
     match protocol {
-        Protocol::Tcp => payload + payload / (MTU - ip - TCP) * (FRAME + ip + TCP),
-        Protocol::Udp if payload + UDP + ip <= MTU => payload + UDP + ip + FRAME,
-        Protocol::Udp => {
+        FlowProtocol::Tcp => payload + payload / (MTU - ip - TCP) * (FRAME + ip + TCP),
+        FlowProtocol::Udp if payload + UDP + ip <= MTU => payload + UDP + ip + FRAME,
+        FlowProtocol::Udp => {
             let extra = if family == Family::Ipv6 { FRAGMENT } else { 0.0 };
             // All but the last fragment hold a multiple of 8 bytes.
             let room = ((MTU - ip - extra) / 8.0).floor() * 8.0;
@@ -94,15 +94,15 @@ mod tests {
     fn headers_count_once_a_packet() {
         use Family::{Ipv4, Ipv6};
         for (family, protocol, payload, bytes) in [
-            (Ipv4, Protocol::Udp, 1_460, 1_502.0),
-            (Ipv6, Protocol::Udp, 1_440, 1_502.0),
-            (Ipv4, Protocol::Udp, 28, 70.0),
-            (Ipv4, Protocol::Tcp, 1_448, 1_514.0),
-            (Ipv6, Protocol::Tcp, 1_428, 1_514.0),
-            (Ipv4, Protocol::Tcp, 2_896, 3_028.0),
+            (Ipv4, FlowProtocol::Udp, 1_460, 1_502.0),
+            (Ipv6, FlowProtocol::Udp, 1_440, 1_502.0),
+            (Ipv4, FlowProtocol::Udp, 28, 70.0),
+            (Ipv4, FlowProtocol::Tcp, 1_448, 1_514.0),
+            (Ipv6, FlowProtocol::Tcp, 1_428, 1_514.0),
+            (Ipv4, FlowProtocol::Tcp, 2_896, 3_028.0),
             // Fragments of 1,480 and 8 bytes; of 1,448 and 5.
-            (Ipv4, Protocol::Udp, 1_480, 1_488.0 + 2.0 * 34.0),
-            (Ipv6, Protocol::Udp, 1_453, 1_461.0 + 2.0 * 62.0),
+            (Ipv4, FlowProtocol::Udp, 1_480, 1_488.0 + 2.0 * 34.0),
+            (Ipv6, FlowProtocol::Udp, 1_453, 1_461.0 + 2.0 * 62.0),
         ] {
             assert_eq!(wire_bytes(family, protocol, payload), bytes, "{family} {protocol}");
         }

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::packets::{Established, Exchanged};
-use super::{Beside, Book, Brief, Counts, Differences, FamilyTruth, Opened, Packets, Told};
+use super::{
+    Beside, Brief, Differences, FamilyTruth, Opened, Packets, Told, TruthBook, TruthCounts,
+};
 use crate::family_result::Families;
 use crate::timing::Timing;
 use sixmark_units::family::{Family, PerFamily};
@@ -31,7 +33,7 @@ impl Clock {
 #[derive(Debug)]
 pub struct Views {
     /// What the client told.
-    pub book: Book,
+    pub book: TruthBook,
     /// What the packets show.
     pub packets: Packets,
     /// How their clocks stand to each other.
@@ -40,7 +42,7 @@ pub struct Views {
 
 /// One phase while it is filled.
 #[derive(Debug, Default)]
-struct Phase {
+struct PhaseBeside {
     client: Timing,
     packets: Timing,
     differences: Vec<i64>,
@@ -48,20 +50,20 @@ struct Phase {
 
 /// A family while it is filled.
 #[derive(Debug, Default)]
-struct Filled {
-    connections: Counts,
-    exchanges: Counts,
-    connect: Phase,
-    wait: Phase,
-    transfer: Phase,
-    service: Phase,
+struct FilledFamily {
+    connections: TruthCounts,
+    exchanges: TruthCounts,
+    connect: PhaseBeside,
+    wait: PhaseBeside,
+    transfer: PhaseBeside,
+    service: PhaseBeside,
 }
 
 impl Views {
     /// Both views of each family in use.
     pub fn beside(mut self, used: PerFamily<bool>) -> Families<FamilyTruth> {
         self.packets.sort();
-        let mut filled: PerFamily<Filled> = PerFamily::default();
+        let mut filled: PerFamily<FilledFamily> = PerFamily::default();
         self.connections(&mut filled);
         self.exchanges(&mut filled);
         for family in Family::BOTH {
@@ -73,8 +75,8 @@ impl Views {
         Families { ipv6: used.ipv6.then(|| ipv6.finish()), ipv4: used.ipv4.then(|| ipv4.finish()) }
     }
 
-    fn connections(&self, filled: &mut PerFamily<Filled>) {
-        let mut seen = Seen::new(self.packets.connections.len());
+    fn connections(&self, filled: &mut PerFamily<FilledFamily>) {
+        let mut seen = SeenPackets::new(self.packets.connections.len());
         for opened in self.book.connections() {
             let found = self.find_connection(opened);
             let filled = &mut filled[Family::of(opened.ends.server.ip())];
@@ -103,8 +105,8 @@ impl Views {
         }
     }
 
-    fn exchanges(&self, filled: &mut PerFamily<Filled>) {
-        let mut seen = Seen::new(self.packets.exchanges.len());
+    fn exchanges(&self, filled: &mut PerFamily<FilledFamily>) {
+        let mut seen = SeenPackets::new(self.packets.exchanges.len());
         for (told, opened) in self.book.exchanges() {
             let filled = &mut filled[Family::of(opened.ends.server.ip())];
             filled.exchanges.client += 1;
@@ -131,7 +133,7 @@ impl Views {
         told: &Told,
         opened: &Opened,
         found: Option<Exchanged>,
-        filled: &mut Filled,
+        filled: &mut FilledFamily,
     ) {
         let wait = told.first.saturating_sub(told.sent);
         let transfer = told.end.saturating_sub(told.first);
@@ -190,11 +192,11 @@ impl Views {
 }
 
 /// Which of what packets show has been found by what a client told.
-struct Seen(Vec<bool>);
+struct SeenPackets(Vec<bool>);
 
-impl Seen {
-    fn new(count: usize) -> Seen {
-        Seen(vec![false; count])
+impl SeenPackets {
+    fn new(count: usize) -> SeenPackets {
+        SeenPackets(vec![false; count])
     }
 
     /// False where it was found before: nothing is two things.
@@ -214,7 +216,7 @@ fn nearest(behind: usize, to: u64, at: impl Fn(usize) -> Option<u64>) -> Option<
     timed.min().map(|(_, index)| index)
 }
 
-impl Phase {
+impl PhaseBeside {
     /// One that is in both views, the client having counted it already.
     fn both(&mut self, client_ns: u64, packets_ns: u64) {
         self.packets.record(packets_ns);
@@ -230,7 +232,7 @@ impl Phase {
     }
 }
 
-impl Filled {
+impl FilledFamily {
     fn finish(self) -> FamilyTruth {
         FamilyTruth {
             connections: self.connections,

@@ -42,7 +42,7 @@ pub struct Told {
 
 /// What one worker, or all of them, told. Bounded: what comes when it is full is counted alone.
 #[derive(Clone, Debug, Default)]
-pub struct Book {
+pub struct TruthBook {
     connections: Vec<Opened>,
     exchanges: Vec<Told>,
     /// When the measurement began and ended, by the client's clock.
@@ -51,7 +51,7 @@ pub struct Book {
     pub(super) untold: PerFamily<[u64; 2]>,
 }
 
-impl Book {
+impl TruthBook {
     /// A connection was established: its number, where there is room.
     pub fn open(&mut self, opened: Opened) -> Option<u32> {
         if self.connections.len() >= MOST {
@@ -79,7 +79,7 @@ impl Book {
     }
 
     /// Adds what another worker told.
-    pub fn add(&mut self, other: Book) {
+    pub fn add(&mut self, other: TruthBook) {
         if self.measured.is_empty() {
             self.measured = other.measured.clone();
         }

@@ -9,7 +9,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use beside::{Clock, Views};
-pub use book::{Book, Opened, Told};
+pub use book::{Opened, Told, TruthBook};
 pub use packets::Packets;
 
 use crate::family_result::Families;
@@ -36,10 +36,10 @@ pub struct Truth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyTruth {
     /// Connections established during the measurement.
-    pub connections: Counts,
+    pub connections: TruthCounts,
     /// Exchanges with a complete response; those of which the packets show nothing, as over TLS, are
     /// counted by nobody here.
-    pub exchanges: Counts,
+    pub exchanges: TruthCounts,
     /// The client: connect call to established, or what the kernel's clock said. Packets: SYN to SYN-ACK.
     pub connect: Beside,
     /// The client: request handed over to first byte. Packets: the request's last to the response's first.
@@ -54,8 +54,7 @@ pub struct FamilyTruth {
 /// How many there were of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TruthCounts"))]
-pub struct Counts {
+pub struct TruthCounts {
     /// That sixmark told of one by one.
     pub client: u64,
     /// That the packets show.

@@ -19,7 +19,7 @@ fn ends(family: Family, port: u16) -> Ends {
 /// A client's book and what the packets showed.
 #[derive(Default)]
 struct Made {
-    book: Book,
+    book: TruthBook,
     packets: Packets,
 }
 
@@ -74,8 +74,8 @@ impl Made {
     }
 }
 
-fn counts(client: u64, packets: u64, matched: u64) -> Counts {
-    Counts { client, packets, matched, untold: 0 }
+fn counts(client: u64, packets: u64, matched: u64) -> TruthCounts {
+    TruthCounts { client, packets, matched, untold: 0 }
 }
 
 #[test]
@@ -147,5 +147,5 @@ fn the_exchange_that_opened_its_connection_began_with_the_syn() {
 #[test]
 fn nothing_seen_is_nothing_said() {
     let found = Made::default().beside(1).ipv4;
-    assert_eq!((found.connect, found.connections), (Beside::default(), Counts::default()));
+    assert_eq!((found.connect, found.connections), (Beside::default(), TruthCounts::default()));
 }

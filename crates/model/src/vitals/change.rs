@@ -1,17 +1,17 @@
 //! What changed over many samples.
 
 use super::host::CpuTimes;
-use super::sample::Sample;
+use super::sample::VitalsSample;
 
 /// Changes from one sample to the next, added up, so that a counter which begins anew takes nothing
 /// away.
 #[derive(Clone, Debug, Default)]
 pub struct Total {
-    last: Option<Sample>,
+    last: Option<VitalsSample>,
     /// The last sample whose sockets were read.
-    sockets: Option<Sample>,
+    sockets: Option<VitalsSample>,
     /// What changed since the first sample; none before the second.
-    pub change: Option<Sample>,
+    pub change: Option<VitalsSample>,
     /// How often a counter began anew.
     pub resets: u64,
     /// The largest part (0 to 1) of a second in which the processors were busy, by the seconds' own
@@ -23,7 +23,7 @@ pub struct Total {
 
 impl Total {
     /// Takes in the next sample; what changed since the one before.
-    pub fn see(&mut self, sample: &Sample) -> Option<&Sample> {
+    pub fn see(&mut self, sample: &VitalsSample) -> Option<&VitalsSample> {
         let Some(last) = self.last.replace(sample.clone()) else {
             self.sockets = sample.network.sockets.is_some().then(|| sample.clone());
             return None;
@@ -39,7 +39,7 @@ impl Total {
     }
 
     /// Sockets may be read less often than the rest: their change is since they were last.
-    fn of_sockets(&mut self, sample: &Sample, step: &mut Sample) {
+    fn of_sockets(&mut self, sample: &VitalsSample, step: &mut VitalsSample) {
         if sample.network.sockets.is_none() {
             return;
         }
@@ -49,7 +49,7 @@ impl Total {
         }
     }
 
-    fn look_at(&mut self, step: &Sample) {
+    fn look_at(&mut self, step: &VitalsSample) {
         let share = |cpu: &CpuTimes| cpu.busy_share().unwrap_or(0.0);
         // Ticks are hundredths of a second: a shorter time says little.
         if step.since_us >= 90_000 {
@@ -67,8 +67,8 @@ mod tests {
     use crate::vitals::network::Sockets;
     use sixmark_units::family::{Family, PerFamily};
 
-    fn sample(at: u64, in_packets: u64, again: Option<u64>) -> Sample {
-        let mut sample = Sample { at_us: at, since_us: at, ..Sample::default() };
+    fn sample(at: u64, in_packets: u64, again: Option<u64>) -> VitalsSample {
+        let mut sample = VitalsSample { at_us: at, since_us: at, ..VitalsSample::default() };
         sample.network.families[Family::Ipv6].in_packets = Counter(in_packets);
         sample.network.sockets = again.map(|again| {
             let mut sockets = PerFamily::<Sockets>::default();

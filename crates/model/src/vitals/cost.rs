@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::family_result::{Families, FamilyResult};
 use crate::interval::Interval;
 use crate::vitals::regression::{self, Second};
-use crate::vitals::series::Series;
+use crate::vitals::series::PointSeries;
 use sixmark_units::family::{Family, PerFamily};
 
 /// The kernel tells time in hundredths of a second: of less than this, in microseconds, it says too
@@ -34,7 +34,7 @@ pub struct Cost {
     /// The same of each family, where that can be told.
     pub families: Families<FamilyCost>,
     /// How each family's were told; null: they can't be told.
-    pub method: Option<Method>,
+    pub method: Option<CostMethod>,
     /// Why something can't be told, for people; null: all can.
     pub reason: Option<String>,
 }
@@ -43,8 +43,7 @@ pub struct Cost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", schemars(rename = "CostMethod"))]
-pub enum Method {
+pub enum CostMethod {
     /// No other family was loaded.
     Alone,
     /// Both were, and how many requests of each there were changed from second to second.
@@ -120,7 +119,7 @@ impl Work {
 }
 
 /// What the work cost; none where the series has nothing of its time, or knows of no processes.
-pub fn cost(work: &Work, series: &Series, whose: Whose) -> Option<Cost> {
+pub fn cost(work: &Work, series: &PointSeries, whose: Whose) -> Option<Cost> {
     let used = series.between(work.from_us, work.to_us)?;
     let cpu_us = match whose {
         Whose::Host => used.host_us,
@@ -180,11 +179,11 @@ impl Cost {
             ipv6: (family == Family::Ipv6).then_some(own),
             ipv4: (family == Family::Ipv4).then_some(own),
         };
-        self.method = Some(Method::Alone);
+        self.method = Some(CostMethod::Alone);
         true
     }
 
-    fn of_families(&mut self, work: &Work, series: &Series, whose: Whose) {
+    fn of_families(&mut self, work: &Work, series: &PointSeries, whose: Whose) {
         if self.alone(work) {
             return;
         }
@@ -201,7 +200,7 @@ impl Cost {
                 };
                 self.families =
                     Families { ipv6: Some(of(Family::Ipv6)), ipv4: Some(of(Family::Ipv4)) };
-                self.method = Some(Method::Regression);
+                self.method = Some(CostMethod::Regression);
             }
             Err(why) => self.reason = Some(why),
         }
@@ -209,7 +208,7 @@ impl Cost {
 }
 
 /// The seconds that are covered whole.
-fn seconds(work: &Work, series: &Series, whose: Whose) -> Vec<Second> {
+fn seconds(work: &Work, series: &PointSeries, whose: Whose) -> Vec<Second> {
     let second = |(number, requests): (u64, &PerFamily<u64>)| {
         let from_us = work.from_us + number * 1_000_000;
         let used = series.between(from_us, from_us + 1_000_000)?;
@@ -229,7 +228,7 @@ mod tests {
     use crate::vitals::series::Point;
 
     /// Half of two processors is busy all the time, a quarter by the processes.
-    fn series(seconds: u64) -> Series {
+    fn series(seconds: u64) -> PointSeries {
         let point = |at: u64| Point {
             at_us: 1_000_000 * at,
             host_us: 1_000_000.0 * at as f64,
@@ -257,7 +256,7 @@ mod tests {
         assert_eq!((found.us_per_request, found.s_per_gb), (Some(100.0), Some(100.0)));
         let own = FamilyCost { us_per_request: 100.0, interval_us: None, s_per_gb: Some(100.0) };
         assert_eq!(found.families, Families { ipv6: Some(own), ipv4: None });
-        assert_eq!((found.method, found.reason), (Some(Method::Alone), None));
+        assert_eq!((found.method, found.reason), (Some(CostMethod::Alone), None));
         let found = cost(&work(0, 40_000), &series(10), Whose::Processes).unwrap();
         assert_eq!(found.families.ipv4.unwrap().us_per_request, 50.0);
     }

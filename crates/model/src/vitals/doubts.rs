@@ -1,6 +1,6 @@
 //! What in a change makes figures doubtful.
 
-use super::sample::Sample;
+use super::sample::VitalsSample;
 use sixmark_units::family::Family;
 
 /// Busier than this part of the time (0 to 1), processors are full.
@@ -18,7 +18,7 @@ const TIMES: f64 = 3.0;
 
 /// A reason to doubt, as the `Display` of it tells people.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Doubt {
+pub enum VitalsDoubt {
     /// The processors were full for so large a part of the time, 0 to 1.
     CpuFull(f64),
     /// So large a part was stolen, 0 to 1.
@@ -36,26 +36,26 @@ pub enum Doubt {
 }
 
 /// The doubts that a change gives reason for.
-pub fn doubts(change: &Sample) -> Vec<Doubt> {
+pub fn doubts(change: &VitalsSample) -> Vec<VitalsDoubt> {
     let mut found = Vec::new();
     let cpu = &change.host.cpu;
-    found.extend(cpu.busy_share().filter(|share| *share > FULL).map(Doubt::CpuFull));
-    found.extend(cpu.steal_share().filter(|share| *share > STOLEN).map(Doubt::Stolen));
+    found.extend(cpu.busy_share().filter(|share| *share > FULL).map(VitalsDoubt::CpuFull));
+    found.extend(cpu.steal_share().filter(|share| *share > STOLEN).map(VitalsDoubt::Stolen));
     let softnet = &change.host.softnet;
     if is_much(softnet.dropped.0, softnet.processed.0) {
-        found.push(Doubt::SoftnetDrops(softnet.dropped.0));
+        found.push(VitalsDoubt::SoftnetDrops(softnet.dropped.0));
     }
     for interface in &change.network.interfaces {
         let of = &interface.counters;
         let dropped = of.in_dropped.0 + of.out_dropped.0 + of.in_missed.0 + of.in_fifo_errors.0;
         if is_much(dropped, of.in_packets.0 + of.out_packets.0) {
-            found.push(Doubt::InterfaceDrops(interface.name.clone(), dropped));
+            found.push(VitalsDoubt::InterfaceDrops(interface.name.clone(), dropped));
         }
     }
     let overflows = change.network.tcp.listen_overflows.0;
-    found.extend((overflows > 0).then_some(Doubt::ListenOverflows(overflows)));
+    found.extend((overflows > 0).then_some(VitalsDoubt::ListenOverflows(overflows)));
     let full = change.network.conntrack.map_or(0, |of| of.counters.dropped.0);
-    found.extend((full > 0).then_some(Doubt::ConntrackFull(full)));
+    found.extend((full > 0).then_some(VitalsDoubt::ConntrackFull(full)));
     found.extend(retransmissions(change));
     found
 }
@@ -64,48 +64,49 @@ fn is_much(dropped: u64, of: u64) -> bool {
     dropped > 0 && dropped as f64 > of as f64 * FEW
 }
 
-fn retransmissions(change: &Sample) -> Option<Doubt> {
+fn retransmissions(change: &VitalsSample) -> Option<VitalsDoubt> {
     Family::BOTH.into_iter().find_map(|family| {
         let own = change.network.retransmitted_share(family)?;
         let other = change.network.retransmitted_share(family.other())?;
-        (own > AGAIN && own > TIMES * other).then_some(Doubt::Retransmissions(family, own, other))
+        (own > AGAIN && own > TIMES * other)
+            .then_some(VitalsDoubt::Retransmissions(family, own, other))
     })
 }
 
-impl std::fmt::Display for Doubt {
+impl std::fmt::Display for VitalsDoubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let count = sixmark_units::quantity::count;
         match self {
-            Doubt::CpuFull(share) => {
+            VitalsDoubt::CpuFull(share) => {
                 write!(f, "the processors were busy for {:.0} % of the time", share * 1e2)
             }
-            Doubt::Stolen(share) => write!(
+            VitalsDoubt::Stolen(share) => write!(
                 f,
                 "the host of this virtual machine took {:.1} % of its processors' time",
                 share * 1e2
             ),
-            Doubt::SoftnetDrops(packets) => write!(
+            VitalsDoubt::SoftnetDrops(packets) => write!(
                 f,
                 "{} packets were dropped since a processor's queue was full \
                  (net.core.netdev_max_backlog)",
                 count(*packets)
             ),
-            Doubt::InterfaceDrops(name, packets) => {
+            VitalsDoubt::InterfaceDrops(name, packets) => {
                 write!(f, "the interface {name} dropped {} packets", count(*packets))
             }
-            Doubt::ListenOverflows(times) => write!(
+            VitalsDoubt::ListenOverflows(times) => write!(
                 f,
                 "{} connections found a listener's queue full (its backlog, net.core.somaxconn)",
                 count(*times)
             ),
-            Doubt::Retransmissions(family, own, other) => write!(
+            VitalsDoubt::Retransmissions(family, own, other) => write!(
                 f,
                 "{family} sent {:.2} % of its segments again, {} {:.2} %",
                 own * 1e2,
                 family.other(),
                 other * 1e2
             ),
-            Doubt::ConntrackFull(packets) => write!(
+            VitalsDoubt::ConntrackFull(packets) => write!(
                 f,
                 "{} packets were dropped since the table of tracked connections was full \
                  (net.netfilter.nf_conntrack_max)",
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn nothing_much_is_no_reason() {
-        let mut change = Sample::default();
+        let mut change = VitalsSample::default();
         change.host.cpu.user_us = Counter(50);
         change.host.cpu.idle_us = Counter(50);
         change.host.softnet.processed = Counter(10_000_000);
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn each_reason_is_found_and_told() {
-        let mut change = Sample::default();
+        let mut change = VitalsSample::default();
         change.host.cpu.softirq_us = Counter(96);
         change.host.cpu.steal_us = Counter(4);
         change.host.softnet.dropped = Counter(1_000);

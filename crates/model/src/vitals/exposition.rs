@@ -4,7 +4,7 @@ use super::series::Point;
 
 /// One number.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Metric<'a> {
+pub struct ExposedMetric<'a> {
     /// Its name.
     pub name: &'a str,
     /// What tells it from others of that name.
@@ -13,7 +13,7 @@ pub struct Metric<'a> {
     pub value: f64,
 }
 
-impl Metric<'_> {
+impl ExposedMetric<'_> {
     /// One of its labels.
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
@@ -22,11 +22,11 @@ impl Metric<'_> {
 
 /// All numbers of a page; comments, and lines that are none, are left out. Quotes inside of labels stay
 /// as they are written.
-pub fn parse(text: &str) -> impl Iterator<Item = Metric<'_>> {
+pub fn parse(text: &str) -> impl Iterator<Item = ExposedMetric<'_>> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(metric)
 }
 
-fn metric(line: &str) -> Option<Metric<'_>> {
+fn metric(line: &str) -> Option<ExposedMetric<'_>> {
     let end = line.find(['{', ' ', '\t'])?;
     let (name, rest) = line.split_at(end);
     let (labels, rest) = match rest.strip_prefix('{') {
@@ -34,7 +34,7 @@ fn metric(line: &str) -> Option<Metric<'_>> {
         None => (Vec::new(), rest),
     };
     let value = rest.split_whitespace().next()?.parse().ok()?;
-    (!name.is_empty()).then_some(Metric { name, labels, value })
+    (!name.is_empty()).then_some(ExposedMetric { name, labels, value })
 }
 
 /// Labels up to the bracket that closes them, and what follows it.
@@ -68,7 +68,7 @@ pub enum Exporter {
 
 /// Processor time by a page, and who served it; none where it has none.
 pub fn processor_time(text: &str, at_us: u64) -> Option<(Exporter, Point)> {
-    let mut sums = [Sums::default(), Sums::default()];
+    let mut sums = [CpuSums::default(), CpuSums::default()];
     let mut processes: Option<f64> = None;
     for metric in parse(text) {
         match metric.name {
@@ -82,20 +82,20 @@ pub fn processor_time(text: &str, at_us: u64) -> Option<(Exporter, Point)> {
         }
     }
     let found = [Exporter::Sixmark, Exporter::Node].into_iter().zip(sums);
-    let (who, Sums { busy, all }) = found.into_iter().find(|(_, sums)| sums.all > 0.0)?;
+    let (who, CpuSums { busy, all }) = found.into_iter().find(|(_, sums)| sums.all > 0.0)?;
     let point = Point { at_us, host_us: busy * 1e6, all_us: all * 1e6, processes_us: processes };
     Some((who, point))
 }
 
 /// Seconds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct CpuSums {
     busy: f64,
     all: f64,
 }
 
-impl Sums {
-    fn add(&mut self, metric: &Metric<'_>) {
+impl CpuSums {
+    fn add(&mut self, metric: &ExposedMetric<'_>) {
         self.all += metric.value;
         if !matches!(metric.label("mode"), Some("idle" | "iowait" | "steal") | None) {
             self.busy += metric.value;

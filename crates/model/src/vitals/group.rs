@@ -8,8 +8,7 @@ use super::counter::{Counter, Counters as _, counters};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", schemars(rename = "GroupKind"))]
-pub enum Kind {
+pub enum GroupKind {
     /// A process and those that it began, by its number.
     #[default]
     Pid,
@@ -44,7 +43,7 @@ pub struct Group {
     /// What it was asked for by: a number, a name, a path.
     pub name: String,
     /// What that is.
-    pub kind: Kind,
+    pub kind: GroupKind,
     /// Processes at the moment.
     pub processes: u64,
     /// Their threads; 0 of a cgroup, which does not tell.
@@ -79,7 +78,7 @@ impl Group {
 
 /// One process as the kernel shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Process {
+pub struct ObservedProcess {
     /// Its number.
     pub pid: i32,
     /// When it began, in ticks since the machine started: numbers are given out again.
@@ -112,7 +111,7 @@ pub struct Tracker {
 impl Tracker {
     /// Takes in the processes that the group has now, `now` in ticks since the machine started; what
     /// all of them used since the first call.
-    pub fn see(&mut self, processes: &[Process], now: u64) -> GroupCounters {
+    pub fn see(&mut self, processes: &[ObservedProcess], now: u64) -> GroupCounters {
         let begun = *self.begun.get_or_insert(now);
         let mut all = GroupCounters::default();
         for process in processes {
@@ -136,12 +135,12 @@ impl Tracker {
 mod tests {
     use super::*;
 
-    fn process(pid: i32, began: u64, user_us: u64) -> Process {
+    fn process(pid: i32, began: u64, user_us: u64) -> ObservedProcess {
         let used = GroupCounters { user_us: Counter(user_us), ..GroupCounters::default() };
-        Process { pid, began, used, ..Process::default() }
+        ObservedProcess { pid, began, used, ..ObservedProcess::default() }
     }
 
-    fn seen(tracker: &mut Tracker, processes: &[Process], now: u64) -> u64 {
+    fn seen(tracker: &mut Tracker, processes: &[ObservedProcess], now: u64) -> u64 {
         tracker.see(processes, now).user_us.0
     }
 

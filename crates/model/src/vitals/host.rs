@@ -157,7 +157,7 @@ counters! {
 /// The machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Host {
+pub struct MachineVitals {
     /// All processors together.
     pub cpu: CpuTimes,
     /// Each of them.
@@ -194,14 +194,14 @@ counters! {
     }
 }
 
-impl Host {
+impl MachineVitals {
     /// How much its counters grew since `before`; the rest is as it is now.
     #[must_use]
-    pub fn since(&self, before: &Host, resets: &mut u64) -> Host {
+    pub fn since(&self, before: &MachineVitals, resets: &mut u64) -> MachineVitals {
         use super::counter::Counters as _;
         // Time in which a disk was waited for may fall by a little (proc_stat(5)).
         let mut spare = 0;
-        Host {
+        MachineVitals {
             cpu: cpu_since(&self.cpu, &before.cpu, &mut spare),
             cores: match self.cores.len() == before.cores.len() {
                 true => self.cores.iter().zip(&before.cores),
@@ -219,7 +219,7 @@ impl Host {
         }
     }
 
-    fn disks_since(&self, before: &Host, resets: &mut u64) -> Vec<Disk> {
+    fn disks_since(&self, before: &MachineVitals, resets: &mut u64) -> Vec<Disk> {
         use super::counter::Counters as _;
         let of = |disk: &Disk| {
             let known = before.disks.iter().find(|known| known.name == disk.name);
@@ -231,7 +231,7 @@ impl Host {
     }
 
     /// Adds the counters of a later change; the rest becomes the later one's.
-    pub fn add(&mut self, later: &Host) {
+    pub fn add(&mut self, later: &MachineVitals) {
         use super::counter::Counters as _;
         let before = std::mem::replace(self, later.clone());
         self.cpu.add(&before.cpu);

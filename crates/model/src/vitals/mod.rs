@@ -1,7 +1,7 @@
 //! What the kernel counted: samples of its counters, what changed between them, and what a request
 //! cost of the processor.
 //!
-//! A [`Sample`] holds counters as they stood at one moment. The change between two has the same
+//! A [`VitalsSample`] holds counters as they stood at one moment. The change between two has the same
 //! form: its counters are differences, everything else is as it was at the later one.
 
 pub mod change;
@@ -22,4 +22,4 @@ pub mod series;
 
 pub use change::Total;
 pub use counter::{Counter, Counters};
-pub use sample::Sample;
+pub use sample::VitalsSample;

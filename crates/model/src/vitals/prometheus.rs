@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use super::counter::{Counter, Counters};
 use super::host::CpuTimes;
 use super::network::{Interface, Network, Sockets};
-use super::sample::Sample;
+use super::sample::VitalsSample;
 
 /// What the page is served as.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The whole page. Times are in seconds, all else in the unit that its name ends in.
-pub fn page(sample: &Sample) -> String {
+pub fn page(sample: &VitalsSample) -> String {
     let mut page = Page::default();
     let host = &sample.host;
     let modes = "Processor time of all processors in each mode.";
@@ -50,7 +50,7 @@ fn cpu(page: &mut Page, name: &str, before: &str, times: &CpuTimes) {
     });
 }
 
-fn memory(page: &mut Page, sample: &Sample) {
+fn memory(page: &mut Page, sample: &VitalsSample) {
     let memory = &sample.host.memory;
     let mut of = vec![
         ("kind=\"total\"", memory.total_bytes as f64),
@@ -107,7 +107,7 @@ fn states(page: &mut Page, family: &str, sockets: &Sockets) {
     }
 }
 
-fn groups(page: &mut Page, sample: &Sample) {
+fn groups(page: &mut Page, sample: &VitalsSample) {
     let labels = |group: &super::group::Group| label("group", &group.name);
     let of: Vec<_> = sample.groups.iter().map(|group| (labels(group), &group.counters)).collect();
     page.labelled("group", "What processes used.", &of);
@@ -187,8 +187,8 @@ mod tests {
     use crate::vitals::exposition::{Exporter, parse, processor_time};
     use crate::vitals::group::Group;
 
-    fn sample() -> Sample {
-        let mut sample = Sample::default();
+    fn sample() -> VitalsSample {
+        let mut sample = VitalsSample::default();
         sample.host.cpu.user_us = Counter(1_500_000);
         sample.host.cpu.idle_us = Counter(8_500_000);
         sample.host.cores = vec![sample.host.cpu];

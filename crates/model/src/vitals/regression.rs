@@ -43,12 +43,12 @@ pub fn fit(seconds: &[Second]) -> Result<PerFamily<Fitted>, String> {
             seconds.len()
         ));
     }
-    let sums = Sums::of(seconds);
+    let sums = ProductSums::of(seconds);
     sums.solve()
 }
 
 /// Sums of squares and products about the means.
-struct Sums {
+struct ProductSums {
     n: f64,
     mean: f64,
     s66: f64,
@@ -61,8 +61,8 @@ struct Sums {
     usual: f64,
 }
 
-impl Sums {
-    fn of(seconds: &[Second]) -> Sums {
+impl ProductSums {
+    fn of(seconds: &[Second]) -> ProductSums {
         let n = seconds.len() as f64;
         let mean = |of: &dyn Fn(&Second) -> f64| seconds.iter().map(of).sum::<f64>() / n;
         let six = |second: &Second| second.requests.ipv6;
@@ -72,7 +72,7 @@ impl Sums {
         let about = |a: &dyn Fn(&Second) -> f64, ma: f64, b: &dyn Fn(&Second) -> f64, mb: f64| {
             seconds.iter().map(|second| (a(second) - ma) * (b(second) - mb)).sum::<f64>()
         };
-        Sums {
+        ProductSums {
             n,
             mean: my,
             s66: about(&six, m6, &six, m6),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::Sample;
+use super::sample::VitalsSample;
 use crate::provenance::{Ended, Environment, Tool, Warning};
 
 /// The name and version of the document's form.
@@ -11,7 +11,7 @@ pub const SCHEMA: &str = "sixmark.vitals/1";
 /// What is known before the first sample: the first line where samples are written line by line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Head {
+pub struct VitalsHead {
     /// The name and version of the form.
     pub schema: String,
     /// What made it.
@@ -26,13 +26,13 @@ pub struct Head {
     /// Seconds between samples, as asked for.
     pub interval_s: f64,
     /// The interfaces and what they leave to the next.
-    pub interfaces: Vec<Offloads>,
+    pub interfaces: Vec<OffloadState>,
 }
 
 /// What an interface was set to do for the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Offloads {
+pub struct OffloadState {
     /// The interface.
     pub name: String,
     /// Its largest packet, bytes.
@@ -50,7 +50,7 @@ pub struct Offloads {
 pub struct VitalsResult {
     /// What was known before.
     #[serde(flatten)]
-    pub head: Head,
+    pub head: VitalsHead,
     /// Seconds from the first sample to the last.
     pub elapsed_s: f64,
     /// Why it ended.
@@ -70,9 +70,9 @@ pub struct VitalsResult {
     /// The same of one processor.
     pub busiest_core: f64,
     /// From the first sample to the last: counters are differences, the rest is as it was at last.
-    pub change: Sample,
+    pub change: VitalsSample,
     /// One sample a second, counters as the kernel had them.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<VitalsSample>,
     /// What makes the figures doubtful.
     pub warnings: Vec<Warning>,
 }
@@ -81,11 +81,11 @@ pub struct VitalsResult {
 ///
 /// # Errors
 /// It is neither, in a line.
-pub fn samples_of(text: &str) -> Result<Vec<Sample>, String> {
+pub fn samples_of(text: &str) -> Result<Vec<VitalsSample>, String> {
     #[derive(Deserialize)]
     struct Whole {
         schema: String,
-        samples: Vec<Sample>,
+        samples: Vec<VitalsSample>,
     }
     #[derive(Deserialize)]
     struct First {
@@ -115,7 +115,7 @@ pub fn samples_of(text: &str) -> Result<Vec<Sample>, String> {
     enough(samples)
 }
 
-fn enough(samples: Vec<Sample>) -> Result<Vec<Sample>, String> {
+fn enough(samples: Vec<VitalsSample>) -> Result<Vec<VitalsSample>, String> {
     match samples.len() {
         0 | 1 => {
             Err("has fewer than two samples: nothing can have changed between them".to_owned())
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn line(at_us: u64) -> String {
-        serde_json::to_string(&Sample { at_us, ..Sample::default() }).unwrap()
+        serde_json::to_string(&VitalsSample { at_us, ..VitalsSample::default() }).unwrap()
     }
 
     #[test]

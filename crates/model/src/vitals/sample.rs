@@ -4,21 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::counter::Counter;
 use super::group::Group;
-use super::host::Host;
+use super::host::MachineVitals;
 use super::network::Network;
 
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "VitalsSample"))]
-pub struct Sample {
+pub struct VitalsSample {
     /// When, by the wall clock: microseconds since 1970 in UTC.
     pub at_us: u64,
     /// Since the first sample, by a clock that is never set, microseconds. In a change: how long it
     /// took.
     pub since_us: u64,
     /// The machine.
-    pub host: Host,
+    pub host: MachineVitals,
     /// The network namespace.
     pub network: Network,
     /// Processes that were asked for.
@@ -27,11 +26,11 @@ pub struct Sample {
     pub own_cpu_us: Counter,
 }
 
-impl Sample {
+impl VitalsSample {
     /// What changed since `before`: counters are differences, the rest is as it is now.
     #[must_use]
-    pub fn since(&self, before: &Sample, resets: &mut u64) -> Sample {
-        Sample {
+    pub fn since(&self, before: &VitalsSample, resets: &mut u64) -> VitalsSample {
+        VitalsSample {
             at_us: self.at_us,
             since_us: self.since_us.saturating_sub(before.since_us),
             host: self.host.since(&before.host, resets),
@@ -42,7 +41,7 @@ impl Sample {
     }
 
     /// Adds a later change.
-    pub fn add(&mut self, later: &Sample) {
+    pub fn add(&mut self, later: &VitalsSample) {
         use super::counter::Counters as _;
         self.at_us = later.at_us;
         self.since_us += later.since_us;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::Sample;
+use super::sample::VitalsSample;
 use crate::vitals::cost::Cost;
 
 /// What the client and the server used meanwhile.
@@ -10,17 +10,17 @@ use crate::vitals::cost::Cost;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Vitals {
     /// This machine.
-    pub client: Place,
+    pub client: MachineRole,
     /// Where `--vitals-from` looked; null: it was not asked for.
-    pub server: Option<Place>,
+    pub server: Option<MachineRole>,
 }
 
 /// One machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Place {
+pub struct MachineRole {
     /// What told.
-    pub source: Source,
+    pub source: VitalsSource,
     /// Its name as it was given: a file, a URL, a host; of the client `null`.
     pub name: Option<String>,
     /// Seconds of the measured time of which it told.
@@ -31,15 +31,14 @@ pub struct Place {
     /// `sixmark vitals` was told to look at; null where there are none.
     pub processes: Option<Cost>,
     /// What changed in all counters from before the warm-up to the end; `null` where a URL told.
-    pub change: Option<Sample>,
+    pub change: Option<VitalsSample>,
 }
 
 /// What told of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", schemars(rename = "VitalsSource"))]
-pub enum Source {
+pub enum VitalsSource {
     /// This process, of its own machine.
     Here,
     /// What `sixmark vitals` wrote.
@@ -52,7 +51,7 @@ pub enum Source {
     Lab,
 }
 
-impl Place {
+impl MachineRole {
     /// The processes' cost where it is known, else the machine's.
     pub fn cost(&self) -> Option<&Cost> {
         self.processes.as_ref().or(self.machine.as_ref())

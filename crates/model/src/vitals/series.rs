@@ -1,6 +1,6 @@
 //! Processor time over time, to be asked for any stretch of it.
 
-use super::sample::Sample;
+use super::sample::VitalsSample;
 
 /// Processor time used by some moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Used {
 
 /// Points in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub struct PointSeries {
     points: Vec<Point>,
 }
 
@@ -39,7 +39,7 @@ const MOST: usize = 40_000;
 
 impl Point {
     /// Of a sample. The processes are those of all its groups together.
-    pub fn of(sample: &Sample) -> Point {
+    pub fn of(sample: &VitalsSample) -> Point {
         let groups = sample.groups.iter().map(|group| group.cpu_us() as f64);
         Point {
             at_us: sample.at_us,
@@ -50,7 +50,7 @@ impl Point {
     }
 }
 
-impl Series {
+impl PointSeries {
     /// Adds a later point; one that is not later is left out, as where a clock was set.
     pub fn push(&mut self, point: Point) {
         if self.points.last().is_some_and(|last| last.at_us >= point.at_us) {
@@ -107,9 +107,9 @@ impl Series {
     }
 }
 
-impl FromIterator<Point> for Series {
-    fn from_iter<I: IntoIterator<Item = Point>>(points: I) -> Series {
-        let mut series = Series::default();
+impl FromIterator<Point> for PointSeries {
+    fn from_iter<I: IntoIterator<Item = Point>>(points: I) -> PointSeries {
+        let mut series = PointSeries::default();
         points.into_iter().for_each(|point| series.push(point));
         series
     }
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn time_between_points_is_shared_evenly() {
-        let series: Series =
+        let series: PointSeries =
             [point(100, 0.0), point(200, 50.0), point(400, 60.0)].into_iter().collect();
         let used = series.between(150, 300).unwrap();
         assert_eq!((used.covered_us, used.host_us, used.all_us), (150.0, 30.0, 300.0));
@@ -134,16 +134,16 @@ mod tests {
 
     #[test]
     fn what_points_do_not_reach_is_not_covered() {
-        let series: Series = [point(100, 0.0), point(200, 50.0)].into_iter().collect();
+        let series: PointSeries = [point(100, 0.0), point(200, 50.0)].into_iter().collect();
         assert_eq!(series.between(0, 150).unwrap().covered_us, 50.0);
         assert_eq!(series.between(200, 300), None);
         assert_eq!(series.between(0, 100), None);
-        assert_eq!(Series::default().between(0, 9), None);
+        assert_eq!(PointSeries::default().between(0, 9), None);
     }
 
     #[test]
     fn a_clock_that_goes_back_and_a_long_day_do_no_harm() {
-        let mut series: Series =
+        let mut series: PointSeries =
             [point(100, 0.0), point(50, 10.0), point(200, 5.0)].into_iter().collect();
         assert_eq!(series.points.len(), 2);
         (0..2 * MOST as u64).for_each(|at| series.push(point(300 + at, at as f64)));

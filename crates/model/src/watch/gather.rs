@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 
 use super::result::{WatchedFamily, WatchedServer};
-use super::seconds::Seconds;
-use super::seen::Seen;
+use super::seconds::WatchedSeconds;
+use super::seen::SeenTraffic;
 use crate::family_result::Families;
 use crate::interval::Interval;
-use crate::outcome::{Failure, Outcome, Phase};
+use crate::outcome::{Failure, FailurePhase, Outcome};
 use crate::plan::accept::AcceptStatus;
 use crate::tally::{FamilyTally, Tally};
-use crate::tcp::Path;
+use crate::tcp::TcpSample;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{Closure, Counts, Ends, Observed, Sink, Transfer};
 
@@ -24,13 +24,13 @@ const MOST_KNOWN: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Gatherer {
     tally: Tally,
-    seen: PerFamily<Seen>,
+    seen: PerFamily<SeenTraffic>,
     servers: Vec<Server>,
     places: HashMap<SocketAddr, usize>,
     left_out: HashSet<SocketAddr>,
     /// Where the last server that was asked for is: most packets are of the one before.
     latest: Option<(SocketAddr, usize)>,
-    seconds: Seconds,
+    seconds: WatchedSeconds,
     /// Exchanges that did not end as they should, of a connection that will tell why.
     undecided: Vec<Undecided>,
 }
@@ -63,13 +63,13 @@ pub struct Gathered {
 struct Server {
     address: SocketAddr,
     tally: FamilyTally,
-    seen: Seen,
+    seen: SeenTraffic,
 }
 
 #[derive(Debug)]
 struct Undecided {
     ends: Ends,
-    phase: Phase,
+    phase: FailurePhase,
     reset: bool,
     ended_ns: u64,
 }
@@ -84,14 +84,14 @@ impl Gatherer {
             places: HashMap::new(),
             left_out: HashSet::new(),
             latest: None,
-            seconds: Seconds::new(begin_ns),
+            seconds: WatchedSeconds::new(begin_ns),
             undecided: Vec::new(),
         }
     }
 
     /// The first second begins then: to be called before anything is counted.
     pub fn begin(&mut self, begin_ns: u64) {
-        self.seconds = Seconds::new(begin_ns);
+        self.seconds = WatchedSeconds::new(begin_ns);
     }
 
     /// Time has come to this.
@@ -134,7 +134,7 @@ impl Gatherer {
         let at = match self.places.get(&address) {
             Some(&at) => at,
             None if self.servers.len() < MOST_SERVERS => {
-                let (tally, seen) = (FamilyTally::default(), Seen::default());
+                let (tally, seen) = (FamilyTally::default(), SeenTraffic::default());
                 self.servers.push(Server { address, tally, seen });
                 self.places.insert(address, self.servers.len() - 1);
                 self.servers.len() - 1
@@ -163,7 +163,7 @@ impl Gatherer {
 
     fn whole(&mut self, exchange: &Transfer, status: u16) {
         let family = exchange.family();
-        let times = Times::of(exchange);
+        let times = ExchangeTimes::of(exchange);
         times.add(&mut self.tally[family], status, exchange.content_bytes);
         if let Some(server) = self.server(exchange.ends.server) {
             times.add(&mut server.tally, status, exchange.content_bytes);
@@ -180,7 +180,11 @@ impl Gatherer {
 
     fn not_whole(&mut self, exchange: &Transfer) {
         let reset = exchange.resets.from_client + exchange.resets.from_server > 0;
-        let phase = if exchange.first_byte_ns.is_some() { Phase::Transfer } else { Phase::Wait };
+        let phase = if exchange.first_byte_ns.is_some() {
+            FailurePhase::Transfer
+        } else {
+            FailurePhase::Wait
+        };
         let ended_ns = exchange.began_ns + exchange.first_byte_ns.unwrap_or(0);
         self.undecided.push(Undecided { ends: exchange.ends, phase, reset, ended_ns });
     }
@@ -247,18 +251,18 @@ impl Server {
 }
 
 /// The times of a whole exchange.
-struct Times {
+struct ExchangeTimes {
     wait_ns: Option<u64>,
     transfer_ns: Option<u64>,
     response_ns: Option<u64>,
     ended_ns: u64,
 }
 
-impl Times {
-    fn of(exchange: &Transfer) -> Times {
+impl ExchangeTimes {
+    fn of(exchange: &Transfer) -> ExchangeTimes {
         let (first, rest) = (exchange.first_byte_ns, exchange.transfer_ns);
         let response_ns = first.zip(rest).map(|(first, rest)| first.saturating_add(rest));
-        Times {
+        ExchangeTimes {
             wait_ns: exchange.wait_ns,
             transfer_ns: rest,
             response_ns,
@@ -311,12 +315,12 @@ fn count(of: &Observed, tally: &mut FamilyTally) {
 }
 
 /// A connection's path, as TCP itself would tell it: there and back, as far as both parts are known.
-fn path(of: &Observed) -> Path {
+fn path(of: &Observed) -> TcpSample {
     let (client, server) = (&of.round_trips.from_client, &of.round_trips.from_server);
     let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
     let again = of.sent.from_client.retransmitted + of.sent.from_server.retransmitted;
     let mss = [of.sent.from_client.mss, of.sent.from_server.mss].into_iter().flatten().min();
-    Path {
+    TcpSample {
         rtt: both(client.p50_ns, server.p50_ns),
         min_rtt: both(client.min_ns, server.min_ns),
         retransmitted: u32::try_from(again).unwrap_or(u32::MAX),

@@ -4,12 +4,12 @@
 use std::fmt::Write as _;
 
 use super::words::{closure, spoken};
-use crate::csv_lines::{CsvLines, Ending};
+use crate::csv_lines::{CsvLines, LineEnding};
 use sixmark_wire::flow::{Hello, Observed, RoundTrips, Sent, Spoken, Transfer};
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum LineForm {
     /// A header, then a line each.
     Csv,
     /// An object a line.
@@ -17,7 +17,7 @@ pub enum Form {
 }
 
 /// A field.
-enum Field {
+enum LineField {
     Nothing,
     Number(u64),
     Decimal(f64),
@@ -27,92 +27,95 @@ enum Field {
 }
 
 /// A column: its name, and what it has of a `T`.
-type Column<T> = (&'static str, fn(&T) -> Field);
+type LineColumn<T> = (&'static str, fn(&T) -> LineField);
 
-const CONNECTION: &[Column<Observed>] = &[
+const CONNECTION: &[LineColumn<Observed>] = &[
     ("family", |of| family(of.ends.server.ip())),
-    ("client", |of| Field::Text(of.ends.client.to_string())),
-    ("server", |of| Field::Text(of.ends.server.to_string())),
-    ("before", |of| Field::Number(of.before.into())),
+    ("client", |of| LineField::Text(of.ends.client.to_string())),
+    ("server", |of| LineField::Text(of.ends.server.to_string())),
+    ("before", |of| LineField::Number(of.before.into())),
     ("began", |of| seconds(of.began_ns)),
     ("lasted_us", |of| us(Some(of.lasted_ns))),
-    ("closure", |of| Field::Word(closure(of.closure))),
-    ("spoken", |of| Field::Word(spoken(&of.spoken))),
-    ("exchanges", |of| Field::Number(of.exchanges)),
-    ("syns", |of| Field::Number(of.opening.syns.into())),
+    ("closure", |of| LineField::Word(closure(of.closure))),
+    ("spoken", |of| LineField::Word(spoken(&of.spoken))),
+    ("exchanges", |of| LineField::Number(of.exchanges)),
+    ("syns", |of| LineField::Number(of.opening.syns.into())),
     ("answered_us", |of| us(of.opening.answered_ns)),
     ("established_us", |of| us(of.opening.established_ns)),
     ("handshake_us", |of| us(hello(&of.spoken).and_then(|hello| hello.handshake_ns))),
     ("version", |of| said(of, |hello| hello.version.as_ref())),
     ("server_name", |of| said(of, |hello| hello.server_name.as_ref())),
     ("alpn_offered", |of| {
-        hello(&of.spoken).map_or(Field::Nothing, |hello| Field::Text(hello.offered.join(" ")))
+        hello(&of.spoken)
+            .map_or(LineField::Nothing, |hello| LineField::Text(hello.offered.join(" ")))
     }),
     ("alpn_chosen", |of| said(of, |hello| hello.chosen.as_ref())),
-    ("client_rtts", |of| Field::Number(of.round_trips.from_client.count)),
+    ("client_rtts", |of| LineField::Number(of.round_trips.from_client.count)),
     ("client_rtt_min_us", |of| us(of.round_trips.from_client.min_ns)),
     ("client_rtt_p50_us", |of| us(client(of).p50_ns)),
     ("client_rtt_p99_us", |of| us(client(of).p99_ns)),
-    ("server_rtts", |of| Field::Number(server(of).count)),
+    ("server_rtts", |of| LineField::Number(server(of).count)),
     ("server_rtt_min_us", |of| us(server(of).min_ns)),
     ("server_rtt_p50_us", |of| us(server(of).p50_ns)),
     ("server_rtt_p99_us", |of| us(server(of).p99_ns)),
-    ("begun_before", |of| Field::Truth(of.doubts.begun_before)),
-    ("gap", |of| Field::Truth(of.doubts.gap)),
-    ("fragmented", |of| Field::Truth(of.doubts.fragmented)),
-    ("coalesced", |of| Field::Number(of.doubts.coalesced)),
-    ("unparsed", |of| Field::Truth(of.doubts.unparsed)),
+    ("begun_before", |of| LineField::Truth(of.doubts.begun_before)),
+    ("gap", |of| LineField::Truth(of.doubts.gap)),
+    ("fragmented", |of| LineField::Truth(of.doubts.fragmented)),
+    ("coalesced", |of| LineField::Number(of.doubts.coalesced)),
+    ("unparsed", |of| LineField::Truth(of.doubts.unparsed)),
 ];
 
 /// Of each side, behind its name: `client_packets`.
-const SENT: &[Column<Sent>] = &[
-    ("packets", |of| Field::Number(of.packets)),
-    ("frame_bytes", |of| Field::Number(of.frame_bytes)),
-    ("payload_bytes", |of| Field::Number(of.payload_bytes)),
-    ("stream_bytes", |of| Field::Number(of.stream_bytes)),
-    ("retransmitted", |of| Field::Number(of.retransmitted)),
-    ("out_of_order", |of| Field::Number(of.out_of_order)),
-    ("duplicate_acks", |of| Field::Number(of.duplicate_acks)),
-    ("selective_acks", |of| Field::Number(of.selective_acks)),
-    ("zero_windows", |of| Field::Number(of.zero_windows)),
-    ("probes", |of| Field::Number(of.probes)),
-    ("resets", |of| Field::Number(of.resets)),
-    ("fins", |of| Field::Number(of.fins)),
-    ("fragments", |of| Field::Number(of.fragments)),
+const SENT: &[LineColumn<Sent>] = &[
+    ("packets", |of| LineField::Number(of.packets)),
+    ("frame_bytes", |of| LineField::Number(of.frame_bytes)),
+    ("payload_bytes", |of| LineField::Number(of.payload_bytes)),
+    ("stream_bytes", |of| LineField::Number(of.stream_bytes)),
+    ("retransmitted", |of| LineField::Number(of.retransmitted)),
+    ("out_of_order", |of| LineField::Number(of.out_of_order)),
+    ("duplicate_acks", |of| LineField::Number(of.duplicate_acks)),
+    ("selective_acks", |of| LineField::Number(of.selective_acks)),
+    ("zero_windows", |of| LineField::Number(of.zero_windows)),
+    ("probes", |of| LineField::Number(of.probes)),
+    ("resets", |of| LineField::Number(of.resets)),
+    ("fins", |of| LineField::Number(of.fins)),
+    ("fragments", |of| LineField::Number(of.fragments)),
     ("mss", |of| number(of.mss)),
     ("window_scale", |of| number(of.window_scale)),
-    ("sack_permitted", |of| Field::Truth(of.sack_permitted)),
-    ("largest_window", |of| Field::Number(of.largest_window)),
+    ("sack_permitted", |of| LineField::Truth(of.sack_permitted)),
+    ("largest_window", |of| LineField::Number(of.largest_window)),
 ];
 
-const EXCHANGE: &[Column<Transfer>] = &[
+const EXCHANGE: &[LineColumn<Transfer>] = &[
     ("family", |of| family(of.ends.server.ip())),
-    ("client", |of| Field::Text(of.ends.client.to_string())),
-    ("server", |of| Field::Text(of.ends.server.to_string())),
-    ("number", |of| Field::Number(of.number.into())),
+    ("client", |of| LineField::Text(of.ends.client.to_string())),
+    ("server", |of| LineField::Text(of.ends.server.to_string())),
+    ("number", |of| LineField::Number(of.number.into())),
     ("began", |of| seconds(of.began_ns)),
-    ("method", |of| Field::Text(of.method.clone())),
-    ("host", |of| of.host.clone().map_or(Field::Nothing, Field::Text)),
-    ("path", |of| Field::Text(of.path.clone())),
+    ("method", |of| LineField::Text(of.method.clone())),
+    ("host", |of| of.host.clone().map_or(LineField::Nothing, LineField::Text)),
+    ("path", |of| LineField::Text(of.path.clone())),
     ("status", |of| number(of.status)),
-    ("whole", |of| of.whole.map_or(Field::Nothing, Field::Truth)),
-    ("content_bytes", |of| Field::Number(of.content_bytes)),
-    ("response_bytes", |of| Field::Number(of.response_bytes)),
+    ("whole", |of| of.whole.map_or(LineField::Nothing, LineField::Truth)),
+    ("content_bytes", |of| LineField::Number(of.content_bytes)),
+    ("response_bytes", |of| LineField::Number(of.response_bytes)),
     ("request_us", |of| us(of.request_ns)),
     ("wait_us", |of| us(of.wait_ns)),
     ("first_byte_us", |of| us(of.first_byte_ns)),
     ("transfer_us", |of| us(of.transfer_ns)),
     ("delay_us", |of| us(of.delay_ns)),
     ("throughput_bits_per_s", |of| {
-        of.throughput_bits_per_s().map_or(Field::Nothing, |bits| Field::Number(bits as u64))
+        of.throughput_bits_per_s().map_or(LineField::Nothing, |bits| LineField::Number(bits as u64))
     }),
-    ("client_bytes", |of| Field::Number(of.bytes.from_client)),
-    ("server_bytes", |of| Field::Number(of.bytes.from_server)),
-    ("left_to_fin", |of| Field::Number(of.left_to_fin)),
-    ("client_repeated", |of| Field::Number(of.repeated.from_client.segments)),
-    ("server_repeated", |of| Field::Number(of.repeated.from_server.segments)),
-    ("coalesced", |of| Field::Number(of.coalesced)),
-    ("unmeasured", |of| of.unmeasured.map_or(Field::Nothing, |why| Field::Word(why.words()))),
+    ("client_bytes", |of| LineField::Number(of.bytes.from_client)),
+    ("server_bytes", |of| LineField::Number(of.bytes.from_server)),
+    ("left_to_fin", |of| LineField::Number(of.left_to_fin)),
+    ("client_repeated", |of| LineField::Number(of.repeated.from_client.segments)),
+    ("server_repeated", |of| LineField::Number(of.repeated.from_server.segments)),
+    ("coalesced", |of| LineField::Number(of.coalesced)),
+    ("unmeasured", |of| {
+        of.unmeasured.map_or(LineField::Nothing, |why| LineField::Word(why.words()))
+    }),
 ];
 
 /// Lines of one form that are collected in memory.
@@ -127,10 +130,10 @@ enum Collected {
 
 impl WatchLines {
     /// None yet.
-    pub fn new(form: Form) -> WatchLines {
+    pub fn new(form: LineForm) -> WatchLines {
         WatchLines(match form {
-            Form::Csv => Collected::Csv(CsvLines::new(Ending::Crlf).into()),
-            Form::Json => Collected::Json(String::new()),
+            LineForm::Csv => Collected::Csv(CsvLines::new(LineEnding::Crlf).into()),
+            LineForm::Json => Collected::Json(String::new()),
         })
     }
 
@@ -183,7 +186,7 @@ impl WatchLines {
         }
     }
 
-    fn field(&mut self, side: &str, name: &str, field: &Field) {
+    fn field(&mut self, side: &str, name: &str, field: &LineField) {
         match &mut self.0 {
             Collected::Csv(lines) => csv(field, lines),
             Collected::Json(lines) => {
@@ -201,43 +204,43 @@ impl WatchLines {
     }
 }
 
-fn csv(field: &Field, to: &mut CsvLines) {
+fn csv(field: &LineField, to: &mut CsvLines) {
     match field {
-        Field::Nothing => to.field(""),
-        Field::Number(number) => to.field(number.to_string()),
-        Field::Decimal(number) => to.field(number.to_string()),
-        Field::Truth(truth) => to.field(truth.to_string()),
-        Field::Word(word) => to.field(word),
-        Field::Text(text) => to.foreign_field(text),
+        LineField::Nothing => to.field(""),
+        LineField::Number(number) => to.field(number.to_string()),
+        LineField::Decimal(number) => to.field(number.to_string()),
+        LineField::Truth(truth) => to.field(truth.to_string()),
+        LineField::Word(word) => to.field(word),
+        LineField::Text(text) => to.foreign_field(text),
     }
 }
 
-fn json(field: &Field) -> String {
+fn json(field: &LineField) -> String {
     match field {
-        Field::Nothing => "null".to_owned(),
-        Field::Number(number) => number.to_string(),
-        Field::Decimal(number) => number.to_string(),
-        Field::Truth(truth) => truth.to_string(),
-        Field::Word(word) => serde_json::Value::from(*word).to_string(),
-        Field::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
+        LineField::Nothing => "null".to_owned(),
+        LineField::Number(number) => number.to_string(),
+        LineField::Decimal(number) => number.to_string(),
+        LineField::Truth(truth) => truth.to_string(),
+        LineField::Word(word) => serde_json::Value::from(*word).to_string(),
+        LineField::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
     }
 }
 
-fn family(server: std::net::IpAddr) -> Field {
-    Field::Word(sixmark_units::family::Family::of(server).word())
+fn family(server: std::net::IpAddr) -> LineField {
+    LineField::Word(sixmark_units::family::Family::of(server).word())
 }
 
 /// Seconds since 1970, to the nanosecond.
-fn seconds(ns: u64) -> Field {
-    Field::Text(format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000))
+fn seconds(ns: u64) -> LineField {
+    LineField::Text(format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000))
 }
 
-fn us(ns: Option<u64>) -> Field {
-    ns.map_or(Field::Nothing, |ns| Field::Decimal(ns as f64 / 1e3))
+fn us(ns: Option<u64>) -> LineField {
+    ns.map_or(LineField::Nothing, |ns| LineField::Decimal(ns as f64 / 1e3))
 }
 
-fn number(value: Option<impl Into<u64>>) -> Field {
-    value.map_or(Field::Nothing, |value| Field::Number(value.into()))
+fn number(value: Option<impl Into<u64>>) -> LineField {
+    value.map_or(LineField::Nothing, |value| LineField::Number(value.into()))
 }
 
 fn client(of: &Observed) -> &RoundTrips {
@@ -255,6 +258,8 @@ fn hello(spoken: &Spoken) -> Option<&Hello> {
     }
 }
 
-fn said(of: &Observed, what: fn(&Hello) -> Option<&String>) -> Field {
-    hello(&of.spoken).and_then(what).map_or(Field::Nothing, |text| Field::Text(text.clone()))
+fn said(of: &Observed, what: fn(&Hello) -> Option<&String>) -> LineField {
+    hello(&of.spoken)
+        .and_then(what)
+        .map_or(LineField::Nothing, |text| LineField::Text(text.clone()))
 }

@@ -14,5 +14,5 @@ mod words;
 pub use gather::{Gathered, Gatherer, Progress};
 pub use hidden::describe_hidden;
 pub use result::{
-    Rates, RoundTripResult, SentResult, Source, Watched, WatchedFamily, WatchedServer,
+    PacketSource, Rates, RoundTripResult, SentResult, Watched, WatchedFamily, WatchedServer,
 };

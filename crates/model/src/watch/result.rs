@@ -13,7 +13,7 @@ use crate::timing::{Summary, Timing};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Watched {
     /// Where packets came from.
-    pub sources: Vec<Source>,
+    pub sources: Vec<PacketSource>,
     /// The ports that servers had to have; empty: any.
     pub ports: Vec<u16>,
     /// Packets that came, of whatever they were.
@@ -74,8 +74,7 @@ impl Watched {
 /// Where packets came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "PacketSource"))]
-pub struct Source {
+pub struct PacketSource {
     /// The interface's or the file's name.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub name: String,

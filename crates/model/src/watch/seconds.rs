@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::interval::Interval;
-use crate::seconds::Seconds as Gathered;
+use crate::seconds::SliceGatherer as Gathered;
 use crate::tally::{Slice, SliceTally};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -18,7 +18,7 @@ const MOST: u64 = 100_000;
 
 /// The seconds in the making.
 #[derive(Debug)]
-pub(super) struct Seconds {
+pub(super) struct WatchedSeconds {
     begin_ns: u64,
     open: BTreeMap<u64, PerFamily<SliceTally>>,
     /// The first one that may be added to.
@@ -27,10 +27,10 @@ pub(super) struct Seconds {
     gathered: Gathered,
 }
 
-impl Seconds {
-    pub(super) fn new(begin_ns: u64) -> Seconds {
+impl WatchedSeconds {
+    pub(super) fn new(begin_ns: u64) -> WatchedSeconds {
         let (open, gathered) = (BTreeMap::new(), Gathered::new(1));
-        Seconds { begin_ns, open, from: 0, written: 0, gathered }
+        WatchedSeconds { begin_ns, open, from: 0, written: 0, gathered }
     }
 
     /// The counts of the second of this time.

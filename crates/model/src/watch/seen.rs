@@ -16,7 +16,7 @@ const OTHERS: &str = "(others)";
 
 /// What one family, or one server, was seen to do.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenTraffic {
     pub(super) connections: u64,
     begun_before: u64,
     closures: BTreeMap<&'static str, u64>,
@@ -37,12 +37,12 @@ pub(super) struct Seen {
     fragmented: u64,
     coalesced: u64,
     unparsed: u64,
-    server_names: Names,
-    alpn: Names,
-    versions: Names,
+    server_names: ForeignNames,
+    alpn: ForeignNames,
+    versions: ForeignNames,
 }
 
-impl Seen {
+impl SeenTraffic {
     pub(super) fn connection(&mut self, of: &Observed) {
         self.connections += 1;
         self.begun_before += u64::from(of.doubts.begun_before);
@@ -120,9 +120,9 @@ impl Seen {
 
 /// Foreign names, counted: neither more nor longer ones than there is room for.
 #[derive(Clone, Debug, Default)]
-struct Names(BTreeMap<String, u64>);
+struct ForeignNames(BTreeMap<String, u64>);
 
-impl Names {
+impl ForeignNames {
     fn add(&mut self, name: &str) {
         if let Some(count) = self.0.get_mut(name) {
             *count += 1;

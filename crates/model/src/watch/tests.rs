@@ -1,6 +1,6 @@
 use std::net::SocketAddr;
 
-use super::lines::{Form, WatchLines};
+use super::lines::{LineForm, WatchLines};
 use super::*;
 use crate::outcome::Outcome;
 use sixmark_units::family::{Family, PerFamily};
@@ -184,7 +184,7 @@ fn a_file_has_a_field_for_each_column_whatever_the_text() {
         (&connections as &dyn Fn(&mut WatchLines), "\"a,\"\"b\""),
         (&exchanges, "\"/a,\"\"b\"\"\u{fffd}\""),
     ] {
-        let [csv, json] = [Form::Csv, Form::Json].map(|form| lines(form, write));
+        let [csv, json] = [LineForm::Csv, LineForm::Json].map(|form| lines(form, write));
         let (header, line) = csv.split_once("\r\n").unwrap();
         let object: serde_json::Value = serde_json::from_str(&json).unwrap();
         let mut names: Vec<_> = header.split(',').map(str::to_owned).collect();

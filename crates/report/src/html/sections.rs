@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use sixmark_units::visible::visible;
 
-use crate::sheet::{Block, Headline, Part, Sheet, Tile};
+use crate::sheet::{Block, Part, Sheet, SheetHeadline, Tile};
 use sixmark_model::provenance::Warning;
 
 use super::charts::{self, Ids};
@@ -56,7 +56,7 @@ fn heading(level: usize, words: Markup) -> Markup {
     }
 }
 
-fn headline(of: &Headline) -> Markup {
+fn headline(of: &SheetHeadline) -> Markup {
     let class = of.verdict.map_or("none", |verdict| verdict.word());
     html! {
         div class={ "headline " (class) } {

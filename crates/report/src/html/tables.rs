@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use sixmark_units::visible::visible;
 
-use crate::sheet::table::{Cell, Column, EffectScale, Kind, Row, Table};
+use crate::sheet::table::{Column, ColumnKind, EffectScale, Row, SheetCell, Table};
 use sixmark_model::comparison::Verdict;
 
 use super::effect;
@@ -43,7 +43,7 @@ pub(super) fn verdict(verdict: Verdict) -> Markup {
         Verdict::Inconclusive => ("inconclusive", "?"),
         Verdict::NotComparable => ("not_comparable", "≠"),
     };
-    let word = Cell::Verdict(verdict);
+    let word = SheetCell::Verdict(verdict);
     html! {
         span class={ "chip " (class) } { span aria-hidden="true" { (sign) } " " (word.text()) }
     }
@@ -53,8 +53,8 @@ fn head(column: &Column, scale: Option<&EffectScale>) -> Markup {
     let name = visible(&column.name);
     html! {
         @match (column.kind, scale) {
-            (Kind::Number, _) => th scope="col" class="n" { (name) },
-            (Kind::Drawn, Some(scale)) => th scope="col" class="drawn" { (name) (effect::axis(scale)) },
+            (ColumnKind::Number, _) => th scope="col" class="n" { (name) },
+            (ColumnKind::Drawn, Some(scale)) => th scope="col" class="drawn" { (name) (effect::axis(scale)) },
             _ => th scope="col" { (name) },
         }
     }
@@ -68,8 +68,8 @@ fn row_of(table: &Table, row: &Row) -> Markup {
             @for (cell, kind) in row.cells.iter().zip(kinds) {
                 td class=(class(kind)) data-v=[value(cell)] {
                     @match (cell, &table.scale) {
-                        (Cell::Verdict(of), _) => (verdict(*of)),
-                        (Cell::Effect(estimate), Some(scale)) => (effect::drawn(estimate, scale)),
+                        (SheetCell::Verdict(of), _) => (verdict(*of)),
+                        (SheetCell::Effect(estimate), Some(scale)) => (effect::drawn(estimate, scale)),
                         (cell, _) => (visible(cell.text())),
                     }
                 }
@@ -78,18 +78,18 @@ fn row_of(table: &Table, row: &Row) -> Markup {
     }
 }
 
-fn class(kind: Kind) -> &'static str {
+fn class(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::Number => "n",
-        Kind::Words => "w",
-        Kind::Drawn => "drawn",
+        ColumnKind::Number => "n",
+        ColumnKind::Words => "w",
+        ColumnKind::Drawn => "drawn",
     }
 }
 
 /// The number as charts have it.
-fn value(cell: &Cell) -> Option<f64> {
+fn value(cell: &SheetCell) -> Option<f64> {
     match cell {
-        Cell::Number(_, value) => Some(*value),
+        SheetCell::Number(_, value) => Some(*value),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use sixmark_model::family_result::FamilyResult;
 use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::seconds::{about, values};
 use super::side::shown;
-use super::table::{Cell, Column, Row, Table};
+use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Throughput and response times of each block.
@@ -19,10 +19,10 @@ pub(super) fn part(result: &ComparisonResult) -> Option<Part> {
 }
 
 /// What a line's name ends with, how it is drawn, and its points.
-type Line = (&'static str, Mark, fn(&FamilyResult) -> Option<f64>);
+type BlockLine = (&'static str, Mark, fn(&FamilyResult) -> Option<f64>);
 
-const RATE: [Line; 1] = [("", Mark::Points, |f| Some(f.requests_per_s))];
-const TIMES: [Line; 2] = [
+const RATE: [BlockLine; 1] = [("", Mark::Points, |f| Some(f.requests_per_s))];
+const TIMES: [BlockLine; 2] = [
     (" median", Mark::Points, |f| f.response_us.p50),
     (" 99 %", Mark::FaintPoints, |f| f.response_us.p99),
 ];
@@ -40,9 +40,9 @@ fn times(result: &ComparisonResult) -> Chart {
     chart(result, "Response times", "", y, series, write::time)
 }
 
-fn series(result: &ComparisonResult, lines: &[Line]) -> Vec<Series> {
+fn series(result: &ComparisonResult, lines: &[BlockLine]) -> Vec<Series> {
     let names = [(SideName::A, &result.comparison.a), (SideName::B, &result.comparison.b)];
-    let of = |&(end, mark, of): &Line| {
+    let of = |&(end, mark, of): &BlockLine| {
         names
             .iter()
             .enumerate()
@@ -99,9 +99,10 @@ fn table(
     let row = |(at, block): (usize, &Measured)| {
         let pair = block.pair.map_or("warm-up".into(), |pair| (pair + 1).to_string());
         let values = series.iter().map(|series| series.ys.get(at).copied().flatten());
-        let cells = values.map(|y| y.map_or_else(Cell::none, |y| Cell::Number(write(y), y)));
-        let cells = std::iter::once(Cell::Text(pair)).chain(cells).collect();
-        Row::new(Cell::Number((at + 1).to_string(), (at + 1) as f64), cells)
+        let cells =
+            values.map(|y| y.map_or_else(SheetCell::none, |y| SheetCell::Number(write(y), y)));
+        let cells = std::iter::once(SheetCell::Text(pair)).chain(cells).collect();
+        Row::new(SheetCell::Number((at + 1).to_string(), (at + 1) as f64), cells)
     };
     let rows = result.blocks.iter().enumerate().map(row).collect();
     Table::new(format!("{title} of each block"), columns.collect(), rows)

@@ -1,13 +1,13 @@
 //! A comparison's report.
 
 use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::result::{ComparisonResult, Order, Schedule};
+use sixmark_model::comparison::result::{BlockOrder, BlockSchedule, ComparisonResult};
 
 use super::side::{Sides, shown};
-use super::table::{Cell, Column, Row, Table};
+use super::table::{Column, Row, SheetCell, Table};
 use super::{
-    Block, Headline, Part, Sheet, Tile, blocks, effects, figures, gates, outcomes, path, phases,
-    setting, verdict, write,
+    Block, Part, Sheet, SheetHeadline, Tile, blocks, effects, figures, gates, outcomes, path,
+    phases, setting, verdict, write,
 };
 
 /// What is shown of a comparison.
@@ -44,15 +44,15 @@ fn title(result: &ComparisonResult) -> String {
 }
 
 fn about(result: &ComparisonResult) -> Vec<String> {
-    let Schedule { pairs, order, block_s, block_requests, .. } = result.schedule;
+    let BlockSchedule { pairs, order, block_s, block_requests, .. } = result.schedule;
     let each = match (block_s, block_requests) {
         (Some(s), _) => format!(" of blocks of {}", write::time(s * 1e6)),
         (None, Some(n)) => format!(" of blocks of {} requests", write::count(n)),
         (None, None) => String::new(),
     };
     let order = match order {
-        Order::Abba => "ABBA, BAAB",
-        Order::Random => "in random order",
+        BlockOrder::Abba => "ABBA, BAAB",
+        BlockOrder::Random => "in random order",
     };
     let compared = result.comparison.pairs;
     let [a, b] =
@@ -72,7 +72,7 @@ fn about(result: &ComparisonResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-fn headline(result: &ComparisonResult) -> Headline {
+fn headline(result: &ComparisonResult) -> SheetHeadline {
     let mut headline = verdict::of(&result.comparison);
     headline.notes.extend(noise_floor(result));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
@@ -122,9 +122,9 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
         let change = of.ratio.map(verdict::change_of)?;
         let range = format!("{} to {}", write::change(change.low), write::change(change.high));
         let cells = vec![
-            Cell::Number(write::change(change.value), change.value),
+            SheetCell::Number(write::change(change.value), change.value),
             range.into(),
-            Cell::Verdict(of.verdict),
+            SheetCell::Verdict(of.verdict),
         ];
         Some(Row::new(verdict::short(of.metric), cells))
     };

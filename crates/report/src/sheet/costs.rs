@@ -1,10 +1,10 @@
 //! What a run cost the machines of processor time.
 
-use sixmark_model::vitals::cost::{Cost, FamilyCost, Method};
-use sixmark_model::vitals::section::{Place, Vitals};
+use sixmark_model::vitals::cost::{Cost, CostMethod, FamilyCost};
+use sixmark_model::vitals::section::{MachineRole, Vitals};
 use sixmark_units::family::Family;
 
-use super::table::{Cell, Column, Row, Table};
+use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// A row a machine; nothing where nothing is known.
@@ -25,26 +25,27 @@ pub(super) fn part(vitals: Option<&Vitals>) -> Option<Part> {
     Part::new("Processor time", vec![Block::Table(table)])
 }
 
-fn row(whose: &str, place: &Place) -> Option<Row> {
+fn row(whose: &str, place: &MachineRole) -> Option<Row> {
     let cost = place.cost()?;
-    let time = |us: f64| Cell::Number(write::time(us), us);
+    let time = |us: f64| SheetCell::Number(write::time(us), us);
     let all = time(cost.us_per_request?);
     let what = if place.processes.is_some() { "processes" } else { "the machine" };
-    let gb = cost.s_per_gb.map_or_else(Cell::none, |s| time(s * 1e6));
-    let families = Family::BOTH
-        .map(|family| cost.families.of(family).map_or_else(Cell::none, |of| of_family(cost, of)));
+    let gb = cost.s_per_gb.map_or_else(SheetCell::none, |s| time(s * 1e6));
+    let families = Family::BOTH.map(|family| {
+        cost.families.of(family).map_or_else(SheetCell::none, |of| of_family(cost, of))
+    });
     let cells = families.into_iter().chain([all, gb, what.into()]).collect();
     Some(Row::new(whose, cells))
 }
 
 /// With half its interval, where it is an estimate.
-fn of_family(cost: &Cost, of: &FamilyCost) -> Cell {
+fn of_family(cost: &Cost, of: &FamilyCost) -> SheetCell {
     let half = of.interval_us.map_or(0.0, |[low, high]| (high - low) / 2.0);
     let words = match cost.method {
-        Some(Method::Regression) => {
+        Some(CostMethod::Regression) => {
             format!("{} ± {}", write::time(of.us_per_request), write::time(half))
         }
         _ => write::time(of.us_per_request),
     };
-    Cell::Number(words, of.us_per_request)
+    SheetCell::Number(words, of.us_per_request)
 }

@@ -5,7 +5,7 @@ use sixmark_model::metric::{Metric, MetricKind, Quantity};
 
 use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::side::shown;
-use super::table::{Cell, Column, EffectScale, Row, Table};
+use super::table::{Column, EffectScale, Row, SheetCell, Table};
 use super::verdict::{change_of, short};
 use super::{Block, Part, write};
 
@@ -51,26 +51,27 @@ fn verdicts(comparison: &Comparison) -> Table {
 
 fn verdict_row(of: &Compared, floors: bool) -> Row {
     let figure = |value: Option<f64>| {
-        value.map_or_else(Cell::none, |v| Cell::Number(written(of.metric, v), v))
+        value.map_or_else(SheetCell::none, |v| SheetCell::Number(written(of.metric, v), v))
     };
     let change = of
         .ratio
         .map(change_of)
         .or(of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures)));
-    let share = |v: f64| Cell::Number(write::change(v), v);
+    let share = |v: f64| SheetCell::Number(write::change(v), v);
     let range = |e: Estimate| format!("{} to {}", write::change(e.low), write::change(e.high));
-    let p = |p: f64| Cell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
+    let p =
+        |p: f64| SheetCell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
     let mut cells = vec![
-        Cell::Verdict(of.verdict),
+        SheetCell::Verdict(of.verdict),
         figure(of.a),
         figure(of.b),
-        change.map_or_else(Cell::none, |e| share(e.value)),
-        change.map_or_else(Cell::none, |e| Cell::Text(range(e))),
-        change.map_or_else(Cell::none, Cell::Effect),
-        of.p_holm.map_or_else(Cell::none, p),
+        change.map_or_else(SheetCell::none, |e| share(e.value)),
+        change.map_or_else(SheetCell::none, |e| SheetCell::Text(range(e))),
+        change.map_or_else(SheetCell::none, SheetCell::Effect),
+        of.p_holm.map_or_else(SheetCell::none, p),
     ];
-    let floor = |v: f64| Cell::Number(write::percent(v), v);
-    cells.extend(floors.then(|| of.noise_floor.map_or_else(Cell::none, floor)));
+    let floor = |v: f64| SheetCell::Number(write::percent(v), v);
+    cells.extend(floors.then(|| of.noise_floor.map_or_else(SheetCell::none, floor)));
     Row::new(short(of.metric), cells)
 }
 
@@ -133,10 +134,10 @@ fn header_corrected(comparison: &Comparison) -> Option<Block> {
         let Estimate { value, low, high } = change_of(corrected.ratio);
         let expected = corrected.expected - 1.0;
         let cells = vec![
-            Cell::Number(write::change(expected), expected),
-            Cell::Number(write::change(value), value),
-            Cell::Text(format!("{} to {}", write::change(low), write::change(high))),
-            Cell::Verdict(corrected.verdict),
+            SheetCell::Number(write::change(expected), expected),
+            SheetCell::Number(write::change(value), value),
+            SheetCell::Text(format!("{} to {}", write::change(low), write::change(high))),
+            SheetCell::Verdict(corrected.verdict),
         ];
         Some(Row::new(short(of.metric), cells))
     };
@@ -215,7 +216,7 @@ fn effects_about(of: &Compared, ys: &[f64], bands: &[Band]) -> String {
 
 fn effects_table(of: &Compared, name: &str, ys: &[f64]) -> Table {
     let row = |(at, &y): (usize, &f64)| {
-        Row::new((at + 1).to_string(), vec![Cell::Number(write::change(y), y)])
+        Row::new((at + 1).to_string(), vec![SheetCell::Number(write::change(y), y)])
     };
     let rows = ys.iter().enumerate().map(row).collect();
     let columns = vec![Column::words("Pair"), Column::number(name)];

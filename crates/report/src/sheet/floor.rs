@@ -4,7 +4,7 @@ use sixmark_model::calibration::{Calibration, Difference, Floor, Leg};
 use sixmark_model::timing::Summary;
 use sixmark_units::family::Family;
 
-use super::table::{Cell, Column, Group, Row, Table};
+use super::table::{Column, Group, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
@@ -29,7 +29,9 @@ pub(super) fn part(calibration: Option<&Calibration>) -> Option<Part> {
 }
 
 fn group(leg: &Leg) -> Group {
-    let time = |us: Option<f64>| us.map_or_else(Cell::none, |us| Cell::Number(write::time(us), us));
+    let time = |us: Option<f64>| {
+        us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::time(us), us))
+    };
     let both = |figure: &dyn Fn(&Floor) -> Option<f64>| {
         Family::BOTH.map(|family| time(leg.families.of(family).and_then(figure)))
     };
@@ -37,7 +39,7 @@ fn group(leg: &Leg) -> Group {
         let [v6, v4] = both(&|floor| of(floor).p50);
         let median = vec![v6, v4, time(apart(&leg.difference_us))];
         let [v6, v4] = both(&|floor| of(floor).p99);
-        let most = vec![v6, v4, Cell::none()];
+        let most = vec![v6, v4, SheetCell::none()];
         [Row::new(format!("{name}, median"), median), Row::new(format!("{name}, 99 %"), most)]
     };
     let in_flight = write::count(u64::from(leg.connections));

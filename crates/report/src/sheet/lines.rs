@@ -1,10 +1,10 @@
 //! A study's figures: lines over a factor, measured and published.
 
-use sixmark_model::study::result::{Axis as Asked, Chart as Figure, Dot, Series as Line};
+use sixmark_model::study::result::{Axis as Asked, Chart as Figure, ChartLine as Line, Dot};
 use sixmark_units::family::Family;
 
 use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
-use super::table::{Cell, Column, Row, Table};
+use super::table::{Column, Row, SheetCell, Table};
 use super::write::figure;
 use super::{Block, Part};
 
@@ -158,10 +158,11 @@ fn table(of: &Figure, marks: &[(f64, String)]) -> Table {
         let cell = |line: &Line| {
             let dot = line.points.iter().find(|dot| dot.x == *x)?;
             let mark = if drawn(&dot) { "" } else { "≠ " };
-            Some(Cell::Number(format!("{mark}{}", figure(dot.y)), rounded(dot.y)))
+            Some(SheetCell::Number(format!("{mark}{}", figure(dot.y)), rounded(dot.y)))
         };
-        let cells = of.series.iter().map(|line| cell(line).unwrap_or_else(Cell::none)).collect();
-        Row::new(Cell::Number(label.clone(), rounded(*x)), cells)
+        let cells =
+            of.series.iter().map(|line| cell(line).unwrap_or_else(SheetCell::none)).collect();
+        Row::new(SheetCell::Number(label.clone(), rounded(*x)), cells)
     };
     let caption = match of.y.unit.as_str() {
         "" => of.title.clone(),
@@ -192,7 +193,7 @@ mod tests {
         let drawn = chart(&figure);
         assert_eq!(drawn.series[0].ys, [Some(10.0), None, Some(30.0)]);
         assert!(drawn.y.to < 100.0, "the axis is for what is drawn: {}", drawn.y.to);
-        let Cell::Number(said, _) = &drawn.table.groups[0].rows[1].cells[0] else { panic!() };
+        let SheetCell::Number(said, _) = &drawn.table.groups[0].rows[1].cells[0] else { panic!() };
         assert_eq!(said, "≠ 900");
         let note = format!("Not drawn, not comparable: {why} (at size 2).");
         assert_eq!(not_drawn(&figure), Some(note));

@@ -58,7 +58,7 @@ pub struct Sheet {
     /// For how long, how: a few short phrases.
     pub about: Vec<String>,
     /// What is to be said of it, before anything else.
-    pub headline: Headline,
+    pub headline: SheetHeadline,
     /// The figures that most people look for.
     pub tiles: Vec<Tile>,
     /// What makes the figures doubtful.
@@ -69,7 +69,7 @@ pub struct Sheet {
 
 /// What is to be said of a document in plain words.
 #[derive(Clone, Debug, Default)]
-pub struct Headline {
+pub struct SheetHeadline {
     /// The verdict; none where nothing was judged.
     pub verdict: Option<Verdict>,
     /// One sentence.

@@ -6,7 +6,7 @@ use sixmark_model::family_result::FamilyResult;
 use sixmark_model::outcome::Outcome;
 
 use super::side::Sides;
-use super::table::{Cell, Column, Row, Table};
+use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Outcomes, failures in detail, checks that were not passed, status codes.
@@ -33,13 +33,13 @@ fn outcomes(sides: &Sides<'_>) -> Table {
                 Outcome::Normal => String::new(),
                 _ => format!(" ({})", write::percent(share)),
             };
-            Cell::Number(write::count(count) + &share, count as f64)
+            SheetCell::Number(write::count(count) + &share, count as f64)
         };
         let cells = sides.all.iter().map(|side| match side.hidden {
-            true => Cell::none(),
+            true => SheetCell::none(),
             false => cell(side.figures),
         });
-        let meaning = std::iter::once(Cell::from(meaning(outcome)));
+        let meaning = std::iter::once(SheetCell::from(meaning(outcome)));
         Row::new(outcome.name(), cells.chain(meaning).collect())
     };
     let rows = Outcome::ALL.into_iter().filter(occurred).map(row).collect();
@@ -77,7 +77,7 @@ fn failures(sides: &Sides<'_>) -> Option<Block> {
                 failure.outcome.name().into(),
                 failure.phase.to_string().into(),
                 words.collect::<Vec<_>>().join(", ").into(),
-                Cell::Number(write::count(failed.count), failed.count as f64),
+                SheetCell::Number(write::count(failed.count), failed.count as f64),
             ];
             rows.push(Row::new(side.name.clone(), cells));
         }
@@ -93,7 +93,7 @@ fn addresses(sides: &Sides<'_>) -> Option<Block> {
     for side in &sides.all {
         for of in &side.figures.by_address {
             let most = of.usual_failure().unwrap_or_default();
-            let number = |count: u64| Cell::Number(write::count(count), count as f64);
+            let number = |count: u64| SheetCell::Number(write::count(count), count as f64);
             let cells = vec![
                 of.address.to_string().into(),
                 number(of.ended),
@@ -121,7 +121,7 @@ fn content(sides: &Sides<'_>) -> Option<Block> {
             let cells = vec![
                 failed.check.as_str().into(),
                 found.into(),
-                Cell::Number(write::count(failed.count), failed.count as f64),
+                SheetCell::Number(write::count(failed.count), failed.count as f64),
             ];
             rows.push(Row::new(side.name.clone(), cells));
         }
@@ -140,7 +140,7 @@ fn status(sides: &Sides<'_>) -> Option<Block> {
     }
     let row = |code: &u16| {
         let number = |f: &FamilyResult| f.status.get(code).copied().unwrap_or(0);
-        let cell = |count: u64| Cell::Number(write::count(count), count as f64);
+        let cell = |count: u64| SheetCell::Number(write::count(count), count as f64);
         let cells = sides.all.iter().map(|side| cell(number(side.figures))).collect();
         Row::new(code.to_string(), cells)
     };

@@ -6,7 +6,7 @@ use sixmark_model::timed_phase::TimedPhase;
 use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
 
 use super::side::{Side, Sides};
-use super::table::{Cell, Row, Table};
+use super::table::{Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Points of the percentile curve for each factor of ten in the tail.
@@ -153,8 +153,11 @@ fn percentile_table(
 }
 
 fn row(label: String, curves: &[Curve<'_>], of: impl Fn(&Curve<'_>) -> Option<f64>) -> Row {
-    let cell = |us: f64| Cell::Number(write::time(us), rounded(us));
-    Row::new(label, curves.iter().map(|curve| of(curve).map_or_else(Cell::none, cell)).collect())
+    let cell = |us: f64| SheetCell::Number(write::time(us), rounded(us));
+    Row::new(
+        label,
+        curves.iter().map(|curve| of(curve).map_or_else(SheetCell::none, cell)).collect(),
+    )
 }
 
 /// Which share up to how long.
@@ -198,10 +201,10 @@ fn spread(axis: &Axis) -> Vec<f64> {
 
 fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
     let rows = xs.iter().enumerate().filter(|(at, _)| (at + 1).is_multiple_of(ROWS_EVERY));
-    let cell = |share: f64| Cell::Number(write::quantile((share * 1e5).round() / 1e5), share);
+    let cell = |share: f64| SheetCell::Number(write::quantile((share * 1e5).round() / 1e5), share);
     let row = |(_, &us): (usize, &f64)| {
         let shares = curves.iter().map(|curve| cell(rounded(curve.found.share_within(us))));
-        Row::new(Cell::Number(write::time(us), us), shares.collect())
+        Row::new(SheetCell::Number(write::time(us), us), shares.collect())
     };
     let columns = std::iter::once(super::table::Column::words("Time"))
         .chain(curves.iter().map(|curve| super::table::Column::number(&curve.side.name)));

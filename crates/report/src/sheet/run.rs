@@ -6,7 +6,7 @@ use sixmark_model::watch::describe_hidden;
 
 use super::side::Sides;
 use super::{
-    Block, Headline, Part, Sheet, Tile, costs, figures, floor, gates, outcomes, path, phases,
+    Block, Part, Sheet, SheetHeadline, Tile, costs, figures, floor, gates, outcomes, path, phases,
     search, seconds, setting, truth, verdict, watched, write,
 };
 
@@ -76,7 +76,7 @@ fn about(result: &RunResult, sides: &Sides<'_>) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
+fn headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
     let mut notes = Vec::new();
     if result.is_saturated() {
         notes.push(verdict::SATURATED.to_owned());
@@ -84,10 +84,10 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> Headline {
     let line = result.watched.as_ref().and_then(|watched| describe_hidden(&watched.seen()));
     notes.extend(line.map(|line| write::sentence(&line)));
     if let Some(watched) = result.watched.as_ref().filter(|_| sides.hides_all()) {
-        return Headline { verdict: None, sentence: watched::sentence(watched), notes };
+        return SheetHeadline { verdict: None, sentence: watched::sentence(watched), notes };
     }
     if let Some(found) = &result.find_max {
-        return Headline { verdict: None, sentence: search::sentence(found), notes };
+        return SheetHeadline { verdict: None, sentence: search::sentence(found), notes };
     }
     if let Some(said) = result.not_same() {
         let mut headline = verdict::unlike(said, Vec::new());

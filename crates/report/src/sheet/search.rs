@@ -1,12 +1,12 @@
 //! What a search for the highest rate found.
 
 use sixmark_model::condition::Condition;
-use sixmark_model::find::{FindMax, Found, Trial};
+use sixmark_model::find::{FindMax, FoundRate, Trial};
 use sixmark_units::family::Family;
 
 use crate::find;
 
-use super::table::{Cell, Column, Group, Row, Table};
+use super::table::{Column, Group, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Said where both families have a rate that held and one that did not, and no ratio.
@@ -15,7 +15,7 @@ const NO_RATIO: &str =
 
 /// The same in a sentence.
 pub(super) fn sentence(found: &FindMax) -> String {
-    let of = |(family, found): (Family, &Found)| match (found.holds, found.fails) {
+    let of = |(family, found): (Family, &FoundRate)| match (found.holds, found.fails) {
         (Some(holds), Some(fails)) => {
             format!("{family} held {} a second and did not hold {}", rate(holds), rate(fails))
         }
@@ -45,9 +45,9 @@ pub(super) fn part(found: &FindMax) -> Option<Part> {
 
 fn brackets(found: &FindMax) -> Table {
     let number = |per_s: Option<f64>| {
-        per_s.map_or_else(Cell::none, |per_s| Cell::Number(rate(per_s), per_s))
+        per_s.map_or_else(SheetCell::none, |per_s| SheetCell::Number(rate(per_s), per_s))
     };
-    let row = |(family, of): (Family, &Found)| {
+    let row = |(family, of): (Family, &FoundRate)| {
         let why = match (of.failing(), of.holds) {
             (Some(failing), _) => find::why(&found.conditions, failing),
             (None, Some(_)) => "no higher rate was decided".to_owned(),
@@ -72,7 +72,7 @@ fn brackets(found: &FindMax) -> Table {
 fn trials(found: &FindMax) -> Table {
     let row = |trial: &Trial| {
         let held = if trial.held { "held" } else { "did not hold" };
-        let label = Cell::Number(rate(trial.rate), trial.rate);
+        let label = SheetCell::Number(rate(trial.rate), trial.rate);
         Row::new(label, vec![held.into(), find::why(&found.conditions, trial).into()])
     };
     let groups = found.families.iter().map(|(family, of)| Group {
@@ -86,7 +86,7 @@ fn trials(found: &FindMax) -> Table {
 
 /// Which trials the figures are of.
 fn figures_of(found: &FindMax) -> Option<String> {
-    let of = |(family, found): (Family, &Found)| {
+    let of = |(family, found): (Family, &FoundRate)| {
         found.shown().map(|trial| format!("{family} at {} a second", rate(trial.rate)))
     };
     let trials: Vec<String> = found.families.iter().filter_map(of).collect();
@@ -105,25 +105,26 @@ fn rate(per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::family_result::{Families, Requests};
+    use sixmark_model::family_result::{Families, RequestCounts};
     use sixmark_model::find::Limit;
     use sixmark_model::search::Bracket;
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
-        let requests = Requests { sent: 1_000, completed: 900, unsent: 7, ..Requests::default() };
+        let requests =
+            RequestCounts { sent: 1_000, completed: 900, unsent: 7, ..RequestCounts::default() };
         let values = vec![Some(p99_us)];
         let held = reason.is_none();
         Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 2.0, requests }
     }
 
-    fn found(holds: Option<f64>, fails: Option<f64>, reason: Limit) -> Found {
+    fn found(holds: Option<f64>, fails: Option<f64>, reason: Limit) -> FoundRate {
         let held = holds.map(|rate| made(rate, None, 4_000.0));
         let failed = fails.map(|rate| vec![made(rate, Some(reason), 12_300.0); 3]);
         let trials = held.into_iter().chain(failed.into_iter().flatten()).collect();
-        Found::new(Bracket { holds, fails }, trials, Some(0))
+        FoundRate::new(Bracket { holds, fails }, trials, Some(0))
     }
 
-    fn of(v6: Found, v4: Found) -> String {
+    fn of(v6: FoundRate, v4: FoundRate) -> String {
         let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
         let families = Families { ipv6: Some(v6), ipv4: Some(v4) };
         let mut text = String::new();
@@ -141,7 +142,7 @@ mod tests {
         let expected = "
 THE HIGHEST RATE
 Highest rate with response.p99 < 10ms, each family alone, trials of 2 s
-Requests a second    Held  Did not hold  Because
+RequestCounts a second    Held  Did not hold  Because
 IPv6               41,200        43,100  response.p99 12.3 ms
 IPv4               40,000        42,000  100 of 1,000 failed
 IPv6's highest rate is 0.98 to 1.08 times IPv4's.

@@ -7,7 +7,7 @@ use sixmark_units::family::Family;
 
 use super::chart::{Axis, Chart, Mark, Series, Unit, rounded};
 use super::side::Sides;
-use super::table::{Cell, Column, Row, Table};
+use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// A rate over less is chance: the last second of a run may be shorter.
@@ -32,11 +32,11 @@ pub(super) fn part(result: &RunResult, sides: &Sides<'_>) -> Option<Part> {
 struct Span {
     from_s: f64,
     length_s: f64,
-    families: [Counted; 2],
+    families: [CountedSecond; 2],
 }
 
 #[derive(Default)]
-struct Counted {
+struct CountedSecond {
     completed: u64,
     failed: u64,
     response: Option<Distribution>,
@@ -62,7 +62,7 @@ fn span(seconds: &[Interval]) -> Span {
     span
 }
 
-impl Counted {
+impl CountedSecond {
     fn add(&mut self, of: &IntervalFamily) {
         self.completed += of.completed;
         self.failed += of.failed + of.unaccepted;
@@ -86,15 +86,15 @@ struct Over<'a> {
 }
 
 /// A line over time: what its name ends with, how it is drawn, and its points.
-type Line = (&'static str, Mark, fn(&Counted, f64) -> Option<f64>);
+type SecondLine = (&'static str, Mark, fn(&CountedSecond, f64) -> Option<f64>);
 
-const RATE: [Line; 1] =
+const RATE: [SecondLine; 1] =
     [("", Mark::Points, |of, s| (s >= SHORTEST_S).then(|| of.completed as f64 / s))];
-const TIMES: [Line; 2] = [
+const TIMES: [SecondLine; 2] = [
     (" median", Mark::Points, |of, _| of.quantile(0.5)),
     (" 99 %", Mark::FaintPoints, |of, _| of.quantile(0.99)),
 ];
-const FAILURES: [Line; 1] = [("", Mark::Points, |of, _| Some(of.failed as f64))];
+const FAILURES: [SecondLine; 1] = [("", Mark::Points, |of, _| Some(of.failed as f64))];
 
 impl Over<'_> {
     fn throughput(&self) -> Chart {
@@ -119,8 +119,8 @@ impl Over<'_> {
         any.then(|| self.chart("Failures", "failures", y, series, whole))
     }
 
-    fn series(&self, lines: &[Line]) -> Vec<Series> {
-        let of = |line: &Line| {
+    fn series(&self, lines: &[SecondLine]) -> Vec<Series> {
+        let of = |line: &SecondLine| {
             let &(end, mark, of) = line;
             self.sides
                 .all
@@ -176,9 +176,10 @@ fn table(title: &str, xs: &[f64], series: &[Series], write: impl Fn(f64) -> Stri
         .chain(series.iter().map(|series| Column::number(&series.name)));
     let row = |(at, &x): (usize, &f64)| {
         let value = |series: &Series| series.ys.get(at).copied().flatten();
-        let cell = |y: Option<f64>| y.map_or_else(Cell::none, |y| Cell::Number(write(y), y));
+        let cell =
+            |y: Option<f64>| y.map_or_else(SheetCell::none, |y| SheetCell::Number(write(y), y));
         let cells = series.iter().map(|series| cell(value(series))).collect();
-        Row::new(Cell::Number(write::count(x as u64), x), cells)
+        Row::new(SheetCell::Number(write::count(x as u64), x), cells)
     };
     let rows = xs.iter().enumerate().map(row).collect();
     Table::new(format!("{title} over time"), columns.collect(), rows)

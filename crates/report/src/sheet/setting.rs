@@ -1,6 +1,6 @@
 //! What was run, where, and by which means.
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, TimestampResult, Timestamps};
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
@@ -8,7 +8,7 @@ use sixmark_model::provenance::Lookup;
 use sixmark_model::provenance::{Ended, Environment, Tool};
 use sixmark_model::result::Generator;
 
-use super::table::{Cell, Column, Row, Table};
+use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Targets named one by one.
@@ -93,8 +93,11 @@ pub(super) fn pace(plan: &Plan) -> String {
 
 /// What is spoken, and how it is secured.
 pub(super) fn protocol(plan: &Plan) -> String {
-    let secured =
-        if plan.tls.is_some() && plan.http.version != Version::Http3 { " over TLS" } else { "" };
+    let secured = if plan.tls.is_some() && plan.http.version != HttpVersion::Http3 {
+        " over TLS"
+    } else {
+        ""
+    };
     let streams = match plan.http.streams.get() {
         1 => String::new(),
         streams => format!(", {streams} streams"),
@@ -182,10 +185,11 @@ fn clock(timestamps: &TimestampResult) -> String {
 }
 
 fn routes(environment: &Environment) -> Option<Block> {
-    let row = |route: &sixmark_model::provenance::Route| {
+    let row = |route: &sixmark_model::provenance::RouteTaken| {
         let from = route.from.map_or("unknown".into(), |from| from.to_string());
-        let mtu =
-            route.mtu.map_or_else(Cell::none, |mtu| Cell::Number(mtu.to_string(), mtu.into()));
+        let mtu = route
+            .mtu
+            .map_or_else(SheetCell::none, |mtu| SheetCell::Number(mtu.to_string(), mtu.into()));
         Row::new(route.to.to_string(), vec![from.into(), mtu])
     };
     let rows: Vec<Row> = environment.routes.iter().map(row).collect();
@@ -196,9 +200,9 @@ fn routes(environment: &Environment) -> Option<Block> {
 
 fn lookups(dns: &[Lookup]) -> Option<Block> {
     let row = |found: &Lookup| {
-        let count = |n: usize| Cell::Number(n.to_string(), n as f64);
+        let count = |n: usize| SheetCell::Number(n.to_string(), n as f64);
         let cells = vec![
-            Cell::Number(write::time(found.us), found.us),
+            SheetCell::Number(write::time(found.us), found.us),
             count(found.ipv6),
             count(found.ipv4),
         ];

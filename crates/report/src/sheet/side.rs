@@ -1,13 +1,13 @@
 //! What is beside what: IPv6 and IPv4, or the two sides of a comparison.
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
 pub(super) use sixmark_units::family::spoken as shown;
 
-use super::table::{Cell, Column, Row};
+use super::table::{Column, Row, SheetCell};
 
 /// One side.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Side<'a> {
     pub(super) place: usize,
     pub(super) name: String,
     pub(super) figures: &'a FamilyResult,
-    pub(super) version: Version,
+    pub(super) version: HttpVersion,
     /// Whether its exchanges could not be seen: counts of them say nothing.
     pub(super) hidden: bool,
 }
@@ -45,13 +45,14 @@ impl<'a> Sides<'a> {
     /// The sides of a comparison.
     pub(super) fn of_comparison(result: &'a ComparisonResult) -> Sides<'a> {
         let both = [&result.sides.a, &result.sides.b].into_iter().enumerate();
-        let side = |(place, side): (usize, &'a sixmark_model::comparison::result::Side)| Side {
-            place,
-            name: shown(&side.name),
-            figures: &side.figures,
-            version: side.plan.http.version,
-            hidden: false,
-        };
+        let side =
+            |(place, side): (usize, &'a sixmark_model::comparison::result::ComparedSide)| Side {
+                place,
+                name: shown(&side.name),
+                figures: &side.figures,
+                version: side.plan.http.version,
+                hidden: false,
+            };
         Sides { all: both.map(side).collect() }
     }
 
@@ -93,7 +94,7 @@ impl<'a> Sides<'a> {
         write: impl Fn(f64) -> String,
     ) -> Row {
         let cell = |value: Option<f64>| {
-            value.map_or_else(Cell::none, |value| Cell::Number(write(value), value))
+            value.map_or_else(SheetCell::none, |value| SheetCell::Number(write(value), value))
         };
         Row::new(label, self.all.iter().map(|side| cell(figure(side))).collect())
     }

@@ -8,15 +8,15 @@ mod turned;
 use super::write::figure;
 use sixmark_model::comparison::{Estimate, Verdict};
 use sixmark_model::study::result::{
-    CellResult, Entry, Finding, FindingResult, Order, Ratio, StudyComparison, StudyResult,
-    Table as Asked, Value,
+    CellOrder, CellResult, ComparisonEntry, FindingResult, MeanRatio, RatioFinding,
+    StudyComparison, StudyResult, Table as Asked, TableValue,
 };
 use sixmark_units::family::Family;
 
 use super::side::shown;
-use super::table::{Cell, Column, EffectScale, Group, Row, Table};
+use super::table::{Column, EffectScale, Group, Row, SheetCell, Table};
 use super::verdict::change_of;
-use super::{Block, Headline, Part, Sheet, lines, setting, write};
+use super::{Block, Part, Sheet, SheetHeadline, lines, setting, write};
 
 /// Ratios that are further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1.0;
@@ -50,8 +50,8 @@ pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
 
 fn about(result: &StudyResult) -> Vec<String> {
     let order = match result.order {
-        Order::Random => "cells in random order within each repetition",
-        Order::Written => "cells in the order of the file",
+        CellOrder::Random => "cells in random order within each repetition",
+        CellOrder::Written => "cells in the order of the file",
     };
     let repetitions = match result.repetitions {
         1 => "1 repetition".to_owned(),
@@ -69,7 +69,7 @@ fn about(result: &StudyResult) -> Vec<String> {
 }
 
 /// The comparison that matters most, in its own words.
-fn headline(result: &StudyResult) -> Headline {
+fn headline(result: &StudyResult) -> SheetHeadline {
     let mut notes = Vec::new();
     let missing =
         result.cells_planned as usize - result.cells.len().min(result.cells_planned as usize);
@@ -85,15 +85,15 @@ fn headline(result: &StudyResult) -> Headline {
     };
     // No other finding is a verdict: whether what is higher is better depends on the measure.
     let entries = result.comparisons.first().map_or(&[][..], |first| &first.entries);
-    let unlike = |entry: &Entry| entry.finding == Finding::NotComparable;
+    let unlike = |entry: &ComparisonEntry| entry.finding == RatioFinding::NotComparable;
     let none = !entries.is_empty() && entries.iter().all(unlike);
-    Headline { verdict: none.then_some(Verdict::NotComparable), sentence, notes }
+    SheetHeadline { verdict: none.then_some(Verdict::NotComparable), sentence, notes }
 }
 
 /// What is said of each, once where it is said of several.
-fn said(entries: &[Entry]) -> String {
+fn said(entries: &[ComparisonEntry]) -> String {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
-    for Entry { label, sentence, .. } in entries {
+    for ComparisonEntry { label, sentence, .. } in entries {
         let sentence = sentence.trim_end_matches('.');
         match all.iter_mut().find(|(known, _)| *known == sentence) {
             Some((_, labels)) => labels.push(label),
@@ -111,7 +111,7 @@ fn said(entries: &[Entry]) -> String {
 /// What was claimed, and what came of it.
 fn findings(result: &StudyResult) -> Vec<Block> {
     let number = |value: Option<f64>| {
-        value.map_or_else(Cell::none, |value| Cell::Number(figure(value), value))
+        value.map_or_else(SheetCell::none, |value| SheetCell::Number(figure(value), value))
     };
     let row = |found: &FindingResult| {
         let interval = found.ratio.and_then(|ratio| Some((ratio.low?, ratio.high?)));
@@ -170,7 +170,7 @@ fn comparison(of: &StudyComparison) -> Vec<Block> {
         let name = Some("Published, worked out anew".into());
         groups.push(Group { name, rows: entries(&of.published) });
     }
-    let all: Vec<&Entry> = of.entries.iter().chain(&of.published).collect();
+    let all: Vec<&ComparisonEntry> = of.entries.iter().chain(&of.published).collect();
     let scale = Some(scale(&all));
     let table = Block::Table(Table { caption, columns: entry_columns(), groups, scale });
     std::iter::once(table).chain(turned::notes(of).map(Block::Text)).collect()
@@ -187,37 +187,38 @@ fn entry_columns() -> Vec<Column> {
     ]
 }
 
-fn entries(all: &[Entry]) -> Vec<Row> {
-    let row = |entry: &Entry| {
+fn entries(all: &[ComparisonEntry]) -> Vec<Row> {
+    let row = |entry: &ComparisonEntry| {
         let finding = match entry.finding {
-            Finding::Higher => "▲ higher",
-            Finding::Lower => "▼ lower",
-            Finding::Equivalent => "≈ equivalent",
-            Finding::Unshown => "? no difference shown",
-            Finding::NotComparable => &format!("≠ {}", entry.sentence),
+            RatioFinding::Higher => "▲ higher",
+            RatioFinding::Lower => "▼ lower",
+            RatioFinding::Equivalent => "≈ equivalent",
+            RatioFinding::Unshown => "? no difference shown",
+            RatioFinding::NotComparable => &format!("≠ {}", entry.sentence),
         };
         // Where the two can't be compared, neither is marked as the higher one.
-        let higher = Some(entry.higher).filter(|_| entry.finding != Finding::NotComparable);
-        let of_pairs = |n: u32| Cell::Number(format!("{n} of {}", entry.pairs), n.into());
-        let ratio = |ratio: Ratio| Cell::Number(format!("{:.3}", ratio.value), ratio.value);
-        let interval = |ratio: Ratio| Some(format!("{:.3} to {:.3}", ratio.low?, ratio.high?));
-        let drawn = |ratio: Ratio| {
+        let higher = Some(entry.higher).filter(|_| entry.finding != RatioFinding::NotComparable);
+        let of_pairs = |n: u32| SheetCell::Number(format!("{n} of {}", entry.pairs), n.into());
+        let ratio =
+            |ratio: MeanRatio| SheetCell::Number(format!("{:.3}", ratio.value), ratio.value);
+        let interval = |ratio: MeanRatio| Some(format!("{:.3} to {:.3}", ratio.low?, ratio.high?));
+        let drawn = |ratio: MeanRatio| {
             let (low, high) = (ratio.low.unwrap_or(ratio.value), ratio.high.unwrap_or(ratio.value));
-            Cell::Effect(change_of(Estimate { value: ratio.value, low, high }))
+            SheetCell::Effect(change_of(Estimate { value: ratio.value, low, high }))
         };
         let cells = vec![
             finding.into(),
-            higher.map_or_else(Cell::none, of_pairs),
-            entry.ratio.map_or_else(Cell::none, ratio),
+            higher.map_or_else(SheetCell::none, of_pairs),
+            entry.ratio.map_or_else(SheetCell::none, ratio),
             entry.ratio.and_then(interval).unwrap_or_default().into(),
-            entry.ratio.map_or_else(Cell::none, drawn),
+            entry.ratio.map_or_else(SheetCell::none, drawn),
         ];
         Row::new(if entry.label.is_empty() { "all" } else { entry.label.as_str() }, cells)
     };
     all.iter().map(row).collect()
 }
 
-fn scale(entries: &[&Entry]) -> EffectScale {
+fn scale(entries: &[&ComparisonEntry]) -> EffectScale {
     let ratios = entries.iter().filter_map(|entry| entry.ratio);
     let ends = ratios.flat_map(|r| [r.value, r.low.unwrap_or(1.0), r.high.unwrap_or(1.0)]);
     let furthest = ends.map(|end| (end - 1.0).abs()).fold(0.02, f64::max);
@@ -266,24 +267,24 @@ fn factor_columns(factors: &[String]) -> Vec<Column> {
 }
 
 /// A row whose first columns name levels.
-fn labelled(levels: &[String], cells: impl Iterator<Item = Cell>) -> Row {
+fn labelled(levels: &[String], cells: impl Iterator<Item = SheetCell>) -> Row {
     let label = levels.first().map_or("", String::as_str);
-    let others = levels.iter().skip(1).map(|level| Cell::from(level.as_str()));
+    let others = levels.iter().skip(1).map(|level| SheetCell::from(level.as_str()));
     Row::new(label, others.chain(cells).collect())
 }
 
 /// What was measured with its interval, and what was published.
-fn pair(value: &Value, beside: bool) -> Vec<Cell> {
+fn pair(value: &TableValue, beside: bool) -> Vec<SheetCell> {
     let interval = match (value.low, value.high) {
         (Some(low), Some(high)) if low < high => {
             format!(" ({} to {})", figure(low), figure(high))
         }
         _ => String::new(),
     };
-    let measured = |v: f64| Cell::Number(figure(v) + &interval, v);
-    let published = |v: f64| Cell::Number(figure(v), v);
-    let first = value.measured.map_or_else(Cell::none, measured);
-    let second = beside.then(|| value.published.map_or_else(Cell::none, published));
+    let measured = |v: f64| SheetCell::Number(figure(v) + &interval, v);
+    let published = |v: f64| SheetCell::Number(figure(v), v);
+    let first = value.measured.map_or_else(SheetCell::none, measured);
+    let second = beside.then(|| value.published.map_or_else(SheetCell::none, published));
     std::iter::once(first).chain(second).collect()
 }
 
@@ -309,16 +310,17 @@ fn cells(result: &StudyResult) -> Vec<Block> {
 }
 
 fn cell_row(cell: &CellResult, result: &StudyResult) -> Row {
-    let levels = result.factors.iter().map(|f| Cell::from(cell.level(&f.name).unwrap_or_default()));
+    let levels =
+        result.factors.iter().map(|f| SheetCell::from(cell.level(&f.name).unwrap_or_default()));
     let sent = |family| {
         let sent = cell.families.of(family).and_then(|figures| figures.get("sent").copied());
-        sent.map_or_else(Cell::none, |n| Cell::Number(write::count(n as u64), n))
+        sent.map_or_else(SheetCell::none, |n| SheetCell::Number(write::count(n as u64), n))
     };
     let codes: Vec<&str> = cell.warnings.iter().map(|warning| warning.code.as_str()).collect();
     let cells = levels
         .chain([
             cell.client.as_str().into(),
-            Cell::Number(write::time(cell.took_s * 1e6), cell.took_s),
+            SheetCell::Number(write::time(cell.took_s * 1e6), cell.took_s),
         ])
         .chain(Family::BOTH.map(sent))
         .chain([codes.join(", ").into(), setting::ended(cell.ended).into()]);
@@ -349,8 +351,10 @@ fn resumed(result: &StudyResult) -> Option<Block> {
     let row = |of: &sixmark_model::study::result::Resumed| {
         let changes = of.changes.iter().map(|c| format!("{}: {} → {}", c.what, c.before, c.now));
         let changes: Vec<String> = changes.collect();
-        let cells =
-            vec![Cell::Number(of.cells.to_string(), of.cells.into()), changes.join("; ").into()];
+        let cells = vec![
+            SheetCell::Number(of.cells.to_string(), of.cells.into()),
+            changes.join("; ").into(),
+        ];
         Row::new(setting::when(&of.at), cells)
     };
     let rows: Vec<Row> = result.resumed.iter().map(row).collect();

@@ -11,7 +11,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows.
     pub groups: Vec<Group>,
-    /// Where [`Cell::Effect`] is drawn on, where there is any.
+    /// Where [`SheetCell::Effect`] is drawn on, where there is any.
     pub scale: Option<EffectScale>,
 }
 
@@ -21,14 +21,14 @@ pub struct Column {
     /// Its head.
     pub name: String,
     /// How it is aligned.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// Whether a terminal, which is narrow, shows it too.
     pub terminal: bool,
 }
 
 /// What is in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Numbers, which stand right.
     Number,
     /// Words, which stand left.
@@ -50,14 +50,14 @@ pub struct Group {
 #[derive(Clone, Debug)]
 pub struct Row {
     /// What it is of: the first column.
-    pub label: Cell,
+    pub label: SheetCell,
     /// The other columns.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SheetCell>,
 }
 
 /// One figure or word.
 #[derive(Clone, Debug)]
-pub enum Cell {
+pub enum SheetCell {
     /// As it is.
     Text(String),
     /// A number for people, and the same as charts have it.
@@ -87,7 +87,7 @@ impl Table {
     /// Two columns of words.
     pub fn facts(caption: &str, facts: Vec<(&str, String)>) -> Table {
         let said = facts.into_iter().filter(|(_, value)| !value.is_empty());
-        let rows = said.map(|(name, value)| Row::new(name, vec![Cell::from(value)])).collect();
+        let rows = said.map(|(name, value)| Row::new(name, vec![SheetCell::from(value)])).collect();
         let columns = vec![Column::words("Setting"), Column::words("Value")];
         Table::new(caption, columns, rows)
     }
@@ -101,17 +101,17 @@ impl Table {
 impl Column {
     /// Of numbers.
     pub fn number(name: impl Into<String>) -> Column {
-        Column { name: name.into(), kind: Kind::Number, terminal: true }
+        Column { name: name.into(), kind: ColumnKind::Number, terminal: true }
     }
 
     /// Of words.
     pub fn words(name: impl Into<String>) -> Column {
-        Column { name: name.into(), kind: Kind::Words, terminal: true }
+        Column { name: name.into(), kind: ColumnKind::Words, terminal: true }
     }
 
     /// Of drawn estimates.
     pub fn drawn(name: impl Into<String>) -> Column {
-        Column { name: name.into(), kind: Kind::Drawn, terminal: true }
+        Column { name: name.into(), kind: ColumnKind::Drawn, terminal: true }
     }
 }
 
@@ -124,35 +124,35 @@ impl Column {
 
 impl Row {
     /// A row.
-    pub fn new(label: impl Into<Cell>, cells: Vec<Cell>) -> Row {
+    pub fn new(label: impl Into<SheetCell>, cells: Vec<SheetCell>) -> Row {
         Row { label: label.into(), cells }
     }
 }
 
-impl Cell {
+impl SheetCell {
     /// A cell with nothing in it.
-    pub fn none() -> Cell {
-        Cell::Text(String::new())
+    pub fn none() -> SheetCell {
+        SheetCell::Text(String::new())
     }
 
     /// What is in it, in words; an estimate is told by other columns.
     pub fn text(&self) -> &str {
         match self {
-            Cell::Text(text) | Cell::Number(text, _) => text,
-            Cell::Verdict(verdict) => super::write::verdict_word(*verdict),
-            Cell::Effect(_) => "",
+            SheetCell::Text(text) | SheetCell::Number(text, _) => text,
+            SheetCell::Verdict(verdict) => super::write::verdict_word(*verdict),
+            SheetCell::Effect(_) => "",
         }
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
+impl From<String> for SheetCell {
+    fn from(text: String) -> SheetCell {
+        SheetCell::Text(text)
     }
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
+impl From<&str> for SheetCell {
+    fn from(text: &str) -> SheetCell {
+        SheetCell::Text(text.to_owned())
     }
 }

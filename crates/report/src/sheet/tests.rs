@@ -1,6 +1,6 @@
 use super::*;
 use sixmark_model::provenance::{Environment, Tool};
-use sixmark_model::study::result::{FactorResult, Order, SCHEMA, StudyFile, StudyResult};
+use sixmark_model::study::result::{CellOrder, FactorResult, SCHEMA, StudyFile, StudyResult};
 
 /// A study of which no cell was measured.
 pub(crate) fn empty_study() -> StudyResult {
@@ -15,7 +15,7 @@ pub(crate) fn empty_study() -> StudyResult {
         in_lab: false,
         lab: None,
         seed: 1,
-        order: Order::Random,
+        order: CellOrder::Random,
         repetitions: 1,
         started: "2026-01-02T03:04:05.6Z".into(),
         updated: "2026-01-02T03:04:05.6Z".into(),

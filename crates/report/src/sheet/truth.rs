@@ -1,9 +1,9 @@
 //! What the packets say beside the client's clock.
 
-use sixmark_model::truth::{Beside, Counts, FamilyTruth, Truth};
+use sixmark_model::truth::{Beside, FamilyTruth, Truth, TruthCounts};
 use sixmark_units::family::Family;
 
-use super::table::{Cell, Column, Group, Row, Table};
+use super::table::{Column, Group, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 type Phase = (&'static str, fn(&FamilyTruth) -> &Beside);
@@ -15,9 +15,9 @@ const PHASES: [Phase; 4] = [
     ("service", |of| &of.service),
 ];
 
-type Counted = (&'static str, fn(&FamilyTruth) -> &Counts);
+type CountedTruth = (&'static str, fn(&FamilyTruth) -> &TruthCounts);
 
-const COUNTED: [Counted; 2] =
+const COUNTED: [CountedTruth; 2] =
     [("connections", |of| &of.connections), ("exchanges", |of| &of.exchanges)];
 
 /// Medians by the packets, how much longer the client's were, and how many are in both views.
@@ -54,7 +54,7 @@ fn times((name, of): &Phase, used: &[(Family, &FamilyTruth)]) -> Vec<Row> {
     }
     let row = |end: &str, figure: fn(&Beside) -> Option<f64>, write: fn(f64) -> String| {
         let cell = |beside: &&Beside| {
-            figure(beside).map_or_else(Cell::none, |us| Cell::Number(write(us), us))
+            figure(beside).map_or_else(SheetCell::none, |us| SheetCell::Number(write(us), us))
         };
         Row::new(format!("{name}{end}"), all.iter().map(cell).collect())
     };
@@ -64,11 +64,11 @@ fn times((name, of): &Phase, used: &[(Family, &FamilyTruth)]) -> Vec<Row> {
     ]
 }
 
-fn matched((name, of): &Counted, used: &[(Family, &FamilyTruth)]) -> Row {
+fn matched((name, of): &CountedTruth, used: &[(Family, &FamilyTruth)]) -> Row {
     let cell = |(_, family): &(Family, &FamilyTruth)| {
-        let Counts { client, matched, .. } = *of(family);
+        let TruthCounts { client, matched, .. } = *of(family);
         let words = format!("{} of {}", write::count(matched), write::count(client));
-        Cell::Number(words, matched as f64)
+        SheetCell::Number(words, matched as f64)
     };
     Row::new(*name, used.iter().map(cell).collect())
 }

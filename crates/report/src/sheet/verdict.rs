@@ -5,14 +5,14 @@ use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timing::Summary;
 
 use super::side::{Sides, shown};
-use super::{Headline, write};
+use super::{SheetHeadline, write};
 
 /// Said of figures that the generator may have set.
 pub(super) const SATURATED: &str =
     "The generator was saturated: the figures may be sixmark’s limit, not the server’s.";
 
 /// What a run says: the medians, and that they are no verdict.
-pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> Headline {
+pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline {
     let p50 = |summary: &Summary| summary.p50.map(write::time);
     let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
     let sentence = match (sides.all.as_slice(), medians.as_slice()) {
@@ -28,7 +28,7 @@ pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> Headline {
         }
         _ => alone(sides, &medians),
     };
-    Headline { verdict: None, sentence, notes }
+    SheetHeadline { verdict: None, sentence, notes }
 }
 
 /// What can be said where not both sides have a median.
@@ -44,27 +44,27 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
 }
 
 /// What a comparison says of its primary metric.
-pub(super) fn of(comparison: &Comparison) -> Headline {
+pub(super) fn of(comparison: &Comparison) -> SheetHeadline {
     if let Some(said) = comparison.not_same() {
         return unlike(said, others(comparison));
     }
     let Some(primary) = comparison.metrics.first() else {
         let sentence = "Can’t tell: there is no metric that both sides have.".to_owned();
-        return Headline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
+        return SheetHeadline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
     };
     let mut notes = vec!["One side at a time, in turns.".to_owned()];
     notes.extend(others(comparison));
     let sentence = sentence(comparison, primary);
-    Headline { verdict: Some(primary.verdict), sentence, notes }
+    SheetHeadline { verdict: Some(primary.verdict), sentence, notes }
 }
 
 /// Said of sides that don't give the same.
-pub(super) fn unlike(said: &str, others: Vec<String>) -> Headline {
+pub(super) fn unlike(said: &str, others: Vec<String>) -> SheetHeadline {
     let mut notes = vec![
         "The sides don’t give the same, so that their speeds say nothing about each other.".into(),
     ];
     notes.extend(others);
-    Headline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
+    SheetHeadline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
 }
 
 fn sentence(comparison: &Comparison, of: &Compared) -> String {
@@ -206,7 +206,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::comparison::{Kind, Method};
+    use sixmark_model::comparison::{ComparisonKind, EffectMethod};
     use sixmark_model::timed_phase::TimePoint;
     use sixmark_model::timed_phase::TimedPhase;
 
@@ -216,7 +216,7 @@ mod tests {
             metric,
             a: Some(1.0),
             b: Some(2.0),
-            method: Method::Blocks,
+            method: EffectMethod::Blocks,
             ratio: Some(Estimate { value, low, high }),
             difference: None,
             p: None,
@@ -230,7 +230,7 @@ mod tests {
             header_corrected: None,
         };
         let comparison = Comparison {
-            kind: Kind::Isolated,
+            kind: ComparisonKind::Isolated,
             a: "ipv6".into(),
             b: "ipv4".into(),
             settings: Settings::usual(1),

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use sixmark_model::watch::{Watched, WatchedFamily};
 use sixmark_units::family::Family;
 
-use super::table::{Cell, Column, Group, Row, Table};
+use super::table::{Column, Group, Row, SheetCell, Table};
 use super::{Block, Part, Tile, write};
 
 /// A figure of one family, and how it is written.
-type Figure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);
+type WatchedFigure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);
 
-const TIMES: [Figure; 11] = [
+const TIMES: [WatchedFigure; 11] = [
     ("answered, median", |of| of.answered_us.p50, write::time),
     ("established, median", |of| of.established_us.p50, write::time),
     ("established, 99 %", |of| of.established_us.p99, write::time),
@@ -25,7 +25,7 @@ const TIMES: [Figure; 11] = [
     ("round trip to the server, 99 %", |of| of.round_trips.server_us.p99, write::time),
 ];
 
-const COUNTS: [Figure; 16] = [
+const COUNTS: [WatchedFigure; 16] = [
     ("connections", |of| Some(of.connections as f64), whole),
     ("begun before the capture", |of| Some(of.begun_before as f64), whole),
     ("exchanges read", |of| Some(of.exchanges as f64), whole),
@@ -45,7 +45,7 @@ const COUNTS: [Figure; 16] = [
 ];
 
 /// What is looked for where no exchange can be seen.
-const TILES: [Figure; 4] = [
+const TILES: [WatchedFigure; 4] = [
     ("Connections", |of| Some(of.connections as f64), whole),
     ("Median time to connect", |of| of.established_us.p50, write::time),
     ("Median TLS handshake", |of| of.handshake_us.p50, write::time),
@@ -82,7 +82,7 @@ pub(super) fn sentence(watched: &Watched) -> String {
 
 /// The few that most people look for where no exchange can be seen.
 pub(super) fn tiles(watched: &Watched) -> Vec<Tile> {
-    let tile = |(label, of, written): Figure| {
+    let tile = |(label, of, written): WatchedFigure| {
         let side = |(family, seen): (Family, &WatchedFamily)| {
             let value = of(seen).map_or("none".to_owned(), written);
             (usize::from(family == Family::Ipv4), family.to_string(), value)
@@ -101,12 +101,12 @@ pub(super) fn part(watched: &Watched) -> Option<Part> {
 
 fn figures(watched: &Watched) -> Block {
     let used: Vec<(Family, &WatchedFamily)> = watched.families.iter().collect();
-    let rows = |figures: &[Figure]| -> Vec<Row> {
+    let rows = |figures: &[WatchedFigure]| -> Vec<Row> {
         figures.iter().filter_map(|figure| row(figure, &used)).collect()
     };
     let named = |of: fn(&WatchedFamily) -> &std::collections::BTreeMap<String, u64>| -> Vec<Row> {
         let names: BTreeSet<&String> = used.iter().flat_map(|(_, side)| of(side).keys()).collect();
-        let cell = |count: u64| Cell::Number(write::count(count), count as f64);
+        let cell = |count: u64| SheetCell::Number(write::count(count), count as f64);
         let row = |name: &String| {
             let number = |side: &WatchedFamily| of(side).get(name).copied().unwrap_or(0);
             Row::new(name.clone(), used.iter().map(|(_, side)| cell(number(side))).collect())
@@ -130,24 +130,24 @@ fn figures(watched: &Watched) -> Block {
 }
 
 /// None where no family has it.
-fn row((label, of, written): &Figure, used: &[(Family, &WatchedFamily)]) -> Option<Row> {
+fn row((label, of, written): &WatchedFigure, used: &[(Family, &WatchedFamily)]) -> Option<Row> {
     let values: Vec<Option<f64>> = used.iter().map(|(_, side)| of(side)).collect();
     let cell = |value: &Option<f64>| {
-        value.map_or_else(Cell::none, |value| Cell::Number(written(value), value))
+        value.map_or_else(SheetCell::none, |value| SheetCell::Number(written(value), value))
     };
     let some = values.iter().any(Option::is_some);
     some.then(|| Row::new(*label, values.iter().map(cell).collect()))
 }
 
 fn sources(watched: &Watched) -> Block {
-    let row = |source: &sixmark_model::watch::Source| {
-        let number = |count: u64| Cell::Number(write::count(count), count as f64);
+    let row = |source: &sixmark_model::watch::PacketSource| {
+        let number = |count: u64| SheetCell::Number(write::count(count), count as f64);
         let whole = if source.whole { "" } else { "cut short" };
         let cells = vec![
             source.kind.as_str().into(),
             source.link.as_str().into(),
             number(source.packets),
-            source.dropped.map_or_else(Cell::none, number),
+            source.dropped.map_or_else(SheetCell::none, number),
             whole.into(),
         ];
         Row::new(source.name.clone(), cells)
@@ -161,9 +161,10 @@ fn sources(watched: &Watched) -> Block {
 
 fn servers(watched: &Watched) -> Option<Block> {
     let row = |server: &sixmark_model::watch::WatchedServer| {
-        let time =
-            |us: Option<f64>| us.map_or_else(Cell::none, |us| Cell::Number(write::time(us), us));
-        let number = |count: u64| Cell::Number(write::count(count), count as f64);
+        let time = |us: Option<f64>| {
+            us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::time(us), us))
+        };
+        let number = |count: u64| SheetCell::Number(write::count(count), count as f64);
         let cells = vec![
             number(server.figures.connections),
             number(server.figures.exchanges),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::tls::{CertificateCount, TlsResult};
 use sixmark_units::family::Family;
@@ -13,7 +13,7 @@ const WIDTH: usize = 80;
 const DIGITS: usize = 8;
 
 /// One line where the families used agree, else one for each; none where no handshake finished.
-pub(super) fn lines(sides: [Option<&FamilyResult>; 2], version: Version) -> String {
+pub(super) fn lines(sides: [Option<&FamilyResult>; 2], version: HttpVersion) -> String {
     let of = |side: &FamilyResult| parts(side.tls.as_ref(), version);
     let used = Family::BOTH.into_iter().zip(sides);
     let all: Vec<_> = used.filter_map(|(family, side)| Some((family, of(side?)))).collect();
@@ -24,7 +24,7 @@ pub(super) fn lines(sides: [Option<&FamilyResult>; 2], version: Version) -> Stri
 }
 
 /// Version, cipher, group, a protocol that is not the usual one, certificate.
-fn parts(tls: Option<&TlsResult>, version: Version) -> Vec<String> {
+fn parts(tls: Option<&TlsResult>, version: HttpVersion) -> Vec<String> {
     let Some(tls) = tls.filter(|tls| !tls.versions.is_empty()) else { return Vec::new() };
     let named = [&tls.versions, &tls.ciphers, &tls.groups].map(commonest);
     let usual = tls.alpn.keys().all(|alpn| alpn == version.alpn());

@@ -18,10 +18,10 @@ const HANDSHAKES: [Figure<FamilyResult>; 3] = [
 ];
 
 /// A kind of handshakes: the labels of its mean and median, and where its times are.
-type Kind = (&'static str, &'static str, fn(&TlsResult) -> &Summary);
+type HandshakeKind = (&'static str, &'static str, fn(&TlsResult) -> &Summary);
 
 /// Each label stands alone.
-const KINDS: [Kind; 2] = [
+const KINDS: [HandshakeKind; 2] = [
     ("tls full mean", "tls full p50", |tls| &tls.full_us),
     ("tls resumed mean", "tls resumed p50", |tls| &tls.resumed_us),
 ];
@@ -52,7 +52,7 @@ impl Columns<'_> {
         }
     }
 
-    fn kind_of_handshake(&self, text: &mut String, (mean, p50, of): Kind) {
+    fn kind_of_handshake(&self, text: &mut String, (mean, p50, of): HandshakeKind) {
         for (label, figure) in [(mean, (|s| s.mean) as fn(&Summary) -> _), (p50, |s| s.p50)] {
             let figure = |f: &FamilyResult| f.tls.as_ref().map(of).and_then(figure);
             self.row(text, label, figure, duration_us);

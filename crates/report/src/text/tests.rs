@@ -1,13 +1,13 @@
 use super::*;
 use sixmark_model::family_result::{AddressResult, FailureCount};
-use sixmark_model::outcome::{Failure, Phase};
-use sixmark_model::plan::tls::Tls;
+use sixmark_model::outcome::{Failure, FailurePhase};
+use sixmark_model::plan::tls::PlanTls;
 use sixmark_model::result::family_result;
 use sixmark_model::tally::FamilyTally;
 use sixmark_model::tls::{Certificate, Facts};
 
 fn figures(tally: &FamilyTally) -> FamilyResult {
-    let plan = Tls { alpn: vec!["http/1.1".into()], ..Tls::default() };
+    let plan = PlanTls { alpn: vec!["http/1.1".into()], ..PlanTls::default() };
     let tls = Some(tally.tls.result(&plan));
     let quic = Some(tally.quic.result());
     FamilyResult { tls, quic, ..family_result(tally, Vec::new(), 1.0, false) }
@@ -18,7 +18,7 @@ fn shown(tallies: &[FamilyTally; 2], show: fn(&Columns<'_>, &mut String)) -> Str
     let figures = tallies.each_ref().map(figures);
     let sides = figures.each_ref().map(Some);
     let mut text = String::new();
-    let (hidden, version) = ([false; 2], Version::Http1);
+    let (hidden, version) = ([false; 2], HttpVersion::Http1);
     show(&Columns { sides, hidden, version, clocks: None }, &mut text);
     text
 }
@@ -65,7 +65,7 @@ fn a_row_that_is_there_by_itself_says_what_it_is_of() {
     assert_eq!(text.lines().count(), 1, "{text}");
     assert_eq!(row(&text, "handshakes failed"), Some(vec!["1", "1"]));
     let [mut v6, v4] = [FamilyTally::default(), FamilyTally::default()];
-    v6.quic.record(&sixmark_model::quic::Ending { retried: true, ..Default::default() });
+    v6.quic.record(&sixmark_model::quic::QuicEnding { retried: true, ..Default::default() });
     let text = shown(&[v6, v4], |c, text| c.quic(text));
     assert_eq!(row(&text, "quic retried"), Some(vec!["1", "0"]));
 }
@@ -88,7 +88,7 @@ fn handshakes(all: &[Facts]) -> FamilyTally {
     tally
 }
 
-fn agreed_on(all: [&[Facts]; 2], version: Version) -> String {
+fn agreed_on(all: [&[Facts]; 2], version: HttpVersion) -> String {
     let figures = all.map(|facts| figures(&handshakes(facts)));
     agreed::lines(figures.each_ref().map(Some), version)
 }
@@ -96,8 +96,8 @@ fn agreed_on(all: [&[Facts]; 2], version: Version) -> String {
 #[test]
 fn what_tls_agreed_on_is_said_once_where_both_families_agree() {
     let line = "TLSv1.3, TLS_AES_256_GCM_SHA384, X25519MLKEM768, cert abababab to 1970-01-01\n";
-    assert_eq!(agreed_on([&[FULL], &[FULL, FULL]], Version::Http1), line);
-    assert_eq!(agreed_on([&[], &[]], Version::Http1), "");
+    assert_eq!(agreed_on([&[FULL], &[FULL, FULL]], HttpVersion::Http1), line);
+    assert_eq!(agreed_on([&[], &[]], HttpVersion::Http1), "");
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn what_tls_agreed_on_is_said_of_each_family_where_they_differ() {
                     ALPN http/1.1 and 1 more, cert abababab to 1970-01-01\n\
                     IPv4: TLSv1.2, TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, ALPN none,\n  \
                     cert abababab to 1970-01-01\n";
-    assert_eq!(agreed_on([&[FULL, FULL, old], &[old]], Version::Http1), expected);
-    let usual = agreed_on([&[FULL], &[]], Version::Http2);
+    assert_eq!(agreed_on([&[FULL, FULL, old], &[old]], HttpVersion::Http1), expected);
+    let usual = agreed_on([&[FULL], &[]], HttpVersion::Http2);
     assert!(usual.starts_with("IPv6: TLSv1.3, ") && usual.contains("ALPN http/1.1,"), "{usual}");
     assert!(!usual.contains("IPv4"), "{usual}");
 }
@@ -133,7 +133,7 @@ fn full_and_resumed_handshakes_have_times_of_their_own_where_there_are_both() {
 
 #[test]
 fn addresses_that_failed_have_a_line_each_the_first_of_them() {
-    let refused = Failure::new(Outcome::Refused, Phase::Connect);
+    let refused = Failure::new(Outcome::Refused, FailurePhase::Connect);
     let address = |number: u16, failed| AddressResult {
         address: ([127, 0, 0, 1], number).into(),
         url: String::new(),
@@ -148,7 +148,7 @@ fn addresses_that_failed_have_a_line_each_the_first_of_them() {
     let columns = Columns {
         sides: [None, Some(&v4)],
         hidden: [false; 2],
-        version: Version::Http1,
+        version: HttpVersion::Http1,
         clocks: None,
     };
     let mut text = String::new();
@@ -162,7 +162,8 @@ fn addresses_that_failed_have_a_line_each_the_first_of_them() {
 fn segments_that_the_peer_had_already_have_a_row_where_there_are_any() {
     let again = |duplicates| {
         let mut tally = FamilyTally::default();
-        let path = sixmark_model::tcp::Path { retransmitted: 5, duplicates, ..Default::default() };
+        let path =
+            sixmark_model::tcp::TcpSample { retransmitted: 5, duplicates, ..Default::default() };
         tally.tcp.record(&path);
         shown(&[tally.clone(), tally], |c, text| c.tcp(text))
     };
@@ -174,7 +175,7 @@ fn segments_that_the_peer_had_already_have_a_row_where_there_are_any() {
 #[test]
 fn failures_tell_the_name_of_their_code() {
     let mut tally = FamilyTally::default();
-    let failure = Failure { code: Some(120), ..Failure::new(Outcome::Tls, Phase::Tls) };
+    let failure = Failure { code: Some(120), ..Failure::new(Outcome::Tls, FailurePhase::Tls) };
     tally.failures.add(failure, 3);
     let text = shown(&[tally, FamilyTally::default()], |c, text| c.failures(text));
     assert_eq!(text, "IPv6: 3 TLS in tls, alert 120 no_application_protocol\n");

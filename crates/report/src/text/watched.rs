@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use sixmark_model::watch::{Source, Watched, WatchedFamily};
+use sixmark_model::watch::{PacketSource, Watched, WatchedFamily};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, count, duration_us};
 
@@ -64,7 +64,7 @@ pub(super) fn head(watched: &Watched) -> String {
     text
 }
 
-fn from(source: &Source) -> String {
+fn from(source: &PacketSource) -> String {
     let dropped = match source.dropped {
         Some(0) => ", none dropped".to_owned(),
         Some(dropped) => format!(", {} DROPPED", count(dropped)),

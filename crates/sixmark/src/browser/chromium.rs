@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_model::study::client::Load;
+use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 
-use super::talk::{Said, Talk, Way, left, text};
+use super::talk::{BrowserSession, Said, Way, left, text};
 use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
 use sixmark_machine::program::{find, plain_command};
 
@@ -24,7 +24,7 @@ const STDERR: &str = "stderr";
 
 /// A running Chromium.
 pub(super) struct Chromium {
-    talk: Talk<Pipes>,
+    talk: BrowserSession<Pipes>,
     /// The page that is open, with all that is its own.
     context: Option<String>,
     said: PathBuf,
@@ -71,7 +71,7 @@ impl Chromium {
         let running = Running::start(&mut command).map_err(unable)?;
         // Ours of its ends go with the command, so that its end can be seen.
         drop(command);
-        let talk = Talk::new(Pipes::new(to, from)?);
+        let talk = BrowserSession::new(Pipes::new(to, from)?);
         let mut chromium = Chromium { talk, context: None, said, confinement, running };
         let version = chromium.talk.call("Browser.getVersion", json!({}));
         version.map_err(|why| format!("{why}{}", last_line(&chromium.said)))?;
@@ -124,13 +124,13 @@ impl Browser for Chromium {
         self.talk.call("Network.setCacheDisabled", json!({"cacheDisabled": true})).map(drop)
     }
 
-    fn fetch(&mut self, url: &str, timeout: Duration) -> Result<Load, String> {
+    fn fetch(&mut self, url: &str, timeout: Duration) -> Result<PageLoad, String> {
         self.talk.forget();
         let began = Instant::now();
         let mut until = began + timeout + PATIENCE;
         let code = json!({"expression": script(url, timeout), "awaitPromise": true, "returnByValue": true});
         let number = self.talk.send("Runtime.evaluate", code)?;
-        let (mut content, mut account) = (None, Account::default());
+        let (mut content, mut account) = (None, ChromiumEvents::default());
         while content.is_none() || !account.is_over() {
             match self.talk.listen(until)? {
                 Some(Said::Returned(id, result)) if id == number => {
@@ -187,14 +187,14 @@ fn blames_sandbox(said: &str) -> bool {
 
 /// What its events say of a load.
 #[derive(Debug, Default)]
-struct Account {
+struct ChromiumEvents {
     id: Option<String>,
     response: Value,
     finished: Value,
     error: Option<String>,
 }
 
-impl Account {
+impl ChromiumEvents {
     fn take(&mut self, event: &Value) {
         let params = &event["params"];
         let ours = params["requestId"].as_str().is_some_and(|id| self.id.as_deref() == Some(id));
@@ -216,7 +216,7 @@ impl Account {
     }
 
     /// Its times: `requestTime` in seconds, the others in milliseconds after that, -1 where there is none.
-    fn load(&self, content_bytes: u64) -> Result<Load, String> {
+    fn load(&self, content_bytes: u64) -> Result<PageLoad, String> {
         let (response, timing) = (&self.response, &self.response["timing"]);
         let number = |value: &Value, name: &str| {
             value[name].as_f64().ok_or_else(|| format!("it says nothing of {name}"))
@@ -227,7 +227,7 @@ impl Account {
             (number(&self.finished, "timestamp")? - number(timing, "requestTime")?) * 1e3;
         let first_ms = number(timing, "receiveHeadersEnd")?;
         let begun = if ms("sslStart").is_some() { "sslStart" } else { "connectEnd" };
-        Ok(Load {
+        Ok(PageLoad {
             error: None,
             status: number(response, "status")? as u16,
             protocol: text(response, "protocol")?,

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_model::study::client::Load;
+use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 use tungstenite::{Message, WebSocket};
 
-use super::talk::{Said, Talk, Way, left, text};
+use super::talk::{BrowserSession, Said, Way, left, text};
 use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
 use sixmark_machine::program::{find, plain_command};
 
@@ -58,7 +58,7 @@ const SETTINGS: [(&str, &str); 32] = [
 
 /// A running Firefox.
 pub(super) struct Firefox {
-    talk: Talk<Socket>,
+    talk: BrowserSession<Socket>,
     /// The page that is open, and what has connections, cache and cookies of its own with it.
     page: String,
     container: Option<String>,
@@ -89,7 +89,7 @@ impl Firefox {
         command.stderr(File::create(&said).map_err(unable)?);
         let mut running = Running::start(&mut command).map_err(unable)?;
         let address = listens(&mut running, &said)?;
-        let mut talk = Talk::new(Socket::open(address)?);
+        let mut talk = BrowserSession::new(Socket::open(address)?);
         let wanted = json!({"alwaysMatch": {"acceptInsecureCerts": insecure}});
         talk.call("session.new", json!({"capabilities": wanted}))?;
         let events =
@@ -156,14 +156,14 @@ impl Browser for Firefox {
         self.make_up(url)
     }
 
-    fn fetch(&mut self, url: &str, timeout: Duration) -> Result<Load, String> {
+    fn fetch(&mut self, url: &str, timeout: Duration) -> Result<PageLoad, String> {
         self.talk.forget();
         let began = Instant::now();
         let mut until = began + timeout + PATIENCE;
         let code = json!({"expression": script(url, timeout), "target": {"context": self.page},
             "awaitPromise": true});
         let number = self.talk.send("script.evaluate", code)?;
-        let (mut content, mut account) = (None, Account::default());
+        let (mut content, mut account) = (None, FirefoxEvents::default());
         while content.is_none() || account.end.is_null() {
             match self.talk.listen(until)? {
                 Some(Said::Returned(id, result)) if id == number => {
@@ -216,13 +216,13 @@ impl Browser for Firefox {
 
 /// What events say of a load.
 #[derive(Debug, Default)]
-struct Account {
+struct FirefoxEvents {
     id: Option<String>,
     /// How it ended.
     end: Value,
 }
 
-impl Account {
+impl FirefoxEvents {
     fn take(&mut self, event: &Value) {
         let params = &event["params"];
         let id = params["request"]["request"].as_str();
@@ -240,7 +240,7 @@ impl Account {
 }
 
 /// Its times: milliseconds of one clock, 0 where there is none.
-fn load(account: &Value, content_bytes: u64) -> Result<Load, String> {
+fn load(account: &Value, content_bytes: u64) -> Result<PageLoad, String> {
     let (response, timings) = (&account["response"], &account["request"]["timings"]);
     let number = |value: &Value, name: &str| {
         value[name].as_f64().ok_or_else(|| format!("it says nothing of {name}"))
@@ -251,7 +251,7 @@ fn load(account: &Value, content_bytes: u64) -> Result<Load, String> {
     // Where it used a connection again, there is nothing before the request.
     let reused = ms("connectStart").is_none();
     let from = if reused { "requestStart" } else { "fetchStart" };
-    Ok(Load {
+    Ok(PageLoad {
         error: None,
         status: number(response, "status")? as u16,
         protocol: text(response, "protocol")?,

@@ -38,7 +38,7 @@ struct Order {
 }
 
 /// Two jobs of the same name and care for certificates can share a browser.
-type Own = BTreeMap<(&'static str, bool), Box<dyn Browser>>;
+type BrowserKey = BTreeMap<(&'static str, bool), Box<dyn Browser>>;
 
 impl Browsers {
     /// Has a browser do a job, with `words` as its arguments, in the calling thread's network
@@ -104,7 +104,7 @@ fn hand() -> Result<Hand, String> {
 }
 
 fn work(orders: &Receiver<Order>) {
-    let mut own = Own::new();
+    let mut own = BrowserKey::new();
     while let Ok(order) = orders.recv() {
         let done = one(&mut own, &order);
         // Whoever asked may have gone.
@@ -112,7 +112,7 @@ fn work(orders: &Receiver<Order>) {
     }
 }
 
-fn one(own: &mut Own, order: &Order) -> Result<Option<Loads>, String> {
+fn one(own: &mut BrowserKey, order: &Order) -> Result<Option<Loads>, String> {
     let Order { client, words, job, folder, stop, .. } = order;
     let key = (client.name(), job.insecure);
     let profile = folder.join(format!("{}-{}", client.name(), own.len()));

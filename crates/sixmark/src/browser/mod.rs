@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_model::study::client::{Client, Job, Load};
+use sixmark_model::study::client::{Client, Job, PageLoad};
 
 use confinement::Confinement;
 pub(crate) use hand::Browsers;
@@ -37,7 +37,7 @@ trait Browser {
     fn open(&mut self, url: &str) -> Result<(), String>;
 
     /// Fetches the URL from that page.
-    fn fetch(&mut self, url: &str, timeout: Duration) -> Result<Load, String>;
+    fn fetch(&mut self, url: &str, timeout: Duration) -> Result<PageLoad, String>;
 
     /// Closes the page.
     fn close(&mut self) -> Result<(), String>;
@@ -55,7 +55,7 @@ trait Browser {
 /// What loads came to.
 pub(crate) struct Loads {
     /// In their order.
-    pub(crate) loads: Vec<Load>,
+    pub(crate) loads: Vec<PageLoad>,
     /// From the first one's beginning to the last one's end, in seconds.
     pub(crate) wall_s: f64,
     /// Processor time of the browser in that time, in seconds.
@@ -124,9 +124,9 @@ fn told(text: &str) -> Result<u64, String> {
 }
 
 /// A load of which nothing is known but why it failed and how long that took.
-fn failed(error: &str, took: Duration) -> Load {
+fn failed(error: &str, took: Duration) -> PageLoad {
     let response_us = took.as_secs_f64() * 1e6;
-    Load { error: Some(error.to_owned()), response_us, ..Load::default() }
+    PageLoad { error: Some(error.to_owned()), response_us, ..PageLoad::default() }
 }
 
 /// The head that goes with the page.

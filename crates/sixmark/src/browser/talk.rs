@@ -20,7 +20,7 @@ pub(super) trait Way {
 
 /// A talk with a browser.
 #[derive(Debug)]
-pub(super) struct Talk<W> {
+pub(super) struct BrowserSession<W> {
     way: W,
     last: u64,
     events: VecDeque<Value>,
@@ -28,9 +28,9 @@ pub(super) struct Talk<W> {
     session: Option<String>,
 }
 
-impl<W: Way> Talk<W> {
-    pub(super) fn new(way: W) -> Talk<W> {
-        Talk { way, last: 0, events: VecDeque::new(), session: None }
+impl<W: Way> BrowserSession<W> {
+    pub(super) fn new(way: W) -> BrowserSession<W> {
+        BrowserSession { way, last: 0, events: VecDeque::new(), session: None }
     }
 
     /// To whom commands go from now on.

@@ -19,7 +19,7 @@ use sixmark_wire::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
 use sixmark_machine::Error;
 use sixmark_machine::threads::no_thread;
 use taker::Taker;
-use writer::Writer;
+use writer::CaptureWriter;
 
 /// So many bytes of each packet hold its headers, all options among them, and the beginning of a
 /// request.
@@ -27,7 +27,7 @@ const SNAP: u32 = 192;
 
 /// What is to be captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct CaptureSettings {
     /// On which interface.
     pub interface: String,
     /// The ports of servers to which connections are followed.
@@ -39,7 +39,7 @@ pub struct Settings {
 /// A capture that has begun. Dropped, it ends at once and tells nothing.
 #[derive(Debug)]
 pub struct Capture<S = Transfers> {
-    thread: JoinHandle<Result<Found<S>, Error>>,
+    thread: JoinHandle<Result<CaptureResult<S>, Error>>,
     stop: Sender<Duration>,
     /// Closed, it wakes the thread.
     wake: PipeWriter,
@@ -62,7 +62,7 @@ pub struct Captured {
 
 /// What came of a capture that told `S` of all it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found<S> {
+pub(crate) struct CaptureResult<S> {
     pub(crate) sink: S,
     /// As in [`Captured`].
     pub(crate) packets: u64,
@@ -76,7 +76,7 @@ impl Capture {
     ///
     /// # Errors
     /// The interface can't be captured on, or the file can't be written.
-    pub fn start(namespace: &NetNs, settings: Settings) -> Result<Capture, Error> {
+    pub fn start(namespace: &NetNs, settings: CaptureSettings) -> Result<Capture, Error> {
         Capture::telling(namespace, settings, SNAP, Transfers::default())
     }
 
@@ -86,7 +86,7 @@ impl Capture {
     /// # Errors
     /// The interface went down or away, or the file could not be written.
     pub fn stop(self, patience: Duration) -> Result<Captured, Error> {
-        let Found { sink, packets, dropped, counts, settled } = self.end(patience)?;
+        let CaptureResult { sink, packets, dropped, counts, settled } = self.end(patience)?;
         Ok(Captured { transfers: sink.finish(dropped), packets, dropped, counts, settled })
     }
 }
@@ -95,12 +95,13 @@ impl<S: Sink + Send + 'static> Capture<S> {
     /// As [`Capture::start`], telling `sink` of what is found in the first `snap` bytes of packets.
     pub(crate) fn telling(
         namespace: &NetNs,
-        settings: Settings,
+        settings: CaptureSettings,
         snap: u32,
         sink: S,
     ) -> Result<Capture<S>, Error> {
-        let Settings { interface, ports, file } = settings;
-        let writer = file.map(|path| Writer::create(path, snap, Link::Ethernet)).transpose()?;
+        let CaptureSettings { interface, ports, file } = settings;
+        let writer =
+            file.map(|path| CaptureWriter::create(path, snap, Link::Ethernet)).transpose()?;
         let taken = packets::PacketRingSettings { snap, ..packets::PacketRingSettings::default() };
         let ring = namespace.within(|| PacketRing::open(&interface, &taken));
         let ring = ring.map_err(|error| unable(&interface, &error))?;
@@ -120,7 +121,7 @@ impl<S: Sink + Send + 'static> Capture<S> {
     }
 
     /// As [`Capture::stop`].
-    pub(crate) fn end(self, patience: Duration) -> Result<Found<S>, Error> {
+    pub(crate) fn end(self, patience: Duration) -> Result<CaptureResult<S>, Error> {
         // A thread that has ended with an error tells it below.
         let _ = self.stop.send(patience);
         drop(self.wake);

@@ -9,8 +9,8 @@ use sixmark_wire::Span;
 use sixmark_wire::flow::{Follower, Sink};
 
 use super::taker::Taker;
-use super::writer::Writer;
-use super::{Found, unable};
+use super::writer::CaptureWriter;
+use super::{CaptureResult, unable};
 use sixmark_machine::Error;
 
 /// The longest wait for packets when nobody has to be listened to.
@@ -25,11 +25,15 @@ const BROKEN: Duration = Duration::from_secs(30);
 pub(super) struct Watch<S> {
     taker: Taker,
     follower: Follower<S>,
-    writer: Option<Writer>,
+    writer: Option<CaptureWriter>,
 }
 
 impl<S: Sink> Watch<S> {
-    pub(super) fn new(taker: Taker, follower: Follower<S>, writer: Option<Writer>) -> Watch<S> {
+    pub(super) fn new(
+        taker: Taker,
+        follower: Follower<S>,
+        writer: Option<CaptureWriter>,
+    ) -> Watch<S> {
         Watch { taker, follower, writer }
     }
 
@@ -38,7 +42,7 @@ impl<S: Sink> Watch<S> {
         mut self,
         wake: &PipeReader,
         stopped: &Receiver<Duration>,
-    ) -> Result<Found<S>, Error> {
+    ) -> Result<CaptureResult<S>, Error> {
         let patience = loop {
             self.look()?;
             match stopped.try_recv() {
@@ -85,11 +89,11 @@ impl<S: Sink> Watch<S> {
         Ok(())
     }
 
-    fn finish(mut self, settled: bool) -> Result<Found<S>, Error> {
+    fn finish(mut self, settled: bool) -> Result<CaptureResult<S>, Error> {
         self.taker.count()?;
-        self.writer.map_or(Ok(()), Writer::finish)?;
+        self.writer.map_or(Ok(()), CaptureWriter::finish)?;
         let (packets, dropped) = (self.taker.packets(), self.taker.dropped());
         let (sink, counts) = self.follower.finish();
-        Ok(Found { sink, packets, dropped, counts, settled })
+        Ok(CaptureResult { sink, packets, dropped, counts, settled })
     }
 }

@@ -16,17 +16,17 @@ const FULL: usize = 1 << 18;
 
 /// A file that is being written.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct CaptureWriter {
     path: PathBuf,
     file: File,
     collected: Vec<u8>,
 }
 
-impl Writer {
+impl CaptureWriter {
     /// A file for packets of which `snap` bytes are kept; one that is there is overwritten.
-    pub(crate) fn create(path: PathBuf, snap: u32, link: Link) -> Result<Writer, Error> {
+    pub(crate) fn create(path: PathBuf, snap: u32, link: Link) -> Result<CaptureWriter, Error> {
         let file = output::create(&path).map_err(|error| unable(&path, &error))?;
-        Ok(Writer { path, file, collected: pcap::header(snap, link).to_vec() })
+        Ok(CaptureWriter { path, file, collected: pcap::header(snap, link).to_vec() })
     }
 
     /// Takes a packet.

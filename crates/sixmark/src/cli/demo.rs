@@ -3,7 +3,7 @@
 use clap::Parser as _;
 
 use super::out::print;
-use super::{Cli, Command, run};
+use super::{Cli, SixmarkCommand, run};
 use sixmark_machine::Error;
 use sixmark_origin::{Options, Origin};
 
@@ -27,7 +27,7 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8, Error> {
     let cli = Cli::try_parse_from(&words)
         .map_err(|e| Error::Usage(super::one_line(&e.to_string(), "sixmark demo --help")))?;
     let done = match cli.command {
-        Command::Run(args) => run::main(&args),
+        SixmarkCommand::Run(args) => run::main(&args),
         _ => unreachable!("the words above are those of a run"),
     };
     origin.stop();

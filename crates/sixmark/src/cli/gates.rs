@@ -1,10 +1,10 @@
 //! `--fail-if` and `--junit`: what a pipeline is to stop for.
 
-use sixmark_model::gate::{Gate, Names};
+use sixmark_model::gate::{Gate, GateNames};
 use sixmark_model::gate_result::GateResult;
 use sixmark_report::gates::line;
 
-use super::out::{Place, complain};
+use super::out::{OutputPlace, complain};
 use sixmark_machine::Error;
 
 /// The options.
@@ -18,12 +18,12 @@ pub(super) struct GateArgs {
 
     /// Write what became of --fail-if as JUnit XML
     #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 0)]
-    pub(super) junit: Option<Place>,
+    pub(super) junit: Option<OutputPlace>,
 }
 
 impl GateArgs {
     /// The conditions, checked before anything is sent.
-    pub(super) fn gates(&self, known: &Names) -> Result<Vec<Gate>, Error> {
+    pub(super) fn gates(&self, known: &GateNames) -> Result<Vec<Gate>, Error> {
         let read = |text: &String| {
             let wrong = |wrong| Error::Usage(format!("--fail-if '{text}': {wrong}"));
             Gate::parse(text, known).map_err(wrong)

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use sixmark_model::plan::secrets::redact;
-use sixmark_report::headline::Headline;
+use sixmark_report::headline::ListHeadline;
 
 use super::out::{self, complain};
 use crate::output;
@@ -53,9 +53,9 @@ impl KeepArgs {
 
 impl StoreArgs {
     /// Where that is. A variable that would lead elsewhere and is ignored is said to be.
-    pub(super) fn place(&self) -> Result<store::Place, Error> {
+    pub(super) fn place(&self) -> Result<store::StorePlace, Error> {
         let var = |name: &str| std::env::var_os(name);
-        let place = store::Place::choose(self.store.as_deref(), var)?;
+        let place = store::StorePlace::choose(self.store.as_deref(), var)?;
         if let Some(line) = store::ignored_data_home(&place, var) {
             complain(&format!("warning: {line}"));
         }
@@ -80,13 +80,13 @@ impl Keeper {
     /// did, the load goes on and a line says that nothing will be kept.
     pub(super) fn open(args: &KeepArgs) -> Result<Keeper, Error> {
         let place = args.store.place()?;
-        if args.label.is_some() && matches!(place, store::Place::Nowhere) {
+        if args.label.is_some() && matches!(place, store::StorePlace::Nowhere) {
             let line = "--label names what is kept, and --store (or SIXMARK_STORE) none keeps \
                         nothing; leave one of them out";
             return Err(Error::Usage(line.into()));
         }
         let store = match (Store::open(&place), &place) {
-            (Err(error), store::Place::Usual(_)) => {
+            (Err(error), store::StorePlace::Usual(_)) => {
                 complain(&format!("warning: the result will not be kept: {error}"));
                 None
             }
@@ -103,7 +103,7 @@ impl Keeper {
 
     /// Keeps the document as it is by now, in the place of what was kept of it before. Of what is
     /// not over, the headline has no `ended`.
-    pub(super) fn save(&mut self, headline: &Headline, document: &str) -> Result<(), Error> {
+    pub(super) fn save(&mut self, headline: &ListHeadline, document: &str) -> Result<(), Error> {
         let Some(store) = &mut self.store else { return Ok(()) };
         let label = self.label.as_deref();
         let entry = NewEntry { headline, document, command: &self.command, label };
@@ -119,9 +119,9 @@ impl Keeper {
     /// without one it is an error that says what became of the document.
     pub(super) fn finish(
         &mut self,
-        headline: &Headline,
+        headline: &ListHeadline,
         document: &str,
-        elsewhere: Option<&out::Place>,
+        elsewhere: Option<&out::OutputPlace>,
         quiet: bool,
     ) -> Result<(), Error> {
         match (self.save(headline, document), elsewhere) {
@@ -142,10 +142,10 @@ impl Keeper {
     }
 }
 
-fn is_in(place: &out::Place) -> String {
+fn is_in(place: &out::OutputPlace) -> String {
     match place {
-        out::Place::Standard => "the document went to standard output".to_owned(),
-        out::Place::File(path) => format!("the document is in '{}'", path.display()),
+        out::OutputPlace::Standard => "the document went to standard output".to_owned(),
+        out::OutputPlace::File(path) => format!("the document is in '{}'", path.display()),
     }
 }
 

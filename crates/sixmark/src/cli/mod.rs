@@ -35,11 +35,11 @@ use signals::stop_flag;
 )]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: SixmarkCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum SixmarkCommand {
     /// Load a web server over IPv6 and IPv4 at once and show both side by side
     Run(Box<run::RunArgs>),
     /// Compare two sides, one at a time, in interleaved blocks, and give a verdict
@@ -73,17 +73,17 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return refuse(&error, &arguments),
     };
     let done = match cli.command {
-        Command::Run(args) => run::main(&args),
-        Command::Compare(args) => compare::main(&args),
-        Command::History(args) => history::main(args),
-        Command::Report(args) => report::main(&args),
-        Command::Origin(args) => origin::main(&args),
-        Command::Study(args) => study::main(args),
-        Command::Lab(args) => lab::main(args),
-        Command::Traffic(args) => traffic::main(&args),
-        Command::Watch(args) => watch::main(&args),
-        Command::Vitals(args) => vitals::main(&args),
-        Command::Demo(args) => demo::main(&args),
+        SixmarkCommand::Run(args) => run::main(&args),
+        SixmarkCommand::Compare(args) => compare::main(&args),
+        SixmarkCommand::History(args) => history::main(args),
+        SixmarkCommand::Report(args) => report::main(&args),
+        SixmarkCommand::Origin(args) => origin::main(&args),
+        SixmarkCommand::Study(args) => study::main(args),
+        SixmarkCommand::Lab(args) => lab::main(args),
+        SixmarkCommand::Traffic(args) => traffic::main(&args),
+        SixmarkCommand::Watch(args) => watch::main(&args),
+        SixmarkCommand::Vitals(args) => vitals::main(&args),
+        SixmarkCommand::Demo(args) => demo::main(&args),
     };
     match done {
         Ok(status) => ExitCode::from(status),

@@ -84,7 +84,7 @@ pub(super) struct OriginArgs {
 }
 
 /// Whichever origin was asked for.
-enum Any {
+enum AnyOrigin {
     Full(Origin),
     Turbo(Turbo),
     Bare(Bare),
@@ -99,16 +99,16 @@ pub(super) fn main(args: &OriginArgs) -> Result<u8, Error> {
         // A signal cuts the sleep short only in its own thread, so it is kept brief.
         std::thread::sleep(Duration::from_millis(50));
     }
-    if let Any::Bare(bare) = origin {
+    if let AnyOrigin::Bare(bare) = origin {
         print(&bare::last_words(bare, args.json)?)?;
     }
     Ok(0)
 }
 
-impl Any {
+impl AnyOrigin {
     /// True where it has ended by itself.
     fn has_ended(&self) -> bool {
-        matches!(self, Any::Bare(bare) if bare.has_ended())
+        matches!(self, AnyOrigin::Bare(bare) if bare.has_ended())
     }
 }
 
@@ -130,17 +130,17 @@ impl OriginArgs {
     }
 }
 
-fn start(args: &OriginArgs) -> Result<Any, Error> {
+fn start(args: &OriginArgs) -> Result<AnyOrigin, Error> {
     if let Some(options) = args.bare.options(&args.kernels_own())? {
-        return bare::start(&options).map(Any::Bare);
+        return bare::start(&options).map(AnyOrigin::Bare);
     }
     let options = options(args)?;
     // As many connections as the system lets us hold; fewer are no error here.
     let files = sixmark_sys::limit::raise_open_files(MOST).unwrap_or(1024);
     let started = if args.turbo {
-        Turbo::start(&options, files.min(ROOM) as u32).map(Any::Turbo)
+        Turbo::start(&options, files.min(ROOM) as u32).map(AnyOrigin::Turbo)
     } else {
-        Origin::start(options).map(Any::Full)
+        Origin::start(options).map(AnyOrigin::Full)
     };
     started.map_err(|error| Error::Measure(error.to_string()))
 }
@@ -183,11 +183,11 @@ fn write(path: &Path, pem: &str) -> Result<(), Error> {
     std::fs::write(path, pem).map_err(wrong).map_err(Error::Usage)
 }
 
-fn announcement(origin: &Any, json: bool) -> String {
+fn announcement(origin: &AnyOrigin, json: bool) -> String {
     let description = match origin {
-        Any::Full(origin) => origin.describe(),
-        Any::Turbo(turbo) => turbo.describe(),
-        Any::Bare(bare) => bare.describe(),
+        AnyOrigin::Full(origin) => origin.describe(),
+        AnyOrigin::Turbo(turbo) => turbo.describe(),
+        AnyOrigin::Bare(bare) => bare.describe(),
     };
     if json {
         return format!("{description}\n");

@@ -71,44 +71,46 @@ pub(super) fn all<const N: usize>(done: [Result<(), Error>; N]) -> Result<(), Er
 
 /// Where a document goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum OutputPlace {
     /// `-`.
     Standard,
     /// A file, which is replaced whole or not at all.
     File(PathBuf),
 }
 
-impl std::str::FromStr for Place {
+impl std::str::FromStr for OutputPlace {
     type Err = std::convert::Infallible;
 
-    fn from_str(text: &str) -> Result<Place, Self::Err> {
-        Ok(if text == "-" { Place::Standard } else { Place::File(text.into()) })
+    fn from_str(text: &str) -> Result<OutputPlace, Self::Err> {
+        Ok(if text == "-" { OutputPlace::Standard } else { OutputPlace::File(text.into()) })
     }
 }
 
 /// Checks the places of several documents: each can take one of them.
-pub(super) fn check<const N: usize>(places: [&Option<Place>; N]) -> Result<(), Error> {
-    let given: Vec<&Place> = places.into_iter().flatten().collect();
+pub(super) fn check<const N: usize>(places: [&Option<OutputPlace>; N]) -> Result<(), Error> {
+    let given: Vec<&OutputPlace> = places.into_iter().flatten().collect();
     for (at, place) in given.iter().enumerate() {
         if given[..at].iter().any(|other| other.is_same(place)) {
             return Err(Error::Usage(match place {
-                Place::Standard => "two documents can't both have standard output (-); give one \
+                OutputPlace::Standard => {
+                    "two documents can't both have standard output (-); give one \
                                     of them a file"
-                    .into(),
-                Place::File(path) => {
+                        .into()
+                }
+                OutputPlace::File(path) => {
                     let path = path.display();
                     format!("two documents can't both be written to '{path}'; name another file")
                 }
             }));
         }
     }
-    given.into_iter().try_for_each(Place::check)
+    given.into_iter().try_for_each(OutputPlace::check)
 }
 
-impl Place {
+impl OutputPlace {
     /// Fails now rather than after the run where the file can't be written.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let Place::File(path) = self else { return Ok(()) };
+        let OutputPlace::File(path) = self else { return Ok(()) };
         if path.as_os_str().is_empty() {
             return Err(Error::Usage("the name of a file to write is empty; name one".into()));
         }
@@ -125,19 +127,19 @@ impl Place {
             Error::Measure(format!("{what}; {}", output::keep_aside(path, text)))
         };
         match self {
-            Place::Standard => print_document(text)
+            OutputPlace::Standard => print_document(text)
                 .map_err(|error| rescued(error.to_string(), Path::new("standard-output"))),
-            Place::File(path) => output::replace(path, text).map_err(|error| {
+            OutputPlace::File(path) => output::replace(path, text).map_err(|error| {
                 rescued(format!("can't write '{}': {error}", path.display()), path)
             }),
         }
     }
 
     /// True where one would take the other's document. A device or a pipe takes several.
-    fn is_same(&self, other: &Place) -> bool {
+    fn is_same(&self, other: &OutputPlace) -> bool {
         match (self, other) {
-            (Place::Standard, Place::Standard) => true,
-            (Place::File(a), Place::File(b)) => output::is_same_file(a, b),
+            (OutputPlace::Standard, OutputPlace::Standard) => true,
+            (OutputPlace::File(a), OutputPlace::File(b)) => output::is_same_file(a, b),
             _ => false,
         }
     }

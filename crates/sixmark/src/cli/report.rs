@@ -11,7 +11,7 @@ use sixmark_report::{html, long, markdown};
 
 use super::history;
 use super::keep::StoreArgs;
-use super::out::{Place, print, print_document, warn};
+use super::out::{OutputPlace, print, print_document, warn};
 use sixmark_machine::Error;
 
 /// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
@@ -29,7 +29,7 @@ pub(super) struct ReportArgs {
     results: Vec<String>,
     /// Write one HTML page that needs no network to be looked at; `-` for standard output
     #[arg(long, value_name = "FILE")]
-    html: Option<Place>,
+    html: Option<OutputPlace>,
     /// Print Markdown, as for a pull request
     #[arg(long, group = "printed")]
     md: bool,
@@ -46,11 +46,12 @@ pub(super) struct ReportArgs {
 
 /// Writes one document as a page, where that was asked for.
 pub(super) fn page(
-    place: Option<&Place>,
+    place: Option<&OutputPlace>,
     document: impl FnOnce() -> Document,
 ) -> Result<(), Error> {
-    let write =
-        |place: &Place| place.write(&html::page(&[Named { name: "", document: &document() }]));
+    let write = |place: &OutputPlace| {
+        place.write(&html::page(&[Named { name: "", document: &document() }]))
+    };
     place.map_or(Ok(()), write)
 }
 
@@ -72,7 +73,7 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, Error> {
 }
 
 fn check(args: &ReportArgs) -> Result<(), Error> {
-    let standard = args.html == Some(Place::Standard);
+    let standard = args.html == Some(OutputPlace::Standard);
     if standard && (args.md || args.text || args.csv) {
         let line = "--html - and --md, --text or --csv can't both have standard output; \
                     give --html a file";
@@ -81,7 +82,7 @@ fn check(args: &ReportArgs) -> Result<(), Error> {
     if args.results.iter().filter(|word| *word == "-").count() > 1 {
         return Err(Error::Usage("standard input (-) can be read only once".into()));
     }
-    args.html.as_ref().map_or(Ok(()), Place::check)
+    args.html.as_ref().map_or(Ok(()), OutputPlace::check)
 }
 
 fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), Error> {

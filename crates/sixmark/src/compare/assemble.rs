@@ -1,13 +1,15 @@
 //! The document of a comparison.
 
-use sixmark_model::comparison::result::{ComparisonResult, SCHEMA, Side, SideCpu, SideName, Sides};
+use sixmark_model::comparison::result::{
+    ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideCpu, SideName,
+};
 use sixmark_model::comparison::{Comparison, Settings, judge};
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
 
-use super::course::Course;
+use super::course::ComparisonCourse;
 use super::{Comparing, Contender, without_repeats};
 use crate::run::{self, Circumstances, Measured};
 use crate::{environment, warning};
@@ -19,12 +21,12 @@ const LONG: u64 = 65_536;
 /// The document as it is when these blocks have been measured.
 pub(super) fn document(
     comparing: &Comparing,
-    course: &Course<'_>,
+    course: &ComparisonCourse<'_>,
     settings: &Settings,
     noise: Option<&Comparison>,
     started: String,
 ) -> ComparisonResult {
-    let Sides { a, b } = &comparing.sides;
+    let ComparedSides { a, b } = &comparing.sides;
     let mut comparison = course.compare((&a.name, &b.name), settings);
     if let Some(noise) = noise {
         comparison = judge::with_noise(comparison, noise);
@@ -34,7 +36,7 @@ pub(super) fn document(
     }
     let known = Circumstances { started, environment: machine(comparing), ..Default::default() };
     let of_side = |side| of_side(course, side, known.clone());
-    let results = Sides { a: of_side(SideName::A), b: of_side(SideName::B) };
+    let results = ComparedSides { a: of_side(SideName::A), b: of_side(SideName::B) };
     let all = load::one_after_the_other(course.loads.iter());
     ComparisonResult {
         schema: SCHEMA.to_owned(),
@@ -51,7 +53,7 @@ pub(super) fn document(
         environment: known.environment,
         warnings: warnings(comparing, course, &results, &comparison),
         generator: run::generator(course.plan(SideName::A), &all),
-        sides: Sides {
+        sides: ComparedSides {
             a: side(a, results.a, course.cpu(SideName::A)),
             b: side(b, results.b, course.cpu(SideName::B)),
         },
@@ -61,8 +63,8 @@ pub(super) fn document(
 
 /// What IPv6's larger header makes of the goodput where nothing else differs: of two families, and
 /// of contents long enough that packets are full.
-fn full_link(comparing: &Comparing, course: &Course<'_>) -> Option<f64> {
-    let Sides { a, b } = comparing.plans();
+fn full_link(comparing: &Comparing, course: &ComparisonCourse<'_>) -> Option<f64> {
+    let ComparedSides { a, b } = comparing.plans();
     let only = |plan: &Plan, family| plan.families().eq([family]);
     if !only(a, Family::Ipv6) || !only(b, Family::Ipv4) {
         return None;
@@ -77,13 +79,13 @@ fn full_link(comparing: &Comparing, course: &Course<'_>) -> Option<f64> {
 }
 
 /// A side's blocks that are compared, as if they were one run.
-fn of_side(course: &Course<'_>, side: SideName, known: Circumstances) -> RunResult {
+fn of_side(course: &ComparisonCourse<'_>, side: SideName, known: Circumstances) -> RunResult {
     let loaded = load::one_after_the_other(course.compared(side));
     run::assemble(known, Measured::of(course.plan(side).clone(), loaded))
 }
 
-fn side(of: &Contender, result: RunResult, cpu: SideCpu) -> Side {
-    Side {
+fn side(of: &Contender, result: RunResult, cpu: SideCpu) -> ComparedSide {
+    ComparedSide {
         name: of.name.clone(),
         options: of.options.clone(),
         plan: of.runnable.plan().clone(),
@@ -93,7 +95,7 @@ fn side(of: &Contender, result: RunResult, cpu: SideCpu) -> Side {
     }
 }
 
-fn ended(course: &Course<'_>, results: &Sides<RunResult>) -> Ended {
+fn ended(course: &ComparisonCourse<'_>, results: &ComparedSides<RunResult>) -> Ended {
     match (course.interrupted(), results.a.ended, results.b.ended) {
         (true, ..) => Ended::Interrupted,
         (_, Ended::Hopeless, Ended::Hopeless) => Ended::Hopeless,
@@ -105,7 +107,10 @@ fn machine(comparing: &Comparing) -> Environment {
     let mut routes = Vec::new();
     for side in [&comparing.sides.a, &comparing.sides.b] {
         for route in &side.runnable.routes {
-            if !routes.iter().any(|known: &sixmark_model::provenance::Route| known.to == route.to) {
+            if !routes
+                .iter()
+                .any(|known: &sixmark_model::provenance::RouteTaken| known.to == route.to)
+            {
                 routes.push(route.clone());
             }
         }
@@ -117,11 +122,11 @@ fn machine(comparing: &Comparing) -> Environment {
 /// comparison itself does.
 fn warnings(
     comparing: &Comparing,
-    course: &Course<'_>,
-    results: &Sides<RunResult>,
+    course: &ComparisonCourse<'_>,
+    results: &ComparedSides<RunResult>,
     comparison: &Comparison,
 ) -> Vec<Warning> {
-    let Sides { a, b } = &comparing.sides;
+    let ComparedSides { a, b } = &comparing.sides;
     let before = [a, b].into_iter().flat_map(|side| side.runnable.warnings.clone());
     // The other family, and the targets that have it, are what the other side is for.
     let before = before

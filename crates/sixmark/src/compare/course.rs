@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use sixmark_model::comparison::result::{
-    Block, BlockCpu, Schedule, SideCost, SideCpu, SideName, Sides,
+    Block, BlockCpu, BlockSchedule, ComparedSides, SideCost, SideCpu, SideName,
 };
-use sixmark_model::comparison::schedule::{Turn, turns};
-use sixmark_model::comparison::{Comparison, Pair, Settings, Stretch, judge};
+use sixmark_model::comparison::schedule::{BlockTurn, turns};
+use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch, judge};
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
 use sixmark_model::result;
@@ -17,53 +17,64 @@ use sixmark_model::tally::{FamilyTally, Slice};
 use sixmark_model::vitals::cost::Work;
 use sixmark_units::family::PerFamily;
 
-use super::Event;
+use super::ComparisonEvent;
 use crate::run::{self, cannot_start};
-use crate::vitals::{From, Meter, Metered};
+use crate::vitals::{Meter, Metered, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::Error;
 
 /// Blocks that are being measured.
 #[derive(Debug)]
-pub(super) struct Course<'a> {
-    plans: Sides<&'a Plan>,
-    turns: Vec<Turn>,
+pub(super) struct ComparisonCourse<'a> {
+    plans: ComparedSides<&'a Plan>,
+    turns: Vec<BlockTurn>,
     began: Instant,
     pub(super) blocks: Vec<Block>,
     /// What was measured in each block, as the blocks.
     pub(super) loads: Vec<Loaded>,
-    server: Option<&'a From>,
+    server: Option<&'a VitalsFrom>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> ComparisonCourse<'a> {
     /// Nothing is measured yet.
-    pub(super) fn new(plans: Sides<&'a Plan>, schedule: &Schedule, seed: u64) -> Course<'a> {
+    pub(super) fn new(
+        plans: ComparedSides<&'a Plan>,
+        schedule: &BlockSchedule,
+        seed: u64,
+    ) -> ComparisonCourse<'a> {
         let (turns, began) = (turns(schedule, seed), Instant::now());
-        Course { plans, turns, began, blocks: Vec::new(), loads: Vec::new(), server: None }
+        ComparisonCourse {
+            plans,
+            turns,
+            began,
+            blocks: Vec::new(),
+            loads: Vec::new(),
+            server: None,
+        }
     }
 
     /// Takes the server's vitals from there.
-    pub(super) fn looking_at(self, server: Option<&'a From>) -> Course<'a> {
-        Course { server, ..self }
+    pub(super) fn looking_at(self, server: Option<&'a VitalsFrom>) -> ComparisonCourse<'a> {
+        ComparisonCourse { server, ..self }
     }
 
     /// What comes next; none when all is measured, or `stop` was said.
-    pub(super) fn next(&self, stop: &AtomicBool) -> Option<Turn> {
+    pub(super) fn next(&self, stop: &AtomicBool) -> Option<BlockTurn> {
         let stopped = stop.load(Ordering::Relaxed);
         self.turns.get(self.blocks.len()).copied().filter(|_| !stopped)
     }
 
     /// What to say of it.
-    pub(super) fn begin(&self, turn: Turn, noise: bool) -> Event<'static> {
+    pub(super) fn begin(&self, turn: BlockTurn, noise: bool) -> ComparisonEvent<'static> {
         let (block, of) = (self.blocks.len() + 1, self.turns.len());
-        Event::Begin { block, of, side: turn.side, noise }
+        ComparisonEvent::Begin { block, of, side: turn.side, noise }
     }
 
     /// Measures a block; true where it completes a pair. Each block has connections and TLS
     /// sessions of its own, so that none begins from a better state than another.
     pub(super) fn measure(
         &mut self,
-        turn: Turn,
+        turn: BlockTurn,
         stop: &Arc<AtomicBool>,
         watch: impl FnMut(&Slice),
     ) -> Result<bool, Error> {
@@ -133,7 +144,7 @@ impl<'a> Course<'a> {
     /// What the blocks say by now.
     pub(super) fn compare(&self, names: (&str, &str), settings: &Settings) -> Comparison {
         let whole = self.whole_pairs();
-        let pairs: Vec<Pair> = whole.iter().filter_map(|&pair| self.pair(pair)).collect();
+        let pairs: Vec<BlockPair> = whole.iter().filter_map(|&pair| self.pair(pair)).collect();
         let begun = self.blocks.iter().filter_map(|block| block.pair).max();
         let left_out = begun.map_or(0, |last| last as usize + 1) - pairs.len();
         judge::compare(names, &pairs, left_out, settings)
@@ -147,7 +158,7 @@ impl<'a> Course<'a> {
         pairs.chunk_by(|a, b| a == b).filter(|both| both.len() == 2).map(|both| both[0]).collect()
     }
 
-    fn pair(&self, pair: u32) -> Option<Pair> {
+    fn pair(&self, pair: u32) -> Option<BlockPair> {
         let of = |side| {
             let is = |block: &Block| block.side == side && block.pair == Some(pair);
             let at = self.blocks.iter().position(is)?;
@@ -156,7 +167,7 @@ impl<'a> Course<'a> {
             let answers = self.answers(side, &self.loads[at]);
             Some(Stretch { server_cpu_us, answers, ..stretch })
         };
-        Some(Pair { a: of(SideName::A)?, b: of(SideName::B)? })
+        Some(BlockPair { a: of(SideName::A)?, b: of(SideName::B)? })
     }
 
     /// What a side gave. Contents have the sizes that requests ask for: they are compared only where
@@ -185,7 +196,7 @@ fn stretch(loaded: &Loaded, elapsed_s: f64) -> Stretch {
     Stretch::new(&both, elapsed_s)
 }
 
-fn block(plan: &Plan, turn: Turn, ended_at_s: f64, loaded: &Loaded) -> Block {
+fn block(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded) -> Block {
     let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
     let (_, figures) = result::families(plan, &loaded.tally, elapsed_s);
     Block {

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use sixmark_model::comparison::result::{ComparisonResult, Schedule, SideName, Sides};
+use sixmark_model::comparison::result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use sixmark_model::comparison::{Comparison, Settings};
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Warning;
 use sixmark_model::tally::Slice;
 
 use crate::run::Runnable;
-use crate::vitals::From;
-use course::Course;
+use crate::vitals::VitalsFrom;
+use course::ComparisonCourse;
 use sixmark_machine::Error;
 
 /// Intervals that are shown while the blocks are measured are drawn so often: less than those that
@@ -36,16 +36,16 @@ pub struct Contender {
 /// Two sides that have been found possible to load.
 #[derive(Debug)]
 pub struct Comparing {
-    sides: Sides<Contender>,
-    schedule: Schedule,
+    sides: ComparedSides<Contender>,
+    schedule: BlockSchedule,
     settings: Settings,
     calibrate: bool,
-    server: Option<From>,
+    server: Option<VitalsFrom>,
 }
 
 /// What is to be seen of a comparison under way.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum ComparisonEvent<'a> {
     /// A block begins: the so-manieth, from 1, of so many.
     Begin {
         /// Its number, from 1.
@@ -69,11 +69,11 @@ impl Comparing {
     /// Two sides to be measured by `schedule` and compared by `settings`. `calibrate`: A is compared with
     /// itself first. `server`: where the vitals of both sides' server are to be had.
     pub fn new(
-        sides: Sides<Contender>,
-        schedule: Schedule,
+        sides: ComparedSides<Contender>,
+        schedule: BlockSchedule,
         settings: Settings,
         calibrate: bool,
-        server: Option<From>,
+        server: Option<VitalsFrom>,
     ) -> Comparing {
         Comparing { sides, schedule, settings, calibrate, server }
     }
@@ -95,8 +95,8 @@ impl Comparing {
         of(&self.sides.a).max(of(&self.sides.b))
     }
 
-    fn plans(&self) -> Sides<&Plan> {
-        Sides { a: self.sides.a.runnable.plan(), b: self.sides.b.runnable.plan() }
+    fn plans(&self) -> ComparedSides<&Plan> {
+        ComparedSides { a: self.sides.a.runnable.plan(), b: self.sides.b.runnable.plan() }
     }
 }
 
@@ -104,7 +104,7 @@ impl Comparing {
 pub fn run(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
-    mut tell: impl FnMut(Event<'_>),
+    mut tell: impl FnMut(ComparisonEvent<'_>),
 ) -> Result<ComparisonResult, Error> {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let noise = match comparing.calibrate {
@@ -112,15 +112,16 @@ pub fn run(
         false => None,
     };
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
-    let document = |course: &Course<'_>, settings: &Settings| {
+    let document = |course: &ComparisonCourse<'_>, settings: &Settings| {
         assemble::document(comparing, course, settings, noise.as_ref(), started.clone())
     };
-    let mut course = Course::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
-        .looking_at(comparing.server.as_ref());
+    let mut course =
+        ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
+            .looking_at(comparing.server.as_ref());
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));
-        if course.measure(turn, stop, |slice| tell(Event::Second(slice)))? {
-            tell(Event::Pair(&document(&course, &live)));
+        if course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+            tell(ComparisonEvent::Pair(&document(&course, &live)));
         }
     }
     Ok(document(&course, &comparing.settings))
@@ -130,17 +131,17 @@ pub fn run(
 fn noise(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
-    tell: &mut impl FnMut(Event<'_>),
+    tell: &mut impl FnMut(ComparisonEvent<'_>),
 ) -> Result<Comparison, Error> {
     let a = comparing.plans().a;
     let name = comparing.sides.a.name.as_str();
     let seed = comparing.settings.seed;
-    let mut course = Course::new(Sides { a, b: a }, &comparing.schedule, seed);
+    let mut course = ComparisonCourse::new(ComparedSides { a, b: a }, &comparing.schedule, seed);
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, true));
-        if course.measure(turn, stop, |slice| tell(Event::Second(slice)))? {
-            tell(Event::Noise(&course.compare((name, name), &live)));
+        if course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+            tell(ComparisonEvent::Noise(&course.compare((name, name), &live)));
         }
     }
     Ok(course.compare((name, name), &comparing.settings))

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use sixmark_model::condition::Condition;
 use sixmark_model::find::Trial;
-use sixmark_model::plan::{Connection, Load, Plan};
+use sixmark_model::plan::{Connection, LoadPlan, Plan};
 
 use crate::preflight;
 
@@ -28,7 +28,7 @@ pub(super) fn with_room(plan: Plan, conditions: &[Condition], rate: f64) -> Plan
     let connections = preflight::most_connections(&plan, wanted);
     let most_open = plan.connection.most_open.max(connections);
     Plan {
-        load: Load { connections, ..plan.load },
+        load: LoadPlan { connections, ..plan.load },
         connection: Connection { most_open, ..plan.connection },
         ..plan
     }

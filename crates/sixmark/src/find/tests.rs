@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::find::Limit;
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::{Close, Connection, Driver, Load, Request, Requests, Target};
-use sixmark_model::seconds::Seconds;
+use sixmark_model::plan::{Close, Connection, Driver, LoadPlan, PlanRequests, Request, Target};
+use sixmark_model::seconds::SliceGatherer;
 use sixmark_model::tally::{FamilyTally, Slice};
 
 use super::*;
@@ -18,9 +18,9 @@ const MS: u64 = 1_000_000;
 /// More trials than any search takes.
 const ENDLESS: usize = 500;
 
-fn plan(ratio: Ratio) -> Plan {
+fn plan(ratio: PlanRatio) -> Plan {
     let some = |number| NonZeroU32::new(number).unwrap();
-    let open = Open::new(vec![Stage::endless(Rate::new(100.0).unwrap())]).unwrap();
+    let open = OpenLoop::new(vec![RateStage::endless(RequestRate::new(100.0).unwrap())]).unwrap();
     Plan {
         targets: vec![Target {
             url: "http://a.example/".into(),
@@ -31,7 +31,7 @@ fn plan(ratio: Ratio) -> Plan {
             addresses: ["[::1]:80", "127.0.0.1:80"].map(|a| a.parse().unwrap()).to_vec(),
         }],
         ratio,
-        load: Load {
+        load: LoadPlan {
             requests: None,
             duration: Some(Duration::from_secs(2)),
             warmup: Duration::from_millis(200),
@@ -43,7 +43,7 @@ fn plan(ratio: Ratio) -> Plan {
             timestamps: Timestamps::User,
             linger: None,
         },
-        requests: Requests::one(Request::plain("GET")),
+        requests: PlanRequests::one(Request::plain("GET")),
         location: false,
         accept_status: Default::default(),
         cookies: false,
@@ -79,7 +79,7 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     let mut slice = Slice { length_ns: 1_000 * MS, ..Slice::default() };
     slice.families[family].sent = sent;
     slice.families[family].completed = sent;
-    let mut seconds = Seconds::new(1);
+    let mut seconds = SliceGatherer::new(1);
     seconds.add(&slice);
     let intervals = seconds.end();
     let mut all = sixmark_model::tally::Tally::default();
@@ -111,7 +111,7 @@ fn busy(loaded: Loaded) -> Loaded {
 
 /// Searches from 100/s with `response.p99 < 10ms`: the result, and each trial in its order.
 fn searched(
-    ratio: Ratio,
+    ratio: PlanRatio,
     mut load: impl FnMut(Family, f64, usize) -> Loaded,
 ) -> (RunResult, Vec<(Family, f64)>) {
     let (plan, conditions) = (plan(ratio), ["response.p99 < 10ms".parse().unwrap()]);
@@ -132,7 +132,7 @@ fn result(plan: &Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>)
     run::assemble(Circumstances::default(), measured(plan, conditions, sides, Usage::default()))
 }
 
-fn found(result: &RunResult, family: Family) -> &Found {
+fn found(result: &RunResult, family: Family) -> &FoundRate {
     result.find_max.as_ref().unwrap().families.of(family).unwrap()
 }
 
@@ -141,7 +141,7 @@ fn each_family_s_highest_rate_is_between_the_sides_of_its_bracket() {
     for capacities in [[5_000.0, 4_000.0], [50.0, 333.0], [9.0, 123_456.0]] {
         let capacity = |family| capacities[usize::from(family == Family::Ipv4)];
         let (result, _) =
-            searched(Ratio::EVEN, |family, rate, _| server(family, rate, capacity(family)));
+            searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, capacity(family)));
         for family in Family::BOTH {
             let of = found(&result, family);
             let (holds, fails) = (of.holds.unwrap(), of.fails.unwrap());
@@ -167,17 +167,17 @@ fn each_family_s_highest_rate_is_between_the_sides_of_its_bracket() {
 
 #[test]
 fn families_take_turns_and_none_is_always_first() {
-    let (_, order) = searched(Ratio::EVEN, |family, rate, _| server(family, rate, 1_000.0));
+    let (_, order) = searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, 1_000.0));
     let begin: Vec<Family> = order.iter().take(8).map(|&(family, _)| family).collect();
     assert_eq!(begin, [TURNS, TURNS].concat());
     let (_, alone) =
-        searched(Ratio::only(Family::Ipv4), |family, rate, _| server(family, rate, 1_000.0));
+        searched(PlanRatio::only(Family::Ipv4), |family, rate, _| server(family, rate, 1_000.0));
     assert!(alone.iter().all(|&(family, _)| family == Family::Ipv4));
 }
 
 #[test]
 fn one_family_s_search_goes_on_when_the_other_s_is_done() {
-    let (result, order) = searched(Ratio::EVEN, |family, rate, _| {
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| {
         server(family, rate, if family == Family::Ipv6 { 100.0 } else { 1e6 })
     });
     assert!(found(&result, Family::Ipv6).fails < Some(106.0));
@@ -193,7 +193,7 @@ fn trials_of_one_rate_have_seeds_of_their_own() {
         Ok(server(Family::Ipv4, of(plan).1, 150.0))
     };
     let conditions = ["response.p99 < 10ms".parse().unwrap()];
-    search(&plan(Ratio::only(Family::Ipv4)), &conditions, false, load, |_, _| {}).unwrap();
+    search(&plan(PlanRatio::only(Family::Ipv4)), &conditions, false, load, |_, _| {}).unwrap();
     let number = seeds.len();
     seeds.dedup();
     assert!(number > 2 && seeds.len() == number, "{seeds:?}");
@@ -201,7 +201,7 @@ fn trials_of_one_rate_have_seeds_of_their_own() {
 
 #[test]
 fn a_signal_ends_the_search_with_what_is_known_by_then() {
-    let (result, order) = searched(Ratio::EVEN, |family, rate, number| {
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, number| {
         let ended = if number == 11 { Ended::Interrupted } else { Ended::Complete };
         Loaded { ended, ..server(family, rate, 1e9) }
     });
@@ -215,7 +215,7 @@ fn a_signal_ends_the_search_with_what_is_known_by_then() {
 
 #[test]
 fn a_signal_in_the_first_trial_leaves_its_figures_and_no_rate() {
-    let (result, _) = searched(Ratio::EVEN, |family, rate, _| Loaded {
+    let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| Loaded {
         ended: Ended::Interrupted,
         ..server(family, rate, 1e9)
     });
@@ -227,7 +227,7 @@ fn a_signal_in_the_first_trial_leaves_its_figures_and_no_rate() {
 
 #[test]
 fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
-    let (result, _) = searched(Ratio::EVEN, |family, rate, _| match rate > 1_000.0 {
+    let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| match rate > 1_000.0 {
         true => busy(server(family, rate, 1e9)),
         false => server(family, rate, 1e9),
     });
@@ -262,7 +262,7 @@ fn queueing(family: Family, rate: f64, capacity: f64, in_flight: u64) -> Loaded 
 #[test]
 fn connections_that_nobody_asked_for_are_not_the_limit() {
     for (more_places, limit) in [(false, Limit::Connections), (true, Limit::Condition)] {
-        let (plan, conditions) = (plan(Ratio::EVEN), ["response.p99 < 10ms".parse().unwrap()]);
+        let (plan, conditions) = (plan(PlanRatio::EVEN), ["response.p99 < 10ms".parse().unwrap()]);
         let load = |plan: &Plan| {
             let (family, rate) = of(plan);
             Ok(queueing(family, rate, 20_000.0, plan.in_flight()))
@@ -285,7 +285,7 @@ fn connections_that_nobody_asked_for_are_not_the_limit() {
 #[test]
 fn places_are_as_many_as_the_conditions_can_need() {
     let places = |conditions: &[&str], rate, streams| {
-        let mut plan = plan(Ratio::EVEN);
+        let mut plan = plan(PlanRatio::EVEN);
         plan.http.streams = NonZeroU32::new(streams).unwrap();
         let conditions: Vec<Condition> =
             conditions.iter().map(|one| one.parse().unwrap()).collect();
@@ -306,7 +306,7 @@ fn places_are_as_many_as_the_conditions_can_need() {
 #[test]
 fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
     let (result, _) =
-        searched(Ratio::EVEN, |family, rate, _| late(server(family, rate, 1_000.0), family));
+        searched(PlanRatio::EVEN, |family, rate, _| late(server(family, rate, 1_000.0), family));
     for family in Family::BOTH {
         let of = found(&result, family);
         assert!(of.holds > Some(900.0) && of.fails > Some(1_000.0), "{of:?}");
@@ -318,7 +318,7 @@ fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
 /// Where nearly all waited for a place, the one that did not and was late says nothing.
 #[test]
 fn one_late_exchange_among_many_that_waited_is_not_the_generator_s() {
-    let (result, _) = searched(Ratio::only(Family::Ipv6), |family, rate, _| {
+    let (result, _) = searched(PlanRatio::only(Family::Ipv6), |family, rate, _| {
         let mut loaded = server(family, rate, 1_000.0);
         let tally = &mut loaded.tally[family];
         (tally.waited, tally.late) = (tally.sent - 1, 1);
@@ -329,12 +329,12 @@ fn one_late_exchange_among_many_that_waited_is_not_the_generator_s() {
 
 #[test]
 fn a_family_that_never_answers_is_given_up_and_the_other_is_not() {
-    let (result, order) = searched(Ratio::EVEN, |family, rate, _| {
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| {
         if family == Family::Ipv4 {
             return server(family, rate, 1_000.0);
         }
         let mut refused = Loaded { ended: Ended::Hopeless, ..loaded(family, 0, 0) };
-        let failure = Failure::new(Outcome::Refused, Phase::Connect);
+        let failure = Failure::new(Outcome::Refused, FailurePhase::Connect);
         refused.tally[family].sent = 50;
         refused.tally[family].failures.add(failure, 50);
         refused
@@ -349,7 +349,7 @@ fn a_family_that_never_answers_is_given_up_and_the_other_is_not() {
 
 #[test]
 fn a_search_that_finds_nothing_ends_at_the_lowest_rate_worth_a_trial() {
-    let (result, order) = searched(Ratio::EVEN, |family, rate, _| server(family, rate, 0.0));
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, 0.0));
     for family in Family::BOTH {
         let of = found(&result, family);
         // Ten exchanges in two seconds.

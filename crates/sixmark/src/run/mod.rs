@@ -18,7 +18,7 @@ use sixmark_model::vitals::cost::Work;
 
 use crate::calibrate;
 use crate::truth::Witness;
-use crate::vitals::{From, Meter};
+use crate::vitals::{Meter, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::Error;
 
@@ -34,7 +34,7 @@ pub struct Extras {
     /// Look at the packets meanwhile.
     pub truth: bool,
     /// Where the server's vitals are to be had.
-    pub vitals_from: Option<From>,
+    pub vitals_from: Option<VitalsFrom>,
 }
 
 /// Runs the plan. `stop` ends it early, `watch` sees every worker's seconds as they end.

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use sixmark_model::condition::Condition;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::{Lookup, Route, Warning};
+use sixmark_model::provenance::{Lookup, RouteTaken, Warning};
 
 use super::Circumstances;
 use crate::{environment, preflight};
@@ -35,7 +35,7 @@ pub struct Runnable {
     pub(crate) more_places: bool,
     pub(crate) dns: Vec<Lookup>,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) routes: Vec<RouteTaken>,
     doubts: Vec<Warning>,
 }
 

@@ -5,16 +5,16 @@ use rusqlite::{Row, named_params};
 use serde::de::IntoDeserializer as _;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
-use sixmark_report::headline::{Headline, Judged, Kind, SideFigures};
+use sixmark_report::headline::{DocumentKind, Judged, ListHeadline, SideFigures};
 
 use super::{Id, Store};
 use sixmark_machine::Error;
 
 /// What to list; all of it where nothing is said.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct ListFilter {
     /// Of this kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<DocumentKind>,
     /// Begun then or later, RFC 3339 in UTC with milliseconds.
     pub since: Option<String>,
     /// Begun then or earlier, in the same form.
@@ -40,12 +40,12 @@ pub struct Listed {
     pub label: Option<String>,
     /// What its document says.
     #[serde(flatten)]
-    pub headline: Headline,
+    pub headline: ListHeadline,
 }
 
 /// A part of what there is.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct ListPage {
     /// The newest first, by when they began.
     pub entries: Vec<Listed>,
     /// How many more there are that fit the filter.
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// It can't be read.
-    pub fn list(&self, filter: &Filter) -> Result<Page, Error> {
+    pub fn list(&self, filter: &ListFilter) -> Result<ListPage, Error> {
         self.page(filter).map_err(|error| self.cannot("read", &error))
     }
 
@@ -79,9 +79,9 @@ impl Store {
         Ok(found.map_err(|error| self.cannot("read", &error))?.pop())
     }
 
-    fn page(&self, filter: &Filter) -> rusqlite::Result<Page> {
+    fn page(&self, filter: &ListFilter) -> rusqlite::Result<ListPage> {
         let limit = filter.limit.map_or(-1, i64::from);
-        let (kind, label) = (filter.kind.map(Kind::name), &filter.label);
+        let (kind, label) = (filter.kind.map(DocumentKind::name), &filter.label);
         let (since, until, target) = (&filter.since, &filter.until, &filter.target);
         let fitting = named_params! {":kind": kind, ":since": since, ":until": until,
         ":label": label, ":target": target};
@@ -92,7 +92,7 @@ impl Store {
         let limited = [fitting, named_params! {":limit": limit}].concat();
         let entries = self.entries(&newest, limited.as_slice())?;
         let more = all.saturating_sub(entries.len() as u64);
-        Ok(Page { entries, more })
+        Ok(ListPage { entries, more })
     }
 
     fn entries(&self, sql: &str, of: impl rusqlite::Params) -> rusqlite::Result<Vec<Listed>> {
@@ -119,7 +119,7 @@ impl Store {
 
 /// An entry without its targets and sides.
 fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
-    let kind: Kind = from_word(&row.get::<_, String>(1)?)?;
+    let kind: DocumentKind = from_word(&row.get::<_, String>(1)?)?;
     let judged = |metric: String, verdict: String| {
         Ok::<_, rusqlite::Error>(Judged {
             metric: from_word(&metric)?,
@@ -128,7 +128,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     };
     let (metric, verdict): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
     // Earlier versions kept a verdict of runs, which was wrong too often.
-    let compared = metric.zip(verdict).filter(|_| kind == Kind::Comparison);
+    let compared = metric.zip(verdict).filter(|_| kind == DocumentKind::Comparison);
     let ended: Option<String> = row.get(6)?;
     let command: String = row.get(7)?;
     Ok(Listed {
@@ -136,7 +136,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
         kept: row.get(4)?,
         command: serde_json::from_str(&command).map_err(encoding)?,
         label: row.get(8)?,
-        headline: Headline {
+        headline: ListHeadline {
             kind,
             schema: row.get(2)?,
             started: row.get(3)?,

@@ -18,11 +18,11 @@ use rusqlite::{
     params,
 };
 use serde::Serialize;
-use sixmark_report::headline::{Headline, SideFigures};
+use sixmark_report::headline::{ListHeadline, SideFigures};
 
-pub use list::{Filter, Listed, Page};
-pub use place::{Place, VARIABLE, ignored_data_home};
-use schema::Found;
+pub use list::{ListFilter, ListPage, Listed};
+pub use place::{StorePlace, VARIABLE, ignored_data_home};
+use schema::FoundStore;
 use sixmark_machine::Error;
 
 /// How long to wait for another sixmark that writes: each takes milliseconds.
@@ -39,7 +39,7 @@ pub struct Id(i64);
 #[derive(Clone, Copy, Debug)]
 pub struct NewEntry<'a> {
     /// What a list says of it.
-    pub headline: &'a Headline,
+    pub headline: &'a ListHeadline,
     /// The document, as it would be in a file.
     pub document: &'a str,
     /// The command line that made it; empty where nobody knows.
@@ -61,7 +61,7 @@ impl Store {
     ///
     /// # Errors
     /// It can't be made or opened, is something else, or was written by a newer sixmark.
-    pub fn open(place: &Place) -> Result<Option<Store>, Error> {
+    pub fn open(place: &StorePlace) -> Result<Option<Store>, Error> {
         let Some(path) = place.file()? else { return Ok(None) };
         place.make(path).map_err(|error| cannot("open", path, &error))?;
         Store::connect(path).map(Some)
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn open_existing(place: &Place) -> Result<Option<Store>, Error> {
+    pub fn open_existing(place: &StorePlace) -> Result<Option<Store>, Error> {
         match place.file()? {
             Some(path) if path.exists() => Store::connect(path).map(Some),
             _ => Ok(None),
@@ -153,9 +153,9 @@ impl Store {
         set(&connection).map_err(failed)?;
         let found = patiently(|| schema::prepare(&mut connection, schema::STEPS));
         match found.map_err(failed)? {
-            Found::Ready => Ok(Store { connection, path: path.to_owned() }),
-            Found::Foreign => Err(cannot("open", path, &"it is another program's database")),
-            Found::Newer(version) => Err(cannot(
+            FoundStore::Ready => Ok(Store { connection, path: path.to_owned() }),
+            FoundStore::Foreign => Err(cannot("open", path, &"it is another program's database")),
+            FoundStore::Newer(version) => Err(cannot(
                 "open",
                 path,
                 &format!(
@@ -279,7 +279,7 @@ fn put_sides(to: &Transaction<'_>, id: Id, sides: &[SideFigures]) -> rusqlite::R
 }
 
 /// In one form, so that times are in order where their texts are.
-fn started(headline: &Headline) -> rusqlite::Result<String> {
+fn started(headline: &ListHeadline) -> rusqlite::Result<String> {
     let time = humantime::parse_rfc3339(&headline.started).map_err(list::encoding)?;
     Ok(humantime::format_rfc3339_millis(time).to_string())
 }

@@ -19,7 +19,7 @@ const USUAL: &str = "sixmark/results.sqlite";
 
 /// Where results are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StorePlace {
     /// Nowhere.
     Nowhere,
     /// Where nobody said anything else; none where there is no folder for a user's data.
@@ -28,7 +28,7 @@ pub enum Place {
     Named(PathBuf, &'static str),
 }
 
-impl Place {
+impl StorePlace {
     /// What `--store` says, else the environment, else the usual place. `var` looks a variable of the
     /// environment up.
     ///
@@ -37,7 +37,7 @@ impl Place {
     pub fn choose(
         option: Option<&OsStr>,
         var: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<Place, Error> {
+    ) -> Result<StorePlace, Error> {
         if option.is_some_and(OsStr::is_empty) {
             return Err(Error::Usage("--store is empty; name a file, or none".to_owned()));
         }
@@ -45,9 +45,9 @@ impl Place {
         // An empty variable is as good as none, as in shells.
         let set = || Some((var(VARIABLE).filter(|of| !of.is_empty())?, VARIABLE));
         Ok(match said.or_else(set) {
-            None => Place::Usual(usual(var)),
-            Some((word, _)) if word == NONE => Place::Nowhere,
-            Some((path, by)) => Place::Named(path.into(), by),
+            None => StorePlace::Usual(usual(var)),
+            Some((word, _)) if word == NONE => StorePlace::Nowhere,
+            Some((path, by)) => StorePlace::Named(path.into(), by),
         })
     }
 
@@ -57,9 +57,9 @@ impl Place {
     /// Nothing says where a user's data are.
     pub fn file(&self) -> Result<Option<&Path>, Error> {
         match self {
-            Place::Nowhere => Ok(None),
-            Place::Named(path, _) | Place::Usual(Some(path)) => Ok(Some(path)),
-            Place::Usual(None) => Err(Error::Usage(
+            StorePlace::Nowhere => Ok(None),
+            StorePlace::Named(path, _) | StorePlace::Usual(Some(path)) => Ok(Some(path)),
+            StorePlace::Usual(None) => Err(Error::Usage(
                 "neither XDG_DATA_HOME nor HOME says where results are kept; give --store".into(),
             )),
         }
@@ -68,7 +68,7 @@ impl Place {
     /// Makes the file where it is not there yet, for this user alone: a document has the header
     /// fields that were sent, and they may be secret. Folders are made for the usual place only.
     pub(super) fn make(&self, path: &Path) -> io::Result<()> {
-        if let (Place::Usual(_), Some(folder)) = (self, path.parent()) {
+        if let (StorePlace::Usual(_), Some(folder)) = (self, path.parent()) {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
@@ -79,8 +79,11 @@ impl Place {
 }
 
 /// What is said of a folder for a user's data that is set and ignored; none where it is not.
-pub fn ignored_data_home(place: &Place, var: impl Fn(&str) -> Option<OsString>) -> Option<String> {
-    let Place::Usual(Some(used)) = place else { return None };
+pub fn ignored_data_home(
+    place: &StorePlace,
+    var: impl Fn(&str) -> Option<OsString>,
+) -> Option<String> {
+    let StorePlace::Usual(Some(used)) = place else { return None };
     let set = var(DATA_HOME).map(PathBuf::from).filter(|path| !path.is_absolute())?;
     Some(format!(
         "{DATA_HOME} is '{}', not an absolute path, and is ignored: the store is '{}'",
@@ -100,19 +103,19 @@ fn usual(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn chosen(option: Option<&str>, environment: &[(&str, &str)]) -> Place {
+    fn chosen(option: Option<&str>, environment: &[(&str, &str)]) -> StorePlace {
         let var = |name: &str| {
             environment.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         };
-        Place::choose(option.map(OsStr::new), var).unwrap()
+        StorePlace::choose(option.map(OsStr::new), var).unwrap()
     }
 
     #[test]
     fn the_option_comes_before_the_variable_and_both_before_the_usual_place() {
         let all = [("SIXMARK_STORE", "/b"), ("XDG_DATA_HOME", "/data"), ("HOME", "/home/me")];
-        assert_eq!(chosen(Some("/a"), &all), Place::Named("/a".into(), "--store"));
-        assert_eq!(chosen(None, &all), Place::Named("/b".into(), "SIXMARK_STORE"));
-        let usual = |path: &str| Place::Usual(Some(path.into()));
+        assert_eq!(chosen(Some("/a"), &all), StorePlace::Named("/a".into(), "--store"));
+        assert_eq!(chosen(None, &all), StorePlace::Named("/b".into(), "SIXMARK_STORE"));
+        let usual = |path: &str| StorePlace::Usual(Some(path.into()));
         assert_eq!(chosen(None, &all[1..]), usual("/data/sixmark/results.sqlite"));
         let home = "/home/me/.local/share/sixmark/results.sqlite";
         assert_eq!(chosen(None, &all[2..]), usual(home));
@@ -128,7 +131,7 @@ mod tests {
                 let known = environment.iter().find(|(known, _)| *known == name);
                 known.map(|(_, value)| value.into())
             };
-            ignored_data_home(&Place::choose(option.map(OsStr::new), var).unwrap(), var)
+            ignored_data_home(&StorePlace::choose(option.map(OsStr::new), var).unwrap(), var)
         };
         for wrong in ["", "data", "./data"] {
             let line = said(wrong, None).unwrap();
@@ -140,15 +143,15 @@ mod tests {
 
     #[test]
     fn none_is_nowhere_and_a_file_of_that_name_has_a_folder_before_it() {
-        assert_eq!(chosen(Some("none"), &[("SIXMARK_STORE", "/b")]), Place::Nowhere);
-        assert_eq!(chosen(None, &[("SIXMARK_STORE", "none")]), Place::Nowhere);
-        assert_eq!(chosen(Some("./none"), &[]), Place::Named("./none".into(), "--store"));
+        assert_eq!(chosen(Some("none"), &[("SIXMARK_STORE", "/b")]), StorePlace::Nowhere);
+        assert_eq!(chosen(None, &[("SIXMARK_STORE", "none")]), StorePlace::Nowhere);
+        assert_eq!(chosen(Some("./none"), &[]), StorePlace::Named("./none".into(), "--store"));
     }
 
     #[test]
     fn who_has_no_home_is_told_what_to_do() {
         let said = chosen(None, &[]).file().unwrap_err().to_string();
         assert!(said.contains("--store"), "{said}");
-        assert!(Place::choose(Some(OsStr::new("")), |_| None).is_err());
+        assert!(StorePlace::choose(Some(OsStr::new("")), |_| None).is_err());
     }
 }

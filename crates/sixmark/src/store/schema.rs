@@ -52,7 +52,7 @@ pub(super) const STEPS: &[&str] = &["
 
 /// What a SQLite file turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FoundStore {
     /// A store whose tables are as they should be now.
     Ready,
     /// The database of another program.
@@ -62,30 +62,30 @@ pub(super) enum Found {
 }
 
 /// Brings the tables up to date, all of it or nothing.
-pub(super) fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<Found> {
+pub(super) fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<FoundStore> {
     match look(connection)? {
-        Look::Foreign => return Ok(Found::Foreign),
-        Look::Version(version) if version > steps.len() => return Ok(Found::Newer(version)),
+        Look::Foreign => return Ok(FoundStore::Foreign),
+        Look::Version(version) if version > steps.len() => return Ok(FoundStore::Newer(version)),
         Look::Version(version) => {
             settle(connection, version == 0)?;
             if version == steps.len() {
-                return Ok(Found::Ready);
+                return Ok(FoundStore::Ready);
             }
         }
     }
     // Another sixmark may have done it by now, even a newer one: only under the lock it is certain.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version = match look(&transaction)? {
-        Look::Foreign => return Ok(Found::Foreign),
-        Look::Version(version) if version > steps.len() => return Ok(Found::Newer(version)),
-        Look::Version(version) if version == steps.len() => return Ok(Found::Ready),
+        Look::Foreign => return Ok(FoundStore::Foreign),
+        Look::Version(version) if version > steps.len() => return Ok(FoundStore::Newer(version)),
+        Look::Version(version) if version == steps.len() => return Ok(FoundStore::Ready),
         Look::Version(version) => version,
     };
     steps[version..].iter().try_for_each(|step| transaction.execute_batch(step))?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", steps.len())?;
     transaction.commit()?;
-    Ok(Found::Ready)
+    Ok(FoundStore::Ready)
 }
 
 enum Look {
@@ -131,7 +131,7 @@ mod tests {
     /// A store of the first version with something in it.
     fn old() -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
-        assert_eq!(prepare(&mut connection, &[FIRST]).unwrap(), Found::Ready);
+        assert_eq!(prepare(&mut connection, &[FIRST]).unwrap(), FoundStore::Ready);
         connection.execute("INSERT INTO entry (words) VALUES ('run')", []).unwrap();
         connection
     }
@@ -140,11 +140,11 @@ mod tests {
     fn an_older_store_gets_the_steps_that_it_lacks_and_loses_nothing() {
         let mut connection = old();
         let all = [FIRST, SECOND, "CREATE TABLE more (id INTEGER)"];
-        assert_eq!(prepare(&mut connection, &all).unwrap(), Found::Ready);
+        assert_eq!(prepare(&mut connection, &all).unwrap(), FoundStore::Ready);
         assert_eq!(version(&connection), 3);
         let label = connection.query_row("SELECT label FROM entry", [], |row| row.get(0));
         assert_eq!(label, Ok("RUN".to_owned()));
-        assert_eq!(prepare(&mut connection, &all).unwrap(), Found::Ready, "and only once");
+        assert_eq!(prepare(&mut connection, &all).unwrap(), FoundStore::Ready, "and only once");
     }
 
     #[test]
@@ -155,14 +155,14 @@ mod tests {
         prepare(&mut connection, &broken).unwrap_err();
         assert_eq!(version(&connection), 1);
         connection.query_row("SELECT label FROM entry", [], |_| Ok(())).unwrap_err();
-        assert_eq!(prepare(&mut connection, &[FIRST, SECOND]).unwrap(), Found::Ready);
+        assert_eq!(prepare(&mut connection, &[FIRST, SECOND]).unwrap(), FoundStore::Ready);
     }
 
     #[test]
     fn a_newer_store_is_left_alone() {
         let mut connection = old();
         prepare(&mut connection, &[FIRST, SECOND]).unwrap();
-        assert_eq!(prepare(&mut connection, &[FIRST]).unwrap(), Found::Newer(2));
+        assert_eq!(prepare(&mut connection, &[FIRST]).unwrap(), FoundStore::Newer(2));
         assert_eq!(version(&connection), 2);
     }
 
@@ -171,7 +171,7 @@ mod tests {
         for sql in ["CREATE TABLE bookmarks (url TEXT)", "PRAGMA application_id = 7"] {
             let mut connection = Connection::open_in_memory().unwrap();
             connection.execute_batch(sql).unwrap();
-            assert_eq!(prepare(&mut connection, STEPS).unwrap(), Found::Foreign, "{sql}");
+            assert_eq!(prepare(&mut connection, STEPS).unwrap(), FoundStore::Foreign, "{sql}");
             let entry = "SELECT count(*) FROM sqlite_schema WHERE name = 'entry'";
             assert_eq!(connection.query_row(entry, [], |row| row.get(0)), Ok(0));
         }

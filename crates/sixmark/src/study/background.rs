@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use sixmark_model::study::result::CellTraffic;
 use sixmark_model::study::spec::traffic::Traffic;
 use sixmark_model::traffic::result::FlowResult;
-use sixmark_model::traffic::{Flow, Side};
+use sixmark_model::traffic::{Flow, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::traffic::{Ends, Half, Ready, Receiver, Sender, assemble, doors, outgoing, ports};
+use crate::traffic::{
+    Ends, Half, ReadyFlows, TrafficReceiver, TrafficSender, assemble, doors, outgoing, ports,
+};
 use sixmark_lab::{Host, Up};
 use sixmark_machine::Error;
 
@@ -32,14 +34,14 @@ pub(super) struct Background<'a> {
 
 /// One host's part: what it sends and hears.
 struct End {
-    side: Side,
-    sender: Sender,
-    receiver: Receiver,
+    side: TrafficSide,
+    sender: TrafficSender,
+    receiver: TrafficReceiver,
 }
 
 /// A host of one side, in one family.
-struct Place<'a> {
-    side: Side,
+struct TrafficHost<'a> {
+    side: TrafficSide,
     host: &'a Host,
     address: IpAddr,
     flows: Vec<Flow>,
@@ -60,8 +62,8 @@ impl<'a> Background<'a> {
         let mut background = Background { mix, flows: flows.len(), ends: Vec::new() };
         for family in known.families() {
             let flows: Vec<Flow> = flows.iter().filter(|f| f.family == family).cloned().collect();
-            let near = place(up, &traffic.near[family], family, Side::Near, &flows)?;
-            let far = place(up, &traffic.far[family], family, Side::Far, &flows)?;
+            let near = place(up, &traffic.near[family], family, TrafficSide::Near, &flows)?;
+            let far = place(up, &traffic.far[family], family, TrafficSide::Far, &flows)?;
             background.ends.extend(join(&near, &far, seed)?);
         }
         if background.arrives(&flows) {
@@ -110,8 +112,8 @@ impl<'a> Background<'a> {
             receiver.settle(QUIET, LONGEST);
             let half = Half::new(sent, receiver.stop());
             let whole = match side {
-                Side::Near => &mut ends.near,
-                Side::Far => ends.far.get_or_insert_default(),
+                TrafficSide::Near => &mut ends.near,
+                TrafficSide::Far => ends.far.get_or_insert_default(),
             };
             whole.sent.extend(half.sent);
             whole.heard.extend(half.heard);
@@ -136,36 +138,41 @@ fn place<'a>(
     up: &'a Up,
     name: &str,
     family: Family,
-    side: Side,
+    side: TrafficSide,
     flows: &[Flow],
-) -> Result<Place<'a>, Error> {
+) -> Result<TrafficHost<'a>, Error> {
     let lab = up.lab();
     let address = lab.host(name).and_then(|host| lab.address(host, family));
     let absent = || Error::Usage(format!("the host {name} has no {family} for traffic"));
     let host = up.hosts().get(name)?;
-    Ok(Place { side, host, address: address.ok_or_else(absent)?, flows: flows.to_vec() })
+    Ok(TrafficHost { side, host, address: address.ok_or_else(absent)?, flows: flows.to_vec() })
 }
 
 /// Has two hosts listen, then connect, then send.
-fn join(near: &Place<'_>, far: &Place<'_>, seed: u64) -> Result<[End; 2], Error> {
-    let hear = |place: &Place<'_>, from: Side| {
-        place.host.within(|| Receiver::start(&ports(&place.flows, from)))
+fn join(near: &TrafficHost<'_>, far: &TrafficHost<'_>, seed: u64) -> Result<[End; 2], Error> {
+    let hear = |place: &TrafficHost<'_>, from: TrafficSide| {
+        place.host.within(|| TrafficReceiver::start(&ports(&place.flows, from)))
     };
-    let (at_near, at_far) = (hear(near, Side::Far)?, hear(far, Side::Near)?);
+    let (at_near, at_far) = (hear(near, TrafficSide::Far)?, hear(far, TrafficSide::Near)?);
     let near_sends = send(near, far.address, &at_far, seed)?;
     let far_sends = send(far, near.address, &at_near, seed)?;
     Ok([
-        End { side: Side::Near, sender: near_sends, receiver: at_near },
-        End { side: Side::Far, sender: far_sends, receiver: at_far },
+        End { side: TrafficSide::Near, sender: near_sends, receiver: at_near },
+        End { side: TrafficSide::Far, sender: far_sends, receiver: at_far },
     ])
 }
 
-fn send(from: &Place<'_>, to: IpAddr, there: &Receiver, seed: u64) -> Result<Sender, Error> {
+fn send(
+    from: &TrafficHost<'_>,
+    to: IpAddr,
+    there: &TrafficReceiver,
+    seed: u64,
+) -> Result<TrafficSender, Error> {
     let doors = doors(there);
     let to = Some(SocketAddr::new(to, 0));
     let hosts = PerFamily { ipv6: to, ipv4: to };
     let flows = outgoing(&from.flows, from.side, &hosts, &doors).map_err(Error::Measure)?;
-    from.host.within(|| Ready::new(flows, seed, PATIENCE)?.go())
+    from.host.within(|| ReadyFlows::new(flows, seed, PATIENCE)?.go())
 }
 
 fn summary(mix: &str, flows: usize, found: &[FlowResult]) -> CellTraffic {
@@ -191,7 +198,7 @@ pub(super) fn go_on(time: Duration, stop: &AtomicBool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_model::traffic::Protocol;
+    use sixmark_model::traffic::FlowProtocol;
     use sixmark_model::traffic::result::Sent;
 
     use super::*;
@@ -200,7 +207,7 @@ mod tests {
     fn a_flow_of_which_nothing_arrived_is_described_with_its_problem() {
         let mut sent = Sent {
             id: 2,
-            protocol: Protocol::Tcp,
+            protocol: FlowProtocol::Tcp,
             source: None,
             destination: "[fd00::1]:9".parse().unwrap(),
             message_bytes: 1_000,

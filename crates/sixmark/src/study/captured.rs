@@ -13,7 +13,7 @@ use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};
 
 use super::doubts::doubt;
-use crate::capture::{Capture, Captured, Settings};
+use crate::capture::{Capture, CaptureSettings, Captured};
 use sixmark_lab::Up;
 use sixmark_machine::Error;
 
@@ -27,7 +27,7 @@ pub(super) fn begin(up: &Up, at: &str, interface: &str, urls: &[String]) -> Resu
     ports.sort_unstable();
     ports.dedup();
     let interface = interface.to_owned();
-    Capture::start(up.hosts().get(at)?.net(), Settings { interface, ports, file: None })
+    Capture::start(up.hosts().get(at)?.net(), CaptureSettings { interface, ports, file: None })
 }
 
 /// Ends a capture, and puts what it tells of requests for `path` among a cell's figures.

@@ -14,9 +14,9 @@ use sixmark_model::sameness::GivenResult;
 use sixmark_model::study::client::{Client, Job};
 use sixmark_model::study::figures::figures;
 use sixmark_model::study::result::CellResult;
-use sixmark_model::study::spec::Cell;
+use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::words::{Place, words};
+use sixmark_model::study::spec::words::{CellTarget, words};
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
@@ -25,7 +25,7 @@ use super::captured;
 use super::check::OptionsOfCells;
 use super::doubts;
 use super::external;
-use super::folder::Kept;
+use super::folder::KeptCell;
 use super::stage::Stage;
 use super::work::Work;
 use crate::browser::Browsers;
@@ -57,11 +57,11 @@ impl Bench<'_> {
     /// Measures a cell. None where the study was stopped before the cell was done.
     pub(super) fn measure(
         &self,
-        cell: &Cell<'_>,
+        cell: &PlannedCell<'_>,
         repetition: u32,
         stage: &Stage<'_>,
-    ) -> Result<Option<Kept>, Error> {
-        let place = Place::new(self.study, cell, |name| stage.urls(name));
+    ) -> Result<Option<KeptCell>, Error> {
+        let place = CellTarget::new(self.study, cell, |name| stage.urls(name));
         let place = place.map_err(Error::Usage)?;
         let (started, began) = (SystemTime::now(), Instant::now());
         let around = match self.begin(cell, repetition, stage, &place)? {
@@ -93,10 +93,10 @@ impl Bench<'_> {
     /// What a cell has around it, begun. None where the study was to stop.
     fn begin<'s>(
         &'s self,
-        cell: &Cell<'s>,
+        cell: &PlannedCell<'s>,
         repetition: u32,
         stage: &Stage<'_>,
-        place: &Place,
+        place: &CellTarget,
     ) -> Result<Option<Around<'s>>, Error> {
         let mut around = Around::default();
         let Some(up) = stage.up() else { return Ok(Some(around)) };
@@ -116,12 +116,17 @@ impl Bench<'_> {
     }
 
     /// The service that a cell loads.
-    fn server<'s>(&'s self, cell: &Cell<'s>) -> Option<&'s str> {
+    fn server<'s>(&'s self, cell: &PlannedCell<'s>) -> Option<&'s str> {
         let only = || Some(self.study.services.first()?.name.as_str());
         cell.text("server").or_else(only)
     }
 
-    fn own(&self, cell: &Cell<'_>, repetition: u32, place: &Place) -> Result<Option<Kept>, Error> {
+    fn own(
+        &self,
+        cell: &PlannedCell<'_>,
+        repetition: u32,
+        place: &CellTarget,
+    ) -> Result<Option<KeptCell>, Error> {
         let (seed, folder) = (self.seed_of(cell, repetition), |name: &str| self.value(name));
         let read = self.options.of(cell.number);
         let read = read.ok_or_else(|| Error::Usage("its options were not read".to_owned()))?;
@@ -142,16 +147,16 @@ impl Bench<'_> {
         measured.families = figures(&result);
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
-        Ok(Some(Kept { cell: measured, result: Some(result), output: None }))
+        Ok(Some(KeptCell { cell: measured, result: Some(result), output: None }))
     }
 
     fn other(
         &self,
         client: Client,
-        cell: &Cell<'_>,
+        cell: &PlannedCell<'_>,
         repetition: u32,
-        place: &Place,
-    ) -> Result<Option<Kept>, Error> {
+        place: &CellTarget,
+    ) -> Result<Option<KeptCell>, Error> {
         let (url, family) = place.single().map_err(Error::Usage)?;
         let job = Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
             .map_err(|(_, why)| Error::Usage(why))?;
@@ -167,12 +172,12 @@ impl Bench<'_> {
             Family::Ipv6 => Families { ipv6: figures, ipv4: None },
             Family::Ipv4 => Families { ipv6: None, ipv4: figures },
         };
-        Ok(Some(Kept { cell: measured, result: None, output: Some(done.output) }))
+        Ok(Some(KeptCell { cell: measured, result: None, output: Some(done.output) }))
     }
 
     fn empty(
         &self,
-        cell: &Cell<'_>,
+        cell: &PlannedCell<'_>,
         repetition: u32,
         client: Client,
         command: Vec<String>,
@@ -205,7 +210,7 @@ impl Bench<'_> {
     }
 
     /// The cell's own seed, from that of the study: 53 bits, which every reader of JSON keeps.
-    fn seed_of(&self, cell: &Cell<'_>, repetition: u32) -> u64 {
+    fn seed_of(&self, cell: &PlannedCell<'_>, repetition: u32) -> u64 {
         let stream = u64::from(cell.number) << 32 | u64::from(repetition);
         Random::new(self.seed, stream).bits() >> 11
     }
@@ -228,7 +233,12 @@ struct Around<'a> {
 
 impl Around<'_> {
     /// Ends it, and puts what it tells into the cell.
-    fn end(self, stage: &Stage<'_>, place: &Place, cell: &mut CellResult) -> Result<(), Error> {
+    fn end(
+        self,
+        stage: &Stage<'_>,
+        place: &CellTarget,
+        cell: &mut CellResult,
+    ) -> Result<(), Error> {
         if let Some(capture) = self.capture {
             captured::end(capture, &path(place), cell)?;
         }
@@ -243,12 +253,12 @@ impl Around<'_> {
 }
 
 /// The mix of traffic around a cell.
-fn mix<'a>(cell: &Cell<'a>) -> Option<&'a str> {
+fn mix<'a>(cell: &PlannedCell<'a>) -> Option<&'a str> {
     cell.text("traffic").filter(|mix| !mix.is_empty())
 }
 
 /// What is asked for, with its query.
-fn path(place: &Place) -> String {
+fn path(place: &CellTarget) -> String {
     let url = place.urls.first().and_then(|url| url.parse::<Url>().ok());
     url.map_or(String::new(), |url| url.path)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sixmark_model::provenance::Environment;
-use sixmark_model::study::result::{Change, StudyResult};
+use sixmark_model::study::result::{SetupChange, StudyResult};
 
 /// What is compared.
 pub(super) struct Now<'a> {
@@ -14,14 +14,14 @@ pub(super) struct Now<'a> {
 }
 
 /// Everything that differs from when the document was written.
-pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<Change> {
+pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<SetupChange> {
     let old = &before.environment;
     let new = now.environment;
     let mut changes = Vec::new();
     let mut compare = |what: &str, before: &str, now: &str| {
         if before != now {
             let [what, before, now] = [what, before, now].map(str::to_owned);
-            changes.push(Change { what, before, now });
+            changes.push(SetupChange { what, before, now });
         }
     };
     compare("the study's file (SHA-256)", &before.file.sha256, now.sha256);
@@ -45,7 +45,8 @@ pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<Change> {
 }
 
 /// All of them in one line.
-pub(super) fn line(changes: &[Change]) -> String {
-    let of = |change: &Change| format!("{} was {}, is {}", change.what, change.before, change.now);
+pub(super) fn line(changes: &[SetupChange]) -> String {
+    let of =
+        |change: &SetupChange| format!("{} was {}, is {}", change.what, change.before, change.now);
     changes.iter().map(of).collect::<Vec<_>>().join("; ")
 }

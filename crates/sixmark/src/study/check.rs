@@ -7,10 +7,10 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use sixmark_model::study::client::Client;
-use sixmark_model::study::spec::Cell;
+use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::cells;
-use sixmark_model::study::spec::words::{Place, option, options};
+use sixmark_model::study::spec::words::{CellTarget, option, options};
 
 use super::Commands;
 use crate::run::{Extras, Runnable};
@@ -66,7 +66,7 @@ pub fn read_options(
     let (mut all, mut wrongs) = (OptionsOfCells::default(), BTreeSet::new());
     for cell in cells(study).iter().filter(|cell| cell.client() == Client::Sixmark) {
         // Ports that any other could be.
-        let Ok(place) = Place::new(study, cell, |service| study.likely_urls(service)) else {
+        let Ok(place) = CellTarget::new(study, cell, |service| study.likely_urls(service)) else {
             continue;
         };
         let words = options(study, cell, &place, |_| None);
@@ -95,7 +95,7 @@ pub fn read_options(
 /// The line and the key of the option that is wrong by itself; else the line of the cell.
 fn position(
     study: &Study,
-    cell: &Cell<'_>,
+    cell: &PlannedCell<'_>,
     message: &str,
     commands: &Commands<'_>,
 ) -> (usize, String) {

@@ -5,7 +5,7 @@ use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::client::{Answer, Client};
-use sixmark_model::study::result::{Order, Resumed};
+use sixmark_model::study::result::{CellOrder, Resumed};
 use sixmark_model::study::spec::Study;
 
 /// Fewer repetitions give no interval worth the name.
@@ -28,7 +28,7 @@ pub(super) fn of_study(study: &Study, resumed: &[Resumed]) -> Vec<Warning> {
             ),
         ));
     }
-    if study.order == Order::Written && !study.factors.is_empty() {
+    if study.order == CellOrder::Written && !study.factors.is_empty() {
         doubts.push(doubt(
             "written_order",
             "cells follow the file's order: whatever drifts looks like an effect".to_owned(),
@@ -107,14 +107,14 @@ fn of_link(before: Option<&Link>, after: &Link) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_model::link_report::{Counts, Direction, Mechanism};
+    use sixmark_model::link_report::{FrameCounts, LinkDirection, ReportedMechanism};
 
     use super::*;
 
     fn link(overflowed: u64, unread: u64) -> Link {
-        let mut link = Link::of_kernel("far", [Some(Mechanism::Emulator); 2]);
-        let ipv6 = Counts { overflowed, ..Counts::default() };
-        link.b_to_a.frames = Some(Direction { ipv6, ..Direction::default() });
+        let mut link = Link::of_kernel("far", [Some(ReportedMechanism::Emulator); 2]);
+        let ipv6 = FrameCounts { overflowed, ..FrameCounts::default() };
+        link.b_to_a.frames = Some(LinkDirection { ipv6, ..LinkDirection::default() });
         link.a_to_b.unread = Some(unread);
         link
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use sixmark_model::provenance::Ended;
 use sixmark_model::study::outputs::{findings, outputs};
 use sixmark_model::study::result::{CellResult, StudyComparison, StudyResult};
-use sixmark_model::study::spec::Cell;
+use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::{cells, schedule};
 use sixmark_sys::enclosure::Rights;
@@ -19,7 +19,7 @@ use sixmark_sys::enclosure::Rights;
 use super::cell::{Bench, id};
 use super::check::OptionsOfCells;
 use super::files;
-use super::folder::{Folder, Kept};
+use super::folder::{Folder, KeptCell};
 use super::hooks::Hook;
 use super::program::versions;
 use super::source::Source;
@@ -37,7 +37,7 @@ const LONG: Duration = Duration::from_millis(200);
 const SHARE: u32 = 20;
 
 /// What there is to tell while a study runs.
-pub enum Event<'a> {
+pub enum StudyEvent<'a> {
     /// It begins, or goes on with some cells done: its folder, how many there are, and how many in
     /// all.
     Begins {
@@ -96,7 +96,7 @@ pub fn run(
     options: &Options,
     of_cells: &OptionsOfCells,
     stop: &Arc<AtomicBool>,
-    tell: &mut dyn FnMut(&Event<'_>),
+    tell: &mut dyn FnMut(&StudyEvent<'_>),
 ) -> Result<Finished, Error> {
     let programs = versions(study)?;
     let (folder, mut document, complete) = match &options.resume {
@@ -109,7 +109,7 @@ pub fn run(
     let cells = cells(study);
     let left = left(study, &cells, &document)?;
     let (done, all) = (document.cells.len() as u32, document.cells_planned);
-    tell(&Event::Begins { folder: folder.path(), done, all });
+    tell(&StudyEvent::Begins { folder: folder.path(), done, all });
     if let Some(document) = complete.filter(|_| left.is_empty()) {
         let folder = folder.path().to_owned();
         return Ok(Finished { document, folder, is_new: false });
@@ -118,7 +118,7 @@ pub fn run(
     let carried = match left.is_empty() {
         true => Ok(Ended::Complete),
         false => {
-            let mut course = Course::new(study, &cells, &folder, &mut document);
+            let mut course = StudyCourse::new(study, &cells, &folder, &mut document);
             course.carry_out(&left, &source.here(), options.rights, of_cells, stop, tell)
         }
     };
@@ -142,7 +142,7 @@ fn keep_hint(error: Error, folder: &Path, kept: bool) -> Error {
 /// What is still to be measured, in its order.
 fn left(
     study: &Study,
-    cells: &[Cell<'_>],
+    cells: &[PlannedCell<'_>],
     document: &StudyResult,
 ) -> Result<Vec<(usize, u32)>, Error> {
     let order = schedule(study, cells.len(), document.seed);
@@ -169,9 +169,9 @@ fn of(id: &str, error: Error) -> Error {
 }
 
 /// A study on its way.
-struct Course<'a> {
+struct StudyCourse<'a> {
     study: &'a Study,
-    cells: &'a [Cell<'a>],
+    cells: &'a [PlannedCell<'a>],
     folder: &'a Folder,
     document: &'a mut StudyResult,
     /// When the document may be written again; at once where none.
@@ -181,15 +181,15 @@ struct Course<'a> {
     took_s: f64,
 }
 
-impl<'a> Course<'a> {
+impl<'a> StudyCourse<'a> {
     fn new(
         study: &'a Study,
-        cells: &'a [Cell<'a>],
+        cells: &'a [PlannedCell<'a>],
         folder: &'a Folder,
         document: &'a mut StudyResult,
-    ) -> Course<'a> {
+    ) -> StudyCourse<'a> {
         let began = Instant::now();
-        Course { study, cells, folder, document, wait_until: None, began, took_s: 0.0 }
+        StudyCourse { study, cells, folder, document, wait_until: None, began, took_s: 0.0 }
     }
 
     fn carry_out(
@@ -199,7 +199,7 @@ impl<'a> Course<'a> {
         rights: Option<Rights>,
         of_cells: &OptionsOfCells,
         stop: &Arc<AtomicBool>,
-        tell: &mut dyn FnMut(&Event<'_>),
+        tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, Error> {
         let work = Work::new(self.folder, &temporary(rights))?;
         files::make(self.study, self.cells, &work)?;
@@ -238,7 +238,7 @@ impl<'a> Course<'a> {
         left: &[(usize, u32)],
         bench: &Bench<'_>,
         stage: &mut Stage<'_>,
-        tell: &mut dyn FnMut(&Event<'_>),
+        tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, Error> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
@@ -268,7 +268,7 @@ impl<'a> Course<'a> {
         &mut self,
         bench: &Bench<'_>,
         stage: &Stage<'_>,
-        cell: &Cell<'_>,
+        cell: &PlannedCell<'_>,
         repetition: u32,
     ) -> Result<bool, Error> {
         let id = id(cell.number, repetition);
@@ -291,7 +291,7 @@ impl<'a> Course<'a> {
         kept.and_then(|kept| undone.map(|()| kept))
     }
 
-    fn keep(&mut self, kept: &Kept) -> Result<(), Error> {
+    fn keep(&mut self, kept: &KeptCell) -> Result<(), Error> {
         self.folder.keep(kept)?;
         self.took_s += kept.cell.took_s;
         self.document.cells.push(kept.cell.clone());
@@ -312,11 +312,11 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    fn tell_of(&self, cell: &Cell<'_>, tell: &mut dyn FnMut(&Event<'_>)) {
+    fn tell_of(&self, cell: &PlannedCell<'_>, tell: &mut dyn FnMut(&StudyEvent<'_>)) {
         let at = cell.at();
         let levels: Vec<_> = at.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
         let number = self.document.cells.len() as u32 + 1;
-        tell(&Event::Cell {
+        tell(&StudyEvent::Cell {
             number,
             all: self.document.cells_planned,
             levels: &levels.join(" "),
@@ -349,9 +349,9 @@ impl<'a> Course<'a> {
         Some(left * beside.max(1.0))
     }
 
-    fn kept(&self, tell: &mut dyn FnMut(&Event<'_>)) {
+    fn kept(&self, tell: &mut dyn FnMut(&StudyEvent<'_>)) {
         let Some(cell) = self.document.cells.last() else { return };
-        tell(&Event::Kept {
+        tell(&StudyEvent::Kept {
             number: self.document.cells.len() as u32,
             all: self.document.cells_planned,
             cell,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_model::study::client::{Answer, Client, Job, Said};
+use sixmark_model::study::client::{Answer, Client, Job, ProgramOutput};
 use sixmark_sys::process::Running;
 
-use super::folder::Output;
+use super::folder::FolderOutput;
 use super::program::client_program;
 use super::work::Work;
 use crate::browser::Browsers;
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(60);
 /// What a program did.
 pub(super) struct Done {
     pub(super) answer: Answer,
-    pub(super) output: Output,
+    pub(super) output: FolderOutput,
     /// The program and its arguments.
     pub(super) command: Vec<String>,
 }
@@ -65,12 +65,12 @@ fn drive(
     let out: String = lines
         .collect::<Result<_, _>>()
         .map_err(|error| Error::Measure(format!("{name}: {error}")))?;
-    let said = Said { out: &out, err: &done.said, wall_s: done.wall_s, cpu_s: done.cpu_s };
+    let said = ProgramOutput { out: &out, err: &done.said, wall_s: done.wall_s, cpu_s: done.cpu_s };
     let answer = client
         .read(job, &said)
         .map_err(|why| Error::Measure(format!("{name} ({version}): {why}")))?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
-    let output = Output { stdout: out, stderr: done.said, status: "runs on".to_owned() };
+    let output = FolderOutput { stdout: out, stderr: done.said, status: "runs on".to_owned() };
     Ok(Some(Done { answer, output, command }))
 }
 
@@ -110,13 +110,13 @@ fn run_to_end(
         let bytes = fs::read(file).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     });
-    let said = Said { out: &out, err: &err, wall_s, cpu_s: exit.user_s + exit.system_s };
+    let said = ProgramOutput { out: &out, err: &err, wall_s, cpu_s: exit.user_s + exit.system_s };
     let answer = client.read(job, &said).map_err(|why| {
         let (status, last) = (exit.status, last_line([&err, &out]));
         Error::Measure(format!("{name} ({version}) can't be understood: {why} ({status}){last}"))
     })?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
-    let output = Output { stdout: out, stderr: err, status: exit.status.to_string() };
+    let output = FolderOutput { stdout: out, stderr: err, status: exit.status.to_string() };
     Ok(Some(Done { answer, output, command }))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sixmark_model::plan::braces::fill;
 use sixmark_model::plan::generated::bytes;
-use sixmark_model::study::spec::Cell;
+use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 
 use super::work::Work;
@@ -12,7 +12,7 @@ use sixmark_lab::service::generated;
 use sixmark_machine::Error;
 
 /// Makes every file that some cell names.
-pub(super) fn make(study: &Study, cells: &[Cell<'_>], work: &Work) -> Result<(), Error> {
+pub(super) fn make(study: &Study, cells: &[PlannedCell<'_>], work: &Work) -> Result<(), Error> {
     for (name, (size, random)) in wanted(study, cells)? {
         generated::make(&work.www(), &name, size, random)?;
     }
@@ -20,7 +20,10 @@ pub(super) fn make(study: &Study, cells: &[Cell<'_>], work: &Work) -> Result<(),
 }
 
 /// Each file's size, and whether it is filled.
-fn wanted(study: &Study, cells: &[Cell<'_>]) -> Result<BTreeMap<String, (u64, bool)>, Error> {
+fn wanted(
+    study: &Study,
+    cells: &[PlannedCell<'_>],
+) -> Result<BTreeMap<String, (u64, bool)>, Error> {
     let mut wanted = BTreeMap::new();
     for file in &study.files {
         for cell in cells {

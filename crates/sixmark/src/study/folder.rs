@@ -27,18 +27,18 @@ pub(super) struct Folder {
 
 /// One cell with all that is known of it: `cells/ID.json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Kept {
+pub(super) struct KeptCell {
     /// What the study's document has of it.
     pub(super) cell: CellResult,
     /// The document of its run, where sixmark loaded.
     pub(super) result: Option<RunResult>,
     /// What another client said.
-    pub(super) output: Option<Output>,
+    pub(super) output: Option<FolderOutput>,
 }
 
 /// What a program said, and how it ended.
 #[derive(Debug, Serialize)]
-pub(super) struct Output {
+pub(super) struct FolderOutput {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) status: String,
@@ -111,7 +111,7 @@ impl Folder {
     }
 
     /// Keeps a cell, whole or not at all.
-    pub(super) fn keep(&self, kept: &Kept) -> Result<(), Error> {
+    pub(super) fn keep(&self, kept: &KeptCell) -> Result<(), Error> {
         self.write(&format!("{CELLS}/{}.json", kept.cell.id), &encode(kept)?)
     }
 

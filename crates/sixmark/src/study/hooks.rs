@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sixmark_model::plan::braces::fill;
-use sixmark_model::study::spec::Cell;
+use sixmark_model::study::spec::PlannedCell;
 use sixmark_sys::process::Running;
 
 use sixmark_machine::Error;
@@ -20,7 +20,7 @@ pub(super) struct Hook<'a> {
     /// The study's name.
     pub(super) study: &'a str,
     /// The cell that it is about, with its id.
-    pub(super) cell: Option<(&'a Cell<'a>, &'a str)>,
+    pub(super) cell: Option<(&'a PlannedCell<'a>, &'a str)>,
     /// The folder of generated files.
     pub(super) www: &'a Path,
     /// Ends it early; none where it undoes something, which is done to its end.

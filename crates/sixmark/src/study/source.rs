@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sixmark_model::fields::Wrong;
+use sixmark_model::fields::FileMistake;
 use sixmark_model::study::digest;
-use sixmark_model::study::spec::{Context, Study, parse};
+use sixmark_model::study::spec::{ReadContext, Study, parse};
 
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
@@ -89,11 +89,11 @@ impl Source {
     ///
     /// # Errors
     /// All that is wrong with it.
-    pub fn read(&self, form: Form, commands: &Commands<'_>) -> Result<Study, Vec<Wrong>> {
+    pub fn read(&self, form: Form, commands: &Commands<'_>) -> Result<Study, Vec<FileMistake>> {
         let mut open = |name: &str| self.open(name);
         let Form { quick, in_lab } = form;
         let has_option = commands.has_option;
-        parse(&self.text, &mut Context { quick, in_lab, has_option, open: &mut open })
+        parse(&self.text, &mut ReadContext { quick, in_lab, has_option, open: &mut open })
     }
 
     /// What tells it from any other: the SHA-256 of its text, of the published figures and of its labs.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sixmark_model::plan::lab::parse;
-use sixmark_model::study::spec::Cell;
+use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::lab::{InLab, chosen};
 use sixmark_model::study::spec::{Service, Study};
 use sixmark_sys::enclosure::Rights;
@@ -26,12 +26,12 @@ pub(super) struct Stage<'a> {
     rights: Option<Rights>,
     stop: &'a AtomicBool,
     services: Services,
-    up: Option<(Wanted, Up)>,
+    up: Option<(WantedLab, Up)>,
 }
 
 /// What a lab is built for: what is chosen of its variants, and the service on demand that runs.
 #[derive(Debug, PartialEq, Eq)]
-struct Wanted {
+struct WantedLab {
     variants: BTreeMap<String, String>,
     service: Option<String>,
 }
@@ -76,7 +76,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Has everything as a cell wants it. False where the study is to stop.
-    pub(super) fn prepare(&mut self, cell: &Cell<'_>, browsers: &Browsers) -> Result<bool, Error> {
+    pub(super) fn prepare(
+        &mut self,
+        cell: &PlannedCell<'_>,
+        browsers: &Browsers,
+    ) -> Result<bool, Error> {
         self.services.check()?;
         let Some(lab) = &self.study.lab else { return Ok(true) };
         let wanted = self.wanted(cell);
@@ -94,16 +98,16 @@ impl<'a> Stage<'a> {
         Ok(self.up.is_some())
     }
 
-    fn wanted(&self, cell: &Cell<'_>) -> Wanted {
+    fn wanted(&self, cell: &PlannedCell<'_>) -> WantedLab {
         let asked = |service: &&Service| {
             service.on_demand && cell.text("server") == Some(service.name.as_str())
         };
         let service = self.study.services.iter().find(asked);
         let variants = chosen(&cell.settings());
-        Wanted { variants, service: service.map(|service| service.name.clone()) }
+        WantedLab { variants, service: service.map(|service| service.name.clone()) }
     }
 
-    fn build(&self, lab: &InLab, wanted: &Wanted) -> Result<Option<Up>, Error> {
+    fn build(&self, lab: &InLab, wanted: &WantedLab) -> Result<Option<Up>, Error> {
         let Some(rights) = self.rights else {
             return Err(Error::Measure("a study in a lab is run inside an enclosure".to_owned()));
         };
@@ -129,7 +133,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The host that a cell's load comes from; none where there is no lab.
-    pub(super) fn host(&self, cell: &Cell<'_>) -> Result<Option<&Host>, Error> {
+    pub(super) fn host(&self, cell: &PlannedCell<'_>) -> Result<Option<&Host>, Error> {
         match (self.up(), cell.text("from")) {
             (Some(up), Some(name)) => up.hosts().get(name).map(Some),
             _ => Ok(None),

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use sixmark_model::provenance::{Ended, Tool};
-use sixmark_model::traffic::Side;
+use sixmark_model::traffic::TrafficSide;
 use sixmark_model::traffic::result::{
-    Asked, Figures, FlowResult, Heard, HostResult, SCHEMA, Sent, TrafficResult, kinds,
+    FlowResult, Heard, HostResult, MessageFigures, OfferedTraffic, SCHEMA, Sent, TrafficResult,
+    kinds,
 };
 
 use super::Ears;
@@ -55,7 +56,7 @@ pub(super) struct Facts {
     pub(super) started: SystemTime,
     pub(super) elapsed: Duration,
     pub(super) ended: Ended,
-    pub(super) asked: Asked,
+    pub(super) asked: OfferedTraffic,
     pub(super) seed: u64,
 }
 
@@ -65,10 +66,10 @@ pub fn assemble(ends: &Ends) -> Vec<FlowResult> {
     let mut flows = Vec::new();
     match far {
         Some(far) => {
-            join(&mut flows, Side::Near, &near.sent, &far.heard, true, *shared_clock);
-            join(&mut flows, Side::Far, &far.sent, &near.heard, true, *shared_clock);
+            join(&mut flows, TrafficSide::Near, &near.sent, &far.heard, true, *shared_clock);
+            join(&mut flows, TrafficSide::Far, &far.sent, &near.heard, true, *shared_clock);
         }
-        None => join(&mut flows, Side::Near, &near.sent, &near.heard, false, *shared_clock),
+        None => join(&mut flows, TrafficSide::Near, &near.sent, &near.heard, false, *shared_clock),
     }
     flows.sort_by_key(|flow: &FlowResult| (flow.from.is_none(), flow.id, flow.protocol));
     flows
@@ -77,7 +78,7 @@ pub fn assemble(ends: &Ends) -> Vec<FlowResult> {
 /// Flows that `from` sent, with what was heard of them, and what was heard of others.
 fn join(
     flows: &mut Vec<FlowResult>,
-    from: Side,
+    from: TrafficSide,
     sent: &[Sent],
     heard: &[Heard],
     listened: bool,
@@ -128,7 +129,7 @@ pub(super) fn document(facts: Facts, ends: &Ends) -> TrafficResult {
         seed,
         shared_clock: ends.shared_clock,
         kinds: kinds(&flows),
-        total: Figures::sum(flows.iter().map(|flow| &flow.figures)),
+        total: MessageFigures::sum(flows.iter().map(|flow| &flow.figures)),
         flows,
         hosts: hosts(ends),
         environment: environment(Vec::new()),
@@ -149,6 +150,6 @@ fn hosts(ends: &Ends) -> Vec<HostResult> {
             problems: half.problems.clone(),
         }
     };
-    let far = ends.far.as_ref().map(|far| host(Side::Far, far));
-    std::iter::once(host(Side::Near, &ends.near)).chain(far).collect()
+    let far = ends.far.as_ref().map(|far| host(TrafficSide::Far, far));
+    std::iter::once(host(TrafficSide::Near, &ends.near)).chain(far).collect()
 }

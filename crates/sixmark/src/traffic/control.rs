@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use sixmark_model::traffic::{Flow, Protocol};
+use sixmark_model::traffic::{Flow, FlowProtocol};
 use sixmark_units::family::Family;
 
 use super::Half;
@@ -48,7 +48,7 @@ impl LineBound<'_> {
 /// A port of a protocol and family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Door {
-    pub(crate) protocol: Protocol,
+    pub(crate) protocol: FlowProtocol,
     pub(crate) family: Family,
     pub(crate) port: u16,
 }
@@ -89,19 +89,19 @@ pub(super) enum Answers {
 }
 
 /// One end of a connection.
-pub(super) struct Line {
+pub(super) struct ControlLine {
     reader: BufReader<TcpStream>,
 }
 
-impl Line {
-    pub(super) fn new(stream: TcpStream) -> Line {
+impl ControlLine {
+    pub(super) fn new(stream: TcpStream) -> ControlLine {
         // A line that waits for an acknowledgement helps nobody; nor does a peer that is long gone.
         let _ = stream.set_nodelay(true);
         let alive = socket2::TcpKeepalive::new().with_time(Duration::from_secs(10));
         let _ = socket2::SockRef::from(&stream).set_tcp_keepalive(&alive);
         let _ = stream.set_write_timeout(Some(ANSWER));
         let _ = stream.set_read_timeout(Some(GLANCE));
-        Line { reader: BufReader::new(stream) }
+        ControlLine { reader: BufReader::new(stream) }
     }
 
     pub(super) fn stream(&self) -> &TcpStream {

@@ -1,8 +1,8 @@
 //! What makes the figures of traffic doubtful.
 
 use sixmark_model::provenance::{Ended, Warning};
-use sixmark_model::traffic::result::{Asked, FlowResult, TrafficResult};
-use sixmark_model::traffic::{Basis, Protocol};
+use sixmark_model::traffic::result::{FlowResult, OfferedTraffic, TrafficResult};
+use sixmark_model::traffic::{Basis, FlowProtocol};
 use sixmark_units::quantity::{count, duration_us};
 
 use sixmark_machine::Error;
@@ -71,7 +71,7 @@ fn behind(result: &TrafficResult) -> Option<Warning> {
     };
     let offered = rate(|f| f.figures.offered.map(|a| a.bits_per_s(Basis::Payload)));
     let sent = rate(|f| f.figures.sent.map(|a| a.bits_per_s(Basis::Payload)));
-    let tcp = flows.iter().all(|flow| flow.protocol == Protocol::Tcp);
+    let tcp = flows.iter().all(|flow| flow.protocol == FlowProtocol::Tcp);
     let why = match tcp {
         true => "TCP had no room for more",
         false => "the sender could not keep up",
@@ -130,7 +130,7 @@ fn clocks(result: &TrafficResult) -> Option<Warning> {
 }
 
 fn notes(result: &TrafficResult) -> Option<Warning> {
-    let Asked::Script { file, notes, .. } = &result.asked else { return None };
+    let OfferedTraffic::Script { file, notes, .. } = &result.asked else { return None };
     let said: Vec<String> =
         notes.iter().take(3).map(|note| format!("line {}: {}", note.line, note.what)).collect();
     let more = if notes.len() > said.len() { " and others" } else { "" };

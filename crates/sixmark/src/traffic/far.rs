@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sixmark_model::traffic::{Flow, MOST_FLOWS, Side};
+use sixmark_model::traffic::{Flow, MOST_FLOWS, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
-use super::control::{Answers, Asks, CONNECTING, Door, Line, LineBound, VERSION, clock};
+use super::control::{Answers, Asks, CONNECTING, ControlLine, Door, LineBound, VERSION, clock};
 use super::ports::{LONGEST, QUIET};
-use super::{Half, Ready, Receiver, Sender};
+use super::{Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{doors, outgoing};
 use sixmark_machine::Error;
 
@@ -110,7 +110,7 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
     if stream.set_nonblocking(false).is_err() {
         return;
     }
-    let mut line = Line::new(stream);
+    let mut line = ControlLine::new(stream);
     let hello = line.hear(&LineBound::HELLO);
     let Ok(Some(Asks::Hello { version, session })) = hello else { return };
     if version != VERSION {
@@ -121,7 +121,7 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
     let family = Family::of(peer.ip());
     let lock = || sessions.lock().unwrap_or_else(PoisonError::into_inner);
     lock().entry(session).or_default()[family] = Some(peer);
-    let mut talk = Talk::default();
+    let mut talk = FarSession::default();
     let mut said = line.say(&Answers::Hello { version: VERSION, clock: clock() });
     while said.is_ok()
         && let Ok(Some(asks)) = line.hear(&LineBound::ASKS)
@@ -140,15 +140,15 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
 
 /// Where a session stands.
 #[derive(Default)]
-struct Talk {
+struct FarSession {
     asked: Option<(Vec<Flow>, u64, Vec<Door>)>,
-    receiver: Option<Receiver>,
-    ready: Option<Ready>,
-    sender: Option<Sender>,
+    receiver: Option<TrafficReceiver>,
+    ready: Option<ReadyFlows>,
+    sender: Option<TrafficSender>,
     half: Half,
 }
 
-impl Talk {
+impl FarSession {
     fn answer(&mut self, asks: Asks, peers: PerFamily<Option<SocketAddr>>) -> Answers {
         let done = match asks {
             Asks::Hello { .. } => Err("a second hello".to_owned()),
@@ -168,7 +168,7 @@ impl Talk {
         if let Some(why) = wrong(&flows) {
             return Answers::Failed { why };
         }
-        let made = Receiver::start(&ports(&flows, Side::Near));
+        let made = TrafficReceiver::start(&ports(&flows, TrafficSide::Near));
         self.asked = Some((flows, seed, near));
         match made {
             Err(error) => Answers::Failed { why: error.to_string() },
@@ -182,8 +182,9 @@ impl Talk {
 
     fn connect(&mut self, peers: PerFamily<Option<SocketAddr>>) -> Result<(), String> {
         let (flows, seed, near) = self.asked.as_ref().ok_or("connect before prepare")?;
-        let outgoing = outgoing(flows, Side::Far, &peers, near)?;
-        let ready = Ready::new(outgoing, *seed, CONNECTING).map_err(|error| error.to_string())?;
+        let outgoing = outgoing(flows, TrafficSide::Far, &peers, near)?;
+        let ready =
+            ReadyFlows::new(outgoing, *seed, CONNECTING).map_err(|error| error.to_string())?;
         self.ready = Some(ready);
         Ok(())
     }
@@ -213,7 +214,7 @@ impl Talk {
     /// Whatever still runs.
     fn end(mut self) {
         self.stop();
-        drop(self.receiver.take().map(Receiver::stop));
+        drop(self.receiver.take().map(TrafficReceiver::stop));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use sixmark_model::traffic::result::Sent;
-use sixmark_model::traffic::{Outgoing, Protocol, Schedule, put_message};
+use sixmark_model::traffic::{FlowProtocol, FlowSchedule, Outgoing, put_message};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{BATCH, FlowSocketSettings, Outlet, Watched};
 
@@ -26,9 +26,9 @@ pub(super) enum Waits {
 }
 
 /// A flow that is being sent.
-pub(super) struct Line {
+pub(super) struct FlowLine {
     out: Outgoing,
-    schedule: Schedule,
+    schedule: FlowSchedule,
     begin: u64,
     outlet: Option<Outlet>,
     connected: bool,
@@ -44,8 +44,8 @@ pub(super) struct Line {
     sent: Sent,
 }
 
-impl Line {
-    pub(super) fn new(out: Outgoing, seed: u64) -> Line {
+impl FlowLine {
+    pub(super) fn new(out: Outgoing, seed: u64) -> FlowLine {
         let sent = Sent {
             id: out.flow.id,
             protocol: out.flow.protocol,
@@ -62,8 +62,8 @@ impl Line {
             on_ns: 0,
             problem: None,
         };
-        Line {
-            schedule: Schedule::new(&out.flow, seed),
+        FlowLine {
+            schedule: FlowSchedule::new(&out.flow, seed),
             sequence: out.sequence,
             out,
             begin: 0,
@@ -81,7 +81,7 @@ impl Line {
 
     /// Makes the socket, and begins the connection of a stream.
     pub(super) fn open(&mut self) -> io::Result<()> {
-        let (to, udp) = (&self.out.to, self.out.flow.protocol == Protocol::Udp);
+        let (to, udp) = (&self.out.to, self.out.flow.protocol == FlowProtocol::Udp);
         let Outgoing { port, hops, class, buffer, .. } = self.out;
         let settings = FlowSocketSettings { port, hops, class, buffer };
         let outlet = match udp {
@@ -153,7 +153,7 @@ impl Line {
             let _ = self.hand();
         }
         self.skip(stop);
-        if self.out.flow.protocol == Protocol::Tcp
+        if self.out.flow.protocol == FlowProtocol::Tcp
             && let Some(outlet) = &self.outlet
         {
             self.sent.retransmitted = outlet.path().map(|path| path.retransmitted);
@@ -242,8 +242,8 @@ impl Line {
         let rest = &self.pending[self.at..];
         let Some(outlet) = &self.outlet else { return Ok(0) };
         match self.out.flow.protocol {
-            Protocol::Tcp => outlet.send(rest),
-            Protocol::Udp => outlet.send_each(rest, self.size).map(|count| count * self.size),
+            FlowProtocol::Tcp => outlet.send(rest),
+            FlowProtocol::Udp => outlet.send_each(rest, self.size).map(|count| count * self.size),
         }
     }
 
@@ -258,7 +258,7 @@ impl Line {
     /// What an error means for datagrams: one of them is gone, and the next may do better. Nothing goes
     /// on after one of a stream.
     fn refused(&mut self, error: io::Error) -> io::Result<()> {
-        if self.out.flow.protocol == Protocol::Tcp {
+        if self.out.flow.protocol == FlowProtocol::Tcp {
             return Err(error);
         }
         // That tells of one sent before (ICMP); this one was not tried.

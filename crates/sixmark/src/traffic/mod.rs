@@ -1,6 +1,6 @@
 //! Background traffic: flows of messages at their times, and what arrives of them.
 //!
-//! [`Sender`] and [`Receiver`] are one thread each, in the network namespace of the thread that begins
+//! [`TrafficSender`] and [`TrafficReceiver`] are one thread each, in the network namespace of the thread that begins
 //! them, so that a study can have them in hosts of its lab. [`near`] and [`far`] are two sixmarks that
 //! agree over a connection of their own, [`script`] is one that does what a script of MGEN's says.
 
@@ -18,8 +18,8 @@ mod sender;
 pub use assemble::{Ends, Half, assemble};
 pub use doubts::FAR_SIDE_LOST;
 pub(crate) use ports::{doors, outgoing, ports};
-pub use receiver::{Ears, Port, Receiver};
-pub use sender::{Ready, Sender};
+pub use receiver::{Ears, Port, TrafficReceiver};
+pub use sender::{ReadyFlows, TrafficSender};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

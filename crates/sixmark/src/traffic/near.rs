@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_model::provenance::Ended;
-use sixmark_model::traffic::result::{Asked, TrafficResult};
-use sixmark_model::traffic::{Flow, Mix, Side};
+use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
+use sixmark_model::traffic::{Flow, TrafficMix, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::assemble::{Ends, Facts, document};
-use super::control::{Answers, Asks, CONNECTING, Line, LineBound, VERSION, clock};
+use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, VERSION, clock};
 use super::doubts::far_side_lost;
-use super::{Counters, Half, Ready, Receiver, Sender};
+use super::{Counters, Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{LONGEST, QUIET, ports};
 use sixmark_machine::Error;
 
@@ -26,9 +26,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// What to do, checked.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct TrafficJob {
     /// Which traffic.
-    pub mix: Mix,
+    pub mix: TrafficMix,
     /// For how long; none is until interrupted.
     pub duration: Option<Duration>,
     /// Decides what is drawn.
@@ -43,7 +43,7 @@ pub struct Job {
 /// # Errors
 /// In one line: an address of a family is missing, the far side can't be reached or refuses.
 pub fn run(
-    job: &Job,
+    job: &TrafficJob,
     stop: &AtomicBool,
     mut see: impl FnMut(&Counters, &Counters),
 ) -> Result<TrafficResult, Error> {
@@ -73,7 +73,7 @@ pub fn run(
         started,
         elapsed: job.duration.map_or(elapsed, |duration| duration.min(elapsed)),
         ended: if interrupted { Ended::Interrupted } else { Ended::Complete },
-        asked: Asked::Mix {
+        asked: OfferedTraffic::Mix {
             mix: job.mix.clone(),
             duration_s: job.duration.map(|duration| duration.as_secs_f64()),
             to: job.to.iter().filter_map(|(_, to)| *to).collect(),
@@ -93,7 +93,11 @@ fn timed(mut flows: Vec<Flow>, duration: Option<Duration>) -> Vec<Flow> {
 }
 
 /// A connection over each family that is used; the first one is talked over.
-fn connect(job: &Job, flows: &[Flow], bound: &LineBound<'_>) -> Result<(Vec<Line>, String), Error> {
+fn connect(
+    job: &TrafficJob,
+    flows: &[Flow],
+    bound: &LineBound<'_>,
+) -> Result<(Vec<ControlLine>, String), Error> {
     // Who guesses another's session could have traffic sent there.
     let session = RandomState::new().hash_one(std::process::id());
     let (mut lines, mut theirs) = (Vec::new(), String::new());
@@ -101,7 +105,7 @@ fn connect(job: &Job, flows: &[Flow], bound: &LineBound<'_>) -> Result<(Vec<Line
         let failed = |what: &str| Error::Measure(format!("the far side at {to}: {what}"));
         let stream =
             TcpStream::connect_timeout(&to, CONNECT).map_err(|error| failed(&error.to_string()))?;
-        let mut line = Line::new(stream);
+        let mut line = ControlLine::new(stream);
         match ask(&mut line, &Asks::Hello { version: VERSION, session }, bound)? {
             Answers::Hello { version: VERSION, clock } => theirs = clock,
             _ => return Err(failed("it is another version of sixmark")),
@@ -112,7 +116,7 @@ fn connect(job: &Job, flows: &[Flow], bound: &LineBound<'_>) -> Result<(Vec<Line
 }
 
 /// The far side's address in each family that is used.
-fn addresses(job: &Job, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
+fn addresses(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
     let used = |family: &Family| flows.iter().any(|flow| flow.family == *family);
     let address = |family: Family| {
         let share = if family == Family::Ipv6 { 0 } else { 100 };
@@ -128,26 +132,30 @@ fn addresses(job: &Job, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
 
 /// Has both sides listen, connect and begin.
 fn begin(
-    line: &mut Line,
-    job: &Job,
+    line: &mut ControlLine,
+    job: &TrafficJob,
     flows: &[Flow],
     bound: &LineBound<'_>,
-) -> Result<(Receiver, Sender), Error> {
-    let receiver = Receiver::start(&ports(flows, Side::Far))?;
+) -> Result<(TrafficReceiver, TrafficSender), Error> {
+    let receiver = TrafficReceiver::start(&ports(flows, TrafficSide::Far))?;
     let (own, seed) = (doors(&receiver), job.seed);
     let prepare = Asks::Prepare { flows: flows.to_vec(), seed, doors: own };
     let Answers::Listening { doors } = ask(line, &prepare, bound)? else {
         return Err(out_of_turn());
     };
-    let out = outgoing(flows, Side::Near, &job.to, &doors).map_err(Error::Measure)?;
-    let ready = Ready::new(out, job.seed, CONNECTING)?;
+    let out = outgoing(flows, TrafficSide::Near, &job.to, &doors).map_err(Error::Measure)?;
+    let ready = ReadyFlows::new(out, job.seed, CONNECTING)?;
     done(line, &Asks::Connect, bound)?;
     done(line, &Asks::Go, bound)?;
     Ok((receiver, ready.go()?))
 }
 
 /// Stops both sides: what this one knows, and what the other one tells, if it does.
-fn end(line: &mut Line, sender: Sender, receiver: Receiver) -> (Half, Result<Half, Error>) {
+fn end(
+    line: &mut ControlLine,
+    sender: TrafficSender,
+    receiver: TrafficReceiver,
+) -> (Half, Result<Half, Error>) {
     let sent = sender.stop();
     // That it was interrupted is no reason not to wait for the far side's figures.
     let far = done(line, &Asks::Stop, &LineBound::ANSWERS).and_then(|()| {
@@ -178,7 +186,7 @@ pub(super) fn watch(
     }
 }
 
-fn ask(line: &mut Line, asks: &Asks, bound: &LineBound<'_>) -> Result<Answers, Error> {
+fn ask(line: &mut ControlLine, asks: &Asks, bound: &LineBound<'_>) -> Result<Answers, Error> {
     let to = line.stream().peer_addr().map_or_else(|_| "?".to_owned(), |to| to.to_string());
     let failed = |why: String| {
         let line = format!("the far side at {to}: {why}");
@@ -195,7 +203,7 @@ fn ask(line: &mut Line, asks: &Asks, bound: &LineBound<'_>) -> Result<Answers, E
     }
 }
 
-fn done(line: &mut Line, asks: &Asks, bound: &LineBound<'_>) -> Result<(), Error> {
+fn done(line: &mut ControlLine, asks: &Asks, bound: &LineBound<'_>) -> Result<(), Error> {
     match ask(line, asks, bound)? {
         Answers::Done => Ok(()),
         _ => Err(out_of_turn()),

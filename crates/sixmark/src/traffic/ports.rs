@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixmark_model::traffic::{Flow, Outgoing, Protocol, Side};
+use sixmark_model::traffic::{Flow, FlowProtocol, Outgoing, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::control::Door;
-use super::{Port, Receiver};
+use super::{Port, TrafficReceiver};
 
 /// What comes after the end of sending is waited for until nothing does, and no longer than this.
 pub(super) const QUIET: Duration = Duration::from_millis(100);
@@ -16,7 +16,7 @@ pub(super) const QUIET: Duration = Duration::from_millis(100);
 pub(super) const LONGEST: Duration = Duration::from_secs(5);
 
 /// A free port for each protocol and family that `from` sends.
-pub(crate) fn ports(flows: &[Flow], from: Side) -> Vec<Port> {
+pub(crate) fn ports(flows: &[Flow], from: TrafficSide) -> Vec<Port> {
     let mut kinds: Vec<_> =
         flows.iter().filter(|f| f.from == from).map(|f| (f.protocol, f.family)).collect();
     kinds.sort_unstable();
@@ -25,8 +25,8 @@ pub(crate) fn ports(flows: &[Flow], from: Side) -> Vec<Port> {
 }
 
 /// Where a receiver listens.
-pub(crate) fn doors(receiver: &Receiver) -> Vec<Door> {
-    let door = |(protocol, at): &(Protocol, SocketAddr)| {
+pub(crate) fn doors(receiver: &TrafficReceiver) -> Vec<Door> {
+    let door = |(protocol, at): &(FlowProtocol, SocketAddr)| {
         let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
         Door { protocol, family, port }
     };
@@ -36,7 +36,7 @@ pub(crate) fn doors(receiver: &Receiver) -> Vec<Door> {
 /// The flows that `from` sends, to the other side's addresses and ports.
 pub(crate) fn outgoing(
     flows: &[Flow],
-    from: Side,
+    from: TrafficSide,
     hosts: &PerFamily<Option<SocketAddr>>,
     doors: &[Door],
 ) -> Result<Vec<Outgoing>, String> {

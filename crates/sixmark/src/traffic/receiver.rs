@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sixmark_model::traffic::result::Heard;
-use sixmark_model::traffic::{Header, Hearing, Listening, Protocol, Stream};
+use sixmark_model::traffic::{FlowProtocol, Header, Hearing, Listening, Stream};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait};
 use sixmark_units::family::Family;
@@ -32,7 +32,7 @@ const MOST_FLOWS: usize = 20_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
     /// What comes in.
-    pub protocol: Protocol,
+    pub protocol: FlowProtocol,
     /// The address; port 0 is a free one.
     pub at: SocketAddr,
     /// From when on, nanoseconds from the beginning.
@@ -43,11 +43,11 @@ pub struct Port {
 
 /// Ports that are listened on, by a thread of their own.
 #[derive(Debug)]
-pub struct Receiver {
+pub struct TrafficReceiver {
     stop: Arc<AtomicBool>,
     counters: Arc<Counters>,
     streams: Arc<AtomicU64>,
-    addresses: Vec<(Protocol, SocketAddr)>,
+    addresses: Vec<(FlowProtocol, SocketAddr)>,
     thread: Option<JoinHandle<Ears>>,
 }
 
@@ -66,7 +66,7 @@ pub struct Ears {
 
 impl Port {
     /// One of all addresses of a family, from the beginning to the end; a free one.
-    pub fn any(protocol: Protocol, family: Family) -> Port {
+    pub fn any(protocol: FlowProtocol, family: Family) -> Port {
         Port { protocol, at: SocketAddr::new(unspecified(family), 0), from_ns: 0, until_ns: None }
     }
 
@@ -83,8 +83,8 @@ impl Port {
 
     fn open(&self) -> Result<Sink, String> {
         let made = match self.protocol {
-            Protocol::Tcp => Sink::listener(&self.at),
-            Protocol::Udp => Sink::datagrams(&self.at),
+            FlowProtocol::Tcp => Sink::listener(&self.at),
+            FlowProtocol::Udp => Sink::datagrams(&self.at),
         };
         made.map_err(|error| format!("can't listen on {} {}: {error}", self.protocol, self.at))
     }
@@ -97,14 +97,14 @@ fn unspecified(family: Family) -> IpAddr {
     }
 }
 
-impl Receiver {
+impl TrafficReceiver {
     /// Listens on `ports` in the network namespace of the calling thread; on those of the beginning
     /// before it returns.
     ///
     /// # Errors
     /// In one line: a port that can't be listened on.
-    pub fn start(ports: &[Port]) -> Result<Receiver, Error> {
-        let mut work = Loop::default();
+    pub fn start(ports: &[Port]) -> Result<TrafficReceiver, Error> {
+        let mut work = ReceiverLoop::default();
         for port in ports {
             match port.from_ns {
                 0 => work.open(port).map_err(Error::Measure)?,
@@ -119,18 +119,18 @@ impl Receiver {
         let thread = thread
             .spawn(move || work.run(&seen, &told, &many))
             .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
-        Ok(Receiver { stop, counters, streams, addresses, thread: Some(thread) })
+        Ok(TrafficReceiver { stop, counters, streams, addresses, thread: Some(thread) })
     }
 
     /// Where it listens since the beginning.
-    pub fn addresses(&self) -> &[(Protocol, SocketAddr)] {
+    pub fn addresses(&self) -> &[(FlowProtocol, SocketAddr)] {
         &self.addresses
     }
 
     /// The port of a protocol and family; the first one of several.
-    pub fn port(&self, protocol: Protocol, family: Family) -> Option<u16> {
+    pub fn port(&self, protocol: FlowProtocol, family: Family) -> Option<u16> {
         let is =
-            |(p, at): &&(Protocol, SocketAddr)| *p == protocol && Family::of(at.ip()) == family;
+            |(p, at): &&(FlowProtocol, SocketAddr)| *p == protocol && Family::of(at.ip()) == family;
         self.addresses.iter().find(is).map(|(_, at)| at.port())
     }
 
@@ -182,7 +182,7 @@ impl Receiver {
 }
 
 /// Whoever gives up half-way leaves no thread that listens.
-impl Drop for Receiver {
+impl Drop for TrafficReceiver {
     fn drop(&mut self) {
         self.end();
     }
@@ -191,22 +191,22 @@ impl Drop for Receiver {
 /// An open port, or a connection to one.
 struct Open {
     sink: Sink,
-    protocol: Protocol,
+    protocol: FlowProtocol,
     local: Option<SocketAddr>,
     until_ns: Option<u64>,
     /// Of a connection.
-    talk: Option<Talk>,
+    talk: Option<ReceiverSession>,
     done: bool,
 }
 
-struct Talk {
+struct ReceiverSession {
     from: SocketAddr,
     stream: Stream,
 }
 
 /// The thread's work.
 #[derive(Default)]
-struct Loop {
+struct ReceiverLoop {
     open: Vec<Open>,
     later: Vec<Port>,
     books: Books,
@@ -221,13 +221,13 @@ struct Loop {
 /// What is known of each flow.
 #[derive(Default)]
 struct Books {
-    flows: HashMap<(Protocol, u32, SocketAddr), (Option<SocketAddr>, Hearing)>,
+    flows: HashMap<(FlowProtocol, u32, SocketAddr), (Option<SocketAddr>, Hearing)>,
     messages: u64,
     bytes: u64,
     foreign: u64,
 }
 
-impl Loop {
+impl ReceiverLoop {
     fn open(&mut self, port: &Port) -> Result<(), String> {
         let sink = port.open()?;
         let (protocol, local, until_ns) = (port.protocol, sink.local(), port.until_ns);
@@ -280,7 +280,7 @@ impl Loop {
         let drops = &mut self.drops;
         self.open.retain(|open| {
             *drops +=
-                if open.done && open.protocol == Protocol::Udp { open.sink.drops() } else { 0 };
+                if open.done && open.protocol == FlowProtocol::Udp { open.sink.drops() } else { 0 };
             !open.done
         });
         self.changed |= self.open.len() != before;
@@ -302,9 +302,9 @@ impl Loop {
             }
             came = true;
             match (open.protocol, &mut open.talk) {
-                (Protocol::Udp, _) => datagrams(open, &mut self.inbox, &mut self.books),
-                (Protocol::Tcp, None) => accept(open, &mut new),
-                (Protocol::Tcp, Some(talk)) => {
+                (FlowProtocol::Udp, _) => datagrams(open, &mut self.inbox, &mut self.books),
+                (FlowProtocol::Tcp, None) => accept(open, &mut new),
+                (FlowProtocol::Tcp, Some(talk)) => {
                     open.done = stream(&open.sink, open.local, talk, buffer, &mut self.books);
                 }
             }
@@ -329,7 +329,7 @@ impl Loop {
 impl Books {
     fn message(
         &mut self,
-        (protocol, from, to): (Protocol, SocketAddr, Option<SocketAddr>),
+        (protocol, from, to): (FlowProtocol, SocketAddr, Option<SocketAddr>),
         header: &Header,
         bytes: usize,
         at_ns: u64,
@@ -351,7 +351,7 @@ fn datagrams(open: &Open, inbox: &mut Inbox, books: &mut Books) {
     for _ in 0..TURNS {
         let each = |arrived: Arrived<'_>| match Header::read(arrived.look) {
             Ok(header) if header.length == arrived.length => {
-                let way = (Protocol::Udp, arrived.from, open.local);
+                let way = (FlowProtocol::Udp, arrived.from, open.local);
                 books.message(way, &header, arrived.length, arrived.at_ns);
             }
             _ => books.foreign += 1,
@@ -367,7 +367,7 @@ fn accept(open: &Open, new: &mut Vec<Open>) {
     while let Ok(sink) = open.sink.accept() {
         // One that is gone again has no peer.
         let Some(from) = sink.peer() else { continue };
-        let talk = Some(Talk { from, stream: Stream::default() });
+        let talk = Some(ReceiverSession { from, stream: Stream::default() });
         let (protocol, local, until_ns) = (open.protocol, sink.local(), open.until_ns);
         new.push(Open { sink, protocol, local, until_ns, talk, done: false });
     }
@@ -377,7 +377,7 @@ fn accept(open: &Open, new: &mut Vec<Open>) {
 fn stream(
     sink: &Sink,
     local: Option<SocketAddr>,
-    talk: &mut Talk,
+    talk: &mut ReceiverSession,
     buffer: &mut [u8],
     books: &mut Books,
 ) -> bool {
@@ -389,7 +389,7 @@ fn stream(
                 return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted);
             }
         };
-        let way = (Protocol::Tcp, talk.from, local);
+        let way = (FlowProtocol::Tcp, talk.from, local);
         let each = |header: Header, bytes| books.message(way, &header, bytes, at_ns);
         if talk.stream.feed(&buffer[..count], each).is_err() {
             books.foreign += 1;

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_model::provenance::Ended;
 use sixmark_model::traffic::Script;
-use sixmark_model::traffic::result::{Asked, TrafficResult};
+use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
 
 use super::assemble::{Ends, Facts, document};
 use super::near::watch;
-use super::{Counters, Half, Port, Ready, Receiver};
+use super::{Counters, Half, Port, ReadyFlows, TrafficReceiver};
 use crate::traffic::ports::QUIET;
 use sixmark_machine::Error;
 
 /// A script, read, with what else bears on it.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct ScriptJob {
     /// What it says.
     pub script: Script,
     /// Its file's name, for the result.
@@ -32,15 +32,15 @@ pub struct Job {
 /// # Errors
 /// In one line: a port of the beginning can't be listened on.
 pub fn run(
-    job: &Job,
+    job: &ScriptJob,
     stop: &AtomicBool,
     mut see: impl FnMut(&Counters, &Counters),
 ) -> Result<TrafficResult, Error> {
-    let Job { script, seed, .. } = job;
+    let ScriptJob { script, seed, .. } = job;
     let started = SystemTime::now();
     let ports: Vec<Port> = script.listening.iter().flat_map(Port::of_script).collect();
-    let receiver = Receiver::start(&ports)?;
-    let sender = Ready::unconnected(script.flows.clone(), *seed).go()?;
+    let receiver = TrafficReceiver::start(&ports)?;
+    let sender = ReadyFlows::unconnected(script.flows.clone(), *seed).go()?;
     let end = script.end_ns().map(Duration::from_nanos);
     // What is due at the end still has to arrive.
     let end = match (end, job.duration) {
@@ -64,7 +64,7 @@ pub fn run(
         elapsed,
         // To one without an end of its own the signal is its end.
         ended: if stopped && end.is_some() { Ended::Interrupted } else { Ended::Complete },
-        asked: Asked::Script {
+        asked: OfferedTraffic::Script {
             file: job.file.clone(),
             duration_s: job.duration.map(|duration| duration.as_secs_f64()),
             notes: script.notes.clone(),

@@ -12,7 +12,7 @@ use sixmark_model::traffic::result::Sent;
 use sixmark_sys::clock;
 use sixmark_sys::flows::{Watched, wait};
 
-use super::line::{Line, Waits};
+use super::line::{FlowLine, Waits};
 use super::{Counters, GRAIN};
 use sixmark_machine::Error;
 use sixmark_machine::threads::no_thread;
@@ -21,27 +21,27 @@ use sixmark_machine::threads::no_thread;
 const GLANCE: u64 = 20_000_000;
 
 /// Flows whose connections are there, and that nothing was sent of yet.
-pub struct Ready {
-    lines: Vec<Line>,
+pub struct ReadyFlows {
+    lines: Vec<FlowLine>,
 }
 
 /// Flows that are being sent, by a thread of their own.
 #[derive(Debug)]
-pub struct Sender {
+pub struct TrafficSender {
     stop: Arc<AtomicBool>,
     counters: Arc<Counters>,
     thread: Option<JoinHandle<Vec<Sent>>>,
 }
 
-impl Ready {
+impl ReadyFlows {
     /// Opens the sockets of `flows` in the network namespace of the calling thread, and waits until the
     /// streams of those that begin at once are connected, for at most `patience`. Random gaps come from
     /// `seed`.
     ///
     /// # Errors
     /// In one line: a socket could not be made, or a stream not be connected.
-    pub fn new(flows: Vec<Outgoing>, seed: u64, patience: Duration) -> Result<Ready, Error> {
-        let mut ready = Ready::unconnected(flows, seed);
+    pub fn new(flows: Vec<Outgoing>, seed: u64, patience: Duration) -> Result<ReadyFlows, Error> {
+        let mut ready = ReadyFlows::unconnected(flows, seed);
         for line in &mut ready.lines {
             line.open().map_err(|error| told(line, &error))?;
         }
@@ -51,22 +51,22 @@ impl Ready {
 
     /// Flows whose sockets are made when they begin, in the namespace of the calling thread; a stream
     /// that nobody listens for is tried again until its flow ends, as scripts on several hosts need it.
-    pub fn unconnected(flows: Vec<Outgoing>, seed: u64) -> Ready {
-        Ready { lines: flows.into_iter().map(|flow| Line::new(flow, seed)).collect() }
+    pub fn unconnected(flows: Vec<Outgoing>, seed: u64) -> ReadyFlows {
+        ReadyFlows { lines: flows.into_iter().map(|flow| FlowLine::new(flow, seed)).collect() }
     }
 
     /// Begins to send.
     ///
     /// # Errors
     /// There can be no other thread.
-    pub fn go(self) -> Result<Sender, Error> {
+    pub fn go(self) -> Result<TrafficSender, Error> {
         let (stop, counters) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
         let (seen, told) = (Arc::clone(&stop), Arc::clone(&counters));
         let thread = std::thread::Builder::new().name("traffic-out".into());
         let thread = thread
-            .spawn(move || Loop::new(self.lines).run(&seen, &told))
+            .spawn(move || SenderLoop::new(self.lines).run(&seen, &told))
             .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
-        Ok(Sender { stop, counters, thread: Some(thread) })
+        Ok(TrafficSender { stop, counters, thread: Some(thread) })
     }
 
     fn connect(&mut self, until: u64) -> Result<(), Error> {
@@ -90,11 +90,11 @@ impl Ready {
     }
 }
 
-fn told(line: &Line, error: &std::io::Error) -> Error {
+fn told(line: &FlowLine, error: &std::io::Error) -> Error {
     Error::Measure(format!("{}: {error}", line.describe()))
 }
 
-impl Sender {
+impl TrafficSender {
     /// What was sent so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
@@ -117,15 +117,15 @@ impl Sender {
 }
 
 /// Whoever gives up half-way leaves no thread that sends.
-impl Drop for Sender {
+impl Drop for TrafficSender {
     fn drop(&mut self) {
         self.end();
     }
 }
 
 /// The thread's work.
-struct Loop {
-    lines: Vec<Line>,
+struct SenderLoop {
+    lines: Vec<FlowLine>,
     /// Which flow is to be served when.
     dues: BinaryHeap<Reverse<(u64, usize)>>,
     /// Flows whose sockets have no room.
@@ -133,9 +133,9 @@ struct Loop {
     watched: Vec<Watched>,
 }
 
-impl Loop {
-    fn new(lines: Vec<Line>) -> Loop {
-        Loop { lines, dues: BinaryHeap::new(), blocked: Vec::new(), watched: Vec::new() }
+impl SenderLoop {
+    fn new(lines: Vec<FlowLine>) -> SenderLoop {
+        SenderLoop { lines, dues: BinaryHeap::new(), blocked: Vec::new(), watched: Vec::new() }
     }
 
     fn run(mut self, stop: &AtomicBool, counters: &Counters) -> Vec<Sent> {
@@ -217,7 +217,7 @@ impl Loop {
     }
 
     fn tell(&self, counters: &Counters) {
-        let sums = self.lines.iter().map(Line::sent).fold((0, 0, 0), |(m, b, f), sent| {
+        let sums = self.lines.iter().map(FlowLine::sent).fold((0, 0, 0), |(m, b, f), sent| {
             (m + sent.sent, b + sent.sent_bytes, f + u64::from(sent.sent > 0))
         });
         counters.set(sums.0, sums.1, sums.2);

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use sixmark_model::vitals::group::Group;
 use sixmark_model::vitals::parse;
 
-use super::file::{Kept, text};
+use super::file::{KeptFile, text};
 use sixmark_machine::Error;
 
 /// The files of one.
 #[derive(Debug)]
 pub(super) struct Cgroup {
     name: String,
-    cpu: Option<Kept>,
-    memory: Option<Kept>,
-    io: Option<Kept>,
-    pids: Option<Kept>,
+    cpu: Option<KeptFile>,
+    memory: Option<KeptFile>,
+    io: Option<KeptFile>,
+    pids: Option<KeptFile>,
 }
 
 impl Cgroup {
@@ -30,7 +30,7 @@ impl Cgroup {
                  /proc/PID/cgroup names a process's own"
             ))
         })?;
-        let of = |file: &str| Kept::maybe(folder.join(file));
+        let of = |file: &str| KeptFile::maybe(folder.join(file));
         Ok(Cgroup {
             name: name.to_owned(),
             cpu: of("cpu.stat"),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Kept open: the kernel makes its text anew at each reading from its beginning.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptFile {
     file: File,
     text: Vec<u8>,
 }
@@ -15,14 +15,14 @@ pub(super) struct Kept {
 /// The text begins with room for so many bytes.
 const ROOM: usize = 16 << 10;
 
-impl Kept {
-    pub(super) fn open(path: impl AsRef<Path>) -> io::Result<Kept> {
-        Ok(Kept { file: File::open(path)?, text: vec![0; ROOM] })
+impl KeptFile {
+    pub(super) fn open(path: impl AsRef<Path>) -> io::Result<KeptFile> {
+        Ok(KeptFile { file: File::open(path)?, text: vec![0; ROOM] })
     }
 
     /// One that may be missing.
-    pub(super) fn maybe(path: impl AsRef<Path>) -> Option<Kept> {
-        Kept::open(path).ok()
+    pub(super) fn maybe(path: impl AsRef<Path>) -> Option<KeptFile> {
+        KeptFile::open(path).ok()
     }
 
     /// What it says now.
@@ -42,7 +42,7 @@ impl Kept {
 }
 
 /// What a file that may be missing says now, nothing where it can't be read.
-pub(super) fn text(file: &mut Option<Kept>) -> &str {
+pub(super) fn text(file: &mut Option<KeptFile>) -> &str {
     file.as_mut().and_then(|file| file.read().ok()).unwrap_or("")
 }
 
@@ -54,11 +54,11 @@ mod tests {
     #[test]
     fn what_a_file_says_now_is_read_whole() {
         let mut written = tempfile::NamedTempFile::new().unwrap();
-        let mut kept = Kept::open(written.path()).unwrap();
+        let mut kept = KeptFile::open(written.path()).unwrap();
         assert_eq!(kept.read().unwrap(), "");
         let long = "x".repeat(3 * ROOM + 1);
         written.write_all(long.as_bytes()).unwrap();
         assert_eq!(kept.read().unwrap(), long);
-        assert_eq!(text(&mut Kept::maybe("/nowhere")), "");
+        assert_eq!(text(&mut KeptFile::maybe("/nowhere")), "");
     }
 }

@@ -6,31 +6,31 @@ use std::sync::Arc;
 
 use sixmark_http::url::Url;
 use sixmark_model::vitals::result::samples_of;
-use sixmark_model::vitals::{Sample, exposition};
+use sixmark_model::vitals::{VitalsSample, exposition};
 use sixmark_sys::netns::NetNs;
 
 use super::scrape;
-use super::sources::{Sources, Wanted};
+use super::sources::{Sources, WantedVitals};
 use sixmark_lab::door;
 use sixmark_machine::Error;
 
 /// A place that was found to tell.
 #[derive(Clone, Debug)]
-pub enum From {
+pub enum VitalsFrom {
     /// What `sixmark vitals` wrote, or is writing.
     File(PathBuf),
     /// A page of metrics.
-    Page(Page),
+    Page(FetchedPage),
     /// A host of a lab that is up.
     Host(Host),
 }
 
 /// A page of metrics that has been fetched once.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct FetchedPage {
     /// Where it is, as it was given.
     pub(super) name: String,
-    pub(super) place: scrape::Place,
+    pub(super) place: scrape::PageAddress,
     /// Who serves it.
     pub(super) who: exposition::Exporter,
 }
@@ -43,22 +43,22 @@ pub struct Host {
     number: u64,
 }
 
-impl From {
+impl VitalsFrom {
     /// Understands what was typed, and looks whether it is there: a file, a URL, `lab:HOST`, or the
     /// name of a host of the lab that is up. To be called before this process goes into a lab.
     ///
     /// # Errors
     /// Nothing there tells, in a line.
-    pub fn find(text: &str, lab: Option<&str>) -> Result<From, Error> {
+    pub fn find(text: &str, lab: Option<&str>) -> Result<VitalsFrom, Error> {
         if text.contains("://") {
-            return page(text).map(From::Page);
+            return page(text).map(VitalsFrom::Page);
         }
         if let Some(name) = text.strip_prefix("lab:") {
-            return host(name, lab).map(From::Host);
+            return host(name, lab).map(VitalsFrom::Host);
         }
         match Path::new(text).exists() {
             true => file(text),
-            false => host(text, lab).map(From::Host).map_err(|_| {
+            false => host(text, lab).map(VitalsFrom::Host).map_err(|_| {
                 Error::Usage(format!(
                     "--vitals-from {text}: no such file, nor a host of a lab that is up; give what \
                      `sixmark vitals --jsonl FILE` writes on the server, http://HOST:PORT/metrics, or \
@@ -71,37 +71,37 @@ impl From {
     /// Its name as it was given.
     pub(super) fn name(&self) -> String {
         match self {
-            From::File(path) => path.display().to_string(),
-            From::Page(page) => page.name.clone(),
-            From::Host(host) => host.name.clone(),
+            VitalsFrom::File(path) => path.display().to_string(),
+            VitalsFrom::Page(page) => page.name.clone(),
+            VitalsFrom::Host(host) => host.name.clone(),
         }
     }
 }
 
-fn file(text: &str) -> Result<From, Error> {
+fn file(text: &str) -> Result<VitalsFrom, Error> {
     let path = PathBuf::from(text);
     match read(&path) {
         // It may be filling up while it is used.
         Err(why) if !why.contains("fewer than two") => {
             Err(Error::Usage(format!("--vitals-from {text}: the file {why}")))
         }
-        _ => Ok(From::File(path)),
+        _ => Ok(VitalsFrom::File(path)),
     }
 }
 
 /// The samples of a file.
-pub(super) fn read(path: &Path) -> Result<Vec<Sample>, String> {
+pub(super) fn read(path: &Path) -> Result<Vec<VitalsSample>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("can't be read: {error}"))?;
     samples_of(&text)
 }
 
-fn page(text: &str) -> Result<Page, Error> {
+fn page(text: &str) -> Result<FetchedPage, Error> {
     let wrong = |why: String| Error::Usage(format!("--vitals-from {text}: {why}"));
     let mut url: Url = text.parse().map_err(wrong)?;
     if url.path == "/" {
         url.path = "/metrics".to_owned();
     }
-    let place = scrape::Place::find(url)?;
+    let place = scrape::PageAddress::find(url)?;
     let found = place.fetch().map_err(|why| {
         Error::Measure(format!("--vitals-from {text}: no metrics can be had there: {why}"))
     })?;
@@ -110,7 +110,7 @@ fn page(text: &str) -> Result<Page, Error> {
             "the page has no processor time; it has to be node_exporter's or sixmark's".to_owned(),
         )
     })?;
-    Ok(Page { name: text.to_owned(), place, who })
+    Ok(FetchedPage { name: text.to_owned(), place, who })
 }
 
 fn host(text: &str, lab: Option<&str>) -> Result<Host, Error> {
@@ -131,7 +131,10 @@ impl Host {
     /// # Errors
     /// The kernel lets nobody in, or does not tell.
     pub(super) fn open(&self) -> Result<Sources, Error> {
-        let wanted = Wanted { host: Some((self.number, self.name.clone())), ..Wanted::default() };
+        let wanted = WantedVitals {
+            host: Some((self.number, self.name.clone())),
+            ..WantedVitals::default()
+        };
         let mut found = None;
         let look = || {
             let opened = Sources::open(&wanted);

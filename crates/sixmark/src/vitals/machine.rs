@@ -5,26 +5,26 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use sixmark_model::vitals::counter::Widened;
-use sixmark_model::vitals::host::{Host, Softnet};
+use sixmark_model::vitals::host::{MachineVitals, Softnet};
 use sixmark_model::vitals::parse;
 
-use super::file::{Kept, text};
+use super::file::{KeptFile, text};
 
 /// Its files.
 #[derive(Debug)]
 pub(super) struct Machine {
-    stat: Kept,
-    memory: Kept,
-    vm: Kept,
-    softirqs: Option<Kept>,
-    disks: Option<Kept>,
-    softnet: Option<Kept>,
-    nfs: [Option<Kept>; 2],
+    stat: KeptFile,
+    memory: KeptFile,
+    vm: KeptFile,
+    softirqs: Option<KeptFile>,
+    disks: Option<KeptFile>,
+    softnet: Option<KeptFile>,
+    nfs: [Option<KeptFile>; 2],
     /// Those that are no partitions.
     whole: HashSet<String>,
     packets: [Widened; 3],
     /// What was read of memory, paging, disks and NFS, and when.
-    slow: Option<(Instant, Host)>,
+    slow: Option<(Instant, MachineVitals)>,
 }
 
 /// Between two readings of what is slow.
@@ -34,13 +34,13 @@ impl Machine {
     pub(super) fn open() -> io::Result<Machine> {
         let names = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
         Ok(Machine {
-            stat: Kept::open("/proc/stat")?,
-            memory: Kept::open("/proc/meminfo")?,
-            vm: Kept::open("/proc/vmstat")?,
-            softirqs: Kept::maybe("/proc/softirqs"),
-            disks: Kept::maybe("/proc/diskstats"),
-            softnet: Kept::maybe("/proc/net/softnet_stat"),
-            nfs: ["nfs", "nfsd"].map(|name| Kept::maybe(format!("/proc/net/rpc/{name}"))),
+            stat: KeptFile::open("/proc/stat")?,
+            memory: KeptFile::open("/proc/meminfo")?,
+            vm: KeptFile::open("/proc/vmstat")?,
+            softirqs: KeptFile::maybe("/proc/softirqs"),
+            disks: KeptFile::maybe("/proc/diskstats"),
+            softnet: KeptFile::maybe("/proc/net/softnet_stat"),
+            nfs: ["nfs", "nfsd"].map(|name| KeptFile::maybe(format!("/proc/net/rpc/{name}"))),
             whole: names.map(|name| name.file_name().to_string_lossy().into_owned()).collect(),
             packets: Default::default(),
             slow: None,
@@ -48,19 +48,19 @@ impl Machine {
     }
 
     /// Processors and events alone, which is what changes all the time.
-    pub(super) fn processors(&mut self) -> io::Result<Host> {
+    pub(super) fn processors(&mut self) -> io::Result<MachineVitals> {
         parse::stat(self.stat.read()?).map_err(io::Error::other)
     }
 
     /// All of it. What is slow to read and to change is read once a second, or where `afresh` says so.
-    pub(super) fn read(&mut self, afresh: bool) -> io::Result<Host> {
+    pub(super) fn read(&mut self, afresh: bool) -> io::Result<MachineVitals> {
         let now = Instant::now();
         if afresh || self.slow.as_ref().is_none_or(|(at, _)| now >= *at + PAUSE) {
             self.slow = Some((now, self.read_slow()?));
         }
         let slow = self.slow.as_ref().map(|(_, host)| host.clone()).unwrap_or_default();
         let host = self.processors()?;
-        let mut host = Host {
+        let mut host = MachineVitals {
             cpu: host.cpu,
             cores: host.cores,
             events: host.events,
@@ -78,16 +78,16 @@ impl Machine {
     }
 
     /// Memory, paging, disks and NFS, in an otherwise empty host.
-    fn read_slow(&mut self) -> io::Result<Host> {
+    fn read_slow(&mut self) -> io::Result<MachineVitals> {
         let is_whole = |name: &str| self.whole.is_empty() || self.whole.contains(name);
         let [client, server] = &mut self.nfs;
-        Ok(Host {
+        Ok(MachineVitals {
             memory: parse::memory(self.memory.read()?).map_err(io::Error::other)?,
             paging: parse::paging(self.vm.read()?).map_err(io::Error::other)?,
             disks: parse::disks(text(&mut self.disks), is_whole).map_err(io::Error::other)?,
             nfs_client: parse::nfs_client(text(client)),
             nfs_server: parse::nfs_server(text(server)),
-            ..Host::default()
+            ..MachineVitals::default()
         })
     }
 }

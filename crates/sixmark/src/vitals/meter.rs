@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use sixmark_model::provenance::Warning;
 use sixmark_model::vitals::cost::{Cost, Whose, Work, cost};
 use sixmark_model::vitals::exposition::{Exporter, processor_time};
-use sixmark_model::vitals::section::{Place, Source, Vitals};
-use sixmark_model::vitals::series::{Point, Series};
-use sixmark_model::vitals::{Sample, Total};
+use sixmark_model::vitals::section::{MachineRole, Vitals, VitalsSource};
+use sixmark_model::vitals::series::{Point, PointSeries};
+use sixmark_model::vitals::{Total, VitalsSample};
 use sixmark_sys::clock;
 use sixmark_sys::usage::processor_us;
 
-use super::from::{self, From, Page};
-use super::sources::{Sources, Wanted};
+use super::from::{self, FetchedPage, VitalsFrom};
+use super::sources::{Sources, WantedVitals};
 use crate::warning;
 use sixmark_machine::Error;
 use sixmark_machine::threads::no_thread;
@@ -39,7 +39,7 @@ pub(crate) struct Meter {
 
 #[derive(Debug)]
 enum Remote {
-    File(From),
+    File(VitalsFrom),
     Page(Fetching),
     Host(String, Box<Local>),
 }
@@ -57,20 +57,20 @@ impl Drop for Stop {
 /// What was read in the end.
 #[derive(Debug)]
 pub(crate) struct Metered {
-    client: Reading,
-    server: Option<Reading>,
+    client: MeterReading,
+    server: Option<MeterReading>,
     /// When the end was, by this machine's wall clock, microseconds since 1970.
     ended_us: u64,
 }
 
 /// What one source told.
 #[derive(Debug)]
-struct Reading {
-    source: Source,
+struct MeterReading {
+    source: VitalsSource,
     name: Option<String>,
-    series: Series,
+    series: PointSeries,
     /// Full samples, if only the first and the last.
-    samples: Vec<Sample>,
+    samples: Vec<VitalsSample>,
     /// Why it told less than it should.
     problem: Option<String>,
 }
@@ -81,25 +81,29 @@ impl Meter {
     ///
     /// # Errors
     /// A source that was named does not tell.
-    pub(crate) fn start(server: Option<&From>, warmup: Duration) -> Result<Option<Meter>, Error> {
+    pub(crate) fn start(
+        server: Option<&VitalsFrom>,
+        warmup: Duration,
+    ) -> Result<Option<Meter>, Error> {
         let own = || processor_us() as f64;
-        let client = Sources::open(&Wanted::default()).and_then(|all| Local::start(all, Some(own)));
+        let client =
+            Sources::open(&WantedVitals::default()).and_then(|all| Local::start(all, Some(own)));
         let client = match client {
             Err(_) if server.is_none() => return Ok(None),
             client => client?,
         };
         let server = match server {
             None => None,
-            Some(file @ From::File(_)) => Some(Remote::File(file.clone())),
-            Some(From::Page(page)) => {
+            Some(file @ VitalsFrom::File(_)) => Some(Remote::File(file.clone())),
+            Some(VitalsFrom::Page(page)) => {
                 let pause = match page.who {
                     Exporter::Sixmark => PAUSE_OF_PAGES,
                     Exporter::Node => PAUSE_OF_NODE_EXPORTER,
                 };
                 Some(Remote::Page(Fetching::start(page, warmup, pause)?))
             }
-            Some(From::Host(host)) => {
-                let name = From::Host(host.clone()).name();
+            Some(VitalsFrom::Host(host)) => {
+                let name = VitalsFrom::Host(host.clone()).name();
                 Some(Remote::Host(name, Box::new(Local::start(host.open()?, None)?)))
             }
         };
@@ -108,13 +112,13 @@ impl Meter {
 
     /// Ends it; to be called as soon as the load has ended.
     pub(crate) fn end(self) -> Metered {
-        let mut client = self.client.end(Source::Here, None);
+        let mut client = self.client.end(VitalsSource::Here, None);
         let ended_us = client.series.span_us().map_or(0, |(_, last)| last);
         client.name = None;
         let server = self.server.map(|server| match server {
             Remote::File(file) => of_file(&file),
             Remote::Page(page) => page.end(),
-            Remote::Host(name, local) => local.end(Source::Lab, Some(name)),
+            Remote::Host(name, local) => local.end(VitalsSource::Lab, Some(name)),
         });
         Metered { client, server, ended_us }
     }
@@ -132,7 +136,7 @@ impl Metered {
         let all = |cost: &Cost| cost.us_per_request.map(|_| cost.cpu_s * 1e6);
         let client = self.client.place(work, Whose::Own);
         let server = self.server.as_ref().map(|server| server.place(work, Whose::Processes));
-        let of = |place: &Place| place.cost().and_then(all);
+        let of = |place: &MachineRole| place.cost().and_then(all);
         (of(&client), server.as_ref().and_then(of))
     }
 
@@ -148,10 +152,10 @@ impl Metered {
     }
 }
 
-impl Reading {
-    fn place(&self, work: &Work, whose: Whose) -> Place {
+impl MeterReading {
+    fn place(&self, work: &Work, whose: Whose) -> MachineRole {
         let covered = self.series.between(work.from_us, work.to_us);
-        Place {
+        MachineRole {
             source: self.source,
             name: self.name.clone(),
             covered_s: covered.map_or(0.0, |used| used.covered_us / 1e6),
@@ -162,10 +166,10 @@ impl Reading {
     }
 
     /// Of all samples here; of a file those of the time in question.
-    fn change(&self, work: &Work) -> Option<Sample> {
+    fn change(&self, work: &Work) -> Option<VitalsSample> {
         let mut total = Total::default();
-        let is_of = |sample: &&Sample| {
-            self.source != Source::File || (work.from_us..=work.to_us).contains(&sample.at_us)
+        let is_of = |sample: &&VitalsSample| {
+            self.source != VitalsSource::File || (work.from_us..=work.to_us).contains(&sample.at_us)
         };
         for sample in self.samples.iter().filter(is_of) {
             let _ = total.see(sample);
@@ -177,9 +181,9 @@ impl Reading {
 /// A machine's own kernel, read by a thread.
 #[derive(Debug)]
 struct Local {
-    first: Sample,
+    first: VitalsSample,
     stop: Stop,
-    thread: JoinHandle<(Sources, Series)>,
+    thread: JoinHandle<(Sources, PointSeries)>,
     own: Option<fn() -> f64>,
 }
 
@@ -189,7 +193,7 @@ impl Local {
         let first = sources.sample().map_err(cannot)?;
         let stop = Stop::default();
         let stopped = Arc::clone(&stop.0);
-        let mut series = Series::default();
+        let mut series = PointSeries::default();
         series.push(point(&mut sources, own).map_err(cannot)?);
         let read = move || {
             while !stopped.load(Ordering::Acquire) {
@@ -203,13 +207,13 @@ impl Local {
         Ok(Local { first, stop, thread: thread.map_err(cannot)?, own })
     }
 
-    fn end(self, source: Source, name: Option<String>) -> Reading {
+    fn end(self, source: VitalsSource, name: Option<String>) -> MeterReading {
         drop(self.stop);
         self.thread.thread().unpark();
-        let mut reading = Reading {
+        let mut reading = MeterReading {
             source,
             name,
-            series: Series::default(),
+            series: PointSeries::default(),
             samples: vec![self.first],
             problem: None,
         };
@@ -242,16 +246,16 @@ fn point(sources: &mut Sources, own: Option<fn() -> f64>) -> std::io::Result<Poi
 struct Fetching {
     name: String,
     stop: Stop,
-    thread: JoinHandle<(Series, Option<String>)>,
-    source: Source,
+    thread: JoinHandle<(PointSeries, Option<String>)>,
+    source: VitalsSource,
 }
 
 impl Fetching {
-    fn start(page: &Page, warmup: Duration, pause: Duration) -> Result<Fetching, Error> {
+    fn start(page: &FetchedPage, warmup: Duration, pause: Duration) -> Result<Fetching, Error> {
         let stop = Stop::default();
         let (stopped, page) = (Arc::clone(&stop.0), page.clone());
         let (name, who) = (page.name.clone(), page.who);
-        let mut fetched = Fetched { page, series: Series::default(), problem: None };
+        let mut fetched = Fetched { page, series: PointSeries::default(), problem: None };
         fetched.fetch();
         let read = move || {
             let began = Instant::now();
@@ -278,25 +282,31 @@ impl Fetching {
         let thread = std::thread::Builder::new().name("vitals-from".into()).spawn(read);
         let thread = thread.map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
         let source = match who {
-            Exporter::Sixmark => Source::Sixmark,
-            Exporter::Node => Source::NodeExporter,
+            Exporter::Sixmark => VitalsSource::Sixmark,
+            Exporter::Node => VitalsSource::NodeExporter,
         };
         Ok(Fetching { name, stop, thread, source })
     }
 
-    fn end(self) -> Reading {
+    fn end(self) -> MeterReading {
         drop(self.stop);
         self.thread.thread().unpark();
-        let died = |_| (Series::default(), Some("the thread that fetches it died".to_owned()));
+        let died = |_| (PointSeries::default(), Some("the thread that fetches it died".to_owned()));
         let (series, problem) = self.thread.join().unwrap_or_else(died);
-        Reading { source: self.source, name: Some(self.name), series, samples: Vec::new(), problem }
+        MeterReading {
+            source: self.source,
+            name: Some(self.name),
+            series,
+            samples: Vec::new(),
+            problem,
+        }
     }
 }
 
 #[derive(Debug)]
 struct Fetched {
-    page: Page,
-    series: Series,
+    page: FetchedPage,
+    series: PointSeries,
     problem: Option<String>,
 }
 
@@ -322,18 +332,18 @@ impl Fetched {
     }
 }
 
-fn of_file(file: &From) -> Reading {
-    let From::File(path) = file else { return of_samples(file, Err(String::new())) };
+fn of_file(file: &VitalsFrom) -> MeterReading {
+    let VitalsFrom::File(path) = file else { return of_samples(file, Err(String::new())) };
     of_samples(file, from::read(path))
 }
 
-fn of_samples(file: &From, read: Result<Vec<Sample>, String>) -> Reading {
+fn of_samples(file: &VitalsFrom, read: Result<Vec<VitalsSample>, String>) -> MeterReading {
     let (samples, problem) = match read {
         Ok(samples) => (samples, None),
         Err(why) => (Vec::new(), Some(why)),
     };
     let series = samples.iter().map(Point::of).collect();
-    Reading { source: Source::File, name: Some(file.name()), series, samples, problem }
+    MeterReading { source: VitalsSource::File, name: Some(file.name()), series, samples, problem }
 }
 
 #[cfg(test)]
@@ -361,8 +371,8 @@ mod tests {
             drop(listener);
             told.send(()).unwrap();
         });
-        let place = scrape::Place::find(url.parse().unwrap()).unwrap();
-        let page = Page { name: url, place, who: Exporter::Node };
+        let place = scrape::PageAddress::find(url.parse().unwrap()).unwrap();
+        let page = FetchedPage { name: url, place, who: Exporter::Node };
         let meter = Fetching::start(&page, Duration::ZERO, Duration::from_millis(1)).unwrap();
         all_told.recv_timeout(Duration::from_secs(30)).unwrap();
         let reading = meter.end();

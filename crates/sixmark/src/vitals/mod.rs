@@ -18,9 +18,9 @@ mod serve;
 mod sockets;
 mod sources;
 
-pub use from::From;
+pub use from::VitalsFrom;
 pub(crate) use meter::{Meter, Metered};
 pub use offloads::offloads;
 pub use sampler::{SamplingEnd, every};
 pub use serve::Server;
-pub use sources::{Sources, Wanted};
+pub use sources::{Sources, WantedVitals};

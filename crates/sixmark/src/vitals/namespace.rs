@@ -6,19 +6,19 @@ use sixmark_model::vitals::network::{Conntrack, Network};
 use sixmark_model::vitals::parse;
 use sixmark_units::family::PerFamily;
 
-use super::file::{Kept, text};
+use super::file::{KeptFile, text};
 use super::links::Links;
 
 /// The files of the namespace that the calling thread was in when they were opened, and its
 /// interfaces.
 #[derive(Debug)]
 pub(super) struct Namespace {
-    snmp: Kept,
-    snmp6: Option<Kept>,
-    netstat: Option<Kept>,
-    conntrack: Option<[Kept; 2]>,
-    tracked: Option<Kept>,
-    neighbours: PerFamily<Option<Kept>>,
+    snmp: KeptFile,
+    snmp6: Option<KeptFile>,
+    netstat: Option<KeptFile>,
+    conntrack: Option<[KeptFile; 2]>,
+    tracked: Option<KeptFile>,
+    neighbours: PerFamily<Option<KeptFile>>,
     links: Links,
 }
 
@@ -27,9 +27,9 @@ const NET: &str = "/proc/thread-self/net";
 
 impl Namespace {
     pub(super) fn open() -> io::Result<Namespace> {
-        let of = |name: &str| Kept::maybe(format!("{NET}/{name}"));
+        let of = |name: &str| KeptFile::maybe(format!("{NET}/{name}"));
         Ok(Namespace {
-            snmp: Kept::open(format!("{NET}/snmp"))?,
+            snmp: KeptFile::open(format!("{NET}/snmp"))?,
             snmp6: of("snmp6"),
             netstat: of("netstat"),
             conntrack: tracking(),
@@ -59,12 +59,12 @@ impl Namespace {
 }
 
 /// Its settings are those of the namespace of the thread that opens them.
-fn tracking() -> Option<[Kept; 2]> {
-    let of = |name: &str| Kept::maybe(format!("/proc/sys/net/netfilter/nf_conntrack_{name}"));
+fn tracking() -> Option<[KeptFile; 2]> {
+    let of = |name: &str| KeptFile::maybe(format!("/proc/sys/net/netfilter/nf_conntrack_{name}"));
     Some([of("count")?, of("max")?])
 }
 
-fn conntrack(files: &mut Option<[Kept; 2]>, stat: &mut Option<Kept>) -> Option<Conntrack> {
+fn conntrack(files: &mut Option<[KeptFile; 2]>, stat: &mut Option<KeptFile>) -> Option<Conntrack> {
     let [entries, limit] = files.as_mut()?;
     let entries = entries.read().ok()?.to_owned();
     parse::conntrack(&entries, limit.read().ok()?, text(stat))

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sixmark_model::vitals::result::Offloads;
+use sixmark_model::vitals::result::OffloadState;
 use sixmark_sys::ethtool::Ethtool;
 
 use super::links::Links;
@@ -27,7 +27,7 @@ const NAMED: [&str; 12] = [
 ///
 /// # Errors
 /// The kernel does not list them.
-pub fn offloads() -> io::Result<Vec<Offloads>> {
+pub fn offloads() -> io::Result<Vec<OffloadState>> {
     let tool = Ethtool::open()?;
     let of = |(name, mtu): (String, u32)| {
         // One may have gone since it was listed.
@@ -36,7 +36,7 @@ pub fn offloads() -> io::Result<Vec<Offloads>> {
             let known = features.iter().filter(|f| f.on == on && NAMED.contains(&f.name.as_str()));
             known.map(|feature| feature.name.clone()).collect()
         };
-        Offloads { on: named(true), off: named(false), name, mtu }
+        OffloadState { on: named(true), off: named(false), name, mtu }
     };
     Ok(Links::open()?.mtus()?.into_iter().map(of).collect())
 }

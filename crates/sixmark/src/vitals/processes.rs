@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
-use sixmark_model::vitals::group::{Group, Kind, Process, Tracker};
+use sixmark_model::vitals::group::{Group, GroupKind, ObservedProcess, Tracker};
 use sixmark_model::vitals::parse;
 
-use super::file::Kept;
+use super::file::KeptFile;
 
 /// Looking through all processes takes a while: so long is the pause between two looks at least,
 const PAUSE: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ const NAME: usize = 15;
 
 /// Which processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum WhichProcesses {
     /// One and those that it began.
     Pid(i32),
     /// Those of a name and those that they began.
@@ -36,7 +36,7 @@ pub(super) enum Which {
 /// The processes of one group.
 #[derive(Debug)]
 pub(super) struct Processes {
-    which: Which,
+    which: WhichProcesses,
     known: HashMap<i32, Files>,
     tracker: Tracker,
     look_at: Option<Instant>,
@@ -45,17 +45,17 @@ pub(super) struct Processes {
 /// One process's files; they say nothing more when it is gone.
 #[derive(Debug)]
 struct Files {
-    stat: Kept,
-    io: Option<Kept>,
+    stat: KeptFile,
+    io: Option<KeptFile>,
 }
 
 impl Files {
     fn open(pid: i32) -> Option<Files> {
-        let io = Kept::maybe(format!("/proc/{pid}/io"));
-        Some(Files { stat: Kept::open(format!("/proc/{pid}/stat")).ok()?, io })
+        let io = KeptFile::maybe(format!("/proc/{pid}/io"));
+        Some(Files { stat: KeptFile::open(format!("/proc/{pid}/stat")).ok()?, io })
     }
 
-    fn read(&mut self) -> Option<Process> {
+    fn read(&mut self) -> Option<ObservedProcess> {
         let mut process = parse::process(self.stat.read().ok()?)?;
         // Others' may not be read by everybody.
         let io = self.io.as_mut().and_then(|io| parse::io(io.read().ok()?));
@@ -65,7 +65,7 @@ impl Files {
 }
 
 impl Processes {
-    pub(super) fn new(which: Which) -> Processes {
+    pub(super) fn new(which: WhichProcesses) -> Processes {
         let (known, tracker) = (HashMap::new(), Tracker::default());
         Processes { which, known, tracker, look_at: None }
     }
@@ -96,11 +96,11 @@ impl Processes {
         });
         let counters = self.tracker.see(&alive, ticks());
         let (name, kind) = match &self.which {
-            Which::Pid(pid) => (pid.to_string(), Kind::Pid),
-            Which::Name(name) => (name.clone(), Kind::Service),
-            Which::Namespace(_, host) => (host.clone(), Kind::Host),
+            WhichProcesses::Pid(pid) => (pid.to_string(), GroupKind::Pid),
+            WhichProcesses::Name(name) => (name.clone(), GroupKind::Service),
+            WhichProcesses::Namespace(_, host) => (host.clone(), GroupKind::Host),
         };
-        let sum = |of: fn(&Process) -> u64| alive.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&ObservedProcess) -> u64| alive.iter().map(of).sum::<u64>();
         Group {
             name,
             kind,
@@ -113,8 +113,8 @@ impl Processes {
 
     fn look(&mut self) {
         let wanted = match &self.which {
-            Which::Namespace(number, _) => inside(*number),
-            Which::Pid(_) | Which::Name(_) => self.descendants(),
+            WhichProcesses::Namespace(number, _) => inside(*number),
+            WhichProcesses::Pid(_) | WhichProcesses::Name(_) => self.descendants(),
         };
         self.known.retain(|pid, _| wanted.contains(pid));
         for pid in wanted {
@@ -130,11 +130,12 @@ impl Processes {
     fn descendants(&self) -> HashSet<i32> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         let read = |pid| parse::process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
-        let all: Vec<Process> = numbers().filter(|pid| *pid != own).filter_map(read).collect();
-        let is_meant = |process: &Process| match &self.which {
-            Which::Pid(pid) => process.pid == *pid,
-            Which::Name(name) => process.name.as_bytes() == shortened(name),
-            Which::Namespace(..) => false,
+        let all: Vec<ObservedProcess> =
+            numbers().filter(|pid| *pid != own).filter_map(read).collect();
+        let is_meant = |process: &ObservedProcess| match &self.which {
+            WhichProcesses::Pid(pid) => process.pid == *pid,
+            WhichProcesses::Name(name) => process.name.as_bytes() == shortened(name),
+            WhichProcesses::Namespace(..) => false,
         };
         let mut found: HashSet<i32> =
             all.iter().filter(|process| is_meant(process)).map(|process| process.pid).collect();

@@ -4,7 +4,7 @@ use sixmark_model::provenance::Ended;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_model::vitals::Sample;
+use sixmark_model::vitals::VitalsSample;
 
 use super::sources::Sources;
 use sixmark_machine::Error;
@@ -31,7 +31,7 @@ pub fn every(
     interval: Duration,
     duration: Option<Duration>,
     stop: &AtomicBool,
-    mut see: impl FnMut(Sample) -> Result<(), Error>,
+    mut see: impl FnMut(VitalsSample) -> Result<(), Error>,
 ) -> Result<SamplingEnd, Error> {
     let began = Instant::now();
     let end = duration.map(|duration| began + duration);

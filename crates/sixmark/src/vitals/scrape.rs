@@ -17,17 +17,17 @@ const PIECE: usize = 64 << 10;
 
 /// Where a page is.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PageAddress {
     pub(super) url: Url,
     addresses: Vec<SocketAddr>,
 }
 
-impl Place {
+impl PageAddress {
     /// Finds its addresses.
     ///
     /// # Errors
     /// It is not http://, or its name is unknown.
-    pub(super) fn find(url: Url) -> Result<Place, Error> {
+    pub(super) fn find(url: Url) -> Result<PageAddress, Error> {
         if url.scheme != Scheme::Http {
             let line = format!("--vitals-from {url}: metrics are fetched over http:// alone");
             return Err(Error::Usage(line));
@@ -41,7 +41,7 @@ impl Place {
                 })?
                 .collect(),
         };
-        Ok(Place { addresses, url })
+        Ok(PageAddress { addresses, url })
     }
 
     /// The page as it is now.
@@ -125,7 +125,7 @@ mod tests {
     fn a_page_that_drips_ends_after_its_time() {
         let listener = std::net::TcpListener::bind("[::1]:0").unwrap();
         let url = format!("http://{}/metrics", listener.local_addr().unwrap());
-        let place = Place::find(url.parse().unwrap()).unwrap();
+        let place = PageAddress::find(url.parse().unwrap()).unwrap();
         let drip = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             // Until whoever fetches has gone.

@@ -14,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use sixmark_model::vitals::{Sample, prometheus};
+use sixmark_model::vitals::{VitalsSample, prometheus};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
@@ -41,7 +41,7 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-type Last = Arc<Mutex<Option<Sample>>>;
+type Last = Arc<Mutex<Option<VitalsSample>>>;
 
 /// What answers need.
 struct MetricsDesk {
@@ -94,7 +94,7 @@ impl Server {
     }
 
     /// Puts a sample in the place of the last one.
-    pub fn show(&self, sample: &Sample) {
+    pub fn show(&self, sample: &VitalsSample) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         // Sockets may be read less often: the last reading stays.
         let known = last.as_ref().and_then(|last| last.network.sockets);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sixmark_model::vitals::network::Sockets;
 use sixmark_model::vitals::series::Point;
-use sixmark_model::vitals::{Counter, Sample, parse};
+use sixmark_model::vitals::{Counter, VitalsSample, parse};
 use sixmark_sys::clock;
 use sixmark_sys::usage::processor_us;
 use sixmark_units::family::PerFamily;
@@ -13,7 +13,7 @@ use sixmark_units::family::PerFamily;
 use super::cgroups::Cgroup;
 use super::machine::Machine;
 use super::namespace::Namespace;
-use super::processes::{Processes, Which};
+use super::processes::{Processes, WhichProcesses};
 use super::sockets::Diag;
 use sixmark_machine::Error;
 
@@ -22,7 +22,7 @@ const SPARING: u32 = 500;
 
 /// What is wanted beside the machine and its network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedVitals {
     /// Processes by their number.
     pub pids: Vec<i32>,
     /// Services, by the name of their processes.
@@ -55,7 +55,7 @@ impl Sources {
     ///
     /// # Errors
     /// Something that was asked for is not there, or the kernel does not tell.
-    pub fn open(wanted: &Wanted) -> Result<Sources, Error> {
+    pub fn open(wanted: &WantedVitals) -> Result<Sources, Error> {
         let cannot = |error: io::Error| {
             Error::Measure(format!("can't read what the kernel counts: {error}"))
         };
@@ -73,10 +73,10 @@ impl Sources {
         Ok(sources)
     }
 
-    fn find(&mut self, wanted: &Wanted) -> Result<(), Error> {
+    fn find(&mut self, wanted: &WantedVitals) -> Result<(), Error> {
         for &pid in &wanted.pids {
             let absent = || Error::Usage(format!("--pid {pid}: there is no such process"));
-            self.add(Which::Pid(pid)).ok_or_else(absent)?;
+            self.add(WhichProcesses::Pid(pid)).ok_or_else(absent)?;
         }
         for name in &wanted.services {
             let absent = || {
@@ -84,12 +84,12 @@ impl Sources {
                     "--service {name}: no process is called so; start it first, or see `ps -eo comm`"
                 ))
             };
-            let one = self.add(Which::Name(name.clone())).ok_or_else(absent)?;
+            let one = self.add(WhichProcesses::Name(name.clone())).ok_or_else(absent)?;
             self.cgroups.extend(own_cgroup(one, name));
         }
         if let Some((number, name)) = &wanted.host {
             // A host may have no processes yet.
-            let _ = self.add(Which::Namespace(*number, name.clone()));
+            let _ = self.add(WhichProcesses::Namespace(*number, name.clone()));
         }
         for name in &wanted.cgroups {
             self.cgroups.push(Cgroup::open(name)?);
@@ -98,7 +98,7 @@ impl Sources {
     }
 
     /// Adds processes; the number of one of them, if there are any.
-    fn add(&mut self, which: Which) -> Option<i32> {
+    fn add(&mut self, which: WhichProcesses) -> Option<i32> {
         let mut processes = Processes::new(which);
         let _ = processes.read();
         let (any, some) = (processes.any(), processes.len() > 0);
@@ -110,9 +110,9 @@ impl Sources {
     ///
     /// # Errors
     /// The kernel does not tell.
-    pub fn sample(&mut self) -> io::Result<Sample> {
+    pub fn sample(&mut self) -> io::Result<VitalsSample> {
         let (at_us, since_us) = self.now();
-        let mut sample = Sample {
+        let mut sample = VitalsSample {
             at_us,
             since_us,
             host: self.machine.read(std::mem::take(&mut self.afresh))?,
@@ -138,7 +138,7 @@ impl Sources {
             .map(Processes::read)
             .chain(self.cgroups.iter_mut().map(Cgroup::read))
             .collect();
-        Ok(Point::of(&Sample { at_us, host, groups, ..Sample::default() }))
+        Ok(Point::of(&VitalsSample { at_us, host, groups, ..VitalsSample::default() }))
     }
 
     /// Makes the next sample have all, its sockets too, however much they cost.

@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use sixmark_model::import::LeftOut;
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::provenance::Warning;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::count;
@@ -51,7 +51,7 @@ pub(crate) fn single_family(missing: Family) -> Warning {
 }
 
 /// Before the run: `count` targets have no address of a family that is used.
-pub(crate) fn left_out(count: usize, ratio: Ratio) -> Option<Warning> {
+pub(crate) fn left_out(count: usize, ratio: PlanRatio) -> Option<Warning> {
     let targets = if count == 1 { "1 target has".into() } else { format!("{count} targets have") };
     let message = format!("{targets} no address that a ratio of {ratio} uses: left out");
     (count > 0).then(|| warning("left_out", message))

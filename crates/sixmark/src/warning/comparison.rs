@@ -1,7 +1,7 @@
 //! What makes a comparison doubtful.
 
 use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::judge::{Doubt, doubts};
+use sixmark_model::comparison::judge::{ComparisonDoubt, doubts};
 use sixmark_model::provenance::Warning;
 
 use super::warning;
@@ -15,12 +15,12 @@ pub(crate) fn cut_short(pairs: usize, of: u32) -> Warning {
 
 /// What makes a comparison doubtful.
 pub(crate) fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
-    let told = |doubt: Doubt| {
+    let told = |doubt: ComparisonDoubt| {
         let line = doubt.to_string();
         match doubt {
-            Doubt::TooFewBlocks { .. } => warning("too_few_blocks", line),
-            Doubt::Autocorrelated(_) => warning("autocorrelated_blocks", line),
-            Doubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
+            ComparisonDoubt::TooFewBlocks { .. } => warning("too_few_blocks", line),
+            ComparisonDoubt::Autocorrelated(_) => warning("autocorrelated_blocks", line),
+            ComparisonDoubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
         }
     };
     doubts(comparison).into_iter().map(told).collect()

@@ -1,6 +1,6 @@
 //! What makes a search for the highest rate doubtful.
 
-use sixmark_model::find::{FindMax, Found, Limit};
+use sixmark_model::find::{FindMax, FoundRate, Limit};
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
@@ -33,7 +33,7 @@ fn short_trials(found: &FindMax) -> Option<Warning> {
     })
 }
 
-fn limited(result: &RunResult, family: Family, found: &Found) -> Option<Warning> {
+fn limited(result: &RunResult, family: Family, found: &FoundRate) -> Option<Warning> {
     let usual = result.plan.as_ref()?.in_flight();
     let in_flight = found.failing().and_then(|trial| trial.in_flight).unwrap_or(usual);
     match found.limited_by? {

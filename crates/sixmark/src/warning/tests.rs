@@ -1,10 +1,10 @@
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::check::Checks;
-use sixmark_model::pace::{Open, Pace, Rate, Stage};
-use sixmark_model::plan::tls::Tls;
-use sixmark_model::plan::{Close, Request, Requests};
+use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_model::plan::tls::PlanTls;
+use sixmark_model::plan::{Close, PlanRequests, Request};
 use sixmark_model::provenance::Ended;
-use sixmark_model::quic::{Ending, QuicTally};
+use sixmark_model::quic::{QuicEnding, QuicTally};
 use sixmark_model::result::RunResult;
 use sixmark_model::tally::Tally;
 use sixmark_model::tls::{Certificate, Facts};
@@ -31,7 +31,7 @@ fn facts(hash: u8, not_after: i64) -> Facts {
 }
 
 /// A run that began on the second day of 1970 and was shown these certificates.
-fn result(tls: Tls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
+fn result(tls: PlanTls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
     let mut tally = Tally::default();
     for (family, shown) in [(Family::Ipv6, ipv6), (Family::Ipv4, ipv4)] {
         let shown = shown.iter().map(|&(hash, not_after)| facts(hash, not_after));
@@ -61,9 +61,9 @@ fn warned(result: &RunResult, code: &str) -> Option<String> {
 
 /// A load of 200 exchanges over either family at a rate, each `slip_ms` later than due.
 fn slipped(slip_ms: u64, waited: u64, busiest: f64) -> RunResult {
-    let mut plan = secure_plan(Tls::default());
-    let rate = Rate::new(40.0).unwrap();
-    plan.load.pace = Pace::Open(Open::new(vec![Stage::endless(rate)]).unwrap());
+    let mut plan = secure_plan(PlanTls::default());
+    let rate = RequestRate::new(40.0).unwrap();
+    plan.load.pace = Pace::Open(OpenLoop::new(vec![RateStage::endless(rate)]).unwrap());
     let mut tally = Tally::default();
     for family in Family::BOTH {
         let tally = &mut tally[family];
@@ -108,7 +108,7 @@ fn other_certificates_over_the_other_family_are_a_warning() {
         (&[one], &[], false),
         (&[], &[], false),
     ] {
-        let result = result(Tls::default(), ipv6, ipv4);
+        let result = result(PlanTls::default(), ipv6, ipv4);
         let found = warned(&result, "certificates_differ");
         assert_eq!(found.is_some(), differ, "{ipv6:?} {ipv4:?}");
         assert!(found.is_none_or(|line| line.contains("01010101") && line.contains("IPv6")));
@@ -127,7 +127,7 @@ fn a_certificate_that_expires_within_a_week_is_a_warning() {
         (8 * DAY, None),
     ] {
         let other = (1, 900 * DAY);
-        let result = result(Tls::default(), &[other], &[other, (2, not_after)]);
+        let result = result(PlanTls::default(), &[other], &[other, (2, not_after)]);
         let found = warned(&result, "certificate_expires");
         let told = part.is_none_or(|part| found.as_ref().is_some_and(|f| f.contains(part)));
         assert!(told && found.is_some() == part.is_some(), "{not_after}: {found:?}");
@@ -136,14 +136,14 @@ fn a_certificate_that_expires_within_a_week_is_a_warning() {
 
 #[test]
 fn a_certificate_of_both_families_is_told_of_both() {
-    let result = result(Tls::default(), &[(1, 0)], &[(1, 0)]);
+    let result = result(PlanTls::default(), &[(1, 0)], &[(1, 0)]);
     let found = warned(&result, "certificate_expires").unwrap();
     assert!(found.contains("over IPv6 and IPv4 expired on"), "{found}");
 }
 
 /// A response of the status, and one that failed a check.
 fn answered(status: u16, checks: &[&str]) -> RunResult {
-    let mut result = result(Tls::default(), &[], &[]);
+    let mut result = result(PlanTls::default(), &[], &[]);
     let figures = result.families.ipv6.as_mut().unwrap();
     figures.requests.sent = 3;
     figures.requests.completed = 1;
@@ -153,7 +153,7 @@ fn answered(status: u16, checks: &[&str]) -> RunResult {
     figures.outcomes = [("NORMAL".into(), 1), ("CONTENT".into(), 1), ("TIMEOUT".into(), 1)].into();
     let checks = checks.iter().map(|check| check.parse().unwrap()).collect();
     let request = Request { checks: Checks::new(checks), ..Request::plain("GET") };
-    result.plan.as_mut().unwrap().requests = Requests::one(request);
+    result.plan.as_mut().unwrap().requests = PlanRequests::one(request);
     result
 }
 
@@ -184,25 +184,25 @@ fn failures_are_those_without_a_warning_of_their_own() {
 
 #[test]
 fn a_reset_of_quic_is_none() {
-    let mut result = result(Tls::default(), &[], &[]);
+    let mut result = result(PlanTls::default(), &[], &[]);
     result.plan.as_mut().unwrap().connection.close = Close::Rst;
     assert!(warned(&result, "close_rst").unwrap().contains("TIME-WAIT"));
-    result.plan.as_mut().unwrap().http.version = Version::Http3;
+    result.plan.as_mut().unwrap().http.version = HttpVersion::Http3;
     assert!(warned(&result, "close_rst").unwrap().contains("CONNECTION_CLOSE"));
 }
 
 #[test]
 fn that_any_certificate_was_accepted_is_a_warning() {
-    let result = result(Tls { insecure: true, ..Tls::default() }, &[], &[]);
+    let result = result(PlanTls { insecure: true, ..PlanTls::default() }, &[], &[]);
     assert!(warned(&result, "insecure").is_some());
 }
 
 #[test]
 fn datagrams_that_this_host_dropped_are_a_warning() {
     for dropped in [0, 7] {
-        let mut result = result(Tls::default(), &[(1, 900 * DAY)], &[]);
+        let mut result = result(PlanTls::default(), &[(1, 900 * DAY)], &[]);
         let mut quic = QuicTally::default();
-        quic.record(&Ending { dropped, ..Ending::default() });
+        quic.record(&QuicEnding { dropped, ..QuicEnding::default() });
         result.families.ipv6.as_mut().unwrap().quic = Some(quic.result());
         let found = warned(&result, "datagrams_dropped");
         assert_eq!(found.is_some(), dropped > 0);

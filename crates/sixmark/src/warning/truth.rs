@@ -2,7 +2,7 @@
 
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Warning;
-use sixmark_model::truth::{Counts, Truth};
+use sixmark_model::truth::{Truth, TruthCounts};
 
 use super::{counted, warning};
 
@@ -21,7 +21,7 @@ fn connect_only(plan: &Plan) -> Option<Warning> {
 }
 
 fn incomplete(truth: &Truth) -> Option<Warning> {
-    let missing = |of: &Counts| of.untold + of.client - of.matched;
+    let missing = |of: &TruthCounts| of.untold + of.client - of.matched;
     let families = || truth.families.iter().map(|(_, family)| family);
     let connections: u64 = families().map(|family| missing(&family.connections)).sum();
     let exchanges: u64 = families().map(|family| missing(&family.exchanges)).sum();

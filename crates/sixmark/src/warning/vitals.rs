@@ -1,10 +1,10 @@
 //! What vitals make doubtful.
 
 use sixmark_model::provenance::Warning;
-use sixmark_model::vitals::Sample;
+use sixmark_model::vitals::VitalsSample;
 use sixmark_model::vitals::cost::Work;
-use sixmark_model::vitals::doubts::{Doubt, doubts};
-use sixmark_model::vitals::section::Place;
+use sixmark_model::vitals::doubts::{VitalsDoubt, doubts};
+use sixmark_model::vitals::section::MachineRole;
 
 use super::warning;
 
@@ -12,22 +12,25 @@ use super::warning;
 const COVERED: f64 = 0.9;
 
 /// Of the machine that the load came from.
-pub(crate) fn of_client(place: &Place) -> Vec<Warning> {
+pub(crate) fn of_client(place: &MachineRole) -> Vec<Warning> {
     // That it is busy is what loads do, and told otherwise; it listens to nobody.
-    let is_its = |doubt: &Doubt| {
-        matches!(doubt, Doubt::Stolen(_) | Doubt::SoftnetDrops(_) | Doubt::InterfaceDrops(..))
+    let is_its = |doubt: &VitalsDoubt| {
+        matches!(
+            doubt,
+            VitalsDoubt::Stolen(_) | VitalsDoubt::SoftnetDrops(_) | VitalsDoubt::InterfaceDrops(..)
+        )
     };
     let found = place.change.iter().flat_map(doubts).filter(is_its);
     found.map(|doubt| told("the client", &doubt)).collect()
 }
 
 /// Of the server.
-pub(crate) fn of_server(place: &Place, work: &Work, problem: Option<&str>) -> Vec<Warning> {
+pub(crate) fn of_server(place: &MachineRole, work: &Work, problem: Option<&str>) -> Vec<Warning> {
     let mut found: Vec<Warning> = match &place.change {
         Some(change) => doubts(change).iter().map(|doubt| told("the server", doubt)).collect(),
         None => {
             let full = place.machine.iter().map(|cost| cost.busy_share).find(|share| *share > 0.95);
-            full.map(|share| told("the server", &Doubt::CpuFull(share))).into_iter().collect()
+            full.map(|share| told("the server", &VitalsDoubt::CpuFull(share))).into_iter().collect()
         }
     };
     found.extend(apart(place, work, problem));
@@ -35,25 +38,25 @@ pub(crate) fn of_server(place: &Place, work: &Work, problem: Option<&str>) -> Ve
 }
 
 /// Of `sixmark vitals`' own document.
-pub(crate) fn of_change(change: &Sample) -> Vec<Warning> {
+pub(crate) fn of_change(change: &VitalsSample) -> Vec<Warning> {
     doubts(change).iter().map(|doubt| told("this machine", doubt)).collect()
 }
 
-fn told(whose: &str, doubt: &Doubt) -> Warning {
+fn told(whose: &str, doubt: &VitalsDoubt) -> Warning {
     let line = format!("{whose}: {doubt}");
     match doubt {
-        Doubt::CpuFull(_) => warning("cpu_full", line),
-        Doubt::Stolen(_) => warning("steal", line),
-        Doubt::SoftnetDrops(_) => warning("softnet_drops", line),
-        Doubt::InterfaceDrops(..) => warning("interface_drops", line),
-        Doubt::ListenOverflows(_) => warning("listen_overflows", line),
-        Doubt::Retransmissions(..) => warning("family_retransmissions", line),
-        Doubt::ConntrackFull(_) => warning("conntrack_full", line),
+        VitalsDoubt::CpuFull(_) => warning("cpu_full", line),
+        VitalsDoubt::Stolen(_) => warning("steal", line),
+        VitalsDoubt::SoftnetDrops(_) => warning("softnet_drops", line),
+        VitalsDoubt::InterfaceDrops(..) => warning("interface_drops", line),
+        VitalsDoubt::ListenOverflows(_) => warning("listen_overflows", line),
+        VitalsDoubt::Retransmissions(..) => warning("family_retransmissions", line),
+        VitalsDoubt::ConntrackFull(_) => warning("conntrack_full", line),
     }
 }
 
 /// What was told is not of the time that was measured.
-fn apart(place: &Place, work: &Work, problem: Option<&str>) -> Option<Warning> {
+fn apart(place: &MachineRole, work: &Work, problem: Option<&str>) -> Option<Warning> {
     let measured_s = work.to_us.saturating_sub(work.from_us) as f64 / 1e6;
     let name = place.name.as_deref().unwrap_or("the server");
     let why = problem.map_or_else(String::new, |why| format!(": {why}"));

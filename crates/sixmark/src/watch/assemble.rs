@@ -6,7 +6,7 @@ use sixmark_model::family_result::{Families, FamilyResult};
 use sixmark_model::provenance::{Ended, Tool};
 use sixmark_model::result::{RatioResult, RunResult, SCHEMA, family_result};
 use sixmark_model::tally::FamilyTally;
-use sixmark_model::watch::{Gathered, Source, Watched, WatchedServer};
+use sixmark_model::watch::{Gathered, PacketSource, Watched, WatchedServer};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::eye::Eye;
@@ -20,7 +20,7 @@ pub(super) struct Told {
     pub(super) clock_went_back: u64,
     /// Packets that had no time of their own.
     pub(super) untimed: u64,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<PacketSource>,
     /// Interfaces that went away, and why.
     pub(super) lost: Vec<String>,
     /// Files that could not be written to their end, and why.

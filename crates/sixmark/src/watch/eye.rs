@@ -4,9 +4,9 @@ use sixmark_model::watch::Gatherer;
 use sixmark_wire::flow::{self, Counts, Ends, Follower, Observed, Sink, Transfer};
 use sixmark_wire::{Link, Span};
 
-use super::lines::Lines;
+use super::lines::WatchFiles;
 use super::quic::Opener;
-use super::{Settings, Sight};
+use super::{Sight, WatchSettings};
 use sixmark_machine::Error;
 
 /// Packets of several processors may be this much out of order, and no clock has been set.
@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Looks at packets, follows what they belong to and counts it.
 #[derive(Debug)]
 pub(super) struct Eye {
-    follower: Follower<Found>,
+    follower: Follower<WatchSinks>,
     pub(super) ports: Vec<u16>,
     pub(super) packets: u64,
     pub(super) frame_bytes: u64,
@@ -40,16 +40,16 @@ pub(super) struct Clock {
 
 /// Where what was found goes: into the books, and into files.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct WatchSinks {
     pub(super) gatherer: Gatherer,
-    lines: Lines,
+    lines: WatchFiles,
 }
 
 impl Eye {
     /// Of a capture that begins then, or with its first packet.
-    pub(super) fn new(settings: &Settings, begin_ns: Option<u64>) -> Result<Eye, Error> {
+    pub(super) fn new(settings: &WatchSettings, begin_ns: Option<u64>) -> Result<Eye, Error> {
         let gatherer = Gatherer::new(begin_ns.unwrap_or(0));
-        let found = Found { gatherer, lines: Lines::create(settings)? };
+        let found = WatchSinks { gatherer, lines: WatchFiles::create(settings)? };
         let how = flow::Settings {
             ports: settings.ports.clone(),
             max_flows: settings.max_flows,
@@ -146,7 +146,7 @@ impl Clock {
     }
 }
 
-impl Sink for Found {
+impl Sink for WatchSinks {
     fn connection(&mut self, connection: &Observed) {
         self.lines.connection(connection);
         self.gatherer.connection(connection);

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_model::provenance::Ended;
 use sixmark_model::result::RunResult;
-use sixmark_model::watch::Source;
+use sixmark_model::watch::PacketSource;
 use sixmark_wire::Span;
 use sixmark_wire::file::{CaptureFile, Step};
 
 use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};
 use super::input::Input;
-use super::{Settings, Sight};
+use super::{Sight, WatchSettings};
 use sixmark_machine::Error;
 
 /// So much is read at once: it stays in the processor's cache while it is looked at.
@@ -26,7 +26,7 @@ const PIECE: usize = 1 << 20;
 /// It can't be read, is no file of packets, or contradicts itself; a file of lines can't be opened.
 pub fn read(
     path: &Path,
-    settings: &Settings,
+    settings: &WatchSettings,
     stop: &AtomicBool,
     mut see: impl FnMut(Sight),
 ) -> Result<RunResult, Error> {
@@ -152,11 +152,11 @@ impl Reader {
         unreadable(&self.input.name, &format!("{why}, at byte {at}"))
     }
 
-    fn source(&self, packets: u64) -> Source {
+    fn source(&self, packets: u64) -> PacketSource {
         let links = self.file.links();
         let words = links.iter().map(|link| link.map_or("unknown", |link| link.word()));
         let links = words.collect::<Vec<_>>().join(", ");
-        Source {
+        PacketSource {
             name: self.input.name.trim_matches('\'').to_owned(),
             kind: self.file.kind().to_owned(),
             link: if links.is_empty() { "none".to_owned() } else { links },

@@ -4,25 +4,25 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use sixmark_model::watch::lines::{Form, WatchLines};
+use sixmark_model::watch::lines::{LineForm, WatchLines};
 use sixmark_wire::flow::{Observed, Transfer};
 
-use super::Settings;
+use super::WatchSettings;
 use crate::output;
 use sixmark_machine::Error;
 
-/// Lines are collected until they are so many bytes, or until [`Lines::flush`].
+/// WatchFiles are collected until they are so many bytes, or until [`WatchFiles::flush`].
 const FULL: usize = 1 << 16;
 
 /// Both files, where they were asked for.
 #[derive(Debug)]
-pub(super) struct Lines {
-    connections: Option<Writer>,
-    exchanges: Option<Writer>,
+pub(super) struct WatchFiles {
+    connections: Option<LinesWriter>,
+    exchanges: Option<LinesWriter>,
 }
 
 #[derive(Debug)]
-struct Writer {
+struct LinesWriter {
     path: PathBuf,
     /// None once something went wrong: nothing is written from then on.
     file: Option<File>,
@@ -31,13 +31,14 @@ struct Writer {
     lost: Option<String>,
 }
 
-impl Lines {
-    pub(super) fn create(settings: &Settings) -> Result<Lines, Error> {
-        let mut connections = settings.connections.as_deref().map(Writer::create).transpose()?;
-        let mut exchanges = settings.exchanges.as_deref().map(Writer::create).transpose()?;
+impl WatchFiles {
+    pub(super) fn create(settings: &WatchSettings) -> Result<WatchFiles, Error> {
+        let mut connections =
+            settings.connections.as_deref().map(LinesWriter::create).transpose()?;
+        let mut exchanges = settings.exchanges.as_deref().map(LinesWriter::create).transpose()?;
         connections.iter_mut().for_each(|to| to.lines.connections());
         exchanges.iter_mut().for_each(|to| to.lines.exchanges());
-        Ok(Lines { connections, exchanges })
+        Ok(WatchFiles { connections, exchanges })
     }
 
     pub(super) fn connection(&mut self, of: &Observed) {
@@ -64,18 +65,18 @@ impl Lines {
         self.both().filter_map(|to| to.lost.take()).collect()
     }
 
-    fn both(&mut self) -> impl Iterator<Item = &mut Writer> {
+    fn both(&mut self) -> impl Iterator<Item = &mut LinesWriter> {
         self.connections.iter_mut().chain(&mut self.exchanges)
     }
 }
 
-impl Writer {
-    fn create(path: &Path) -> Result<Writer, Error> {
+impl LinesWriter {
+    fn create(path: &Path) -> Result<LinesWriter, Error> {
         let form = form(path)?;
         let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
         let file = output::create(path).map_err(cannot)?;
         let (path, file) = (path.to_owned(), Some(file));
-        Ok(Writer { path, file, lines: WatchLines::new(form), lost: None })
+        Ok(LinesWriter { path, file, lines: WatchLines::new(form), lost: None })
     }
 
     fn flush_if_full(&mut self) {
@@ -98,11 +99,11 @@ impl Writer {
 }
 
 /// What a file's name ends with says what it is.
-fn form(path: &Path) -> Result<Form, Error> {
+fn form(path: &Path) -> Result<LineForm, Error> {
     let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
     match end.as_deref() {
-        Some("csv") => Ok(Form::Csv),
-        Some("jsonl" | "ndjson") => Ok(Form::Json),
+        Some("csv") => Ok(LineForm::Csv),
+        Some("jsonl" | "ndjson") => Ok(LineForm::Json),
         _ => Err(Error::Usage(format!(
             "'{}' does not say what lines it is to have; let it end with .csv or .jsonl",
             path.display()

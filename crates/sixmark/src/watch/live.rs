@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use sixmark_model::provenance::Ended;
 use sixmark_model::result::RunResult;
-use sixmark_model::watch::Source;
+use sixmark_model::watch::PacketSource;
 use sixmark_sys::packets::{self, PacketRing};
 use sixmark_sys::{clock, interface};
 use sixmark_wire::Span;
 
 use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};
-use super::{Settings, Sight};
+use super::{Sight, WatchSettings};
 use crate::capture::taker::{Taken, Taker};
 use crate::capture::unable;
-use crate::capture::writer::Writer;
+use crate::capture::writer::CaptureWriter;
 use sixmark_machine::Error;
 
 /// The longest wait for packets: a signal ends it, and so does what is to be shown.
@@ -58,7 +58,7 @@ struct Watched {
 /// An interface can't be captured on, or a file can't be opened.
 pub fn live(
     place: &Where,
-    settings: &Settings,
+    settings: &WatchSettings,
     stop: &AtomicBool,
     begun: impl FnOnce(&[String]),
     mut see: impl FnMut(Sight),
@@ -107,7 +107,7 @@ pub fn live(
 /// The file in which packets are kept, where one was asked for. One that can't be written any more ends
 /// there, and nothing else does.
 struct PacketFile {
-    writer: Option<Writer>,
+    writer: Option<CaptureWriter>,
     /// Why files were lost, those of lines too, and of how many that was told.
     lost: Vec<String>,
     told: usize,
@@ -121,7 +121,7 @@ impl PacketFile {
 
     /// Writes what is left. All files that were lost.
     fn finish(mut self, eye: &mut Eye) -> Vec<String> {
-        let written = self.writer.take().map(Writer::finish);
+        let written = self.writer.take().map(CaptureWriter::finish);
         self.note(written);
         self.lost.extend(eye.lost_files());
         self.lost
@@ -143,7 +143,7 @@ impl PacketFile {
     }
 }
 
-fn open(place: &Where, settings: &Settings) -> Result<Vec<Watched>, Error> {
+fn open(place: &Where, settings: &WatchSettings) -> Result<Vec<Watched>, Error> {
     let named = !place.interfaces.is_empty();
     let names = if named { place.interfaces.clone() } else { usual()? };
     let how = packets::PacketRingSettings {
@@ -177,13 +177,13 @@ fn usual() -> Result<Vec<String>, Error> {
 }
 
 /// Where packets are kept. A file has one kind of link.
-fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<Writer, Error> {
+fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<CaptureWriter, Error> {
     let mut links = all.iter().map(|one| one.taker.link());
     let Some(link) = links.next().filter(|first| links.all(|link| link == *first)) else {
         let line = "-w keeps packets of one kind of interface; name those that are alike with -i";
         return Err(Error::Usage(line.into()));
     };
-    Writer::create(path.to_owned(), place.snap, link)
+    CaptureWriter::create(path.to_owned(), place.snap, link)
 }
 
 /// Looks at what is there. False where there was nothing.
@@ -233,8 +233,8 @@ fn rest(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<(),
     }
 }
 
-fn source(of: &Watched, snap: u32) -> Source {
-    Source {
+fn source(of: &Watched, snap: u32) -> PacketSource {
+    PacketSource {
         name: of.taker.interface().to_owned(),
         kind: "interface".to_owned(),
         link: of.taker.link().word().to_owned(),

@@ -20,7 +20,7 @@ pub use live::{Where, live};
 
 /// What is followed, and where it is told.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct WatchSettings {
     /// The ports of servers; none: any.
     pub ports: Vec<u16>,
     /// So many connections are followed at once at most.

@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use sixmark_model::impairment::{Effect, Impairment, Loss, Rate};
-use sixmark_model::link_report::{Counts, Direction, LinkReport, Scheduling};
+use sixmark_model::impairment::{Effect, FrameRate, Impairment, Loss};
+use sixmark_model::link_report::{FrameCounts, LinkDirection, LinkReport, Scheduling};
 use sixmark_testkit::pair::{Pair, any};
 use sixmark_testkit::{DEADLINE, skipped};
 use sixmark_units::family::{Family, PerFamily};
@@ -96,7 +96,7 @@ fn report_when(pair: &Pair, what: impl Fn(&LinkReport) -> bool) -> LinkReport {
 }
 
 /// What happened from host 0 to host 1.
-fn frames(report: &LinkReport) -> Direction {
+fn frames(report: &LinkReport) -> LinkDirection {
     report.a_to_b.frames.unwrap()
 }
 
@@ -105,7 +105,7 @@ fn waited(report: &LinkReport) -> u64 {
     report.a_to_b.lateness_us.as_ref().unwrap().count
 }
 
-fn counts(report: &LinkReport, family: Family) -> Counts {
+fn counts(report: &LinkReport, family: Family) -> FrameCounts {
     let frames = frames(report);
     match family {
         Family::Ipv6 => frames.ipv6,
@@ -191,7 +191,7 @@ fn nothing_goes_faster_than_the_rate() {
         return;
     }
     let bits_per_s = NonZeroU64::new(20_000_000).unwrap();
-    let rate = Rate { bits_per_s, ethernet: true, burst_bytes: None, queue_bytes: None };
+    let rate = FrameRate { bits_per_s, ethernet: true, burst_bytes: None, queue_bytes: None };
     let limited = Impairment { rate: Some(rate), ..Impairment::default() };
     let pair = Pair::up(&limited, &Impairment::default(), 3);
     for (family, headers) in [(Family::Ipv6, 48), (Family::Ipv4, 28)] {

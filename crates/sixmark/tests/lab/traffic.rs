@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sixmark::traffic::{Ends, Half, Port, Ready, Receiver, assemble};
-use sixmark_model::traffic::{BitRate, Direction, Mix, Outgoing, Protocol};
+use sixmark::traffic::{Ends, Half, Port, ReadyFlows, TrafficReceiver, assemble};
+use sixmark_model::traffic::{BitRate, FlowProtocol, Outgoing, TrafficDirection, TrafficMix};
 use sixmark_sys::netns::NetNs;
 use sixmark_testkit::{DEADLINE, skipped};
 use sixmark_units::family::Family;
@@ -24,10 +24,14 @@ fn a_sender_and_a_receiver_work_where_their_thread_is() {
     let in_host = || {
         host.enter().unwrap();
         raise_loopback();
-        let ports =
-            Protocol::BOTH.map(|protocol| Family::BOTH.map(|family| Port::any(protocol, family)));
-        let receiver = Receiver::start(ports.as_flattened()).unwrap();
-        let mix = Mix { rate: BitRate(4_000_000), direction: Direction::Up, ..Mix::default() };
+        let ports = FlowProtocol::BOTH
+            .map(|protocol| Family::BOTH.map(|family| Port::any(protocol, family)));
+        let receiver = TrafficReceiver::start(ports.as_flattened()).unwrap();
+        let mix = TrafficMix {
+            rate: BitRate(4_000_000),
+            direction: TrafficDirection::Up,
+            ..TrafficMix::default()
+        };
         let outgoing = mix.flows(3).unwrap().into_iter().map(|flow| {
             let port = receiver.port(flow.protocol, flow.family).unwrap();
             let host = if flow.family == Family::Ipv6 { "[::1]" } else { "127.0.0.1" };
@@ -35,7 +39,7 @@ fn a_sender_and_a_receiver_work_where_their_thread_is() {
             let (port, hops, class, buffer, sequence) = (None, None, None, None, 0);
             Outgoing { flow, to, port, hops, class, buffer, sequence }
         });
-        let sender = Ready::new(outgoing.collect(), 3, DEADLINE).unwrap().go().unwrap();
+        let sender = ReadyFlows::new(outgoing.collect(), 3, DEADLINE).unwrap().go().unwrap();
         assert!(receiver.wait_for(10, DEADLINE), "{} flows", receiver.counters().flows());
         let sent = sender.stop();
         receiver.settle(Duration::from_millis(50), DEADLINE);

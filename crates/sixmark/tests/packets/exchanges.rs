@@ -9,7 +9,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use sixmark::capture::{Capture, Captured, Settings};
+use sixmark::capture::{Capture, CaptureSettings, Captured};
 use sixmark_sys::netns::NetNs;
 use sixmark_testkit::process::{Process, program};
 use sixmark_testkit::{DEADLINE, command, finish, signal, skipped};
@@ -105,7 +105,7 @@ impl Both {
         let mut tcpdump = hosts.server.within(start).unwrap();
         assert!(tcpdump.wait_until_it_says("listening on"), "{}", tcpdump.said());
         let file = Some(dir.path().join("ours"));
-        let settings = Settings { interface: "eth".into(), ports, file };
+        let settings = CaptureSettings { interface: "eth".into(), ports, file };
         let capture = Capture::start(&hosts.server, settings).unwrap();
         Both { tcpdump, capture, dir }
     }
@@ -258,8 +258,11 @@ fn what_can_not_be_captured_is_said_in_one_line() {
         return;
     }
     let nowhere = NetNs::create().unwrap();
-    let settings =
-        |interface: &str| Settings { interface: interface.into(), ports: vec![80], file: None };
+    let settings = |interface: &str| CaptureSettings {
+        interface: interface.into(),
+        ports: vec![80],
+        file: None,
+    };
     let refused =
         |interface| Capture::start(&nowhere, settings(interface)).unwrap_err().to_string();
     assert_eq!(refused("eth"), "can't capture on eth: there is no interface 'eth'");

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde_json::{Value, json as value};
-use sixmark_model::plan::tls::Tls;
+use sixmark_model::plan::tls::PlanTls;
 use sixmark_model::result::RunResult;
 use sixmark_model::tls::{Cause, Certificate, Facts, Reason, TlsTally};
 use sixmark_testkit::forms::RESULT;
@@ -36,7 +36,7 @@ fn search_sample() -> Value {
 
 /// The same with what TLS adds.
 fn secure_sample() -> Value {
-    let plan = Tls { alpn: vec!["http/1.1".into()], ..Tls::default() };
+    let plan = PlanTls { alpn: vec!["http/1.1".into()], ..PlanTls::default() };
     let mut counted = TlsTally::default();
     let certificate = Certificate { sha256: [7; 32], not_after: Some(0) };
     let facts = Facts {

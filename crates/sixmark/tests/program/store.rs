@@ -8,16 +8,16 @@ mod page;
 use std::path::Path;
 
 use serde_json::{Value, json as value};
-use sixmark::store::{Filter, Id, Listed, Place, Store};
+use sixmark::store::{Id, ListFilter, Listed, Store, StorePlace};
 use sixmark_model::document::Document;
-use sixmark_report::headline::Headline;
+use sixmark_report::headline::ListHeadline;
 
 /// What `sixmark run` wrote once: 20 requests in a closed loop.
 pub(crate) const RUN: &str = include_str!("data/result-1/closed.json");
 
 /// The store in a file, as somebody asks for it.
 pub(crate) fn open(path: &Path) -> Store {
-    Store::open(&Place::Named(path.into(), "--store")).unwrap().unwrap()
+    Store::open(&StorePlace::Named(path.into(), "--store")).unwrap().unwrap()
 }
 
 /// What `sixmark compare` would write of that run's figures, IPv6 being called worse.
@@ -45,12 +45,12 @@ pub(crate) fn comparison() -> String {
 }
 
 /// A document's headline as if it had begun at another time.
-fn headline(document: &str, started: &str) -> Headline {
-    let headline = Headline::of(&Document::parse(document).unwrap());
-    Headline { started: started.to_owned(), ..headline }
+fn headline(document: &str, started: &str) -> ListHeadline {
+    let headline = ListHeadline::of(&Document::parse(document).unwrap());
+    ListHeadline { started: started.to_owned(), ..headline }
 }
 
 /// The numbers of what fits, the newest first.
-fn ids(store: &Store, filter: &Filter) -> Vec<Id> {
+fn ids(store: &Store, filter: &ListFilter) -> Vec<Id> {
     store.list(filter).unwrap().entries.iter().map(|entry: &Listed| entry.id).collect()
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use sixmark_model::plan::Close;
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_sys::driver::{self, SocketRoute};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -192,7 +192,7 @@ fn capped(connections: u32, ratio: (u32, u32)) -> sixmark_model::plan::Plan {
     let mut plan = lasting(Duration::from_secs(2));
     plan.load.connections = NonZeroU32::new(connections).unwrap();
     plan.connection.most_open = plan.load.connections;
-    plan.ratio = Ratio::new(ratio.0, ratio.1).unwrap();
+    plan.ratio = PlanRatio::new(ratio.0, ratio.1).unwrap();
     plan
 }
 

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_load::{PreparedLoad, Report, Worker};
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::mix::share;
-use sixmark_model::pace::{Open, Pace, Rate, Stage};
+use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::ratio::Ratio;
-use sixmark_model::plan::{Close, Connection, Driver, Load, Plan, Request, Requests, Target};
+use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_model::plan::{
+    Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Request, Target,
+};
 use sixmark_model::tally::{Slice, Tally};
 use sixmark_units::family::PerFamily;
 
@@ -39,8 +41,8 @@ pub(crate) fn plan() -> Plan {
     };
     Plan {
         targets: vec![target],
-        ratio: Ratio::new(1, 1).unwrap(),
-        load: Load {
+        ratio: PlanRatio::new(1, 1).unwrap(),
+        load: LoadPlan {
             requests: NonZeroU64::new(100),
             duration: None,
             warmup: Duration::ZERO,
@@ -52,7 +54,7 @@ pub(crate) fn plan() -> Plan {
             timestamps: Timestamps::User,
             linger: None,
         },
-        requests: Requests::one(Request::plain("GET")),
+        requests: PlanRequests::one(Request::plain("GET")),
         location: false,
         accept_status: Default::default(),
         cookies: false,
@@ -80,12 +82,12 @@ pub(crate) fn lasting(duration: Duration) -> Plan {
 
 /// As [`lasting`], as an open loop of so many a second.
 pub(crate) fn at_rate(per_s: f64, duration: Duration) -> Plan {
-    let stage = Stage::endless(Rate::new(per_s).unwrap());
-    opened(lasting(duration), Open::new(vec![stage]).unwrap())
+    let stage = RateStage::endless(RequestRate::new(per_s).unwrap());
+    opened(lasting(duration), OpenLoop::new(vec![stage]).unwrap())
 }
 
 /// The plan at this pace.
-pub(crate) fn opened(mut plan: Plan, open: Open) -> Plan {
+pub(crate) fn opened(mut plan: Plan, open: OpenLoop) -> Plan {
     plan.load.pace = Pace::Open(open);
     plan
 }
@@ -154,7 +156,7 @@ impl Sim {
             .1
             // Where several exchanges share a connection, each may nevertheless need its own, and
             // one may just have lost its last.
-            .max(places + u64::from(self.plan.http.version == Version::Http2))
+            .max(places + u64::from(self.plan.http.version == HttpVersion::Http2))
                 as usize,
             most_waits: self.most_waits,
             cost: self.cost,

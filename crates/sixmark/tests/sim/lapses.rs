@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use libc::ECONNRESET;
-use sixmark_http::Version;
-use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_http::HttpVersion;
+use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_model::provenance::Ended;
 use sixmark_units::family::Family;
 
@@ -63,7 +63,7 @@ fn what_servers_end_meanwhile_is_no_failure_of_theirs() {
         let ran =
             stopped(lasting(Duration::from_secs(30)), move |_| Reply::of(5 * SECOND, step.clone()));
         let cause = Some(LocalCause::Stalled);
-        let failure = Failure { errno, cause, ..Failure::new(Outcome::Local, Phase::Wait) };
+        let failure = Failure { errno, cause, ..Failure::new(Outcome::Local, FailurePhase::Wait) };
         for family in Family::BOTH {
             let failures = ran.tally()[family].failures.iter();
             let failures: Vec<_> =
@@ -171,7 +171,7 @@ fn a_rate_goes_on_without_a_silent_family() {
 
 #[test]
 fn where_nobody_answers_at_all_it_takes_no_sixteen_timeouts_to_see() {
-    for version in [Version::Http1, Version::Http2] {
+    for version in [HttpVersion::Http1, HttpVersion::Http2] {
         let mut plan = plan();
         plan.http.version = version;
         plan.load.requests = NonZeroU64::new(1_000);

@@ -4,9 +4,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use libc::ECONNREFUSED;
-use sixmark_model::pace::{Open, Overload, Pace, Process, Rate, Stage, Timetable};
+use sixmark_model::pace::{
+    ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate, Timetable,
+};
 use sixmark_model::plan::Plan;
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_units::family::Family;
@@ -16,11 +18,11 @@ use super::harness::{BEGIN, Ran, Sim, at_rate, opened, plan, run};
 use super::random::{Random, each_seed};
 use super::script::{MICRO, MILLI, Reply, SECOND, Script};
 
-fn rate(per_s: f64) -> Rate {
-    Rate::new(per_s).unwrap()
+fn rate(per_s: f64) -> RequestRate {
+    RequestRate::new(per_s).unwrap()
 }
 
-fn with(mut plan: Plan, change: impl FnOnce(&mut Open)) -> Plan {
+fn with(mut plan: Plan, change: impl FnOnce(&mut OpenLoop)) -> Plan {
     if let Pace::Open(open) = &mut plan.load.pace {
         change(open);
     }
@@ -115,7 +117,7 @@ fn a_replay_begins_exchanges_when_they_were_recorded() {
     let recorded = [0, 5, 700, 700, 1_300].map(|at| (BEGIN + at * MILLI, 0));
     for speed in [1, 2] {
         let table = Timetable::new(recorded.to_vec(), speed as f64).unwrap();
-        let mut open = opened(plan(), Open::replay(table));
+        let mut open = opened(plan(), OpenLoop::replay(table));
         open.load.requests = None;
         open.load.duration = open.load.pace.open().unwrap().duration();
         let ran = run(open, after(MILLI));
@@ -134,7 +136,7 @@ fn a_replay_begins_exchanges_when_they_were_recorded() {
 fn what_waits_for_a_place_keeps_its_due_time() {
     let mut plan = connections(at_rate(100.0, Duration::from_secs(3)), 1);
     plan.load.requests = NonZeroU64::new(10);
-    plan.ratio = Ratio::only(Family::Ipv6);
+    plan.ratio = PlanRatio::only(Family::Ipv6);
     let ran = run(plan, after(30 * MILLI));
     let phases = &ran.tally().ipv6.phases;
     let connect = 100 * MICRO;
@@ -177,7 +179,7 @@ fn the_ratio_of_a_constant_rate_is_exact_over_any_number_of_workers() {
             for requests in [None, NonZeroU64::new(300)] {
                 let duration = Duration::from_secs(if requests.is_none() { 3 } else { 60 });
                 let mut plan = connections(at_rate(100.0, duration), 14);
-                plan.ratio = Ratio::new(v6, v4).unwrap();
+                plan.ratio = PlanRatio::new(v6, v4).unwrap();
                 plan.load.threads = NonZeroU32::new(threads).unwrap();
                 plan.load.requests = requests;
                 plan.load.warmup = Duration::from_millis(warmup);
@@ -211,17 +213,17 @@ fn workers_together_are_evenly_spaced() {
 #[test]
 fn a_ramp_and_steps_have_their_shape_and_end_by_themselves() {
     let ten = Some(Duration::from_secs(10));
-    let ramp = vec![Stage { from: Rate::ZERO, to: rate(100.0), duration: ten }];
+    let ramp = vec![RateStage { from: RequestRate::ZERO, to: rate(100.0), duration: ten }];
     let steps = vec![
-        Stage::level(rate(10.0), Duration::from_secs(4)),
-        Stage::level(rate(0.0), Duration::from_secs(2)),
-        Stage::level(rate(100.0), Duration::from_secs(4)),
+        RateStage::level(rate(10.0), Duration::from_secs(4)),
+        RateStage::level(rate(0.0), Duration::from_secs(2)),
+        RateStage::level(rate(100.0), Duration::from_secs(4)),
     ];
     for (stages, expected) in [
         (ramp, [5, 15, 25, 35, 45, 55, 65, 75, 85, 95]),
         (steps, [10, 10, 10, 10, 0, 0, 100, 100, 100, 100]),
     ] {
-        let mut plan = opened(plan(), Open::new(stages).unwrap());
+        let mut plan = opened(plan(), OpenLoop::new(stages).unwrap());
         (plan.load.requests, plan.load.duration) = (None, ten);
         let ran = run(plan, after(MILLI));
         let of = |slice: &sixmark_model::tally::Slice| {
@@ -238,7 +240,7 @@ fn poisson_arrivals_repeat_with_their_seed_and_keep_the_rate_and_the_ratio() {
     let ran = |seed| {
         let mut plan = connections(at_rate(200.0, Duration::from_secs(50)), 100);
         plan.seed = seed;
-        run(with(plan, |open| open.arrivals = Process::Poisson), after(MILLI))
+        run(with(plan, |open| open.arrivals = ArrivalProcess::Poisson), after(MILLI))
     };
     let begun = |ran: &Ran| ran.ledger.begun.iter().map(|begun| begun.woke).collect::<Vec<_>>();
     for seed in 0..5 {
@@ -266,7 +268,7 @@ fn a_warm_up_goes_over_into_the_measurement_without_a_gap() {
 fn what_was_due_in_the_warm_up_is_not_counted_however_late_it_begins() {
     let mut plan = connections(at_rate(100.0, Duration::from_secs(1)), 1);
     plan.load.warmup = Duration::from_secs(1);
-    plan.ratio = Ratio::only(Family::Ipv4);
+    plan.ratio = PlanRatio::only(Family::Ipv4);
     // 18 ms each: of the hundred of the warm-up, half are left when it ends.
     let ran = run(plan, after(18 * MILLI));
     let tally = &ran.tally().ipv4;

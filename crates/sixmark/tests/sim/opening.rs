@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use libc::ECONNREFUSED;
 use sixmark_model::plan::Plan;
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::provenance::Ended;
 use sixmark_units::family::Family;
 
@@ -38,7 +38,7 @@ fn answers() -> impl FnMut(&super::script::Request, &mut super::random::Random) 
 #[test]
 fn all_connections_are_there_before_the_first_request_and_each_has_its_turn() {
     for family in Family::BOTH {
-        let plan = Plan { ratio: Ratio::only(family), ..preopened() };
+        let plan = Plan { ratio: PlanRatio::only(family), ..preopened() };
         let ran = Sim::new(plan).run(Script::of_replies(answers()));
         let established = || ran.ledger.connections.iter().filter_map(|page| page.established);
         assert_eq!(established().count(), 8);

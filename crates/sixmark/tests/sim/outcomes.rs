@@ -6,7 +6,7 @@ use std::time::Duration;
 use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::plan::Plan;
 use sixmark_units::family::Family;
 
@@ -25,7 +25,7 @@ fn ten() -> Plan {
 }
 
 /// Every exchange fails in this way, whatever its family.
-fn fails(script: Script, outcome: Outcome, phase: Phase, errno: impl Into<Option<i32>>) {
+fn fails(script: Script, outcome: Outcome, phase: FailurePhase, errno: impl Into<Option<i32>>) {
     let ran = run(ten(), script);
     let failure = Failure { errno: errno.into(), ..Failure::new(outcome, phase) };
     for family in Family::BOTH {
@@ -55,7 +55,7 @@ fn a_connect_that_fails_is_told_by_what_the_kernel_said() {
             (ECONNRESET, Outcome::Reset),
             (EMFILE, Outcome::Local),
         ] {
-            fails(Script::of_failures(errno, after), outcome, Phase::Connect, errno);
+            fails(Script::of_failures(errno, after), outcome, FailurePhase::Connect, errno);
         }
     }
 }
@@ -64,14 +64,14 @@ fn a_connect_that_fails_is_told_by_what_the_kernel_said() {
 fn a_reset_is_told_in_the_phase_that_it_came_in() {
     let reset = Step::Error(ECONNRESET);
     let reply = Reply::silence().taken(Take::Fails(EPIPE));
-    fails(replies(reply), Outcome::Reset, Phase::Send, EPIPE);
+    fails(replies(reply), Outcome::Reset, FailurePhase::Send, EPIPE);
     let reply = Reply::of(MILLI, reset.clone()).taken(Take::Later);
-    fails(replies(reply), Outcome::Reset, Phase::Send, ECONNRESET);
+    fails(replies(reply), Outcome::Reset, FailurePhase::Send, ECONNRESET);
     let reply = Reply::of(MILLI, Step::Sent).then(MILLI, reset.clone()).taken(Take::Later);
-    fails(replies(reply), Outcome::Reset, Phase::Wait, ECONNRESET);
+    fails(replies(reply), Outcome::Reset, FailurePhase::Wait, ECONNRESET);
     let reply = Reply::of(MILLI, reset.clone());
-    fails(replies(reply), Outcome::Reset, Phase::Wait, ECONNRESET);
-    fails(begun(reset), Outcome::Reset, Phase::Transfer, ECONNRESET);
+    fails(replies(reply), Outcome::Reset, FailurePhase::Wait, ECONNRESET);
+    fails(begun(reset), Outcome::Reset, FailurePhase::Transfer, ECONNRESET);
 }
 
 #[test]
@@ -80,28 +80,28 @@ fn a_response_that_began_before_the_request_ended_is_in_transfer_after_that() {
         .then(MILLI, Step::Sent)
         .then(MILLI, Step::Error(ECONNRESET))
         .taken(Take::Later);
-    fails(replies(reply), Outcome::Reset, Phase::Transfer, ECONNRESET);
+    fails(replies(reply), Outcome::Reset, FailurePhase::Transfer, ECONNRESET);
 }
 
 #[test]
 fn a_response_cut_short_is_truncated() {
-    fails(replies(Reply::of(MILLI, Step::Fin)), Outcome::Truncated, Phase::Wait, None);
-    fails(begun(Step::Fin), Outcome::Truncated, Phase::Transfer, None);
+    fails(replies(Reply::of(MILLI, Step::Fin)), Outcome::Truncated, FailurePhase::Wait, None);
+    fails(begun(Step::Fin), Outcome::Truncated, FailurePhase::Transfer, None);
 }
 
 #[test]
 fn what_is_no_http_is_a_breach_of_protocol() {
     let ssh = Step::Bytes(b"SSH-2.0-OpenSSH\r\n".to_vec());
-    fails(replies(Reply::of(MILLI, ssh)), Outcome::Protocol, Phase::Transfer, None);
+    fails(replies(Reply::of(MILLI, ssh)), Outcome::Protocol, FailurePhase::Transfer, None);
 }
 
 #[test]
 fn a_stall_ends_at_exactly_the_timeout_in_any_phase() {
-    let stalls: [(Phase, fn() -> Script); 4] = [
-        (Phase::Connect, || Script::new(|_, _| Dial::Silent, |_, _| Reply::silence())),
-        (Phase::Send, || replies(Reply::silence().taken(Take::Later))),
-        (Phase::Wait, || replies(Reply::silence())),
-        (Phase::Transfer, || replies(Reply::of(MILLI, Step::Bytes(HEAD.to_vec())))),
+    let stalls: [(FailurePhase, fn() -> Script); 4] = [
+        (FailurePhase::Connect, || Script::new(|_, _| Dial::Silent, |_, _| Reply::silence())),
+        (FailurePhase::Send, || replies(Reply::silence().taken(Take::Later))),
+        (FailurePhase::Wait, || replies(Reply::silence())),
+        (FailurePhase::Transfer, || replies(Reply::of(MILLI, Step::Bytes(HEAD.to_vec())))),
     ];
     for (phase, script) in stalls {
         fails(script(), Outcome::Timeout, phase, None);
@@ -138,7 +138,7 @@ fn what_is_in_flight_at_the_end_is_abandoned() {
         let failure = |phase| Failure::new(Outcome::Abandoned, phase);
         for family in Family::BOTH {
             let failures: Vec<_> = ran.tally()[family].failures.iter().collect();
-            assert_eq!(failures, [(failure(Phase::Transfer), 2)], "{family}");
+            assert_eq!(failures, [(failure(FailurePhase::Transfer), 2)], "{family}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use sixmark_model::outcome::Outcome;
-use sixmark_model::pace::{Open, Timetable};
-use sixmark_model::plan::{Plan, Request, Requests};
+use sixmark_model::pace::{OpenLoop, Timetable};
+use sixmark_model::plan::{Plan, PlanRequests, Request};
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_model::template::Template;
@@ -15,10 +15,10 @@ use super::harness::{BEGIN, Ran, Sim, at_rate, lasting, opened, plan, run};
 use super::script::{MILLI, Reply, Response, SECOND, Script, Step};
 
 /// Requests of these paths, each as often.
-fn mix(paths: &[&str]) -> Requests {
+fn mix(paths: &[&str]) -> PlanRequests {
     let request =
         |path: &&str| Request { path: Some(Template::constant(*path)), ..Request::plain("GET") };
-    Requests::new(paths.iter().map(request).collect()).unwrap()
+    PlanRequests::new(paths.iter().map(request).collect()).unwrap()
 }
 
 /// When each request was sent, in that order, and what it asked for.
@@ -48,7 +48,7 @@ fn answers(after: u64, leads: impl Fn(u64) -> bool + 'static) -> Script {
 fn replay(speed: u32, entries: &[(u64, u32)]) -> Plan {
     let entries = entries.iter().map(|&(at, request)| (BEGIN + at * MILLI, request)).collect();
     let table = Timetable::new(entries, speed.into()).unwrap();
-    let mut plan = opened(plan(), Open::replay(table));
+    let mut plan = opened(plan(), OpenLoop::replay(table));
     plan.load.requests = None;
     plan.load.duration = plan.load.pace.open().unwrap().duration();
     plan.requests = mix(&["/a", "/b", "/c"]);

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use libc::ECONNREFUSED;
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::provenance::Ended;
 use sixmark_units::family::Family;
 
@@ -46,7 +46,7 @@ fn the_ratio_is_exact_over_any_number_of_workers() {
     for (v6, v4, expected) in [(4, 1, 240), (1, 1, 150), (1, 4, 60), (3, 7, 90), (1, 0, 300)] {
         for threads in [1, 2, 3, 7] {
             let mut plan = plan();
-            plan.ratio = Ratio::new(v6, v4).unwrap();
+            plan.ratio = PlanRatio::new(v6, v4).unwrap();
             plan.load.requests = NonZeroU64::new(300);
             plan.load.connections = NonZeroU32::new(9).unwrap();
             plan.load.threads = NonZeroU32::new(threads).unwrap();
@@ -69,7 +69,7 @@ fn after_every_period_the_ratio_is_exact() {
         let mut random = Random::new(seed);
         let (v6, v4) = (random.below(9) as u32, 1 + random.below(9) as u32);
         let mut plan = plan();
-        plan.ratio = Ratio::new(v6, v4).unwrap();
+        plan.ratio = PlanRatio::new(v6, v4).unwrap();
         plan.load.connections = NonZeroU32::new(1 + random.below(8) as u32).unwrap();
         // Enough for either family to have all: where there are fewer, others may go first.
         plan.connection.most_open = NonZeroU32::new(16).unwrap();

@@ -8,12 +8,12 @@ use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
 use sixmark_model::check::Checks;
-use sixmark_model::pace::{Open, Overload, Pace, Process, Rate, Stage};
-use sixmark_model::plan::ratio::Ratio;
-use sixmark_model::plan::{Body, Close, Plan, Request, Requests};
+use sixmark_model::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate};
+use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_model::plan::{Body, Close, Plan, PlanRequests, Request};
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
-use sixmark_model::template::{Place, Reading};
+use sixmark_model::template::{Reading, TemplatePlace};
 
 use super::balance;
 use super::harness::{BEGIN, Ran, Sim, plan};
@@ -117,7 +117,7 @@ fn spoil(mut reply: Reply, random: &mut Random) -> Reply {
 pub(crate) fn any_plan(random: &mut Random) -> Plan {
     let mut plan = plan();
     let (v6, v4) = random.pick(&[(1, 1), (4, 1), (1, 4), (3, 7), (1, 0), (0, 1)]);
-    plan.ratio = Ratio::new(v6, v4).unwrap();
+    plan.ratio = PlanRatio::new(v6, v4).unwrap();
     plan.load.connections = NonZeroU32::new(1 + random.below(12) as u32).unwrap();
     plan.load.requests = NonZeroU64::new(random.below(150));
     if plan.load.requests.is_none() || random.chance(40) {
@@ -144,7 +144,7 @@ pub(crate) fn any_plan(random: &mut Random) -> Plan {
 }
 
 /// Several requests, some of them filled in and some with checks.
-fn any_mix(random: &mut Random) -> Requests {
+fn any_mix(random: &mut Random) -> PlanRequests {
     let mut open = |_: &str| Err("there are no files".to_owned());
     let list = (0..1 + random.below(4)).map(|number| {
         let path = random.pick(&["/", "/{{seq}}", "/long/{{rand 1 9}}?{{uuid}}"]);
@@ -152,33 +152,37 @@ fn any_mix(random: &mut Random) -> Requests {
         let expect: Vec<&str> = checks.into_iter().filter(|_| random.chance(20)).collect();
         let expect = expect.iter().map(|check| check.parse().unwrap());
         Request {
-            path: Some(Reading::new(&mut open).template(path, Place::Path).unwrap()),
+            path: Some(Reading::new(&mut open).template(path, TemplatePlace::Path).unwrap()),
             body: random.chance(20).then(|| Body::Constant(Arc::new(vec![b'b'; 30]))),
             checks: Checks::new(expect.collect()),
             weight: (1 + number) as f64,
             ..Request::plain(random.pick(&["GET", "POST", "PUT"]))
         }
     });
-    Requests::new(list.collect()).unwrap()
+    PlanRequests::new(list.collect()).unwrap()
 }
 
 /// Any open loop; its stages may give the plan its duration.
-fn any_pace(plan: &mut Plan, random: &mut Random) -> Open {
-    let mut rate = || Rate::new(random.pick(&[0.0, 1.0, 50.0, 333.3, 3_000.0])).unwrap();
+fn any_pace(plan: &mut Plan, random: &mut Random) -> OpenLoop {
+    let mut rate = || RequestRate::new(random.pick(&[0.0, 1.0, 50.0, 333.3, 3_000.0])).unwrap();
     let (from, to) = (rate(), rate());
-    let some = Rate::new(1.0 + random.below(1_000) as f64).unwrap();
+    let some = RequestRate::new(1.0 + random.below(1_000) as f64).unwrap();
     let part = Duration::from_nanos(1 + random.below(2 * SECOND));
     let stages = match random.below(3) {
-        0 => vec![Stage { from, to: some, duration: Some(part) }],
-        1 => vec![Stage::level(from, part), Stage::level(some, part), Stage::level(to, part)],
-        _ => vec![Stage::endless(some)],
+        0 => vec![RateStage { from, to: some, duration: Some(part) }],
+        1 => vec![
+            RateStage::level(from, part),
+            RateStage::level(some, part),
+            RateStage::level(to, part),
+        ],
+        _ => vec![RateStage::endless(some)],
     };
-    let open = Open::new(stages).unwrap();
+    let open = OpenLoop::new(stages).unwrap();
     plan.load.duration = open.duration().or(plan.load.duration);
-    let arrivals = random.pick(&[Process::Constant, Process::Poisson]);
+    let arrivals = random.pick(&[ArrivalProcess::Constant, ArrivalProcess::Poisson]);
     let overload = random.pick(&[Overload::Wait, Overload::Drop]);
     let spin = Duration::from_nanos(random.pick(&[0, 0, 50 * MICRO]));
-    Open { arrivals, overload, spin, ..open }
+    OpenLoop { arrivals, overload, spin, ..open }
 }
 
 fn storm(seed: u64) -> (Ran, Plan) {

@@ -4,8 +4,8 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_model::mix::Mix;
-use sixmark_model::pace::{self, Curve, Dues, Overload, Process, first_at};
+use sixmark_model::mix::FamilyMix;
+use sixmark_model::pace::{self, ArrivalProcess, Curve, Dues, Overload, first_at};
 use sixmark_model::plan::Plan;
 use sixmark_units::family::Family;
 
@@ -30,7 +30,7 @@ pub(crate) struct Open {
     /// The request that it sends, where a timetable says so.
     request: Option<u32>,
     /// The run's one schedule of families, of those arrivals that have numbers.
-    mix: Mix,
+    mix: FamilyMix,
     /// The numbers of the first that is measured and the first after.
     first: u64,
     last: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Open {
 impl Open {
     pub(super) fn new(
         prepared: &PreparedLoad,
-        open: &pace::Open,
+        open: &pace::OpenLoop,
         worker: u32,
         [begin, measure_from, end]: [u64; 3],
     ) -> Open {
@@ -61,12 +61,12 @@ impl Open {
         let [first, last] = measured(plan, open, &curve);
         let schedule = match open.arrivals {
             // Only the endpoints come from it: the run's one schedule has the families.
-            Process::Constant => Schedule::warm_up(prepared, worker),
-            Process::Poisson => Schedule::measured(prepared, worker),
+            ArrivalProcess::Constant => Schedule::warm_up(prepared, worker),
+            ArrivalProcess::Poisson => Schedule::measured(prepared, worker),
         };
         let (workers, seed) = (plan.load.threads.get(), plan.seed);
         let mut arrivals = Open {
-            mix: Mix::new(plan.ratio, seed, measured_total(plan, open)),
+            mix: FamilyMix::new(plan.ratio, seed, measured_total(plan, open)),
             first,
             last,
             schedule,
@@ -247,7 +247,7 @@ fn approach(now: u64, due: u64) -> u64 {
 }
 
 /// Which of the constant arrivals are measured: the number of the first, and of the first after.
-fn measured(plan: &Plan, open: &pace::Open, curve: &Curve) -> [u64; 2] {
+fn measured(plan: &Plan, open: &pace::OpenLoop, curve: &Curve) -> [u64; 2] {
     let load = &plan.load;
     let about = open.first_rate().per_s() * load.warmup.as_secs_f64();
     let first = first_at(curve, load.warmup.as_nanos() as u64, about);
@@ -255,7 +255,7 @@ fn measured(plan: &Plan, open: &pace::Open, curve: &Curve) -> [u64; 2] {
 }
 
 /// How many of these arrivals are measured, where that is known before.
-fn measured_total(plan: &Plan, open: &pace::Open) -> Option<u64> {
+fn measured_total(plan: &Plan, open: &pace::OpenLoop) -> Option<u64> {
     let entries = open.timetable.as_ref().map(|table| table.entries());
     plan.load.requests.map(NonZeroU64::get).or(entries)
 }

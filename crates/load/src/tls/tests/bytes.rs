@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::plan::tls::{PlanTls, TlsVersion};
 use sixmark_model::tls::Reason;
 
 use super::support::{Authority, IPV6, Talk, client, only};
@@ -43,7 +43,7 @@ fn what_is_not_tls_is_refused() {
 #[test]
 fn a_record_that_was_altered_is_refused_with_an_alert() {
     let authority = Authority::new();
-    for version in [Version::V12, Version::V13] {
+    for version in [TlsVersion::V12, TlsVersion::V13] {
         let mut client = client(only(version, authority.trusted()));
         let mut talk = fresh(&mut client, &authority);
         talk.settle().unwrap();
@@ -61,7 +61,7 @@ fn a_record_that_was_altered_is_refused_with_an_alert() {
 #[test]
 fn a_handshake_that_breaks_off_is_not_finished() {
     let authority = Authority::new();
-    for version in [Version::V12, Version::V13] {
+    for version in [TlsVersion::V12, TlsVersion::V13] {
         let mut client = client(only(version, authority.trusted()));
         let server = Arc::new(authority.server());
         let mut talk = Talk::new(&mut client, IPV6, &server);
@@ -82,8 +82,8 @@ fn a_handshake_that_breaks_off_is_not_finished() {
 fn no_bytes_do_harm() {
     let authority = Authority::new();
     let server = Arc::new(authority.server());
-    let mut clients = [Version::V12, Version::V13]
-        .map(|version| client(only(version, Tls { insecure: true, ..authority.trusted() })));
+    let mut clients = [TlsVersion::V12, TlsVersion::V13]
+        .map(|version| client(only(version, PlanTls { insecure: true, ..authority.trusted() })));
     for seed in 1..=600u64 {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut talk = Talk::new(&mut clients[(seed % 2) as usize], IPV6, &server);

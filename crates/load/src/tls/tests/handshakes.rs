@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::plan::tls::{PlanTls, TlsVersion};
 use sixmark_wire::x509::rfc3339;
 
 use super::support::{Authority, IPV4, IPV6, NAME, Talk, client, only, server, server_with};
@@ -10,7 +10,7 @@ use super::support::{Authority, IPV4, IPV6, NAME, Talk, client, only, server, se
 fn a_handshake_finishes_once_however_its_bytes_are_split() {
     let authority = Authority::new();
     let server = Arc::new(authority.server());
-    for version in [Version::V12, Version::V13] {
+    for version in [TlsVersion::V12, TlsVersion::V13] {
         let mut client = client(only(version, authority.trusted()));
         for step in [1, 2, 3, 5, 7, 100, 1_000, usize::MAX] {
             for endpoint in [IPV6, IPV4] {
@@ -30,7 +30,7 @@ fn what_was_agreed_on_is_told() {
     let authority = Authority::new();
     let pair = authority.issue(NAME, |params| params.not_after = rcgen::date_time_ymd(2050, 2, 28));
     let server = Arc::new(server(&pair, rustls::ALL_VERSIONS));
-    let mut client = client(Tls {
+    let mut client = client(PlanTls {
         ciphers: vec!["tls_chacha20_poly1305_sha256".into()],
         groups: vec!["P-256".into()],
         ..authority.trusted()
@@ -89,8 +89,8 @@ fn a_certificate_of_the_client_is_shown_to_a_server_that_asks() {
     let key = authority.file("own.key", &own.key.serialize_pem());
     let both = authority.file("both.pem", &(own.pem + &own.key.serialize_pem()));
     for (cert, key) in [(cert, Some(key)), (both, None)] {
-        for version in [Version::V12, Version::V13] {
-            let tls = Tls { cert: Some(cert.clone()), key: key.clone(), ..authority.trusted() };
+        for version in [TlsVersion::V12, TlsVersion::V13] {
+            let tls = PlanTls { cert: Some(cert.clone()), key: key.clone(), ..authority.trusted() };
             let mut talk = Talk::new(&mut client(only(version, tls)), IPV6, &server);
             talk.settle().unwrap();
             let shown = talk.server.peer_certificates().unwrap();
@@ -104,7 +104,7 @@ fn another_name_is_sent_and_checked_where_it_is_asked_for() {
     let authority = Authority::new();
     let pair = authority.issue("b.example", |_| ());
     let server = Arc::new(server(&pair, rustls::ALL_VERSIONS));
-    let tls = Tls { sni: Some("b.example".into()), ..authority.trusted() };
+    let tls = PlanTls { sni: Some("b.example".into()), ..authority.trusted() };
     let mut talk = Talk::new(&mut client(tls), IPV6, &server);
     talk.settle().unwrap();
     assert_eq!(talk.server.server_name(), Some("b.example"));
@@ -115,7 +115,7 @@ fn an_address_is_a_name_that_certificates_can_have() {
     let authority = Authority::new();
     let pair = authority.issue("::1", |_| ());
     let server = Arc::new(server(&pair, rustls::ALL_VERSIONS));
-    let tls = Tls { sni: Some("::1".into()), ..authority.trusted() };
+    let tls = PlanTls { sni: Some("::1".into()), ..authority.trusted() };
     let mut talk = Talk::new(&mut client(tls), IPV6, &server);
     talk.settle().unwrap();
     assert_eq!(talk.server.server_name(), None);

@@ -4,7 +4,7 @@ use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::plan::tls::{PlanTls, TlsVersion};
 use sixmark_model::tls::{Cause, Reason};
 
 use super::support::{
@@ -12,7 +12,7 @@ use super::support::{
 };
 use crate::tls::Failure;
 
-fn failure(tls: Tls, server: ServerConfig) -> (Failure, Talk) {
+fn failure(tls: PlanTls, server: ServerConfig) -> (Failure, Talk) {
     let mut talk = Talk::new(&mut client(tls), IPV6, &Arc::new(server));
     let failure = talk.settle().unwrap_err();
     let line = failure.to_string();
@@ -28,7 +28,7 @@ fn a_wrong_certificate_is_refused_by_its_kind_and_with_an_alert() {
         authority.issue(name, |params| (params.not_before, params.not_after) = (from, to))
     };
     let [y2001, y2002, y4001] = [2001, 2002, 4001].map(|year| date_time_ymd(year, 1, 1));
-    for version in [Version::V12, Version::V13] {
+    for version in [TlsVersion::V12, TlsVersion::V13] {
         for (pair, reason, alert) in [
             (issue(NAME, y2001, y2002), Reason::CertificateDate, 45),
             (issue(NAME, y4001, y4001), Reason::CertificateDate, 45),
@@ -57,9 +57,9 @@ fn any_certificate_will_do_where_that_is_asked_for() {
     let (authority, other) = (Authority::new(), Authority::named("other"));
     let past = |params: &mut rcgen::CertificateParams| params.not_after = date_time_ymd(2001, 1, 1);
     let expired = authority.issue("b.example", past);
-    for version in [Version::V12, Version::V13] {
+    for version in [TlsVersion::V12, TlsVersion::V13] {
         for pair in [&other.issue(NAME, |_| ()), &expired] {
-            let tls = only(version, Tls { insecure: true, ..Tls::default() });
+            let tls = only(version, PlanTls { insecure: true, ..PlanTls::default() });
             let server = Arc::new(server(pair, rustls::ALL_VERSIONS));
             let mut talk = Talk::new(&mut client(tls), IPV6, &server);
             talk.settle().unwrap();
@@ -73,18 +73,18 @@ fn any_certificate_will_do_where_that_is_asked_for() {
 fn another_ones_certificate_is_refused_even_then() {
     let authority = Authority::new();
     let (pair, thief) = (authority.issue(NAME, |_| ()), authority.issue(NAME, |_| ()));
-    for version in [Version::V12, Version::V13] {
+    for version in [TlsVersion::V12, TlsVersion::V13] {
         let config = showing(vec![pair.certificate.clone()], key_of(&thief.key));
-        let tls = only(version, Tls { insecure: true, ..authority.trusted() });
+        let tls = only(version, PlanTls { insecure: true, ..authority.trusted() });
         let (failure, _) = failure(tls, config);
         assert_eq!(failure.cause.reason, Reason::Certificate, "{failure}");
     }
 }
 
-const VERSIONS: [Version; 2] = [Version::V12, Version::V13];
+const VERSIONS: [TlsVersion; 2] = [TlsVersion::V12, TlsVersion::V13];
 
 /// Talks to a server that shows this certificate: why it fails, if it does.
-fn shown(tls: &Tls, pair: &Pair) -> Option<Reason> {
+fn shown(tls: &PlanTls, pair: &Pair) -> Option<Reason> {
     let reasons = VERSIONS.map(|version| {
         let config = showing(vec![pair.certificate.clone()], key_of(&pair.key));
         let mut talk = Talk::new(&mut client(only(version, tls.clone())), IPV6, &Arc::new(config));
@@ -132,7 +132,7 @@ fn a_certificate_that_is_given_itself_must_be_right_otherwise() {
     for (name, change, reason) in kinds {
         let pair = self_signed(name, change);
         assert_eq!(shown(&authority.trusting(&pair), &pair), Some(reason));
-        let insecure = Tls { insecure: true, cacert: None, ..authority.trusted() };
+        let insecure = PlanTls { insecure: true, cacert: None, ..authority.trusted() };
         assert_eq!(shown(&insecure, &pair), None, "{reason}");
     }
     let for_servers = self_signed(NAME, |own| {
@@ -162,10 +162,10 @@ fn a_certificate_of_version_1_will_do_where_any_does() {
     let key = PrivateKeyDer::from_pem_slice(VERSION_1).unwrap();
     let thief = authority.issue(NAME, |_| ()).key;
     let given = authority.file("version1.pem", std::str::from_utf8(VERSION_1).unwrap());
-    let given = Tls { cacert: Some(given), ..authority.trusted() };
-    let any = Tls { insecure: true, cacert: None, ..authority.trusted() };
+    let given = PlanTls { cacert: Some(given), ..authority.trusted() };
+    let any = PlanTls { insecure: true, cacert: None, ..authority.trusted() };
     for version in VERSIONS {
-        let settled = |tls: &Tls, key| {
+        let settled = |tls: &PlanTls, key| {
             let config = Arc::new(showing(vec![certificate.clone()], key));
             Talk::new(&mut client(only(version, tls.clone())), IPV6, &config).settle()
         };
@@ -183,17 +183,17 @@ fn a_certificate_of_version_1_will_do_where_any_does() {
 fn an_alert_of_the_server_is_told_by_its_number() {
     let authority = Authority::new();
     // No protocol in common: no_application_protocol.
-    let tls = Tls { alpn: vec!["h2".into()], ..authority.trusted() };
+    let tls = PlanTls { alpn: vec!["h2".into()], ..authority.trusted() };
     let (failure_, _) = failure(tls, authority.server());
     assert_eq!(failure_.cause, Cause { reason: Reason::Alert, alert: Some(120) });
     assert!(failure_.to_string().contains("120"), "{failure_}");
     // A certificate asked for and none shown: in TLS 1.3 that comes when the handshake is over.
-    let tls = only(Version::V13, authority.trusted());
+    let tls = only(TlsVersion::V13, authority.trusted());
     let (failure_, talk) = failure(tls, authority.asking_server());
     assert_eq!(failure_.cause, Cause { reason: Reason::Alert, alert: Some(116) });
     assert!(talk.progress.finished);
     let (failure_, talk) =
-        failure(only(Version::V12, authority.trusted()), authority.asking_server());
+        failure(only(TlsVersion::V12, authority.trusted()), authority.asking_server());
     assert_eq!(failure_.cause.reason, Reason::Alert, "{failure_}");
     assert!(!talk.progress.finished);
 }
@@ -203,6 +203,6 @@ fn a_server_without_a_version_in_common_is_told() {
     let authority = Authority::new();
     let pair = authority.issue(NAME, |_| ());
     let old = server(&pair, &[&rustls::version::TLS12]);
-    let (failure, _) = failure(only(Version::V13, authority.trusted()), old);
+    let (failure, _) = failure(only(TlsVersion::V13, authority.trusted()), old);
     assert_eq!(failure.cause, Cause { reason: Reason::Alert, alert: Some(70) });
 }

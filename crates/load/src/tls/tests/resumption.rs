@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs::Ticketer;
-use sixmark_model::plan::tls::{Share, Tls, Version};
+use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
 use sixmark_model::tls::Facts;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
@@ -27,10 +27,10 @@ fn handshake(client: &mut Client, endpoint: usize, server: &Arc<ServerConfig>) -
 fn a_share_of_handshakes_resumes_evenly_for_each_family() {
     let authority = Authority::new();
     let server = server(&authority);
-    for version in [Version::V12, Version::V13] {
+    for version in [TlsVersion::V12, TlsVersion::V13] {
         for (share, expected) in [(0.0, 0), (0.2, 4), (0.8, 16), (1.0, 20)] {
-            let resume = Share::try_from(share).unwrap();
-            let tls = only(version, Tls { resume, ..authority.trusted() });
+            let resume = Millionths::try_from(share).unwrap();
+            let tls = only(version, PlanTls { resume, ..authority.trusted() });
             let mut client = client(tls);
             for endpoint in [IPV6, IPV4] {
                 let all: Vec<_> =
@@ -51,8 +51,8 @@ fn a_share_of_handshakes_resumes_evenly_for_each_family() {
 fn no_family_sees_what_the_other_one_was_given() {
     let authority = Authority::new();
     let server = server(&authority);
-    for version in [Version::V12, Version::V13] {
-        let tls = only(version, Tls { resume: Share::ALL, ..authority.trusted() });
+    for version in [TlsVersion::V12, TlsVersion::V13] {
+        let tls = only(version, PlanTls { resume: Millionths::ALL, ..authority.trusted() });
         let mut client = client(tls);
         assert!(!handshake(&mut client, IPV6, &server).resumed);
         assert!(!handshake(&mut client, IPV4, &server).resumed);
@@ -65,7 +65,7 @@ fn no_family_sees_what_the_other_one_was_given() {
 fn a_ticket_that_the_server_does_not_take_was_offered_and_the_handshake_is_full() {
     let authority = Authority::new();
     let (one, other) = (server(&authority), server(&authority));
-    let tls = Tls { resume: Share::ALL, ..authority.trusted() };
+    let tls = PlanTls { resume: Millionths::ALL, ..authority.trusted() };
     let mut client = client(tls);
     handshake(&mut client, IPV6, &one);
     let facts = handshake(&mut client, IPV6, &other);
@@ -80,7 +80,7 @@ fn a_ticket_of_tls_1_3_is_used_once() {
     config.ticketer = Ticketer::new().unwrap();
     config.send_tls13_tickets = 1;
     let server = Arc::new(config);
-    let mut client = client(Tls { resume: Share::ALL, ..authority.trusted() });
+    let mut client = client(PlanTls { resume: Millionths::ALL, ..authority.trusted() });
     handshake(&mut client, IPV6, &server);
     // Two at once, but only one ticket.
     let mut both = [IPV6, IPV6].map(|endpoint| Talk::new(&mut client, endpoint, &server));

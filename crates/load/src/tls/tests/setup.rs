@@ -1,10 +1,10 @@
-use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::plan::tls::{PlanTls, TlsVersion};
 
 use super::support::{Authority, plan};
 use crate::tls::Setup;
 
 /// The one line that a setup is refused with.
-fn refused(tls: Tls) -> String {
+fn refused(tls: PlanTls) -> String {
     let error = Setup::new(&plan(tls)).unwrap_err();
     let line = error.to_string();
     assert!(!line.contains('\n'), "{line}");
@@ -13,7 +13,7 @@ fn refused(tls: Tls) -> String {
 
 #[test]
 fn a_plan_without_tls_needs_no_setup() {
-    let mut plan = plan(Tls::default());
+    let mut plan = plan(PlanTls::default());
     plan.tls = None;
     assert!(Setup::new(&plan).unwrap().is_none());
 }
@@ -29,8 +29,8 @@ fn files_that_will_not_do_are_refused_in_a_line_that_names_them() {
     let hollow =
         authority.file("hollow", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
     let none = authority.path("none");
-    let ca = |file: &String| Tls { cacert: Some(file.clone()), ..Tls::default() };
-    let own = |cert: &String, key: Option<&String>| Tls {
+    let ca = |file: &String| PlanTls { cacert: Some(file.clone()), ..PlanTls::default() };
+    let own = |cert: &String, key: Option<&String>| PlanTls {
         cert: Some(cert.clone()),
         key: key.cloned(),
         ..authority.trusted()
@@ -61,7 +61,7 @@ fn what_is_wrong_with_an_own_certificate_is_not_said_of_its_key() {
     let key = authority.file("key.pem", &key);
     let hollow =
         authority.file("hollow", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
-    let own = |cert: &String, key: &String| Tls {
+    let own = |cert: &String, key: &String| PlanTls {
         cert: Some(cert.clone()),
         key: Some(key.clone()),
         ..authority.trusted()
@@ -79,12 +79,12 @@ fn names_that_there_are_not_are_answered_with_those_there_are() {
     let authority = Authority::new();
     let names = |name: &str| vec![name.to_owned()];
     for (tls, part) in [
-        (Tls { ciphers: names("RC4"), ..authority.trusted() }, "TLS_AES_128_GCM_SHA256"),
-        (Tls { groups: names("P-1"), ..authority.trusted() }, "x25519"),
-        (Tls { sni: Some("a b".into()), ..authority.trusted() }, "--sni"),
+        (PlanTls { ciphers: names("RC4"), ..authority.trusted() }, "TLS_AES_128_GCM_SHA256"),
+        (PlanTls { groups: names("P-1"), ..authority.trusted() }, "x25519"),
+        (PlanTls { sni: Some("a b".into()), ..authority.trusted() }, "--sni"),
         (
-            Tls {
-                version: Some(Version::V12),
+            PlanTls {
+                version: Some(TlsVersion::V12),
                 ciphers: names("TLS_AES_128_GCM_SHA256"),
                 ..authority.trusted()
             },

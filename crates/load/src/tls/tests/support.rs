@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
 use sixmark_model::plan::Plan;
-use sixmark_model::plan::tls::{Tls, Version};
+use sixmark_model::plan::tls::{PlanTls, TlsVersion};
 use sixmark_model::tls::Facts;
 use tempfile::TempDir;
 
@@ -72,13 +72,17 @@ impl Authority {
     }
 
     /// What a plan says of TLS that trusts this authority.
-    pub(super) fn trusted(&self) -> Tls {
-        Tls { cacert: Some(self.path("ca.pem")), alpn: vec!["http/1.1".into()], ..Tls::default() }
+    pub(super) fn trusted(&self) -> PlanTls {
+        PlanTls {
+            cacert: Some(self.path("ca.pem")),
+            alpn: vec!["http/1.1".into()],
+            ..PlanTls::default()
+        }
     }
 
     /// What a plan says that trusts this certificate instead.
-    pub(super) fn trusting(&self, pair: &Pair) -> Tls {
-        Tls { cacert: Some(self.file("given.pem", &pair.pem)), ..self.trusted() }
+    pub(super) fn trusting(&self, pair: &Pair) -> PlanTls {
+        PlanTls { cacert: Some(self.file("given.pem", &pair.pem)), ..self.trusted() }
     }
 
     /// A server with a good certificate.
@@ -146,17 +150,17 @@ pub(super) fn key_of(key: &KeyPair) -> PrivateKeyDer<'static> {
 }
 
 /// A plan with one address of each family.
-pub(crate) fn plan(tls: Tls) -> Plan {
+pub(crate) fn plan(tls: PlanTls) -> Plan {
     fixture::secure_plan(tls)
 }
 
-pub(super) fn client(tls: Tls) -> Client {
+pub(super) fn client(tls: PlanTls) -> Client {
     let plan = plan(tls);
     Client::new(&Setup::new(&plan).unwrap().unwrap(), &plan)
 }
 
-pub(super) fn only(version: Version, tls: Tls) -> Tls {
-    Tls { version: Some(version), ..tls }
+pub(super) fn only(version: TlsVersion, tls: PlanTls) -> PlanTls {
+    PlanTls { version: Some(version), ..tls }
 }
 
 /// A session and the server that it talks to.

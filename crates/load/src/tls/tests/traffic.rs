@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use sixmark_model::plan::tls::Version;
+use sixmark_model::plan::tls::TlsVersion;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
 
@@ -9,12 +9,14 @@ const RECORD: usize = 16_384 + 256;
 
 fn talks(authority: &Authority) -> impl Iterator<Item = Talk> {
     let server = Arc::new(authority.server());
-    [Version::V12, Version::V13].into_iter().zip([IPV6, IPV4]).map(move |(version, endpoint)| {
-        let mut client = client(only(version, authority.trusted()));
-        let mut talk = Talk::new(&mut client, endpoint, &server);
-        talk.settle().unwrap();
-        talk
-    })
+    [TlsVersion::V12, TlsVersion::V13].into_iter().zip([IPV6, IPV4]).map(
+        move |(version, endpoint)| {
+            let mut client = client(only(version, authority.trusted()));
+            let mut talk = Talk::new(&mut client, endpoint, &server);
+            talk.settle().unwrap();
+            talk
+        },
+    )
 }
 
 fn pattern(length: usize) -> Vec<u8> {

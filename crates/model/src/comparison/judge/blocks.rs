@@ -1,20 +1,20 @@
 //! Metrics of which each block has a figure of its own: medians and rates.
 
-use super::figures::{Times, effects, formed};
-use super::{Evidence, Finding, Rules, estimate, least_p};
-use crate::comparison::{Estimate, Method, Pair, Stretch};
+use super::figures::{PhaseTimes, effects, formed};
+use super::{Evidence, JudgedEffect, Rules, estimate, least_p};
+use crate::comparison::{BlockPair, EffectMethod, Estimate, Stretch};
 use crate::metric::{Metric, Quantity};
 use crate::timed_phase::Quantile;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
 /// A quantile of a phase, block by block.
-pub(super) fn time(times: &Times, point: Quantile, rules: &Rules<'_>) -> Option<Evidence> {
+pub(super) fn time(times: &PhaseTimes, point: Quantile, rules: &Rules<'_>) -> Option<Evidence> {
     let overall = times.overall(point)?;
     Some(blocks(times.metric(point), overall, &times.by_pair(point), rules))
 }
 
 /// Responses a second, and content where there is any.
-pub(super) fn rates(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
+pub(super) fn rates(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     let counted: [(Metric, Counted); 2] = [
         (Metric::Quantity(Quantity::RequestsPerS), |stretch| stretch.completed),
         (Metric::Quantity(Quantity::Goodput), |stretch| stretch.body_bytes),
@@ -23,12 +23,12 @@ pub(super) fn rates(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
 }
 
 /// Processor time of the server over complete responses, where both sides' is known.
-pub(super) fn cpu(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
+pub(super) fn cpu(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidence> {
     let of = |stretch: &Stretch| {
         let requests = Some(stretch.completed as f64).filter(|requests| *requests > 0.0);
         Some(stretch.server_cpu_us? / requests?)
     };
-    let all = |side: fn(&Pair) -> &Stretch| {
+    let all = |side: fn(&BlockPair) -> &Stretch| {
         let us = pairs.iter().map(|pair| side(pair).server_cpu_us).sum::<Option<f64>>()?;
         let requests: u64 = pairs.iter().map(|pair| side(pair).completed).sum();
         (requests > 0).then(|| us / requests as f64)
@@ -42,8 +42,13 @@ pub(super) fn cpu(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
 /// What a rate is the rate of.
 type Counted = fn(&Stretch) -> u64;
 
-fn rate(metric: Metric, count: Counted, pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
-    let all = |side: fn(&Pair) -> &Stretch| {
+fn rate(
+    metric: Metric,
+    count: Counted,
+    pairs: &[BlockPair],
+    rules: &Rules<'_>,
+) -> Option<Evidence> {
+    let all = |side: fn(&BlockPair) -> &Stretch| {
         let (count, seconds) = pairs.iter().map(side).fold((0, 0.0), |(sum, seconds), stretch| {
             (sum + count(stretch), seconds + stretch.elapsed_s)
         });
@@ -68,7 +73,7 @@ fn blocks(
         metric,
         a: Some(a),
         b: Some(b),
-        method: Method::Blocks,
+        method: EffectMethod::Blocks,
         unformed: figures.len() - formed.len(),
         least_p: least_p(formed.len()),
         found: finding(&formed, &effects, rules),
@@ -93,7 +98,11 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
-fn finding(figures: &[(f64, f64)], effects: &[f64], rules: &Rules<'_>) -> Result<Finding, Refused> {
+fn finding(
+    figures: &[(f64, f64)],
+    effects: &[f64],
+    rules: &Rules<'_>,
+) -> Result<JudgedEffect, Refused> {
     let apart: Vec<f64> = figures.iter().map(|(a, b)| a - b).collect();
     of_effects(effects, centre(&apart, rules.settings.confidence)?, rules)
 }
@@ -103,12 +112,12 @@ pub(super) fn of_effects(
     effects: &[f64],
     difference: Estimate,
     rules: &Rules<'_>,
-) -> Result<Finding, Refused> {
+) -> Result<JudgedEffect, Refused> {
     let margin = rules.settings.margin.ln_1p();
     let near = equivalence(effects, margin, rules.alpha())?;
     let logs = centre(effects, rules.settings.confidence)?;
     let (value, low, high) = (logs.value.exp(), logs.low.exp(), logs.high.exp());
-    Ok(Finding {
+    Ok(JudgedEffect {
         ratio: Some(Estimate { value, low, high }),
         difference,
         p: signed_rank(effects)?.two_sided,

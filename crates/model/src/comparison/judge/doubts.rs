@@ -4,12 +4,12 @@ use std::fmt;
 
 use super::noise::taken_back;
 use super::pairs_needed;
-use crate::comparison::{Compared, Comparison, Method};
+use crate::comparison::{Compared, Comparison, EffectMethod};
 use crate::metric::Metric;
 
 /// A doubt; its text is a line for people.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Doubt {
+pub enum ComparisonDoubt {
     /// `too_few_blocks`: so few pairs can't show a difference.
     TooFewBlocks {
         /// How many there are.
@@ -23,32 +23,32 @@ pub enum Doubt {
     BelowNoiseFloor(Vec<Metric>),
 }
 
-impl Doubt {
+impl ComparisonDoubt {
     /// A word for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            Doubt::TooFewBlocks { .. } => "too_few_blocks",
-            Doubt::Autocorrelated(_) => "autocorrelated_blocks",
-            Doubt::BelowNoiseFloor(_) => "below_noise_floor",
+            ComparisonDoubt::TooFewBlocks { .. } => "too_few_blocks",
+            ComparisonDoubt::Autocorrelated(_) => "autocorrelated_blocks",
+            ComparisonDoubt::BelowNoiseFloor(_) => "below_noise_floor",
         }
     }
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for ComparisonDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Doubt::TooFewBlocks { pairs, needed } => write!(
+            ComparisonDoubt::TooFewBlocks { pairs, needed } => write!(
                 f,
                 "{pairs} pairs of blocks can't show a difference, however large: it takes {needed} \
                  for so many metrics"
             ),
-            Doubt::Autocorrelated(metrics) => write!(
+            ComparisonDoubt::Autocorrelated(metrics) => write!(
                 f,
                 "the effects of {} resemble those before them: blocks are too short to be \
                  independent, or something else goes on in the same rhythm",
                 names(metrics)
             ),
-            Doubt::BelowNoiseFloor(metrics) => write!(
+            ComparisonDoubt::BelowNoiseFloor(metrics) => write!(
                 f,
                 "the differences of {} are smaller than those of a side from itself: they say \
                  nothing",
@@ -59,19 +59,19 @@ impl fmt::Display for Doubt {
 }
 
 /// What there is to doubt.
-pub fn doubts(comparison: &Comparison) -> Vec<Doubt> {
+pub fn doubts(comparison: &Comparison) -> Vec<ComparisonDoubt> {
     let few = few(comparison);
-    let correlated = named(comparison, correlated).map(Doubt::Autocorrelated);
-    let below =
-        named(comparison, |of| taken_back(of, &comparison.settings)).map(Doubt::BelowNoiseFloor);
+    let correlated = named(comparison, correlated).map(ComparisonDoubt::Autocorrelated);
+    let below = named(comparison, |of| taken_back(of, &comparison.settings))
+        .map(ComparisonDoubt::BelowNoiseFloor);
     few.into_iter().chain(correlated).chain(below).collect()
 }
 
-fn few(comparison: &Comparison) -> Option<Doubt> {
+fn few(comparison: &Comparison) -> Option<ComparisonDoubt> {
     let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
     let needed = pairs_needed(family, &comparison.settings);
     let pairs = comparison.pairs;
-    (pairs < needed).then_some(Doubt::TooFewBlocks { pairs, needed })
+    (pairs < needed).then_some(ComparisonDoubt::TooFewBlocks { pairs, needed })
 }
 
 /// Beyond two standard errors of independent blocks (Bartlett: 1 over the root of n), upwards: what
@@ -79,7 +79,7 @@ fn few(comparison: &Comparison) -> Option<Doubt> {
 fn correlated(compared: &Compared) -> bool {
     let bound = 2.0 / (compared.effects.len().max(1) as f64).sqrt();
     // Far quantiles of single blocks are too noisy to tell.
-    let told = compared.method == Method::Blocks;
+    let told = compared.method == EffectMethod::Blocks;
     told && compared.autocorrelation.is_some_and(|found| found > bound)
 }
 

@@ -5,8 +5,8 @@
 //! Fisher's and of exchanging sides within pairs, which only takes blocks for independent; and the
 //! interval counts only as many exchanges as would scatter as much as the blocks do.
 
-use super::{Evidence, Finding, Rules, estimate, least_p};
-use crate::comparison::{Method, Pair, Stretch};
+use super::{Evidence, JudgedEffect, Rules, estimate, least_p};
+use crate::comparison::{BlockPair, EffectMethod, Stretch};
 use crate::metric::{Metric, Quantity};
 use sixmark_stats::{
     Count, Interval, Refused, equivalence, fisher, newcombe, newcombe_beyond, normal_quantile,
@@ -21,7 +21,7 @@ const OF_MARGIN: f64 = 0.1;
 const STREAM: u64 = 64;
 
 /// Always there when both sides have exchanges that ended.
-pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
+pub(super) fn failures(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidence> {
     let counted: Vec<(Count, Count)> =
         pairs.iter().map(|pair| (count(&pair.a), count(&pair.b))).collect();
     let used: Vec<_> = counted.into_iter().filter(|(a, b)| a.whole > 0 && b.whole > 0).collect();
@@ -31,7 +31,7 @@ pub(super) fn failures(pairs: &[Pair], rules: &Rules<'_>) -> Option<Evidence> {
         metric: Metric::Quantity(Quantity::Failures),
         a: Some(shares.0),
         b: Some(shares.1),
-        method: Method::Proportions,
+        method: EffectMethod::Proportions,
         effects: Vec::new(),
         unformed: pairs.len() - used.len(),
         least_p: least_p(used.len()),
@@ -44,13 +44,13 @@ fn count(stretch: &Stretch) -> Count {
     Count { part: stretch.failed, whole }
 }
 
-fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<Finding, Refused> {
+fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<JudgedEffect, Refused> {
     let (a, b) = sums(pairs);
     let margin = rules.settings.margin * OF_MARGIN;
-    let sides = Sides::new(pairs)?;
+    let sides = FailureShares::new(pairs)?;
     let interval = sides.interval(rules.settings.confidence)?;
     let near = sides.interval(1.0 - 2.0 * rules.alpha())?;
-    Ok(Finding {
+    Ok(JudgedEffect {
         ratio: None,
         difference: estimate(sides.difference(), interval),
         p: fisher(a, b)?.max(exchanged(pairs, rules)),
@@ -99,20 +99,20 @@ fn apart(pairs: &[(Count, Count)]) -> Vec<f64> {
 
 /// Shares, and how many independent exchanges would scatter as the blocks do (Rao, Scott: A simple
 /// method for the analysis of clustered binary data, Biometrics 1992, 48: 577).
-struct Sides {
+struct FailureShares {
     a: (f64, f64),
     b: (f64, f64),
 }
 
-impl Sides {
-    fn new(pairs: &[(Count, Count)]) -> Result<Sides, Refused> {
+impl FailureShares {
+    fn new(pairs: &[(Count, Count)]) -> Result<FailureShares, Refused> {
         let of_a: Vec<Count> = pairs.iter().map(|(a, _)| *a).collect();
         let of_b: Vec<Count> = pairs.iter().map(|(_, b)| *b).collect();
         // The side with fewer failures knows less of how they come: it takes the other's word.
         let inflation = inflation(&of_a).max(inflation(&of_b));
         let (a, b) = sums(pairs);
         let side = |count: Count| Some((count.share()?, count.whole as f64 / inflation));
-        Ok(Sides { a: side(a).ok_or(Refused::Empty)?, b: side(b).ok_or(Refused::Empty)? })
+        Ok(FailureShares { a: side(a).ok_or(Refused::Empty)?, b: side(b).ok_or(Refused::Empty)? })
     }
 
     fn difference(&self) -> f64 {

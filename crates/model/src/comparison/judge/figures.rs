@@ -1,6 +1,6 @@
 //! The figures of blocks and of whole sides.
 
-use crate::comparison::{Pair, Stretch, TimedPhase};
+use crate::comparison::{BlockPair, Stretch, TimedPhase};
 use crate::metric::Metric;
 use crate::timed_phase::Quantile;
 use crate::timing::Timing;
@@ -10,24 +10,25 @@ use sixmark_stats::{Counted, harrell_davis, quantile};
 const FEW: u64 = 1_000;
 
 /// The durations of one phase, pair by pair, in nanoseconds.
-pub(super) struct Times {
+pub(super) struct PhaseTimes {
     pub(super) phase: TimedPhase,
     pub(super) pairs: Vec<(Counted, Counted)>,
     a: Timing,
     b: Timing,
 }
 
-impl Times {
-    pub(super) fn of(phase: TimedPhase, pairs: &[Pair]) -> Times {
-        let all = |side: fn(&Pair) -> &Stretch| {
+impl PhaseTimes {
+    pub(super) fn of(phase: TimedPhase, pairs: &[BlockPair]) -> PhaseTimes {
+        let all = |side: fn(&BlockPair) -> &Stretch| {
             pairs.iter().fold(Timing::default(), |mut sum, pair| {
                 sum += side(pair).timing(phase);
                 sum
             })
         };
-        let both = |pair: &Pair| (counted(pair.a.timing(phase)), counted(pair.b.timing(phase)));
+        let both =
+            |pair: &BlockPair| (counted(pair.a.timing(phase)), counted(pair.b.timing(phase)));
         let (a, b) = (all(|pair| &pair.a), all(|pair| &pair.b));
-        Times { phase, pairs: pairs.iter().map(both).collect(), a, b }
+        PhaseTimes { phase, pairs: pairs.iter().map(both).collect(), a, b }
     }
 
     pub(super) fn metric(&self, point: Quantile) -> Metric {

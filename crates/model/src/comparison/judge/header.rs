@@ -1,6 +1,6 @@
 //! Goodput over a full link, where IPv6 has 20 bytes less of each packet.
 
-use super::{Finding, Rules, blocks};
+use super::{JudgedEffect, Rules, blocks};
 use crate::comparison::{Compared, Comparison, Estimate, HeaderCorrected, Settings, Verdict};
 use crate::metric::{Metric, Quantity};
 use sixmark_stats::Refused;
@@ -35,7 +35,11 @@ pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison
     comparison
 }
 
-fn corrected(compared: &Compared, expected: f64, rules: &Rules<'_>) -> Result<Finding, Refused> {
+fn corrected(
+    compared: &Compared,
+    expected: f64,
+    rules: &Rules<'_>,
+) -> Result<JudgedEffect, Refused> {
     let effects: Vec<f64> = compared.effects.iter().map(|effect| effect - expected.ln()).collect();
     blocks::of_effects(&effects, NO_DIFFERENCE, rules)
 }
@@ -43,11 +47,11 @@ fn corrected(compared: &Compared, expected: f64, rules: &Rules<'_>) -> Result<Fi
 /// A difference in bytes a second is nobody's question here.
 const NO_DIFFERENCE: Estimate = Estimate { value: 0.0, low: 0.0, high: 0.0 };
 
-fn ratio(found: &Finding) -> Estimate {
+fn ratio(found: &JudgedEffect) -> Estimate {
     found.ratio.unwrap_or(Estimate { value: 1.0, low: 1.0, high: 1.0 })
 }
 
-fn verdict(found: &Finding, whole: bool, family: usize, settings: &Settings) -> Verdict {
+fn verdict(found: &JudgedEffect, whole: bool, family: usize, settings: &Settings) -> Verdict {
     let alpha = super::alpha(settings);
     if whole && found.within() && found.p_equivalence <= alpha {
         return Verdict::Equivalent;

@@ -17,7 +17,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use doubts::{Doubt, doubts};
+pub use doubts::{ComparisonDoubt, doubts};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 
@@ -25,8 +25,8 @@ use crate::timed_phase::Quantile;
 use unlike::unlike;
 
 use super::{
-    COMPARED_PHASES, Compared, Comparison, Estimate, Kind, Method, Metric, Pair, Settings,
-    TimedPhase,
+    BlockPair, COMPARED_PHASES, Compared, Comparison, ComparisonKind, EffectMethod, Estimate,
+    Metric, Settings, TimedPhase,
 };
 use crate::sameness;
 use sixmark_stats::{Interval, Refused, fewest, holm, lag1};
@@ -38,7 +38,7 @@ use sixmark_stats::{Interval, Refused, fewest, holm, lag1};
 /// of `pairs` is that in which they were measured. The same seed gives the same answer.
 pub fn compare(
     names: (&str, &str),
-    pairs: &[Pair],
+    pairs: &[BlockPair],
     left_out: usize,
     settings: &Settings,
 ) -> Comparison {
@@ -51,7 +51,7 @@ pub fn compare(
     let sameness = sameness::look(names, &given, settings.margin);
     let judged = judged.map(|(one, p_holm)| one.judged(p_holm, family, &rules)).collect();
     unlike(Comparison {
-        kind: Kind::Isolated,
+        kind: ComparisonKind::Isolated,
         a: names.0.to_owned(),
         b: names.1.to_owned(),
         settings: settings.clone(),
@@ -67,17 +67,17 @@ struct Evidence {
     metric: Metric,
     a: Option<f64>,
     b: Option<f64>,
-    method: Method,
+    method: EffectMethod,
     effects: Vec<f64>,
     /// Pairs of which no effect can be formed, since a side had nothing or 0.
     unformed: usize,
     /// The smallest p that so many pairs can give.
     least_p: f64,
-    found: Result<Finding, Refused>,
+    found: Result<JudgedEffect, Refused>,
 }
 
 /// What the figures of one metric say.
-struct Finding {
+struct JudgedEffect {
     ratio: Option<Estimate>,
     difference: Estimate,
     /// How likely a difference as large is between equal sides.
@@ -90,7 +90,7 @@ struct Finding {
     margin: f64,
 }
 
-impl Finding {
+impl JudgedEffect {
     fn within(&self) -> bool {
         self.near.within(-self.margin, self.margin)
     }
@@ -140,7 +140,7 @@ fn alpha(settings: &Settings) -> f64 {
     1.0 - settings.confidence
 }
 
-fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
+fn evidence(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = COMPARED_PHASES
         .into_iter()
         .flat_map(|phase| of_phase(phase, pairs, rules))
@@ -154,8 +154,8 @@ fn evidence(pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
 }
 
 /// The median by blocks, the other quantiles of all blocks together.
-fn of_phase(phase: TimedPhase, pairs: &[Pair], rules: &Rules<'_>) -> Vec<Evidence> {
-    let figures = figures::Times::of(phase, pairs);
+fn of_phase(phase: TimedPhase, pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
+    let figures = figures::PhaseTimes::of(phase, pairs);
     let (median, tail) = Quantile::ALL.split_at(1);
     let median = median.iter().filter_map(|&point| blocks::time(&figures, point, rules));
     let points = tail.to_vec();

@@ -1,8 +1,8 @@
 //! Quantiles far out, of which a single block knows too little: of all blocks of a side together.
 
-use super::figures::{Times, effects, formed};
-use super::{Evidence, Finding, Rules, estimate, least_p};
-use crate::comparison::{Estimate, Method};
+use super::figures::{PhaseTimes, effects, formed};
+use super::{Evidence, JudgedEffect, Rules, estimate, least_p};
+use crate::comparison::{EffectMethod, Estimate};
 use crate::timed_phase::Quantile;
 use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
 use sixmark_units::random::Random;
@@ -11,7 +11,11 @@ use sixmark_units::random::Random;
 const LEAST: f64 = 1.0;
 
 /// The quantiles at `points` of one phase.
-pub(super) fn quantiles(times: &Times, points: &[Quantile], rules: &Rules<'_>) -> Vec<Evidence> {
+pub(super) fn quantiles(
+    times: &PhaseTimes,
+    points: &[Quantile],
+    rules: &Rules<'_>,
+) -> Vec<Evidence> {
     let whole: Vec<_> =
         times.pairs.iter().filter(|(a, b)| !a.is_empty() && !b.is_empty()).cloned().collect();
     let with: Vec<Quantile> =
@@ -24,10 +28,10 @@ pub(super) fn quantiles(times: &Times, points: &[Quantile], rules: &Rules<'_>) -
 }
 
 fn one(
-    times: &Times,
+    times: &PhaseTimes,
     point: Quantile,
     whole: &[(Counted, Counted)],
-    found: Result<Finding, Refused>,
+    found: Result<JudgedEffect, Refused>,
     rules: &Rules<'_>,
 ) -> Option<Evidence> {
     let (a, b) = times.overall(point)?;
@@ -36,7 +40,7 @@ fn one(
         metric: times.metric(point),
         a: Some(a),
         b: Some(b),
-        method: Method::PooledQuantile,
+        method: EffectMethod::PooledQuantile,
         effects,
         unformed: times.pairs.len() - whole.len(),
         least_p: least_p(whole.len()).max(1.0 / (f64::from(rules.settings.resamples) + 1.0)),
@@ -50,7 +54,7 @@ fn findings(
     points: &[Quantile],
     stream: u64,
     rules: &Rules<'_>,
-) -> Vec<Result<Finding, Refused>> {
+) -> Vec<Result<JudgedEffect, Refused>> {
     match Pools::new(pairs, rules) {
         Ok(pools) => pools.findings(points, stream, rules),
         Err(refused) => points.iter().map(|_| Err(refused)).collect(),
@@ -82,7 +86,7 @@ impl Pools {
         points: &[Quantile],
         stream: u64,
         rules: &Rules<'_>,
-    ) -> Vec<Result<Finding, Refused>> {
+    ) -> Vec<Result<JudgedEffect, Refused>> {
         let allowed = |point: &&Quantile| self.plain.tail(point.share()).is_ok();
         let qs: Vec<f64> = points.iter().filter(allowed).map(|point| point.share()).collect();
         let mut found = self.resampled(&qs, stream, rules).into_iter();
@@ -98,7 +102,7 @@ impl Pools {
         qs: &[f64],
         stream: u64,
         rules: &Rules<'_>,
-    ) -> Vec<Result<Finding, Refused>> {
+    ) -> Vec<Result<JudgedEffect, Refused>> {
         // The same draws for every pool and metric: what differs between them is not chance.
         let random = || Random::new(rules.settings.seed, stream);
         let swaps = |pool: &Pool| pool.swaps(qs, rules.settings.resamples, &mut random());
@@ -118,7 +122,7 @@ impl Pools {
         drawn: &[Drawn],
         [plain, lower, higher]: [SwapTest; 3],
         rules: &Rules<'_>,
-    ) -> Result<Finding, Refused> {
+    ) -> Result<JudgedEffect, Refused> {
         let margin = rules.settings.margin.ln_1p();
         let logs: Vec<f64> = drawn.iter().map(ln_ratio).collect();
         let apart: Vec<f64> = drawn.iter().map(difference_us).collect();
@@ -127,7 +131,7 @@ impl Pools {
         let near: Interval = interval(&logs, 1.0 - 2.0 * rules.alpha())?;
         let difference = interval(&apart, rules.settings.confidence)?;
         let (value, low, high) = (ratio.value.exp(), ratio.low.exp(), ratio.high.exp());
-        Ok(Finding {
+        Ok(JudgedEffect {
             ratio: Some(Estimate { value, low, high }),
             difference: estimate(difference_us(&here), difference),
             p: plain.two_sided,

@@ -26,13 +26,13 @@ fn stretch(random: &mut Random, factor: f64, requests: u64) -> Stretch {
 }
 
 /// Pairs whose side A takes `factor` times as long as side B.
-fn pairs(n: usize, factor: f64, requests: u64, seed: u64) -> Vec<Pair> {
+fn pairs(n: usize, factor: f64, requests: u64, seed: u64) -> Vec<BlockPair> {
     let mut random = Random::new(seed, 0);
     let mut side = |factor| stretch(&mut random, factor, requests);
-    (0..n).map(|_| Pair { a: side(factor), b: side(1.0) }).collect()
+    (0..n).map(|_| BlockPair { a: side(factor), b: side(1.0) }).collect()
 }
 
-fn judged(pairs: &[Pair]) -> Comparison {
+fn judged(pairs: &[BlockPair]) -> Comparison {
     compare(("ipv6", "ipv4"), pairs, 0, &Settings::usual(1))
 }
 
@@ -40,8 +40,8 @@ fn of(comparison: &Comparison, metric: Metric) -> &Compared {
     comparison.metrics.iter().find(|compared| compared.metric == metric).unwrap()
 }
 
-fn mirrored(pairs: &[Pair]) -> Vec<Pair> {
-    pairs.iter().map(|pair| Pair { a: pair.b.clone(), b: pair.a.clone() }).collect()
+fn mirrored(pairs: &[BlockPair]) -> Vec<BlockPair> {
+    pairs.iter().map(|pair| BlockPair { a: pair.b.clone(), b: pair.a.clone() }).collect()
 }
 
 fn opposite(verdict: Verdict) -> Verdict {
@@ -69,14 +69,14 @@ fn equal_sides_are_equivalent_and_slower_ones_worse() {
 }
 
 /// Each block has exchanges of one length: `blocks` are their numbers and microseconds, side A's first.
-fn uneven(blocks: &[[(u64, u64); 2]]) -> Vec<Pair> {
+fn uneven(blocks: &[[(u64, u64); 2]]) -> Vec<BlockPair> {
     let side = |(requests, us): (u64, u64)| {
         let mut side = Stretch { elapsed_s: 1.0, sent: requests, ..Stretch::default() };
         (side.completed, side.body_bytes) = (requests, requests);
         (0..requests).for_each(|_| side.phases.response.record(us * 1_000));
         side
     };
-    blocks.iter().map(|&[a, b]| Pair { a: side(a), b: side(b) }).collect()
+    blocks.iter().map(|&[a, b]| BlockPair { a: side(a), b: side(b) }).collect()
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn what_is_shown_of_the_sides_is_as_far_apart_as_the_estimate_says() {
     let (a, b, ratio) = (median.a.unwrap(), median.b.unwrap(), median.ratio.unwrap().value);
     assert!(ratio > 1.02 && (a / b - ratio).abs() < 1e-9, "{median:?}");
     assert!((b - 100.0).abs() < 2.0, "the level is that of most pairs: {median:?}");
-    for compared in found.metrics.iter().filter(|of| of.method == Method::Blocks) {
+    for compared in found.metrics.iter().filter(|of| of.method == EffectMethod::Blocks) {
         let shown = compared.a.unwrap() / compared.b.unwrap();
         assert!((shown - compared.ratio.unwrap().value).abs() < 1e-9, "{compared:?}");
     }
@@ -98,14 +98,14 @@ fn what_is_shown_of_the_sides_is_as_far_apart_as_the_estimate_says() {
 
 #[test]
 fn metrics_without_figures_are_not_there() {
-    let names = |pairs: &[Pair]| -> Vec<String> {
+    let names = |pairs: &[BlockPair]| -> Vec<String> {
         judged(pairs).metrics.iter().map(|of| of.metric.to_string()).collect()
     };
     let all = names(&pairs(6, 1.0, 50, 3));
     let response = ["response.p50", "response.p90", "response.p99", "response.p999"];
     assert_eq!(all, [&response[..], &["requests_per_s", "goodput", "failures"]].concat());
     assert!(names(&[]).is_empty());
-    assert!(names(&vec![Pair::default(); 12]).is_empty());
+    assert!(names(&vec![BlockPair::default(); 12]).is_empty());
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn the_order_of_pairs_does_not_change_what_blocks_say() {
     let other = judged(&pairs);
     for (a, b) in one.metrics.iter().zip(&other.metrics) {
         assert_eq!((a.p, a.verdict), (b.p, b.verdict), "{a:?} {b:?}");
-        if a.method == Method::Blocks {
+        if a.method == EffectMethod::Blocks {
             assert_eq!((a.ratio, a.difference), (b.ratio, b.difference));
         }
     }
@@ -168,7 +168,7 @@ fn a_side_that_had_nothing_in_a_block_is_never_equivalent() {
     }
 }
 
-fn failing(share_a: &[u64], share_b: &[u64]) -> Vec<Pair> {
+fn failing(share_a: &[u64], share_b: &[u64]) -> Vec<BlockPair> {
     let side = |failed| Stretch {
         elapsed_s: 1.0,
         sent: 1_000,
@@ -176,7 +176,7 @@ fn failing(share_a: &[u64], share_b: &[u64]) -> Vec<Pair> {
         failed,
         ..Stretch::default()
     };
-    share_a.iter().zip(share_b).map(|(&a, &b)| Pair { a: side(a), b: side(b) }).collect()
+    share_a.iter().zip(share_b).map(|(&a, &b)| BlockPair { a: side(a), b: side(b) }).collect()
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
     burst[4] = 900;
     // Fisher alone would be as sure as can be.
     assert_eq!(verdict(&burst, &[0; 12]), Verdict::Inconclusive);
-    let slow: Vec<Pair> = failing(&burst, &[0; 12])
+    let slow: Vec<BlockPair> = failing(&burst, &[0; 12])
         .into_iter()
         .enumerate()
         .map(|(i, mut pair)| {

@@ -1,6 +1,6 @@
 //! The rule: equivalent, better, worse, or nothing.
 
-use super::{Evidence, Finding, Rules, pairs_needed};
+use super::{Evidence, JudgedEffect, Rules, pairs_needed};
 use crate::comparison::Verdict;
 use crate::metric::Metric;
 
@@ -32,7 +32,7 @@ pub(super) fn verdict(
 }
 
 /// Better or worse, where the interval leaves equality out.
-fn different(metric: Metric, found: &Finding) -> Option<Verdict> {
+fn different(metric: Metric, found: &JudgedEffect) -> Option<Verdict> {
     let (interval, equal) = found.ratio.map_or((found.difference, 0.0), |ratio| (ratio, 1.0));
     if interval.low <= equal && equal <= interval.high {
         return None;
@@ -41,7 +41,7 @@ fn different(metric: Metric, found: &Finding) -> Option<Verdict> {
     Some(if Some(higher) != metric.higher_is_better() { Verdict::Worse } else { Verdict::Better })
 }
 
-fn reason(evidence: &Evidence, found: &Finding, family: usize, rules: &Rules<'_>) -> String {
+fn reason(evidence: &Evidence, found: &JudgedEffect, family: usize, rules: &Rules<'_>) -> String {
     let alpha = rules.alpha();
     if evidence.unformed > 0 {
         return format!("a side has nothing to compare in {} of the pairs", evidence.unformed);

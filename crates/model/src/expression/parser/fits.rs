@@ -1,48 +1,52 @@
 //! What fits together: whether parts can be compared, added, multiplied, and whether that says
 //! anything.
 
-use super::{Node, Parser, Part};
+use super::{ParsedNode, ParsedPart, Parser};
 use crate::expression::names::VERDICTS;
-use crate::expression::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
+use crate::expression::tree::{Added, GateValue, Opinion, Relation, Scaled, Truth};
 use crate::expression::unit::Dimension;
 use crate::expression::write::word as verdict_word;
-use crate::expression::wrong::Wrong;
+use crate::expression::wrong::GateMistake;
 
 impl<'a> Parser<'a> {
-    pub(super) fn truth(&self, part: Part) -> Result<Truth, Wrong> {
+    pub(super) fn truth(&self, part: ParsedPart) -> Result<Truth, GateMistake> {
         let what = match part.node {
-            Node::Truth(truth) => return Ok(truth),
-            Node::Value(value, of) => format!("{} is {}", brief(&value, "this"), of.noun()),
-            Node::Opinion(opinion) => format!("{opinion} is a verdict"),
+            ParsedNode::Truth(truth) => return Ok(truth),
+            ParsedNode::Value(value, of) => format!("{} is {}", brief(&value, "this"), of.noun()),
+            ParsedNode::Opinion(opinion) => format!("{opinion} is a verdict"),
         };
         Err(self.wrong(part.at, format!("{what}, not a condition: compare it with something")))
     }
 
-    pub(super) fn value(&self, part: Part) -> Result<(Value, Dimension), Wrong> {
+    pub(super) fn value(&self, part: ParsedPart) -> Result<(GateValue, Dimension), GateMistake> {
         match part.node {
-            Node::Value(value, of) => Ok((value, of)),
-            Node::Truth(_) => Err(self.wrong(part.at, "expected a figure and found a condition")),
-            Node::Opinion(_) => Err(self.wrong(part.at, "expected a figure and found a verdict")),
+            ParsedNode::Value(value, of) => Ok((value, of)),
+            ParsedNode::Truth(_) => {
+                Err(self.wrong(part.at, "expected a figure and found a condition"))
+            }
+            ParsedNode::Opinion(_) => {
+                Err(self.wrong(part.at, "expected a figure and found a verdict"))
+            }
         }
     }
 
     pub(super) fn compared(
         &self,
-        left: Part,
+        left: ParsedPart,
         relation: Relation,
-        right: Part,
+        right: ParsedPart,
         between: usize,
-    ) -> Result<Truth, Wrong> {
+    ) -> Result<Truth, GateMistake> {
         let (first, second) = match (left.node, right.node) {
-            (Node::Opinion(one), Node::Opinion(two)) => {
+            (ParsedNode::Opinion(one), ParsedNode::Opinion(two)) => {
                 return self.judged(one, relation, two, between);
             }
-            (Node::Opinion(opinion), _) => return Err(self.no_verdict(&opinion, right.at)),
-            (_, Node::Opinion(opinion)) => return Err(self.no_verdict(&opinion, left.at)),
+            (ParsedNode::Opinion(opinion), _) => return Err(self.no_verdict(&opinion, right.at)),
+            (_, ParsedNode::Opinion(opinion)) => return Err(self.no_verdict(&opinion, left.at)),
             pair => pair,
         };
-        let first = self.value(Part { at: left.at, node: first })?;
-        let second = self.value(Part { at: right.at, node: second })?;
+        let first = self.value(ParsedPart { at: left.at, node: first })?;
+        let second = self.value(ParsedPart { at: right.at, node: second })?;
         self.fits((&first, left.at), (&second, right.at), between)?;
         Ok(Truth::Compare(first.0, relation, second.0))
     }
@@ -53,7 +57,7 @@ impl<'a> Parser<'a> {
         relation: Relation,
         two: Opinion,
         between: usize,
-    ) -> Result<Truth, Wrong> {
+    ) -> Result<Truth, GateMistake> {
         if let (Opinion::Word(_), Opinion::Word(_)) = (one, two) {
             return Err(self.wrong(between, "neither side of this looks at a metric's verdict"));
         }
@@ -64,7 +68,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn no_verdict(&self, opinion: &Opinion, at: usize) -> Wrong {
+    fn no_verdict(&self, opinion: &Opinion, at: usize) -> GateMistake {
         let words = VERDICTS.map(verdict_word).join(", ");
         self.wrong(
             at,
@@ -81,10 +85,10 @@ impl<'a> Parser<'a> {
     /// Whether two values can be compared, and whether it says anything that they are.
     fn fits(
         &self,
-        (left, left_at): (&(Value, Dimension), usize),
-        (right, right_at): (&(Value, Dimension), usize),
+        (left, left_at): (&(GateValue, Dimension), usize),
+        (right, right_at): (&(GateValue, Dimension), usize),
         between: usize,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), GateMistake> {
         if left.0.figures().is_empty() && right.0.figures().is_empty() {
             return Err(self.wrong(between, "neither side of this looks at a figure"));
         }
@@ -103,10 +107,10 @@ impl<'a> Parser<'a> {
     /// out of what is below 1; above, somebody meant them.
     fn has_unit(
         &self,
-        (value, of): &(Value, Dimension),
+        (value, of): &(GateValue, Dimension),
         at: usize,
-        (other, wanted): &(Value, Dimension),
-    ) -> Result<(), Wrong> {
+        (other, wanted): &(GateValue, Dimension),
+    ) -> Result<(), GateMistake> {
         let Some(number) = literal(value) else { return Ok(()) };
         let unit = match wanted {
             _ if *of != Dimension::Bare => return Ok(()),
@@ -129,7 +133,7 @@ impl<'a> Parser<'a> {
         at: usize,
         (one, two): (Dimension, Dimension),
         how: Added,
-    ) -> Wrong {
+    ) -> GateMistake {
         let (one, two) = (one.noun(), two.noun());
         self.wrong(
             at,
@@ -145,7 +149,7 @@ impl<'a> Parser<'a> {
         at: usize,
         (one, two): (Dimension, Dimension),
         how: Scaled,
-    ) -> Wrong {
+    ) -> GateMistake {
         let (one, two) = (one.noun(), two.noun());
         self.wrong(
             at,
@@ -158,21 +162,21 @@ impl<'a> Parser<'a> {
 }
 
 /// A number that was written by itself, whatever its sign.
-fn literal(value: &Value) -> Option<f64> {
+fn literal(value: &GateValue) -> Option<f64> {
     match value {
-        Value::Literal(literal) => Some(literal.number),
-        Value::Minus(value) => literal(value),
+        GateValue::Literal(literal) => Some(literal.number),
+        GateValue::Minus(value) => literal(value),
         _ => None,
     }
 }
 
 /// Zero without a unit is zero of everything.
-fn is_zero((value, of): &(Value, Dimension)) -> bool {
+fn is_zero((value, of): &(GateValue, Dimension)) -> bool {
     *of == Dimension::Bare && literal(value) == Some(0.0)
 }
 
 /// A value as it is written where that is short.
-fn brief(value: &Value, otherwise: &str) -> String {
+fn brief(value: &GateValue, otherwise: &str) -> String {
     let text = value.to_string();
     if text.len() <= 40 { text } else { otherwise.to_owned() }
 }

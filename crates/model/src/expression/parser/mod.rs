@@ -3,23 +3,23 @@
 mod fits;
 mod words;
 
-use super::lexer::{Kind, Token, tokens};
-use super::names::Names;
-use super::tree::{Added, Opinion, Relation, Scaled, Truth, Value};
+use super::lexer::{Token, TokenKind, tokens};
+use super::names::GateNames;
+use super::tree::{Added, GateValue, Opinion, Relation, Scaled, Truth};
 use super::unit::Dimension;
-use super::wrong::Wrong;
+use super::wrong::GateMistake;
 use super::{MOST_BYTES, MOST_NESTED};
 
 /// Reads a whole condition.
-pub(crate) fn parse(text: &str, names: &Names) -> Result<Truth, Wrong> {
+pub(crate) fn parse(text: &str, names: &GateNames) -> Result<Truth, GateMistake> {
     if text.len() > MOST_BYTES {
-        return Err(Wrong::at("", 0, format!("a gate has at most {MOST_BYTES} bytes")));
+        return Err(GateMistake::at("", 0, format!("a gate has at most {MOST_BYTES} bytes")));
     }
     let mut parser = Parser { text, tokens: tokens(text)?, next: 0, nested: 0, names };
     let whole = parser.any()?;
     let whole = parser.truth(whole)?;
     match parser.kind() {
-        Kind::End => Ok(whole),
+        TokenKind::End => Ok(whole),
         _ => Err(parser.unexpected("expected && or || or the end")),
     }
 }
@@ -29,18 +29,18 @@ struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     next: usize,
     nested: usize,
-    names: &'a Names,
+    names: &'a GateNames,
 }
 
 /// A part that was read, and the byte at which it begins.
-struct Part {
+struct ParsedPart {
     at: usize,
-    node: Node,
+    node: ParsedNode,
 }
 
-enum Node {
+enum ParsedNode {
     Truth(Truth),
-    Value(Value, Dimension),
+    Value(GateValue, Dimension),
     Opinion(Opinion),
 }
 
@@ -59,12 +59,12 @@ const SCALED: [(&str, Scaled); 2] = [("*", Scaled::Times), ("/", Scaled::Over)];
 
 /// From what binds loosest to what binds tightest.
 impl<'a> Parser<'a> {
-    fn any(&mut self) -> Result<Part, Wrong> {
+    fn any(&mut self) -> Result<ParsedPart, GateMistake> {
         let first = self.all()?;
         self.rest_of("||", first, Self::all, Truth::Any)
     }
 
-    fn all(&mut self) -> Result<Part, Wrong> {
+    fn all(&mut self) -> Result<ParsedPart, GateMistake> {
         let first = self.not()?;
         self.rest_of("&&", first, Self::not, Truth::All)
     }
@@ -73,10 +73,10 @@ impl<'a> Parser<'a> {
     fn rest_of(
         &mut self,
         sign: &str,
-        first: Part,
-        read: fn(&mut Self) -> Result<Part, Wrong>,
+        first: ParsedPart,
+        read: fn(&mut Self) -> Result<ParsedPart, GateMistake>,
         join: fn(Vec<Truth>) -> Truth,
-    ) -> Result<Part, Wrong> {
+    ) -> Result<ParsedPart, GateMistake> {
         if !self.is(sign) {
             return Ok(first);
         }
@@ -86,20 +86,20 @@ impl<'a> Parser<'a> {
             let term = read(self)?;
             terms.push(self.truth(term)?);
         }
-        Ok(Part { at, node: Node::Truth(join(terms)) })
+        Ok(ParsedPart { at, node: ParsedNode::Truth(join(terms)) })
     }
 
-    fn not(&mut self) -> Result<Part, Wrong> {
+    fn not(&mut self) -> Result<ParsedPart, GateMistake> {
         let at = self.at();
         if !self.eat("!") {
             return self.relation();
         }
         let term = self.deeper(at, Self::not)?;
         let term = self.truth(term)?;
-        Ok(Part { at, node: Node::Truth(Truth::Not(Box::new(term))) })
+        Ok(ParsedPart { at, node: ParsedNode::Truth(Truth::Not(Box::new(term))) })
     }
 
-    fn relation(&mut self) -> Result<Part, Wrong> {
+    fn relation(&mut self) -> Result<ParsedPart, GateMistake> {
         let left = self.sum()?;
         let (at, between) = (left.at, self.at());
         let Some(relation) = self.one_of(&RELATIONS) else { return Ok(left) };
@@ -108,10 +108,10 @@ impl<'a> Parser<'a> {
             return Err(self.here("compare two at a time, as in 1ms < x && x < 2ms"));
         }
         let truth = self.compared(left, relation, right, between)?;
-        Ok(Part { at, node: Node::Truth(truth) })
+        Ok(ParsedPart { at, node: ParsedNode::Truth(truth) })
     }
 
-    fn sum(&mut self) -> Result<Part, Wrong> {
+    fn sum(&mut self) -> Result<ParsedPart, GateMistake> {
         let first = self.product()?;
         if !ADDED.iter().any(|(sign, _)| self.is(sign)) {
             return Ok(first);
@@ -127,10 +127,10 @@ impl<'a> Parser<'a> {
             terms.push((how, term));
             between = self.at();
         }
-        Ok(Part { at, node: Node::Value(Value::Sum(Box::new(value), terms), of) })
+        Ok(ParsedPart { at, node: ParsedNode::Value(GateValue::Sum(Box::new(value), terms), of) })
     }
 
-    fn product(&mut self) -> Result<Part, Wrong> {
+    fn product(&mut self) -> Result<ParsedPart, GateMistake> {
         let first = self.minus()?;
         if !SCALED.iter().any(|(sign, _)| self.is(sign)) {
             return Ok(first);
@@ -146,41 +146,46 @@ impl<'a> Parser<'a> {
             factors.push((how, factor));
             between = self.at();
         }
-        Ok(Part { at, node: Node::Value(Value::Product(Box::new(value), factors), of) })
+        Ok(ParsedPart {
+            at,
+            node: ParsedNode::Value(GateValue::Product(Box::new(value), factors), of),
+        })
     }
 
-    fn minus(&mut self) -> Result<Part, Wrong> {
+    fn minus(&mut self) -> Result<ParsedPart, GateMistake> {
         let at = self.at();
         if !self.eat("-") {
             return self.single();
         }
         let value = self.deeper(at, Self::minus)?;
         let (value, of) = self.value(value)?;
-        Ok(Part { at, node: Node::Value(Value::Minus(Box::new(value)), of) })
+        Ok(ParsedPart { at, node: ParsedNode::Value(GateValue::Minus(Box::new(value)), of) })
     }
 
-    fn single(&mut self) -> Result<Part, Wrong> {
+    fn single(&mut self) -> Result<ParsedPart, GateMistake> {
         let at = self.at();
         if self.eat("(") {
             let inner = self.deeper(at, Self::any)?;
             self.close(at)?;
-            return Ok(Part { at, node: inner.node });
+            return Ok(ParsedPart { at, node: inner.node });
         }
         let node = match self.kind() {
-            Kind::Number(literal) => Node::Value(Value::Literal(literal), literal.dimension()),
-            Kind::Word(word) => return self.word(at, word),
+            TokenKind::Number(literal) => {
+                ParsedNode::Value(GateValue::Literal(literal), literal.dimension())
+            }
+            TokenKind::Word(word) => return self.word(at, word),
             _ => return Err(self.unexpected(&self.expected())),
         };
         self.next += 1;
-        Ok(Part { at, node })
+        Ok(ParsedPart { at, node })
     }
 
     /// Reads what stands one level deeper than this.
     fn deeper(
         &mut self,
         at: usize,
-        read: fn(&mut Self) -> Result<Part, Wrong>,
-    ) -> Result<Part, Wrong> {
+        read: fn(&mut Self) -> Result<ParsedPart, GateMistake>,
+    ) -> Result<ParsedPart, GateMistake> {
         self.nested += 1;
         if self.nested > MOST_NESTED {
             return Err(self.wrong(at, format!("nested more than {MOST_NESTED} deep")));
@@ -195,10 +200,10 @@ impl<'a> Parser<'a> {
 impl<'a> Parser<'a> {
     fn token(&self) -> Token<'a> {
         // The end is never read over, so that there is always a piece.
-        self.tokens.get(self.next).copied().unwrap_or(Token { at: 0, kind: Kind::End })
+        self.tokens.get(self.next).copied().unwrap_or(Token { at: 0, kind: TokenKind::End })
     }
 
-    fn kind(&self) -> Kind<'a> {
+    fn kind(&self) -> TokenKind<'a> {
         self.token().kind
     }
 
@@ -207,7 +212,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is(&self, sign: &str) -> bool {
-        matches!(self.kind(), Kind::Sign(found) if found == sign)
+        matches!(self.kind(), TokenKind::Sign(found) if found == sign)
     }
 
     fn eat(&mut self, sign: &str) -> bool {
@@ -220,7 +225,7 @@ impl<'a> Parser<'a> {
         all.iter().find(|(sign, _)| self.eat(sign)).map(|&(_, found)| found)
     }
 
-    fn close(&mut self, open: usize) -> Result<(), Wrong> {
+    fn close(&mut self, open: usize) -> Result<(), GateMistake> {
         if self.eat(")") {
             return Ok(());
         }
@@ -232,21 +237,21 @@ impl<'a> Parser<'a> {
         format!("expected a figure, as in {}.response.p99", self.names.example())
     }
 
-    fn wrong(&self, at: usize, what: impl Into<String>) -> Wrong {
-        Wrong::at(self.text, at, what)
+    fn wrong(&self, at: usize, what: impl Into<String>) -> GateMistake {
+        GateMistake::at(self.text, at, what)
     }
 
-    fn here(&self, what: &str) -> Wrong {
+    fn here(&self, what: &str) -> GateMistake {
         self.wrong(self.at(), what)
     }
 
     /// What was expected, and what is there.
-    fn unexpected(&self, expected: &str) -> Wrong {
+    fn unexpected(&self, expected: &str) -> GateMistake {
         let found = match self.kind() {
-            Kind::End => "the end".to_owned(),
-            Kind::Sign(sign) => format!("'{sign}'"),
-            Kind::Word(word) => format!("'{word}'"),
-            Kind::Number(literal) => format!("'{literal}'"),
+            TokenKind::End => "the end".to_owned(),
+            TokenKind::Sign(sign) => format!("'{sign}'"),
+            TokenKind::Word(word) => format!("'{word}'"),
+            TokenKind::Number(literal) => format!("'{literal}'"),
         };
         self.here(&format!("{expected}, and found {found}"))
     }

@@ -1,23 +1,23 @@
 //! Words: figures, verdicts, functions and their metrics.
 
-use super::{Node, Parser, Part};
+use super::{ParsedNode, ParsedPart, Parser};
 use crate::comparison::{compared_metrics, parse_compared_metric};
-use crate::expression::lexer::Kind;
+use crate::expression::lexer::TokenKind;
 use crate::expression::names::{FUNCTIONS, VERDICTS};
-use crate::expression::tree::{Function, Opinion, Value, dimension_of};
+use crate::expression::tree::{Function, GateValue, Opinion, dimension_of};
 use crate::expression::write::word as verdict_word;
-use crate::expression::wrong::{Wrong, instead};
+use crate::expression::wrong::{GateMistake, instead};
 use crate::metric::{Metric, Quantity};
 
 impl<'a> Parser<'a> {
-    pub(super) fn word(&mut self, at: usize, word: &str) -> Result<Part, Wrong> {
+    pub(super) fn word(&mut self, at: usize, word: &str) -> Result<ParsedPart, GateMistake> {
         self.next += 1;
         if self.is("(") {
             let node = self.function(at, word)?;
-            return Ok(Part { at, node });
+            return Ok(ParsedPart { at, node });
         }
         if let Some(verdict) = VERDICTS.into_iter().find(|&verdict| verdict_word(verdict) == word) {
-            return Ok(Part { at, node: Node::Opinion(Opinion::Word(verdict)) });
+            return Ok(ParsedPart { at, node: ParsedNode::Opinion(Opinion::Word(verdict)) });
         }
         let known = self.names.alone.is_some() || self.names.sides().contains(&word);
         let alone = !word.contains('.') && !known;
@@ -26,7 +26,7 @@ impl<'a> Parser<'a> {
         }
         let figure = self.names.figure(self.text, at, word)?;
         let of = dimension_of(figure.metric);
-        Ok(Part { at, node: Node::Value(Value::Figure(figure), of) })
+        Ok(ParsedPart { at, node: ParsedNode::Value(GateValue::Figure(figure), of) })
     }
 
     fn no_word(&self, word: &str) -> String {
@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
         format!("'{word}' is neither a side nor a verdict{}", instead(word, &known))
     }
 
-    fn function(&mut self, at: usize, name: &str) -> Result<Node, Wrong> {
+    fn function(&mut self, at: usize, name: &str) -> Result<ParsedNode, GateMistake> {
         let function = FUNCTIONS.into_iter().find(|function| function.name() == name);
         if function.is_none() && name != "verdict" {
             let known: Vec<&str> =
@@ -59,14 +59,14 @@ impl<'a> Parser<'a> {
         self.close(open)?;
         Ok(match function {
             Some(function) => {
-                Node::Value(Value::Compared(function, metric), function.dimension(metric))
+                ParsedNode::Value(GateValue::Compared(function, metric), function.dimension(metric))
             }
-            None => Node::Opinion(Opinion::Of(metric)),
+            None => ParsedNode::Opinion(Opinion::Of(metric)),
         })
     }
 
-    fn metric(&mut self, function: Option<Function>) -> Result<Metric, Wrong> {
-        let Kind::Word(word) = self.kind() else {
+    fn metric(&mut self, function: Option<Function>) -> Result<Metric, GateMistake> {
+        let TokenKind::Word(word) = self.kind() else {
             return Err(self.unexpected("expected a metric, as in response.p50"));
         };
         let metric = match parse_compared_metric(word) {

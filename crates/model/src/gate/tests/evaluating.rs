@@ -3,15 +3,15 @@
 use super::reading::families;
 use crate::comparison::{Comparison, Verdict};
 use crate::fixture::{comparison, comparison_result, run, silent};
-use crate::gate::source::Source;
-use crate::gate::{Gate, Names};
+use crate::gate::source::GateSource;
+use crate::gate::{Gate, GateNames};
 use crate::gate_result::GateResult;
 use crate::result::RunResult;
 use crate::sameness::Sameness;
 
 fn of(run: &RunResult, text: &str) -> GateResult {
     let gate = Gate::parse(text, &families()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
-    let (compared, mut source) = (comparison(), Source::of_run(run));
+    let (compared, mut source) = (comparison(), GateSource::of_run(run));
     source.comparison = Some(&compared);
     gate.judge(&source)
 }
@@ -135,7 +135,7 @@ fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
     ] {
         let gate = Gate::parse(text, &families()).unwrap();
         let (run, compared) = (run(), unlike());
-        let mut source = Source::of_run(&run);
+        let mut source = GateSource::of_run(&run);
         source.comparison = Some(&compared);
         let found = gate.judge(&source);
         assert_eq!(found, GateResult { fail_if: text.into(), failed, because });
@@ -231,7 +231,7 @@ fn what_can_be_told_without_a_missing_figure_is_told() {
 #[test]
 fn both_sides_of_a_comparison_can_be_asked_for() {
     let result = comparison_result();
-    let names = Names::of_comparison(&result.sides.a.name, &result.sides.b.name);
+    let names = GateNames::of_comparison(&result.sides.a.name, &result.sides.b.name);
     for (text, failed) in [
         ("a.response.p50 > b.response.p50", true),
         ("ipv6.response.p50 > 1.3 * ipv4.response.p50", false),

@@ -4,14 +4,14 @@ use crate::expression::Function;
 use crate::expression::names::FUNCTIONS;
 use crate::expression::unit::UNITS;
 use crate::fixture;
-use crate::gate::source::Source;
-use crate::gate::{Gate, MOST_BYTES, MOST_NESTED, Names};
+use crate::gate::source::GateSource;
+use crate::gate::{Gate, GateNames, MOST_BYTES, MOST_NESTED};
 use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// Everything that can be asked for anywhere: no command has `total` and verdicts both.
-pub(super) fn families() -> Names {
-    let mut names = Names::of_run(Family::BOTH);
+pub(super) fn families() -> GateNames {
+    let mut names = GateNames::of_run(Family::BOTH);
     names.compared = true;
     names
 }
@@ -102,20 +102,20 @@ fn the_page_on_gates_is_true() {
 
 #[test]
 fn sides_of_a_comparison_have_their_own_names_too() {
-    let known = |a, b, text: &str| Gate::parse(text, &Names::of_comparison(a, b)).is_ok();
+    let known = |a, b, text: &str| Gate::parse(text, &GateNames::of_comparison(a, b)).is_ok();
     assert!(known("ipv6", "ipv4", "ipv6.sent < a.sent || b.sent < ipv4.sent"));
     assert!(known("nginx", "http://[::1]/", "nginx.sent < b.sent"));
     assert!(!known("ipv6", "ipv6", "ipv6.sent > 1"), "of which side?");
     assert!(!known("and", "or", "and.sent > 1"));
     assert!(!known("ipv6", "ipv4", "total.sent > 1"));
     // `a` and `b` stay what they are.
-    let swapped = Names::of_comparison("b", "a");
-    assert_eq!(swapped, Names::of_comparison("x y", "-"));
+    let swapped = GateNames::of_comparison("b", "a");
+    assert_eq!(swapped, GateNames::of_comparison("x y", "-"));
 }
 
 #[test]
 fn a_name_that_begins_as_a_unit_does_is_a_name() {
-    let names = Names::of_comparison("s", "ms");
+    let names = GateNames::of_comparison("s", "ms");
     for text in ["1/s.response.mean > 1/s", "10 /s.sent > 1", "2 * ms.wait.p50 > 10ms"] {
         let gate = Gate::parse(text, &names);
         assert!(gate.is_ok(), "{text}: {gate:?}");
@@ -129,7 +129,7 @@ fn what_is_long_or_deep_is_read_up_to_the_bounds_and_refused_beyond() {
     let brackets = |n: usize| format!("{}a.sent>1{}", "(".repeat(n), ")".repeat(n));
     let nots = |n: usize| format!("{}a.sent>1", "!".repeat(n));
     let minuses = |n: usize| format!("a.sent>{}1", "-".repeat(n));
-    let parse = |text: &str| Gate::parse(text, &Names::of_comparison("a", "b"));
+    let parse = |text: &str| Gate::parse(text, &GateNames::of_comparison("a", "b"));
     for text in [terms(409), sums(2_000), brackets(32), nots(32), minuses(32)] {
         let gate = parse(&text).unwrap();
         assert!(parse(&text).unwrap().means(&gate));
@@ -191,7 +191,7 @@ const PIECES: &[&str] = &[
 fn whatever_is_read_is_written_so_that_it_reads_the_same() {
     let (mut state, mut read) = (1_u64, 0);
     let (run, compared) = (fixture::run(), fixture::comparison());
-    let mut source = Source::of_run(&run);
+    let mut source = GateSource::of_run(&run);
     source.comparison = Some(&compared);
     // Knuth's MMIX generator: its high bits are random enough to choose pieces by.
     let mut below = |n: usize| {

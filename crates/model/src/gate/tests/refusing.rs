@@ -1,7 +1,7 @@
 //! What is refused, and with which words.
 
 use super::reading::families;
-use crate::gate::{Gate, Names};
+use crate::gate::{Gate, GateNames};
 use sixmark_units::family::Family;
 
 const REFUSED: &[(&str, &str)] = &[
@@ -172,7 +172,7 @@ fn numbers_have_bounds() {
 #[test]
 fn a_family_that_is_not_used_is_no_side() {
     for family in Family::BOTH {
-        let known = Names::of_run([family]);
+        let known = GateNames::of_run([family]);
         let name = family.to_string().to_lowercase();
         let other = family.other().to_string().to_lowercase();
         assert!(Gate::parse(&format!("{name}.sent < total.sent"), &known).is_ok());
@@ -184,7 +184,7 @@ fn a_family_that_is_not_used_is_no_side() {
 
 #[test]
 fn whatever_a_comparison_says_is_not_to_be_had_of_a_run() {
-    for known in [Names::of_run(Family::BOTH), Names::of_run([Family::Ipv6])] {
+    for known in [GateNames::of_run(Family::BOTH), GateNames::of_run([Family::Ipv6])] {
         for (text, function) in [
             ("verdict(goodput) == worse", "verdict"),
             ("ratio_low(response.p99) > 1.05", "ratio_low"),

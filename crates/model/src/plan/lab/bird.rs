@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use super::segment::segments;
-use super::{Bgp, Lab, Net, Node, routes, tayga};
+use super::{Bgp, Lab, LabNode, Net, routes, tayga};
 use sixmark_units::family::Family;
 
 /// What stands for the service's folder in its texts.
@@ -77,7 +77,7 @@ pub fn neighbours(lab: &Lab, host: usize) -> Vec<Neighbour> {
     for segment in segments(&lab.links) {
         let ends = segment.ends.iter().filter_map(|&(link, end)| {
             let end = &lab.links.get(link)?.ends[end];
-            let Node::Host(host) = end.node else { return None };
+            let LabNode::Host(host) = end.node else { return None };
             Some((host, &end.addresses))
         });
         let ends: Vec<(usize, &Vec<Net>)> = ends.collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Host, Lab, bird, tayga, unbound};
-use crate::plan::services::{Ready, Service};
+use super::{Lab, LabHost, bird, tayga, unbound};
+use crate::plan::services::{ReadyCheck, Service};
 
 /// How long one may take to be ready.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -14,7 +14,7 @@ struct Program {
     name: &'static str,
     package: &'static str,
     version: Option<&'static str>,
-    ready: Ready,
+    ready: ReadyCheck,
     command: Vec<String>,
     files: BTreeMap<String, String>,
 }
@@ -28,11 +28,11 @@ impl Lab {
     }
 }
 
-fn of(lab: &Lab, number: usize, host: &Host) -> impl Iterator<Item = Service> {
+fn of(lab: &Lab, number: usize, host: &LabHost) -> impl Iterator<Item = Service> {
     let tayga = host.nat64.map(|nat| {
         let files = [("tayga.conf", tayga::configuration(&nat))];
         // It says nothing in time; its interface tells.
-        program("tayga", None, Ready::Connect, tayga::command("tayga.conf"), files)
+        program("tayga", None, ReadyCheck::Connect, tayga::command("tayga.conf"), files)
     });
     let unbound = host.dns64.map(|dns| {
         let text = unbound::configuration(lab, number, &dns);
@@ -51,14 +51,14 @@ fn of(lab: &Lab, number: usize, host: &Host) -> impl Iterator<Item = Service> {
     [tayga, unbound, bird].into_iter().flatten().map(|program| program.service(&host.name))
 }
 
-fn said(line: &str) -> Ready {
-    Ready::Line(line.to_owned())
+fn said(line: &str) -> ReadyCheck {
+    ReadyCheck::Line(line.to_owned())
 }
 
 fn program<const N: usize>(
     name: &'static str,
     version: Option<&'static str>,
-    ready: Ready,
+    ready: ReadyCheck,
     command: Vec<String>,
     files: [(&str, String); N],
 ) -> Program {

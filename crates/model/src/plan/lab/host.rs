@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::net::Net;
-use crate::fields::{Field, Fields, Scalar};
+use crate::fields::{FileField, FileFields, Scalar};
 use sixmark_units::family::Family;
 
 /// A host or a router.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Host {
+pub struct LabHost {
     /// Its name.
     pub name: String,
     /// What people call it; its name where the file says nothing else.
@@ -19,7 +19,7 @@ pub struct Host {
     /// The families that it has; both without a word.
     pub families: Vec<Family>,
     /// Routes that the file says, beside those that follow from the links.
-    pub routes: Vec<Route>,
+    pub routes: Vec<LabRoute>,
     /// The congestion control of its routes; the kernel's own where none.
     pub congestion: Option<String>,
     /// The initial congestion window of its routes, segments; the kernel's own where none.
@@ -27,7 +27,7 @@ pub struct Host {
     /// Settings of its kernel, by name, with dots: `net.ipv4.tcp_mtu_probing`.
     pub sysctls: BTreeMap<String, String>,
     /// What its interfaces leave to the next, unless a link's end says otherwise.
-    pub offloads: Offloads,
+    pub offloads: OffloadPlan,
     /// It is a BGP speaker.
     pub bgp: Option<Bgp>,
     /// It translates addresses of IPv4.
@@ -44,7 +44,7 @@ pub struct Host {
 
 /// A route that a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
+pub struct LabRoute {
     /// Where to; none for everything.
     pub to: Option<Net>,
     /// The next router.
@@ -55,7 +55,7 @@ pub struct Route {
 
 /// What an interface leaves to the next: as it is where none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offloads {
+pub struct OffloadPlan {
     /// Cutting TCP's segments over IPv6.
     pub tso_ipv6: Option<bool>,
     /// Cutting TCP's segments over IPv4.
@@ -71,15 +71,15 @@ pub struct Offloads {
 /// One thing that can be left to an interface, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// See [`Offloads`].
+    /// See [`OffloadPlan`].
     TsoIpv6,
-    /// See [`Offloads`].
+    /// See [`OffloadPlan`].
     TsoIpv4,
-    /// See [`Offloads`].
+    /// See [`OffloadPlan`].
     Gso,
-    /// See [`Offloads`].
+    /// See [`OffloadPlan`].
     Gro,
-    /// See [`Offloads`].
+    /// See [`OffloadPlan`].
     Checksum,
 }
 
@@ -135,16 +135,16 @@ const POOL64: &str = "192.168.255.0/24";
 const WELL_KNOWN: IpAddr = IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0));
 
 /// The host of a table.
-pub(super) fn host(field: &Field<'_>) -> Option<Host> {
+pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
     super::names::check(field, "a host");
     let mut fields = field.fields()?;
     let label = fields.text("label").unwrap_or_else(|| field.name.clone());
-    let flag = |fields: &mut Fields<'_>, name| fields.take(name).and_then(|field| field.flag());
+    let flag = |fields: &mut FileFields<'_>, name| fields.take(name).and_then(|field| field.flag());
     let bgp = fields.table("bgp").and_then(bgp);
     let nat64 = fields.table("nat64").and_then(nat64);
     let forwards = flag(&mut fields, "forwards");
     let translates = bgp.is_some() || nat64.is_some();
-    let host = Host {
+    let host = LabHost {
         name: field.name.clone(),
         label,
         families: families(&mut fields),
@@ -155,7 +155,7 @@ pub(super) fn host(field: &Field<'_>) -> Option<Host> {
             .and_then(|field| field.whole(1, 1000))
             .map(|window| window as u32),
         sysctls: fields.table("sysctls").map_or(BTreeMap::new(), sysctls),
-        offloads: fields.table("offloads").map_or(Offloads::default(), offloads),
+        offloads: fields.table("offloads").map_or(OffloadPlan::default(), offloads),
         bgp,
         nat44: fields.table("nat44").map(nat44),
         nat64,
@@ -171,7 +171,7 @@ pub(super) fn host(field: &Field<'_>) -> Option<Host> {
     Some(host)
 }
 
-fn families(fields: &mut Fields<'_>) -> Vec<Family> {
+fn families(fields: &mut FileFields<'_>) -> Vec<Family> {
     let Some(field) = fields.take("families") else { return Family::BOTH.to_vec() };
     let words = Family::BOTH.map(|family| (family.word(), family));
     let found: Vec<Family> = field.items().iter().filter_map(|item| item.one_of(&words)).collect();
@@ -181,14 +181,14 @@ fn families(fields: &mut Fields<'_>) -> Vec<Family> {
     found
 }
 
-fn route(mut fields: Fields<'_>) -> Option<Route> {
+fn route(mut fields: FileFields<'_>) -> Option<LabRoute> {
     let to = fields.need("to").map(|field| (field.line(), field.parsed(destination)));
     let via = fields.need("via").and_then(|field| {
         field.parsed(|text| text.parse().map_err(|_| format!("'{text}' is no address")))
     });
     fields.end();
     let (line, to) = to?;
-    Some(Route { to: to?, via: via?, line })
+    Some(LabRoute { to: to?, via: via?, line })
 }
 
 fn destination(text: &str) -> Result<Option<Net>, String> {
@@ -196,7 +196,7 @@ fn destination(text: &str) -> Result<Option<Net>, String> {
 }
 
 /// A word of a kernel's or a program's: letters, digits, `-` and `_`.
-fn word(field: &Field<'_>) -> Option<String> {
+fn word(field: &FileField<'_>) -> Option<String> {
     let fits = |text: &str| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
         match !text.is_empty() && text.len() < 16 && text.bytes().all(plain) {
@@ -207,8 +207,8 @@ fn word(field: &Field<'_>) -> Option<String> {
     field.parsed(fits)
 }
 
-fn sysctls(mut fields: Fields<'_>) -> BTreeMap<String, String> {
-    let one = |field: Field<'_>| {
+fn sysctls(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
+    let one = |field: FileField<'_>| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
         let fits = field.name.starts_with("net.") && field.name.bytes().all(plain);
         if !fits || field.name.contains("..") {
@@ -224,8 +224,8 @@ fn sysctls(mut fields: Fields<'_>) -> BTreeMap<String, String> {
 }
 
 /// What a table says of offloads; `tso` is a flag or one for each family.
-pub(super) fn offloads(mut fields: Fields<'_>) -> Offloads {
-    let mut found = Offloads::default();
+pub(super) fn offloads(mut fields: FileFields<'_>) -> OffloadPlan {
+    let mut found = OffloadPlan::default();
     if let Some(field) = fields.take("tso") {
         (found.tso_ipv6, found.tso_ipv4) = by_family(&field);
     }
@@ -235,7 +235,7 @@ pub(super) fn offloads(mut fields: Fields<'_>) -> Offloads {
     found
 }
 
-fn by_family(field: &Field<'_>) -> (Option<bool>, Option<bool>) {
+fn by_family(field: &FileField<'_>) -> (Option<bool>, Option<bool>) {
     if !field.is_table() {
         let flag = field.flag();
         return (flag, flag);
@@ -247,11 +247,11 @@ fn by_family(field: &Field<'_>) -> (Option<bool>, Option<bool>) {
     both
 }
 
-impl Offloads {
+impl OffloadPlan {
     /// The same, with what `other` says in the place of what this does.
     #[must_use]
-    pub fn with(self, other: Offloads) -> Offloads {
-        Offloads {
+    pub fn with(self, other: OffloadPlan) -> OffloadPlan {
+        OffloadPlan {
             tso_ipv6: other.tso_ipv6.or(self.tso_ipv6),
             tso_ipv4: other.tso_ipv4.or(self.tso_ipv4),
             gso: other.gso.or(self.gso),
@@ -273,21 +273,21 @@ impl Offloads {
     }
 }
 
-fn bgp(mut fields: Fields<'_>) -> Option<Bgp> {
+fn bgp(mut fields: FileFields<'_>) -> Option<Bgp> {
     let asn = fields.need("asn").and_then(|field| field.whole(1, u64::from(u32::MAX) - 1));
     fields.end();
     Some(Bgp { asn: asn? as u32 })
 }
 
-fn nat44(mut fields: Fields<'_>) -> Nat44 {
+fn nat44(mut fields: FileFields<'_>) -> Nat44 {
     let masquerade = fields.texts("masquerade");
     let forward = fields.tables("forward").into_iter().filter_map(forward).collect();
     fields.end();
     Nat44 { masquerade, forward }
 }
 
-fn forward(mut fields: Fields<'_>) -> Option<Forward> {
-    let port = |field: Field<'_>| field.whole(1, 65_535).map(|port| port as u16);
+fn forward(mut fields: FileFields<'_>) -> Option<Forward> {
+    let port = |field: FileField<'_>| field.whole(1, 65_535).map(|port| port as u16);
     let from = fields.need("port").and_then(port);
     let to = fields.need("to").and_then(|field| field.text());
     let to_port = fields.take("to-port").map(port);
@@ -296,7 +296,7 @@ fn forward(mut fields: Fields<'_>) -> Option<Forward> {
     Some(Forward { port: from, to: to?, to_port: to_port.unwrap_or(Some(from))? })
 }
 
-fn nat64(mut fields: Fields<'_>) -> Option<Nat64> {
+fn nat64(mut fields: FileFields<'_>) -> Option<Nat64> {
     let prefix = net(&mut fields, "prefix", PREFIX64, Family::Ipv6);
     let pool = net(&mut fields, "pool", POOL64, Family::Ipv4);
     if prefix.is_some_and(|net| net.address == WELL_KNOWN) {
@@ -308,14 +308,19 @@ fn nat64(mut fields: Fields<'_>) -> Option<Nat64> {
     Some(Nat64 { prefix: prefix?, pool: pool? })
 }
 
-fn dns64(mut fields: Fields<'_>) -> Option<Dns64> {
+fn dns64(mut fields: FileFields<'_>) -> Option<Dns64> {
     let prefix = net(&mut fields, "prefix", PREFIX64, Family::Ipv6);
     fields.end();
     Some(Dns64 { prefix: prefix? })
 }
 
 /// A prefix of a family: of IPv6 with the 96 bits that leave room for an IPv4 address.
-fn net(fields: &mut Fields<'_>, name: &'static str, usual: &str, family: Family) -> Option<Net> {
+fn net(
+    fields: &mut FileFields<'_>,
+    name: &'static str,
+    usual: &str,
+    family: Family,
+) -> Option<Net> {
     let read = |text: &str| -> Result<Net, String> {
         let net: Net = text.parse()?;
         let fits = match family {

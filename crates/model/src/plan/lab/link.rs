@@ -1,8 +1,8 @@
 //! A link of a lab, and the bridges that links may end at.
 
-use super::host::{Offloads, offloads};
+use super::host::{OffloadPlan, offloads};
 use super::net::Net;
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use crate::impairment::{Impairment, impairment};
 
 /// What joins the links that end at it, without looking at addresses of the network layer.
@@ -16,7 +16,7 @@ pub struct Bridge {
 
 /// A host or a bridge, by its place in the lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Node {
+pub enum LabNode {
     /// A host.
     Host(usize),
     /// A bridge.
@@ -25,20 +25,20 @@ pub enum Node {
 
 /// A cable between two nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Link {
+pub struct LabLink {
     /// Its name.
     pub name: String,
     /// Its ends.
-    pub ends: [End; 2],
+    pub ends: [LinkEnd; 2],
     /// What happens to what travels from the first end to the second, and back.
     pub toward: [Impairment; 2],
     /// What delays and loses.
-    pub mechanism: Mechanism,
+    pub mechanism: LinkMechanism,
 }
 
 /// What delays and loses what travels over a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mechanism {
+pub enum LinkMechanism {
     /// The kernel's netem where it has it, else the emulator.
     #[default]
     Auto,
@@ -50,9 +50,9 @@ pub enum Mechanism {
 
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct LinkEnd {
     /// Where it is.
-    pub node: Node,
+    pub node: LabNode,
     /// The interface's name there: that of the node at the other end, unless the file says another.
     pub interface: String,
     /// Its addresses; none at a bridge.
@@ -60,7 +60,7 @@ pub struct End {
     /// The largest packet, bytes.
     pub mtu: u32,
     /// What the interface leaves to the next.
-    pub offloads: Offloads,
+    pub offloads: OffloadPlan,
 }
 
 /// The MTU of Ethernet without a word.
@@ -69,7 +69,7 @@ const MTU: u32 = 1500;
 const MTUS: (u64, u64) = (1280, 65_535);
 
 /// The bridge of a table.
-pub(super) fn bridge(field: &Field<'_>) -> Option<Bridge> {
+pub(super) fn bridge(field: &FileField<'_>) -> Option<Bridge> {
     super::names::check(field, "a bridge");
     let mut fields = field.fields()?;
     let label = fields.text("label").unwrap_or_else(|| field.name.clone());
@@ -78,17 +78,17 @@ pub(super) fn bridge(field: &Field<'_>) -> Option<Bridge> {
 }
 
 /// The nodes that a link may end at.
-pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<Node>;
+pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<LabNode>;
 
 /// The link of a table, or of the two names of its ends.
-pub(super) fn link(field: &Field<'_>, find: Find<'_>) -> Option<Link> {
+pub(super) fn link(field: &FileField<'_>, find: Find<'_>) -> Option<LabLink> {
     super::names::check(field, "a link");
     if field.is_list() {
         let names = between(field, find)?;
         let ends = [end(&names, 0, None, MTU), end(&names, 1, None, MTU)];
         let toward = [Impairment::default(), Impairment::default()];
         let name = field.name.clone();
-        return Some(Link { name, ends, toward, mechanism: Mechanism::Auto });
+        return Some(LabLink { name, ends, toward, mechanism: LinkMechanism::Auto });
     }
     let mut fields = field.fields()?;
     let names = fields.need("between").and_then(|field| between(&field, find));
@@ -101,24 +101,27 @@ pub(super) fn link(field: &Field<'_>, find: Find<'_>) -> Option<Link> {
     let at = per_end(at, &names);
     let ends = [end(&names, 0, at.0, mtu), end(&names, 1, at.1, mtu)];
     let (first, second) = per_end(toward, &names);
-    let of = |fields: Option<Fields<'_>>| fields.map_or(both.clone(), directed);
+    let of = |fields: Option<FileFields<'_>>| fields.map_or(both.clone(), directed);
     let toward = [of(second), of(first)];
     let name = field.name.clone();
-    Some(Link { name, ends, toward, mechanism: mechanism.unwrap_or_default() })
+    Some(LabLink { name, ends, toward, mechanism: mechanism.unwrap_or_default() })
 }
 
-const MECHANISMS: [(&str, Mechanism); 3] =
-    [("auto", Mechanism::Auto), ("netem", Mechanism::Netem), ("emulator", Mechanism::Emulator)];
+const MECHANISMS: [(&str, LinkMechanism); 3] = [
+    ("auto", LinkMechanism::Auto),
+    ("netem", LinkMechanism::Netem),
+    ("emulator", LinkMechanism::Emulator),
+];
 
 /// One direction that has a table of its own, which then says all of it.
-fn directed(mut fields: Fields<'_>) -> Impairment {
+fn directed(mut fields: FileFields<'_>) -> Impairment {
     let own = impairment(&mut fields);
     fields.end();
     own
 }
 
 /// The two nodes that a link joins, with their names.
-fn between(field: &Field<'_>, find: Find<'_>) -> Option<[(String, Node); 2]> {
+fn between(field: &FileField<'_>, find: Find<'_>) -> Option<[(String, LabNode); 2]> {
     let names = field.texts();
     let node = |name: &String| {
         let found = find(name);
@@ -128,7 +131,7 @@ fn between(field: &Field<'_>, find: Find<'_>) -> Option<[(String, Node); 2]> {
         found.map(|node| (name.clone(), node))
     };
     let found: Vec<_> = names.iter().filter_map(node).collect();
-    let two: Option<[(String, Node); 2]> = found.try_into().ok();
+    let two: Option<[(String, LabNode); 2]> = found.try_into().ok();
     if two.is_none() && names.len() != 2 {
         field.wrong("a link has two ends: [\"client\", \"router\"]");
     }
@@ -141,9 +144,9 @@ fn between(field: &Field<'_>, find: Find<'_>) -> Option<[(String, Node); 2]> {
 
 /// What a table says of each end, by its name.
 fn per_end<'a>(
-    fields: Option<Fields<'a>>,
-    names: &[(String, Node); 2],
-) -> (Option<Fields<'a>>, Option<Fields<'a>>) {
+    fields: Option<FileFields<'a>>,
+    names: &[(String, LabNode); 2],
+) -> (Option<FileFields<'a>>, Option<FileFields<'a>>) {
     let Some(mut fields) = fields else { return (None, None) };
     let mut found = (None, None);
     for field in fields.rest() {
@@ -158,14 +161,19 @@ fn per_end<'a>(
     found
 }
 
-fn end(names: &[(String, Node); 2], at: usize, fields: Option<Fields<'_>>, usual: u32) -> End {
+fn end(
+    names: &[(String, LabNode); 2],
+    at: usize,
+    fields: Option<FileFields<'_>>,
+    usual: u32,
+) -> LinkEnd {
     let node = names[at].1;
-    let mut end = End {
+    let mut end = LinkEnd {
         node,
         interface: names[1 - at].0.clone(),
         addresses: Vec::new(),
         mtu: usual,
-        offloads: Offloads::default(),
+        offloads: OffloadPlan::default(),
     };
     let Some(mut fields) = fields else { return end };
     if let Some(field) = fields.take("name") {
@@ -174,7 +182,7 @@ fn end(names: &[(String, Node); 2], at: usize, fields: Option<Fields<'_>>, usual
     }
     if let Some(field) = fields.take("addresses") {
         end.addresses = field.items().iter().filter_map(|item| item.parsed(str::parse)).collect();
-        if matches!(node, Node::Bridge(_)) {
+        if matches!(node, LabNode::Bridge(_)) {
             field.wrong("a bridge has no addresses");
         }
     }
@@ -184,6 +192,6 @@ fn end(names: &[(String, Node); 2], at: usize, fields: Option<Fields<'_>>, usual
     end
 }
 
-fn mtu(field: &Field<'_>) -> Option<u32> {
+fn mtu(field: &FileField<'_>) -> Option<u32> {
     field.whole(MTUS.0, MTUS.1).map(|mtu| mtu as u32)
 }

@@ -43,8 +43,8 @@ mod variants;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-pub use host::{Bgp, Dns64, Forward, Host, Nat44, Nat64, Offloads, Route, Switch};
-pub use link::{Bridge, End, Link, Mechanism, Node};
+pub use host::{Bgp, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch};
+pub use link::{Bridge, LabLink, LabNode, LinkEnd, LinkMechanism};
 pub use net::Net;
 pub use read::{is_lab_name, parse};
 pub use variants::Variants;
@@ -63,11 +63,11 @@ pub struct Lab {
     /// More, for people; may be empty.
     pub description: String,
     /// Hosts and routers, in the file's order.
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<LabHost>,
     /// Bridges, in the file's order.
     pub bridges: Vec<Bridge>,
     /// Links, in the file's order.
-    pub links: Vec<Link>,
+    pub links: Vec<LabLink>,
     /// Names and their addresses, for files of hosts and name servers.
     pub names: BTreeMap<String, Vec<IpAddr>>,
     /// Programs that run while the lab is up.
@@ -92,17 +92,17 @@ impl Lab {
     }
 
     /// A node's name.
-    pub fn node_name(&self, node: Node) -> &str {
+    pub fn node_name(&self, node: LabNode) -> &str {
         match node {
-            Node::Host(at) => self.hosts.get(at).map_or("", |host| &host.name),
-            Node::Bridge(at) => self.bridges.get(at).map_or("", |bridge| &bridge.name),
+            LabNode::Host(at) => self.hosts.get(at).map_or("", |host| &host.name),
+            LabNode::Bridge(at) => self.bridges.get(at).map_or("", |bridge| &bridge.name),
         }
     }
 
     /// The ends of links at a host, in the links' order.
-    pub fn ends(&self, host: usize) -> impl Iterator<Item = &End> {
+    pub fn ends(&self, host: usize) -> impl Iterator<Item = &LinkEnd> {
         let ends = self.links.iter().flat_map(|link| &link.ends);
-        ends.filter(move |end| end.node == Node::Host(host))
+        ends.filter(move |end| end.node == LabNode::Host(host))
     }
 
     /// A host's first address of a family: the one that `{host.ipv6}` stands for.

@@ -1,18 +1,18 @@
 //! Names of hosts, bridges and links.
 
-use crate::fields::Field;
+use crate::fields::FileField;
 use crate::plan::braces::is_name;
 
 /// Names of interfaces have 15 bytes at most, and interfaces are called after what is behind them.
 const LONGEST: usize = 15;
 
 /// Notes what the name of a key has wrong.
-pub(super) fn check(field: &Field<'_>, what: &str) {
+pub(super) fn check(field: &FileField<'_>, what: &str) {
     check_text(field, &field.name, what);
 }
 
 /// Notes what a name has wrong.
-pub(super) fn check_text(field: &Field<'_>, name: &str, what: &str) {
+pub(super) fn check_text(field: &FileField<'_>, name: &str, what: &str) {
     if !is_name(name) || name.contains('.') || name.len() > LONGEST {
         field.wrong(&format!(
             "is no name of {what}: use up to {LONGEST} lower-case letters, digits, - and _, a letter first"

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
-use super::link::Node;
+use super::link::LabNode;
 use super::{Forward, Lab, Nat44};
 use sixmark_units::family::Family;
 
@@ -77,7 +77,7 @@ fn drops(lab: &Lab, host: usize) -> Vec<String> {
     for link in &lab.links {
         for (end, toward) in link.ends.iter().zip(&link.toward) {
             let families = toward.drops_too_big.iter().filter(|(_, drops)| **drops);
-            for (family, _) in families.filter(|_| end.node == Node::Host(host)) {
+            for (family, _) in families.filter(|_| end.node == LabNode::Host(host)) {
                 let message = message(family);
                 found.push(format!("oifname \"{}\" {message} counter drop", end.interface));
             }

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::host::Host;
-use super::link::{Link, Node};
+use super::host::LabHost;
+use super::link::{LabLink, LabNode};
 use super::net::Net;
 use super::segment::segments;
 use sixmark_units::family::Family;
@@ -16,7 +16,7 @@ pub(super) const MOST: usize = 254;
 ///
 /// # Errors
 /// There are too many segments, or hosts in one.
-pub(super) fn number(links: &mut [Link], hosts: &[Host]) -> Result<(), String> {
+pub(super) fn number(links: &mut [LabLink], hosts: &[LabHost]) -> Result<(), String> {
     let segments = segments(links);
     if segments.len() > MOST {
         return Err(format!("there are more than {MOST} segments"));
@@ -31,7 +31,7 @@ pub(super) fn number(links: &mut [Link], hosts: &[Host]) -> Result<(), String> {
         }
         for (place, (link, end)) in (1_u16..).zip(segment.ends) {
             let end = &mut links[link].ends[end];
-            let Node::Host(host) = end.node else { continue };
+            let LabNode::Host(host) = end.node else { continue };
             end.addresses =
                 hosts[host].families.iter().map(|&f| address(f, number, place)).collect();
         }

@@ -6,11 +6,11 @@ use std::net::IpAddr;
 use toml::de::DeTable;
 
 use super::Lab;
-use super::host::{Host, Nat44, host};
-use super::link::{Bridge, Link, Node, bridge, link};
+use super::host::{LabHost, Nat44, host};
+use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number;
 use super::variants::{Overlays, Variants};
-use crate::fields::{Book, Fields, Wrong};
+use crate::fields::{FileFields, FileMistake, FileText};
 use crate::plan::braces::is_name;
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{Service, Surroundings, services};
@@ -28,7 +28,7 @@ pub fn parse(
     text: &str,
     file: Option<&str>,
     chosen: &BTreeMap<String, String>,
-) -> Result<Lab, Vec<Wrong>> {
+) -> Result<Lab, Vec<FileMistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let plain = with(text, file, &BTreeMap::new(), true)?;
     if chosen.is_empty() { Ok(plain) } else { with(text, file, chosen, false) }
@@ -39,8 +39,8 @@ fn with(
     file: Option<&str>,
     chosen: &BTreeMap<String, String>,
     others_too: bool,
-) -> Result<Lab, Vec<Wrong>> {
-    let book = Book::new(text, file);
+) -> Result<Lab, Vec<FileMistake>> {
+    let book = FileText::new(text, file);
     let mut table = book.parse().map_err(|wrong| vec![wrong])?;
     let overlays = Overlays::take(&book, table.get_mut());
     let variants = Variants { allowed: overlays.allowed(), chosen: chosen.clone() };
@@ -57,7 +57,7 @@ fn with(
     }
 }
 
-fn refuse_unknown(book: &Book<'_>, variants: &Variants) {
+fn refuse_unknown(book: &FileText<'_>, variants: &Variants) {
     for (name, value) in &variants.chosen {
         match variants.allowed.get(name) {
             None => {
@@ -82,8 +82,8 @@ pub fn is_lab_name(text: &str) -> bool {
     is_name(text) && !text.contains('.')
 }
 
-fn whole(book: &Book<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab> {
-    let mut fields = Fields::new(book, "", 0, table);
+fn whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab> {
+    let mut fields = FileFields::new(book, "", 0, table);
     let name = fields.need("name").and_then(|field| {
         let fits = |text: &str| match is_lab_name(text) {
             true => Ok(text.to_owned()),
@@ -116,13 +116,13 @@ fn whole(book: &Book<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab
 }
 
 /// Hosts, bridges, and the links between them, with addresses.
-fn network(fields: &mut Fields<'_>) -> Option<(Vec<Host>, Vec<Bridge>, Vec<Link>)> {
+fn network(fields: &mut FileFields<'_>) -> Option<(Vec<LabHost>, Vec<Bridge>, Vec<LabLink>)> {
     let mut rest = |name| fields.table(name).map_or(Vec::new(), |mut table| table.rest());
     let (of_hosts, of_bridges, of_links) = (rest("hosts"), rest("bridges"), rest("links"));
     if of_hosts.is_empty() {
         fields.wrong("a lab has hosts: [hosts.client]");
     }
-    let hosts: Vec<Host> = of_hosts.iter().filter_map(host).collect();
+    let hosts: Vec<LabHost> = of_hosts.iter().filter_map(host).collect();
     let bridges: Vec<Bridge> = of_bridges.iter().filter_map(bridge).collect();
     for field in of_bridges.iter().filter(|field| hosts.iter().any(|host| host.name == field.name))
     {
@@ -133,10 +133,10 @@ fn network(fields: &mut Fields<'_>) -> Option<(Vec<Host>, Vec<Bridge>, Vec<Link>
         return None;
     }
     let find = |name: &str| {
-        let host = hosts.iter().position(|host| host.name == name).map(Node::Host);
-        host.or_else(|| bridges.iter().position(|b| b.name == name).map(Node::Bridge))
+        let host = hosts.iter().position(|host| host.name == name).map(LabNode::Host);
+        host.or_else(|| bridges.iter().position(|b| b.name == name).map(LabNode::Bridge))
     };
-    let mut links: Vec<Link> = of_links.iter().filter_map(|field| link(field, &find)).collect();
+    let mut links: Vec<LabLink> = of_links.iter().filter_map(|field| link(field, &find)).collect();
     if links.len() < of_links.len() {
         return None;
     }
@@ -148,7 +148,7 @@ fn network(fields: &mut Fields<'_>) -> Option<(Vec<Host>, Vec<Bridge>, Vec<Link>
 }
 
 /// No two interfaces of a node have one name.
-fn interfaces(fields: &[crate::fields::Field<'_>], links: &[Link]) {
+fn interfaces(fields: &[crate::fields::FileField<'_>], links: &[LabLink]) {
     let mut taken = BTreeSet::new();
     for (field, link) in fields.iter().zip(links) {
         for end in &link.ends {
@@ -163,7 +163,7 @@ fn interfaces(fields: &[crate::fields::Field<'_>], links: &[Link]) {
 }
 
 /// Names with the addresses of hosts, or with addresses.
-fn names(mut fields: Fields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpAddr>> {
+fn names(mut fields: FileFields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpAddr>> {
     let mut found = BTreeMap::new();
     for field in fields.rest() {
         let texts =
@@ -186,7 +186,7 @@ fn names(mut fields: Fields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpAddr>> {
     found
 }
 
-fn around(fields: &mut Fields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) {
+fn around(fields: &mut FileFields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) {
     let hosts: Vec<String> = lab.hosts.iter().map(|host| host.name.clone()).collect();
     let all = hosts.iter().flat_map(|host| ["ipv6", "ipv4"].map(|f| format!("{host}.{f}")));
     let known = all.filter(|name| lab.value(name).is_some());
@@ -199,7 +199,7 @@ fn around(fields: &mut Fields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) 
 }
 
 /// What each part alone can't tell.
-fn possible(book: &Book<'_>, lab: &Lab) {
+fn possible(book: &FileText<'_>, lab: &Lab) {
     speakers(book, lab);
     black_holes(book, lab);
     let daemons = lab.daemons();
@@ -219,7 +219,7 @@ fn possible(book: &Book<'_>, lab: &Lab) {
             translation(lab, number, nat, &wrong);
         }
         for route in &host.routes {
-            let near = |end: &super::End| end.addresses.iter().any(|net| net.holds(route.via));
+            let near = |end: &super::LinkEnd| end.addresses.iter().any(|net| net.holds(route.via));
             if !lab.ends(number).any(near) {
                 let line = format!("{} is in no network of this host", route.via);
                 book.wrong_line(route.line, &format!("hosts.{}.routes", host.name), &line);
@@ -229,7 +229,7 @@ fn possible(book: &Book<'_>, lab: &Lab) {
 }
 
 /// BGP speakers that would not understand each other.
-fn speakers(book: &Book<'_>, lab: &Lab) {
+fn speakers(book: &FileText<'_>, lab: &Lab) {
     let mut seen = BTreeMap::new();
     for host in &lab.hosts {
         let Some(bgp) = host.bgp else { continue };
@@ -250,10 +250,10 @@ fn speakers(book: &Book<'_>, lab: &Lab) {
 }
 
 /// Messages that a packet was too big are dropped by hosts that send them: a bridge looks at none.
-fn black_holes(book: &Book<'_>, lab: &Lab) {
+fn black_holes(book: &FileText<'_>, lab: &Lab) {
     for link in &lab.links {
         for (end, toward) in link.ends.iter().zip(&link.toward) {
-            let at_bridge = matches!(end.node, Node::Bridge(_));
+            let at_bridge = matches!(end.node, LabNode::Bridge(_));
             let Some((family, _)) = toward.drops_too_big.iter().find(|(_, d)| at_bridge && **d)
             else {
                 continue;

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
-use super::link::Node;
+use super::link::LabNode;
 use super::net::Net;
 use super::segment::segments;
-use super::{Host, Lab};
+use super::{Lab, LabHost};
 use sixmark_units::family::Family;
 
 /// A way from a host: what lies there, and the router that it begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct HostRoute {
     /// What lies there.
     pub to: Net,
     /// The next router's address.
@@ -22,8 +22,8 @@ pub struct Way {
 
 /// The ways from a host to all networks of a family that it is not in, the shortest ones, in the order
 /// of networks.
-pub fn ways(lab: &Lab, from: usize, family: Family) -> Vec<Way> {
-    let map = Map::of(lab, family);
+pub fn ways(lab: &Lab, from: usize, family: Family) -> Vec<HostRoute> {
+    let map = RouteMap::of(lab, family);
     let first = map.first_hops(lab, from);
     let own: BTreeSet<Net> = map.at.get(&from).into_iter().flatten().copied().collect();
     let mut found = BTreeMap::new();
@@ -33,12 +33,12 @@ pub fn ways(lab: &Lab, from: usize, family: Family) -> Vec<Way> {
             found.entry(*net).or_insert(*hop);
         }
     }
-    found.into_iter().map(|(to, (via, router))| Way { to, via, router }).collect()
+    found.into_iter().map(|(to, (via, router))| HostRoute { to, via, router }).collect()
 }
 
 /// The routes that a host is given: those of the ways, one for everything where all begin alike and it
 /// passes nothing on, and none of those that BGP finds out.
-pub fn routes(lab: &Lab, host: usize, family: Family) -> Vec<Way> {
+pub fn routes(lab: &Lab, host: usize, family: Family) -> Vec<HostRoute> {
     let mut ways = ways(lab, host, family);
     let Some(of) = lab.hosts.get(host) else { return Vec::new() };
     if of.bgp.is_some() {
@@ -47,27 +47,27 @@ pub fn routes(lab: &Lab, host: usize, family: Family) -> Vec<Way> {
     }
     match ways.first().copied() {
         Some(first) if !of.forwards && ways.iter().all(|way| way.via == first.via) => {
-            vec![Way { to: Net::default_of(family), ..first }]
+            vec![HostRoute { to: Net::default_of(family), ..first }]
         }
         _ => ways,
     }
 }
 
 /// Who is next to whom in one family, and who has which network.
-struct Map {
+struct RouteMap {
     /// The neighbours of each host, with the neighbour's address.
     next: BTreeMap<usize, Vec<(usize, IpAddr)>>,
     /// The networks that a host is in, and those that it stands for.
     at: BTreeMap<usize, Vec<Net>>,
 }
 
-impl Map {
-    fn of(lab: &Lab, family: Family) -> Map {
-        let mut map = Map { next: BTreeMap::new(), at: BTreeMap::new() };
+impl RouteMap {
+    fn of(lab: &Lab, family: Family) -> RouteMap {
+        let mut map = RouteMap { next: BTreeMap::new(), at: BTreeMap::new() };
         for segment in segments(&lab.links) {
             let ends = segment.ends.iter().filter_map(|&(link, end)| {
                 let end = &lab.links.get(link)?.ends[end];
-                let Node::Host(host) = end.node else { return None };
+                let LabNode::Host(host) = end.node else { return None };
                 let net = end.addresses.iter().find(|net| net.family() == family)?;
                 Some((host, *net))
             });
@@ -110,7 +110,7 @@ impl Map {
 }
 
 /// The networks that a host stands for because it translates.
-fn translated(host: &Host, family: Family) -> Option<Net> {
+fn translated(host: &LabHost, family: Family) -> Option<Net> {
     let nat64 = host.nat64?;
     Some(if family == Family::Ipv6 { nat64.prefix } else { nat64.pool })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::link::{Link, Node};
+use super::link::{LabLink, LabNode};
 
 /// A link, or a bridge with all links that end at it and at bridges behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Segment {
 }
 
 /// The segments of these links, in the order of their first links.
-pub fn segments(links: &[Link]) -> Vec<Segment> {
+pub fn segments(links: &[LabLink]) -> Vec<Segment> {
     let mut found: Vec<Segment> = Vec::new();
     let mut done = BTreeSet::new();
     for first in 0..links.len() {
@@ -26,11 +26,11 @@ pub fn segments(links: &[Link]) -> Vec<Segment> {
 }
 
 /// The links that one leads to by way of bridges alone, itself among them.
-fn reach(links: &[Link], first: usize) -> BTreeSet<usize> {
+fn reach(links: &[LabLink], first: usize) -> BTreeSet<usize> {
     let mut at_bridge: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, link) in links.iter().enumerate() {
         for end in &link.ends {
-            if let Node::Bridge(bridge) = end.node {
+            if let LabNode::Bridge(bridge) = end.node {
                 at_bridge.entry(bridge).or_default().push(number);
             }
         }
@@ -39,7 +39,7 @@ fn reach(links: &[Link], first: usize) -> BTreeSet<usize> {
     let mut left = vec![first];
     while let Some(number) = left.pop() {
         for end in &links[number].ends {
-            let Node::Bridge(bridge) = end.node else { continue };
+            let LabNode::Bridge(bridge) = end.node else { continue };
             for &next in at_bridge.get(&bridge).into_iter().flatten() {
                 if members.insert(next) {
                     left.push(next);
@@ -50,10 +50,10 @@ fn reach(links: &[Link], first: usize) -> BTreeSet<usize> {
     members
 }
 
-fn segment(links: &[Link], members: &BTreeSet<usize>) -> Segment {
+fn segment(links: &[LabLink], members: &BTreeSet<usize>) -> Segment {
     let of = |&link: &usize| [0, 1].map(|end| (link, end));
     let at_host = |&(link, end): &(usize, usize)| {
-        links.get(link).is_some_and(|link| matches!(link.ends[end].node, Node::Host(_)))
+        links.get(link).is_some_and(|link| matches!(link.ends[end].node, LabNode::Host(_)))
     };
     Segment { ends: members.iter().flat_map(of).filter(at_host).collect() }
 }

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use crate::impairment::{ETHERNET_BYTES, Effect, Impairment, Loss, QUEUE_BYTES, Rate};
-use crate::link_report::Mechanism;
+use crate::impairment::{ETHERNET_BYTES, Effect, FrameRate, Impairment, Loss, QUEUE_BYTES};
+use crate::link_report::ReportedMechanism;
 
 /// An interface whose outgoing frames are impaired.
 #[derive(Clone, Copy, Debug)]
@@ -30,22 +30,22 @@ const NEIGHBOURS: &str = "1";
 
 /// Who does it: the kernel where it can, by netem if it has that, else the emulator. None where
 /// nothing is to be done.
-pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<Mechanism> {
+pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<ReportedMechanism> {
     if impairment.is_nothing() {
         return None;
     }
     Some(match (impairment.is_rate_only(), netem && by_netem(impairment)) {
-        (true, _) => Mechanism::Tbf,
-        (false, true) => Mechanism::Netem,
-        (false, false) => Mechanism::Emulator,
+        (true, _) => ReportedMechanism::Tbf,
+        (false, true) => ReportedMechanism::Netem,
+        (false, false) => ReportedMechanism::Emulator,
     })
 }
 
 /// The same for both directions of a link. Where one needs the emulator, it carries both.
-pub fn of_link(ways: [&Impairment; 2], netem: bool) -> [Option<Mechanism>; 2] {
+pub fn of_link(ways: [&Impairment; 2], netem: bool) -> [Option<ReportedMechanism>; 2] {
     let found = ways.map(|way| mechanism(way, netem));
-    let emulated = found.contains(&Some(Mechanism::Emulator));
-    if emulated { [Some(Mechanism::Emulator); 2] } else { found }
+    let emulated = found.contains(&Some(ReportedMechanism::Emulator));
+    if emulated { [Some(ReportedMechanism::Emulator); 2] } else { found }
 }
 
 /// The arguments of each `tc` that has to be run, in their order. None where the kernel can't do it
@@ -66,14 +66,14 @@ pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<Vec<Strin
 
 /// What netem can do as it is meant.
 fn by_netem(impairment: &Impairment) -> bool {
-    let queue = |rate: &Rate| rate.queue_bytes.is_some() || rate.burst_bytes.is_some();
+    let queue = |rate: &FrameRate| rate.queue_bytes.is_some() || rate.burst_bytes.is_some();
     match &impairment.rate {
         Some(rate) => !impairment.by_family() && !queue(rate),
         None => true,
     }
 }
 
-fn tbf(rate: &Rate, port: Port<'_>) -> String {
+fn tbf(rate: &FrameRate, port: Port<'_>) -> String {
     let framing = if rate.ethernet { ETHERNET_BYTES } else { 0 };
     let stab = match rate.ethernet {
         true => format!(" stab overhead {ETHERNET_BYTES} linklayer ethernet"),
@@ -126,7 +126,7 @@ fn filters(name: &str) -> Vec<String> {
     neighbours.into_iter().chain(families).collect()
 }
 
-fn netem(effect: &Effect, rate: Option<&Rate>) -> String {
+fn netem(effect: &Effect, rate: Option<&FrameRate>) -> String {
     let mut words = format!("netem limit {}", limit(effect, rate));
     if !effect.delay.is_zero() {
         words += &format!(" delay {}", time(effect.delay));
@@ -157,7 +157,7 @@ fn netem(effect: &Effect, rate: Option<&Rate>) -> String {
 }
 
 /// In packets. Those under way count too, and may be as small as frames get.
-fn limit(effect: &Effect, rate: Option<&Rate>) -> u64 {
+fn limit(effect: &Effect, rate: Option<&FrameRate>) -> u64 {
     let Some(rate) = rate else { return UNDER_WAY };
     let bytes = rate.bits_per_s.get() as f64 / 8.0 * (effect.delay + effect.jitter).as_secs_f64();
     QUEUE_BYTES / 1_514 + (bytes / 60.0).ceil() as u64
@@ -180,9 +180,9 @@ mod tests {
 
     const PORT: Port<'_> = Port { name: "eth0", mtu: 1_500 };
 
-    fn rate(mbit: u64) -> Rate {
+    fn rate(mbit: u64) -> FrameRate {
         let bits_per_s = NonZeroU64::new(mbit * 1_000_000).unwrap();
-        Rate { bits_per_s, ethernet: false, burst_bytes: None, queue_bytes: None }
+        FrameRate { bits_per_s, ethernet: false, burst_bytes: None, queue_bytes: None }
     }
 
     fn lines(impairment: &Impairment) -> Vec<String> {
@@ -208,7 +208,7 @@ mod tests {
             lines(&impairment),
             ["qdisc replace dev eth0 root tbf rate 100000000bit burst 3125b limit 1514000b"]
         );
-        impairment.rate = Some(Rate {
+        impairment.rate = Some(FrameRate {
             ethernet: true,
             burst_bytes: NonZeroU64::new(3028),
             queue_bytes: NonZeroU64::new(150_000),
@@ -219,7 +219,7 @@ mod tests {
             ["qdisc replace dev eth0 root stab overhead 24 linklayer ethernet \
               tbf rate 100000000bit burst 3028b limit 150000b"]
         );
-        assert_eq!(mechanism(&impairment, false), Some(Mechanism::Tbf));
+        assert_eq!(mechanism(&impairment, false), Some(ReportedMechanism::Tbf));
     }
 
     #[test]
@@ -248,14 +248,14 @@ mod tests {
             ),
         ] {
             assert_eq!(lines(&all(effect)), [line]);
-            assert_eq!(mechanism(&all(effect), true), Some(Mechanism::Netem));
-            assert_eq!(mechanism(&all(effect), false), Some(Mechanism::Emulator));
+            assert_eq!(mechanism(&all(effect), true), Some(ReportedMechanism::Netem));
+            assert_eq!(mechanism(&all(effect), false), Some(ReportedMechanism::Emulator));
         }
     }
 
     #[test]
     fn netem_has_room_for_what_is_under_way_at_a_rate() {
-        let ethernet = Rate { ethernet: true, ..rate(96) };
+        let ethernet = FrameRate { ethernet: true, ..rate(96) };
         let impairment = Impairment { rate: Some(ethernet), ..all(DELAYED) };
         assert_eq!(
             lines(&impairment),
@@ -287,18 +287,19 @@ mod tests {
 
     #[test]
     fn what_the_kernel_can_not_say_is_the_emulators() {
-        let queue = Rate { queue_bytes: NonZeroU64::new(150_000), ..rate(100) };
+        let queue = FrameRate { queue_bytes: NonZeroU64::new(150_000), ..rate(100) };
         let mut one_family = Impairment { rate: Some(rate(100)), ..Impairment::default() };
         one_family.families.ipv4 = DELAYED;
         for impairment in [Impairment { rate: Some(queue), ..all(DELAYED) }, one_family] {
             assert_eq!(commands(&impairment, PORT), None);
-            assert_eq!(mechanism(&impairment, true), Some(Mechanism::Emulator));
+            assert_eq!(mechanism(&impairment, true), Some(ReportedMechanism::Emulator));
         }
     }
 
     #[test]
     fn the_emulator_carries_both_directions_of_a_link_or_none() {
-        let [tbf, netem, emulator] = [Mechanism::Tbf, Mechanism::Netem, Mechanism::Emulator];
+        let [tbf, netem, emulator] =
+            [ReportedMechanism::Tbf, ReportedMechanism::Netem, ReportedMechanism::Emulator];
         let limited = Impairment { rate: Some(rate(100)), ..Impairment::default() };
         let nothing = Impairment::default();
         for (ways, has_netem, found) in [

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::fields::Book;
+use crate::fields::FileText;
 
 /// What a lab may be varied in, and what has been chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Overlays<'a> {
 
 impl<'a> Overlays<'a> {
     /// Takes them out of the table of a whole file.
-    pub(super) fn take(book: &Book<'_>, whole: &mut DeTable<'a>) -> Overlays<'a> {
+    pub(super) fn take(book: &FileText<'_>, whole: &mut DeTable<'a>) -> Overlays<'a> {
         let mut found = Vec::new();
         let Some(variants) = whole.remove("variants") else { return Overlays { found } };
         for (name, values) in tables(book, variants, "variants") {
@@ -83,7 +83,7 @@ fn lay<'a>(under: &mut DeTable<'a>, over: &DeTable<'a>) {
 
 /// The entries of a table.
 fn tables<'a>(
-    book: &Book<'_>,
+    book: &FileText<'_>,
     table: Spanned<DeValue<'a>>,
     path: &str,
 ) -> Vec<(String, Spanned<DeValue<'a>>)> {

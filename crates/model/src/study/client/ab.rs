@@ -1,7 +1,7 @@
 //! ApacheBench, which speaks HTTP/1.0, with kept connections where asked (`-k`).
 
 use super::read::{behind, maybe, number};
-use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
+use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
 
 pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -33,7 +33,7 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
+pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let text = said.out;
     let completed: u64 = number(behind(text, "Complete requests:")?)?;
     let failed: u64 = number(behind(text, "Failed requests:")?)?;
@@ -45,7 +45,7 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
     let refused = maybe(text, "Non-2xx responses:").map_or(Ok(0), number)?;
     // The rate is printed with more digits than the time that it is worked out from.
     let elapsed_s = if rate > 0.0 { completed as f64 / rate } else { elapsed_s };
-    let mut figures = Figures::default();
+    let mut figures = ClientFigures::default();
     figures.counts(completed, completed.saturating_sub(failed), elapsed_s);
     figures.quantity(Quantity::RequestsPerS, rate);
     figures.quantity(Quantity::TransferRate, kib * 1_024.0);

@@ -5,14 +5,14 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Client, Figures, Job, Said};
+use super::{Answer, Client, ClientFigures, Job, ProgramOutput};
 use crate::study::client::{Quantity, TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// One load as its browser tells of it. Times in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Load {
+pub struct PageLoad {
     /// Why nothing or not all came, in the browser's words.
     pub error: Option<String>,
     /// The response's status; 0 where none came.
@@ -84,24 +84,24 @@ pub(super) fn arguments(client: Client, job: &Job) -> Result<Vec<String>, String
     Ok(words)
 }
 
-pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
-    let loads = said.out.lines().map(load).collect::<Result<Vec<Load>, _>>()?;
+pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
+    let loads = said.out.lines().map(load).collect::<Result<Vec<PageLoad>, _>>()?;
     let sent = job.counted()?;
     if loads.len() as u64 != sent {
         return Err(format!("told of {} loads where {sent} were asked for", loads.len()));
     }
-    let good: Vec<&Load> = loads.iter().filter(|load| load.error.is_none()).collect();
+    let good: Vec<&PageLoad> = loads.iter().filter(|load| load.error.is_none()).collect();
     good.iter().try_for_each(|load| as_asked(job, load))?;
     let elapsed_s = loads.iter().map(|load| load.response_us).sum::<f64>() / 1e6;
-    let mut figures = Figures::default();
+    let mut figures = ClientFigures::default();
     figures.counts(sent, good.len() as u64, elapsed_s);
     if elapsed_s > 0.0 {
-        let sum = |of: fn(&Load) -> u64| good.iter().map(|load| of(load)).sum::<u64>() as f64;
+        let sum = |of: fn(&PageLoad) -> u64| good.iter().map(|load| of(load)).sum::<u64>() as f64;
         figures.quantity(Quantity::Goodput, sum(|load| load.content_bytes) / elapsed_s);
         figures.quantity(Quantity::TransferRate, sum(|load| load.bytes) / elapsed_s);
     }
     figures.quantity(Quantity::Opened, good.iter().filter(|load| !load.reused).count() as f64);
-    let mut mean = |phase, of: fn(&Load) -> Option<f64>| {
+    let mut mean = |phase, of: fn(&PageLoad) -> Option<f64>| {
         let times: Vec<f64> = good.iter().filter_map(|load| of(load)).collect();
         if !times.is_empty() {
             let mean = times.iter().sum::<f64>() / times.len() as f64;
@@ -118,7 +118,7 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
 }
 
 /// Refuses what came another way than the study asked for.
-fn as_asked(job: &Job, load: &Load) -> Result<(), String> {
+fn as_asked(job: &Job, load: &PageLoad) -> Result<(), String> {
     if let Some(peer) = load.peer.filter(|peer| Family::of(*peer) != job.family) {
         return Err(format!("it went to {peer}, which is not {}", job.family));
     }
@@ -132,9 +132,9 @@ fn as_asked(job: &Job, load: &Load) -> Result<(), String> {
     }
 }
 
-fn load(line: &str) -> Result<Load, String> {
+fn load(line: &str) -> Result<PageLoad, String> {
     let wrong = |why: String| format!("'{line}' is no account of a load: {why}");
-    let load: Load = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+    let load: PageLoad = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
     let times = [load.connect_us, load.tls_us, load.wait_us, load.transfer_us];
     match times.into_iter().flatten().chain([load.response_us]).all(|us| us >= 0.0) {
         true => Ok(load),

@@ -1,6 +1,6 @@
 //! curl: transfers one after the other, each with a line of its own (`--write-out`).
 
-use super::{Answer, Figures, Job, MOST_LISTED, Said};
+use super::{Answer, ClientFigures, Job, MOST_LISTED, ProgramOutput};
 use crate::study::client::{Quantity, TimePoint, TimedPhase};
 
 /// What curl is to say of each transfer.
@@ -58,7 +58,7 @@ struct Transfer {
     connects: f64,
 }
 
-pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
+pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let transfers = said.out.lines().map(transfer).collect::<Result<Vec<_>, _>>()?;
     let sent = job.count.unwrap_or(1);
     if transfers.len() as u64 != sent {
@@ -66,7 +66,7 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     }
     let good: Vec<&Transfer> = transfers.iter().filter(|transfer| transfer.code == 0).collect();
     let elapsed_s: f64 = transfers.iter().map(|transfer| transfer.total).sum();
-    let mut figures = Figures::default();
+    let mut figures = ClientFigures::default();
     figures.counts(sent, good.len() as u64, elapsed_s);
     let sum = |of: fn(&Transfer) -> f64| good.iter().map(|t| of(t)).sum::<f64>();
     if elapsed_s > 0.0 {
@@ -88,7 +88,7 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     Ok(figures.answer(said, refused as u64))
 }
 
-fn mean(figures: &mut Figures, phase: TimedPhase, seconds: impl Iterator<Item = f64>) {
+fn mean(figures: &mut ClientFigures, phase: TimedPhase, seconds: impl Iterator<Item = f64>) {
     let seconds: Vec<f64> = seconds.collect();
     if !seconds.is_empty() {
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;

@@ -3,18 +3,21 @@
 
 use serde::Deserialize;
 
-use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
-use crate::plan::storage::{Protocol, Storage};
+use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
+use crate::plan::storage::{Storage, StorageProtocol};
 use sixmark_http::url::Host;
 
 /// fio's engines by the protocol that each speaks.
-const ENGINES: [(&str, Protocol); 3] =
-    [("nbd", Protocol::Nbd), ("nfs", Protocol::Nfs), ("libiscsi", Protocol::Iscsi)];
+const ENGINES: [(&str, StorageProtocol); 3] = [
+    ("nbd", StorageProtocol::Nbd),
+    ("nfs", StorageProtocol::Nfs),
+    ("libiscsi", StorageProtocol::Iscsi),
+];
 
 /// fio's engine for a URL of storage.
 pub fn engine_for(url: &str) -> Option<&'static str> {
     let scheme = url.split_once("://")?.0;
-    let fits = |(_, protocol): &&(&str, Protocol)| protocol.to_string() == scheme;
+    let fits = |(_, protocol): &&(&str, StorageProtocol)| protocol.to_string() == scheme;
     ENGINES.iter().find(fits).map(|(name, _)| *name)
 }
 
@@ -102,7 +105,7 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
 /// How much is done: all of a size, or as much as goes into a time.
 fn extent(job: &Job, storage: &Storage) -> Result<Vec<String>, String> {
     let size = job.blocks.size.as_deref().map(|size| number("size", size, u64::MAX)).transpose()?;
-    if size.is_none() && (job.duration.is_none() || storage.protocol == Protocol::Nfs) {
+    if size.is_none() && (job.duration.is_none() || storage.protocol == StorageProtocol::Nfs) {
         return Err("needs a size, as in \"256m\"; without a duration it is done once".into());
     }
     let mut words: Vec<String> = size.map(|size| format!("--size={size}")).into_iter().collect();
@@ -128,7 +131,7 @@ fn refuse_others(job: &Job) -> Result<(), String> {
 }
 
 fn engine(blocks: &Blocks, storage: &Storage) -> Result<Vec<String>, String> {
-    let fits = |(_, protocol): &&(&str, Protocol)| *protocol == storage.protocol;
+    let fits = |(_, protocol): &&(&str, StorageProtocol)| *protocol == storage.protocol;
     let own = ENGINES.iter().find(fits).map_or("", |(name, _)| name);
     if let Some(asked) = blocks.engine.as_deref().filter(|asked| *asked != own) {
         return Err(format!("has no engine '{asked}' for {}://, but {own}", storage.protocol));
@@ -142,13 +145,13 @@ fn target(storage: &Storage) -> Result<Vec<String>, String> {
     let Storage { port, path, .. } = storage;
     let host = storage.bracketed();
     Ok(match storage.protocol {
-        Protocol::Nbd => vec![format!("--uri=nbd://{host}:{port}{path}")],
+        StorageProtocol::Nbd => vec![format!("--uri=nbd://{host}:{port}{path}")],
         // A colon is what fio parts file names by.
-        Protocol::Iscsi => {
+        StorageProtocol::Iscsi => {
             let url = format!("iscsi://{host}:{port}{path}").replace(':', "\\:");
             vec![format!("--filename={url}")]
         }
-        Protocol::Nfs => nfs(storage)?,
+        StorageProtocol::Nfs => nfs(storage)?,
     })
 }
 
@@ -161,7 +164,7 @@ fn nfs(storage: &Storage) -> Result<Vec<String>, String> {
             "needs a path of an export and a file in it, as in /export/file, not '{path}'"
         ));
     }
-    if storage.port != Protocol::Nfs.port() {
+    if storage.port != StorageProtocol::Nfs.port() {
         return Err("finds the port of NFS by itself: write it as ?nfsport=N&mountport=N, not behind the host".into());
     }
     let query = if query.is_empty() { String::new() } else { format!("?{query}") };
@@ -196,19 +199,19 @@ fn number(key: &str, text: &str, most: u64) -> Result<u64, String> {
 
 /// What fio says, as much of it as is used.
 #[derive(Deserialize)]
-struct Document {
+struct FioOutput {
     jobs: Vec<Done>,
 }
 
 #[derive(Deserialize)]
 struct Done {
     error: i64,
-    read: Side,
-    write: Side,
+    read: FioSide,
+    write: FioSide,
 }
 
 #[derive(Deserialize)]
-struct Side {
+struct FioSide {
     io_bytes: u64,
     bw_bytes: f64,
     iops: f64,
@@ -229,13 +232,13 @@ struct Latency {
     percentile: std::collections::BTreeMap<String, f64>,
 }
 
-pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
+pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
     if let Some(engine) = lacking(said.err) {
         return Err(format!(
             "it lacks the engine {engine}, which scripts/install-fio builds; SIXMARK_FIO=FILE says which fio to use"
         ));
     }
-    let document: Document = serde_json::from_str(document(said.out))
+    let document: FioOutput = serde_json::from_str(document(said.out))
         .map_err(|error| format!("no document of fio's: {error}"))?;
     let [done] = &document.jobs[..] else {
         return Err(format!("told of {} jobs where one was asked for", document.jobs.len()));
@@ -252,8 +255,8 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     Ok(figures(side)?.answer(said, 0))
 }
 
-fn figures(side: &Side) -> Result<Figures, String> {
-    let mut figures = Figures::default();
+fn figures(side: &FioSide) -> Result<ClientFigures, String> {
+    let mut figures = ClientFigures::default();
     let bad = side.short_ios.saturating_add(side.drop_ios);
     figures.counts(side.total_ios, side.total_ios.saturating_sub(bad), side.runtime / 1e3);
     figures.quantity(Quantity::Iops, side.iops);

@@ -1,7 +1,7 @@
 //! h2load: a closed loop over HTTP/2, or HTTP/1.1 (`--h1`).
 
 use super::read::{TIMES, behind, number, scaled};
-use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
+use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
 
 pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -26,7 +26,7 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
+pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let text = said.out;
     let finished = behind(text, "finished in ")?;
     let mut parts = finished.split(", ");
@@ -38,7 +38,7 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
     let traffic = behind(text, "traffic:")?;
     let [total, content] = [" total", " data"].map(|name| in_brackets(traffic, name));
     let refused = counted(codes, " 3xx")? + counted(codes, " 4xx")? + counted(codes, " 5xx")?;
-    let mut figures = Figures::default();
+    let mut figures = ClientFigures::default();
     // What h2load calls failed has a complete response too, with a status of an error.
     let completed = good? + counted(codes, " 4xx")? + counted(codes, " 5xx")?;
     figures.counts(begun?, completed, elapsed_s);

@@ -15,12 +15,12 @@ pub use fio::{Blocks, engine_for};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub use browser::Load;
+pub use browser::PageLoad;
 
 use crate::metric::{Metric, Quantity};
 use crate::outcome::Outcome;
 use crate::study::setting::is_of_lab;
-use crate::study::setting::{Given, Setting};
+use crate::study::setting::{Setting, SettingValue};
 use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_http::url::{Host, Url};
 use sixmark_units::family::Family;
@@ -81,7 +81,7 @@ pub struct Job {
 
 /// What a program that has ended left behind.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
+pub struct ProgramOutput<'a> {
     /// On standard output.
     pub out: &'a str,
     /// On standard error.
@@ -185,7 +185,7 @@ impl Client {
     ///
     /// # Errors
     /// What it said does not look as it should.
-    pub fn read(self, job: &Job, said: &Said<'_>) -> Result<Answer, String> {
+    pub fn read(self, job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
         match self {
             Client::Sixmark => Err("sixmark has a document of its own".to_owned()),
             Client::Curl => curl::read(job, said),
@@ -256,18 +256,20 @@ impl Job {
     /// Sets what is about blocks; false of anything else.
     fn set_block(&mut self, setting: &Setting) -> Result<bool, String> {
         let Some(place) = self.blocks.place(&setting.key) else { return Ok(false) };
-        let Given::Text(text) = &setting.value else { return Err("needs one value".to_owned()) };
+        let SettingValue::Text(text) = &setting.value else {
+            return Err("needs one value".to_owned());
+        };
         *place = Some(text.clone());
         Ok(true)
     }
 
     fn set(&mut self, setting: &Setting) -> Result<(), String> {
         let text = || match &setting.value {
-            Given::Text(text) => Ok(text.as_str()),
+            SettingValue::Text(text) => Ok(text.as_str()),
             _ => Err("needs one value".to_owned()),
         };
         let flag = || match setting.value {
-            Given::Flag(flag) => Ok(flag),
+            SettingValue::Flag(flag) => Ok(flag),
             _ => Err("is true or false".to_owned()),
         };
         match setting.key.as_str() {
@@ -281,7 +283,7 @@ impl Job {
             "insecure" => self.insecure = flag()?,
             "protocol" => self.protocol = Some(text()?.to_owned()),
             "header" => match &setting.value {
-                Given::List(list) => self.headers.clone_from(list),
+                SettingValue::List(list) => self.headers.clone_from(list),
                 _ => self.headers = vec![text()?.to_owned()],
             },
             key if Blocks::KEYS.contains(&key) => {
@@ -351,9 +353,9 @@ fn time(text: &str) -> Result<Duration, String> {
 
 /// Puts figures together.
 #[derive(Default)]
-struct Figures(BTreeMap<String, f64>);
+struct ClientFigures(BTreeMap<String, f64>);
 
-impl Figures {
+impl ClientFigures {
     fn quantity(&mut self, quantity: Quantity, value: f64) {
         self.0.insert(Metric::Quantity(quantity).to_string(), value);
     }
@@ -375,7 +377,7 @@ impl Figures {
         self.0.insert(Metric::Outcome(Outcome::Normal).to_string(), completed as f64);
     }
 
-    fn answer(mut self, said: &Said<'_>, refused: u64) -> Answer {
+    fn answer(mut self, said: &ProgramOutput<'_>, refused: u64) -> Answer {
         self.quantity(Quantity::Wall, said.wall_s);
         self.quantity(Quantity::Cpu, said.cpu_s);
         if said.wall_s > 0.0 {

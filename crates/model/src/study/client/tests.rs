@@ -20,8 +20,8 @@ fn job(client: &str) -> Job {
     }
 }
 
-fn said<'a>(out: &'a str, err: &'a str) -> Said<'a> {
-    Said { out, err, wall_s: 0.5, cpu_s: 0.25 }
+fn said<'a>(out: &'a str, err: &'a str) -> ProgramOutput<'a> {
+    ProgramOutput { out, err, wall_s: 0.5, cpu_s: 0.25 }
 }
 
 fn figure(answer: &Answer, name: &str) -> f64 {

@@ -1,7 +1,7 @@
 //! GNU Wget: transfers one after the other, each with a line that says how fast it was.
 
 use super::read::scaled;
-use super::{Answer, Figures, Job, MOST_LISTED, Quantity, Said};
+use super::{Answer, ClientFigures, Job, MOST_LISTED, ProgramOutput, Quantity};
 use sixmark_units::family::Family;
 
 /// Its units are powers of 1,024, to three digits.
@@ -30,7 +30,7 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
+pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let sent = job.count.unwrap_or(1);
     let begun = said.err.lines().filter(|line| is_begin(line)).count() as u64;
     if begun != sent {
@@ -40,7 +40,7 @@ pub(super) fn read(job: &Job, said: &Said<'_>) -> Result<Answer, String> {
     let saved = saved.map(saved_line).collect::<Result<Vec<_>, _>>()?;
     let bytes: f64 = saved.iter().map(|(bytes, _)| bytes).sum();
     let seconds: f64 = saved.iter().map(|(bytes, rate)| bytes / rate).sum();
-    let mut figures = Figures::default();
+    let mut figures = ClientFigures::default();
     // What it takes to start is part of its life, but not of the rate that it tells.
     figures.counts(sent, saved.len() as u64, said.wall_s);
     if seconds > 0.0 {

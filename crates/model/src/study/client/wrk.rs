@@ -1,7 +1,7 @@
 //! wrk: a closed loop for a time, over HTTP/1.1.
 
 use super::read::{TIMES, behind, maybe, number, scaled};
-use super::{Answer, Figures, Job, Quantity, Said, TimePoint, TimedPhase};
+use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
 
 const SIZES: [(&str, f64); 5] = [
     ("B", 1.0),
@@ -34,7 +34,7 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
+pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let text = said.out;
     let line = text.lines().find(|line| line.contains(" requests in ") && line.ends_with(" read"));
     let line = line.ok_or("its output has no line 'N requests in TIME, SIZE read'")?;
@@ -48,7 +48,7 @@ pub(super) fn read(said: &Said<'_>) -> Result<Answer, String> {
         None => [0; 4],
     };
     let refused = maybe(text, "Non-2xx or 3xx responses:").map_or(Ok(0), number)?;
-    let mut figures = Figures::default();
+    let mut figures = ClientFigures::default();
     // The rate is printed with more digits than the time that it is worked out from.
     let elapsed_s = if rate > 0.0 { completed as f64 / rate } else { elapsed_s };
     figures.counts(completed + errors.iter().sum::<u64>(), completed, elapsed_s);

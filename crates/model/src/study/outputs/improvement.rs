@@ -3,7 +3,7 @@
 use super::{Beside, combinations};
 use crate::metric::Metric;
 use crate::study::observation::Observation;
-use crate::study::result::{At, Column, Improvement, MARGIN_PERCENT, Row, Value};
+use crate::study::result::{At, Improvement, MARGIN_PERCENT, Row, TableColumn, TableValue};
 use crate::study::spec::{Levels, Study, TableSpec};
 use crate::study::unlike;
 use sixmark_stats::t_quantile;
@@ -17,22 +17,22 @@ pub(super) fn improvement(
     spec: &TableSpec,
     seen: &[Observation<'_>],
     at: &[At],
-    columns: &[Column],
+    columns: &[TableColumn],
     (levels, beside): (&Levels, Option<&Beside>),
 ) -> Improvement {
     let [of, over] = levels.sides();
     let judged = combinations(study, &spec.rows).into_iter().filter(|row| row.contains(&of));
     let mut unlike = None;
     let rows = judged.filter_map(|row| {
-        let value = |column: &Column| {
+        let value = |column: &TableColumn| {
             let here: Vec<At> = at.iter().chain(&row).chain(&column.at).cloned().collect();
             let value = value(seen, &here, [&of, &over], column.measure, beside);
             let Some(said) = said(seen, &here, [&of, &over], column.measure) else { return value };
             unlike.get_or_insert(said);
-            Value { published: value.published, ..Value::default() }
+            TableValue { published: value.published, ..TableValue::default() }
         };
-        let values: Vec<Value> = columns.iter().map(value).collect();
-        let known = |value: &Value| value.measured.is_some();
+        let values: Vec<TableValue> = columns.iter().map(value).collect();
+        let known = |value: &TableValue| value.measured.is_some();
         let levels = row.iter().map(|at| at.level.clone()).collect();
         values.iter().any(known).then_some(Row { levels, values })
     });
@@ -62,7 +62,7 @@ fn value(
     [of, over]: [&At; 2],
     measure: Metric,
     beside: Option<&Beside>,
-) -> Value {
+) -> TableValue {
     let instead = |at: &At| if at == of { over.clone() } else { at.clone() };
     let there: Vec<At> = here.iter().map(instead).collect();
     let change = change(&pairs(seen, here, &there, measure));
@@ -76,7 +76,7 @@ fn value(
         let (a, b) = (beside.figure(here, measure)?, beside.figure(&there, measure)?);
         (b != 0.0).then(|| percent(a / b))
     });
-    Value {
+    TableValue {
         measured: change.map(|change| percent(change.ratio)),
         low: ends.map(|(low, _)| low),
         high: ends.map(|(_, high)| high),
@@ -97,7 +97,7 @@ fn pairs(seen: &[Observation<'_>], here: &[At], there: &[At], measure: Metric) -
 
 /// The ratio of two means.
 #[derive(Clone, Copy)]
-struct Change {
+struct ChangeOfMeans {
     ratio: f64,
     interval: Option<(f64, f64)>,
     n: u32,
@@ -106,7 +106,7 @@ struct Change {
 /// The mean of the first figures over that of the second, with Student's interval: to the first order
 /// the logarithm of the ratio is off by the mean of the pairs' differences, each in parts of its
 /// own mean.
-fn change(pairs: &[(f64, f64)]) -> Option<Change> {
+fn change(pairs: &[(f64, f64)]) -> Option<ChangeOfMeans> {
     let n = pairs.len() as f64;
     let [a, b] = [|pair: &(f64, f64)| pair.0, |pair: &(f64, f64)| pair.1]
         .map(|side| pairs.iter().map(side).sum::<f64>() / n);
@@ -119,7 +119,7 @@ fn change(pairs: &[(f64, f64)]) -> Option<Change> {
         let half = t_quantile(0.5 + CONFIDENCE / 2.0, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
         (ratio * (-half).exp(), ratio * half.exp())
     });
-    Some(Change { ratio, interval, n: pairs.len() as u32 })
+    Some(ChangeOfMeans { ratio, interval, n: pairs.len() as u32 })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{combinations, pretty, side};
 use crate::metric::Bounds;
 use crate::study::average::{average, finding, geometric};
 use crate::study::observation::Observation;
-use crate::study::result::{At, Entry, Finding, Interaction, Statistic};
+use crate::study::result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
 use crate::study::spec::published::at_family;
 use crate::study::spec::{ComparisonSpec, FAMILY, Levels, Study};
 use sixmark_units::family::Family;
@@ -88,7 +88,7 @@ pub(super) fn entry(
     spec: &ComparisonSpec,
     with: &Levels,
     pairs: &[(f64, f64)],
-) -> Entry {
+) -> ComparisonEntry {
     let ratio = geometric(pairs);
     let finding = finding(ratio, Some(spec.margin_percent));
     let [a, b, of, over] = [&spec.a, &spec.b, &with.of, &with.over].map(|level| pretty(level));
@@ -100,19 +100,26 @@ pub(super) fn entry(
         )
     };
     let sentence = match finding {
-        Finding::Higher => differs("more"),
-        Finding::Lower => differs("less"),
-        Finding::Equivalent => {
+        RatioFinding::Higher => differs("more"),
+        RatioFinding::Lower => differs("less"),
+        RatioFinding::Equivalent => {
             let margin = spec.margin_percent;
             format!(
                 "what {a} comes to beside {b} is the same with {of} and {over}, within {margin} %"
             )
         }
-        Finding::Unshown if pairs.len() < 2 => "one pair alone shows nothing".to_owned(),
-        Finding::Unshown | Finding::NotComparable => {
+        RatioFinding::Unshown if pairs.len() < 2 => "one pair alone shows nothing".to_owned(),
+        RatioFinding::Unshown | RatioFinding::NotComparable => {
             format!("that what {a} comes to beside {b} depends on {factor} is not shown")
         }
     };
     let higher = pairs.iter().filter(|(of, over)| of > over).count() as u32;
-    Entry { label: label.to_owned(), pairs: pairs.len() as u32, higher, ratio, finding, sentence }
+    ComparisonEntry {
+        label: label.to_owned(),
+        pairs: pairs.len() as u32,
+        higher,
+        ratio,
+        finding,
+        sentence,
+    }
 }

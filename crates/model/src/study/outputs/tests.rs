@@ -4,10 +4,10 @@ use super::*;
 use crate::family_result::Families;
 use crate::provenance::Ended;
 use crate::sameness::GivenResult;
-use crate::study::result::{Finding, Verdict};
+use crate::study::result::{FindingVerdict, RatioFinding};
 use crate::study::spec::cells::cells;
 use crate::study::spec::published::family_name;
-use crate::study::spec::{Context, parse};
+use crate::study::spec::{ReadContext, parse};
 
 const PUBLISHED: &str = r#"
 title = "T"
@@ -31,7 +31,7 @@ fn study(more: &str) -> Study {
     let mut open = |_: &str| Ok(PUBLISHED.to_owned());
     let has_option = |name: &str| ["ratio", "count"].contains(&name);
     let mut context =
-        Context { quick: false, in_lab: false, has_option: &has_option, open: &mut open };
+        ReadContext { quick: false, in_lab: false, has_option: &has_option, open: &mut open };
     parse(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
 }
 
@@ -84,7 +84,7 @@ fn pairs_are_the_other_factors_combinations_and_repetitions_are_averaged() {
     let compared = &comparisons(&study, &measured(&study, some))[0];
     assert_eq!(compared.paired_by, ["size"]);
     let entry = &compared.entries[0];
-    assert_eq!((entry.pairs, entry.higher, entry.finding), (2, 2, Finding::Higher));
+    assert_eq!((entry.pairs, entry.higher, entry.finding), (2, 2, RatioFinding::Higher));
     assert!((entry.ratio.unwrap().value - 1.1).abs() < 1e-12, "{entry:?}");
 }
 
@@ -195,7 +195,7 @@ fn improvement_stands_in_percent_for_each_combination_of_the_others() {
     let levels: Vec<_> = improvement.rows.iter().map(|row| row.levels.join(" ")).collect();
     assert_eq!(levels, ["small ipv6", "large ipv6"]);
     for row in &improvement.rows {
-        let Value { measured, low, high, n, .. } = row.values[0];
+        let TableValue { measured, low, high, n, .. } = row.values[0];
         // What drifts with the repetitions hits both: the interval is a point.
         for percent in [measured, low, high] {
             assert!((percent.unwrap() - 10.0).abs() < 1e-9, "{row:?}");
@@ -250,7 +250,7 @@ fn an_interaction_is_the_ratio_of_two_ratios() {
         let entry = &all[0].entries[0];
         // Off IPv6 has 2 times IPv4's, on 1.1 times.
         assert!((entry.ratio.unwrap().value - 2.0 / 1.1).abs() < 0.02, "{entry:?}");
-        assert_eq!((entry.pairs, entry.finding), (pairs, Finding::Higher));
+        assert_eq!((entry.pairs, entry.finding), (pairs, RatioFinding::Higher));
         assert!(entry.sentence.contains("depends on offload"), "{}", entry.sentence);
         assert_eq!(all[0].interaction.as_ref().unwrap().of, "off");
     }
@@ -296,10 +296,10 @@ fn a_family_that_is_sick_at_one_of_many_levels_is_not_compared() {
     for (entry, at) in
         [(&all[0].entries[0], " (at 2)"), (&all[1].entries[1], ""), (&all[2].entries[0], " (at 2)")]
     {
-        assert_eq!((entry.finding, entry.ratio), (Finding::NotComparable, None), "{entry:?}");
+        assert_eq!((entry.finding, entry.ratio), (RatioFinding::NotComparable, None), "{entry:?}");
         assert_eq!(entry.sentence, format!("{sick}{at}"));
     }
-    assert_ne!(all[1].entries[0].finding, Finding::NotComparable, "it is well there");
+    assert_ne!(all[1].entries[0].finding, RatioFinding::NotComparable, "it is well there");
     let (tables, ..) = outputs(&study, &cells);
     let better = tables[0].improvement.as_ref().unwrap();
     assert_eq!(better.unlike.as_deref(), sick.strip_prefix("not comparable: "));
@@ -358,7 +358,7 @@ fn a_finding_on_cells_that_are_not_the_same_is_not_comparable() {
     let said = [Some(differ), Some(differ), Some(differ), Some(errors), None, None];
     for (found, said) in found.iter().zip(said) {
         assert_eq!(found.unlike.as_deref(), said, "{found:?}");
-        assert_eq!(found.verdict == Verdict::NotComparable, said.is_some());
+        assert_eq!(found.verdict == FindingVerdict::NotComparable, said.is_some());
         if let Some(said) = said {
             assert_eq!(found.sentence(), format!("not comparable: {said}"));
             assert_eq!((found.ratio, found.p), (None, None));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Ratio;
+use super::MeanRatio;
 use crate::metric::Metric;
 
 /// A claim, tested.
@@ -18,7 +18,7 @@ pub struct FindingResult {
     /// Repetitions that have figures of both.
     pub blocks: u32,
     /// A's over B's, with its interval; null where there is none.
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<MeanRatio>,
     /// Two-sided, that the ratio is 1, of Student's t on the logarithms; null where there is no
     /// ratio.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
@@ -28,7 +28,7 @@ pub struct FindingResult {
     #[serde(default)]
     pub unlike: Option<String>,
     /// What it comes to.
-    pub verdict: Verdict,
+    pub verdict: FindingVerdict,
 }
 
 /// What is said of A against B.
@@ -52,8 +52,7 @@ pub enum Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", schemars(rename = "FindingVerdict"))]
-pub enum Verdict {
+pub enum FindingVerdict {
     /// The whole interval is where the claim has it.
     BorneOut,
     /// The whole interval is elsewhere.

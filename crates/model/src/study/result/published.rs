@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Column, Entry};
+use super::{ComparisonEntry, TableColumn};
 use crate::comparison::Estimate;
 
 /// What was published of a study.
@@ -36,7 +36,7 @@ pub struct PublishedTable {
     /// The factors that its first columns name.
     pub factors: Vec<String>,
     /// The columns behind them.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// Its rows.
     pub rows: Vec<PublishedRow>,
 }
@@ -72,9 +72,9 @@ pub struct Analysis {
     /// The claim that is looked into; may be empty.
     pub claim: String,
     /// Ratios of A's figures to B's, where it is about such.
-    pub ratios: Vec<Entry>,
+    pub ratios: Vec<ComparisonEntry>,
     /// Differences of shares, where it is about such.
-    pub shares: Vec<Share>,
+    pub shares: Vec<PublishedShare>,
     /// What it comes to, in words.
     pub conclusion: String,
 }
@@ -82,8 +82,7 @@ pub struct Analysis {
 /// Two shares compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "PublishedShare"))]
-pub struct Share {
+pub struct PublishedShare {
     /// What is compared with what.
     pub label: String,
     /// The first share, 0 to 1.

@@ -32,7 +32,7 @@ pub struct Table {
     /// The factors that the first columns name.
     pub factors: Vec<String>,
     /// The columns behind them.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// The rows.
     pub rows: Vec<Row>,
     /// How much better one level of a factor of the rows is than another; absent where the study does
@@ -65,7 +65,7 @@ impl Table {
 /// A column of figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Column {
+pub struct TableColumn {
     /// What is above it.
     pub label: String,
     /// What is in it.
@@ -85,7 +85,7 @@ pub struct Row {
     /// A level of each of the table's factors.
     pub levels: Vec<String>,
     /// One entry a column.
-    pub values: Vec<Value>,
+    pub values: Vec<TableValue>,
 }
 
 /// What one level of a factor is better by than another, in the means of a table.
@@ -111,7 +111,7 @@ pub struct Improvement {
 /// A figure of a table, in its column's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Value {
+pub struct TableValue {
     /// What was measured; null where it was not.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub measured: Option<f64>,
@@ -141,7 +141,7 @@ pub struct Chart {
     /// The axis of the measure.
     pub y: Axis,
     /// The lines.
-    pub series: Vec<Series>,
+    pub series: Vec<ChartLine>,
 }
 
 /// An axis of a chart.
@@ -159,7 +159,7 @@ pub struct Axis {
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Series {
+pub struct ChartLine {
     /// What it is called.
     pub label: String,
     /// The family that it is of; null: of none.

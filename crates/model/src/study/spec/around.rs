@@ -1,6 +1,6 @@
 //! What runs beside the cells: hooks.
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use crate::plan::services::known;
 
 /// Programs run between cells, each a list of a program and its arguments.
@@ -17,7 +17,7 @@ pub struct Hooks {
 }
 
 /// The hooks; `allowed` may stand in braces.
-pub(crate) fn hooks(fields: Option<Fields<'_>>, of_cell: &[&str], of_study: &[&str]) -> Hooks {
+pub(crate) fn hooks(fields: Option<FileFields<'_>>, of_cell: &[&str], of_study: &[&str]) -> Hooks {
     let Some(mut fields) = fields else { return Hooks::default() };
     let mut of = |name, allowed: &[&str]| {
         fields.take(name).map_or(Vec::new(), |field| commands(&field, allowed))
@@ -33,10 +33,10 @@ pub(crate) fn hooks(fields: Option<Fields<'_>>, of_cell: &[&str], of_study: &[&s
 }
 
 /// A command, or a list of them.
-fn commands(field: &Field<'_>, allowed: &[&str]) -> Vec<Vec<String>> {
+fn commands(field: &FileField<'_>, allowed: &[&str]) -> Vec<Vec<String>> {
     let items = field.items();
-    let several = items.iter().any(Field::is_list);
-    let command = |field: &Field<'_>| -> Vec<String> {
+    let several = items.iter().any(FileField::is_list);
+    let command = |field: &FileField<'_>| -> Vec<String> {
         field.items().iter().filter_map(|word| known(word, allowed)).collect()
     };
     let commands: Vec<Vec<String>> =

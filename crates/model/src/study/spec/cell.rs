@@ -3,11 +3,11 @@
 use super::{Level, Together};
 use crate::study::client::Client;
 use crate::study::result::At;
-use crate::study::setting::{Given, Setting};
+use crate::study::setting::{Setting, SettingValue};
 
 /// One combination of levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell<'a> {
+pub struct PlannedCell<'a> {
     /// Its number in the written order, from 1.
     pub number: u32,
     pub(super) levels: Vec<(&'a str, &'a Level)>,
@@ -15,7 +15,7 @@ pub struct Cell<'a> {
     pub(super) together: &'a [Together],
 }
 
-impl<'a> Cell<'a> {
+impl<'a> PlannedCell<'a> {
     /// Its level of each factor.
     pub fn at(&self) -> Vec<At> {
         let at = |&(factor, level): &(&str, &Level)| At {
@@ -48,7 +48,7 @@ impl<'a> Cell<'a> {
     /// The text of a setting.
     pub fn text(&self, key: &str) -> Option<&'a str> {
         match &self.setting(key)?.value {
-            Given::Text(text) => Some(text),
+            SettingValue::Text(text) => Some(text),
             _ => None,
         }
     }

@@ -1,11 +1,11 @@
 //! The cells of a study, and the order in which they are measured.
 
-use super::words::Place;
+use super::words::CellTarget;
 use super::{Factor, Level, Study};
 use crate::study::client::{Blocks, Client, Job};
-use crate::study::result::Order;
+use crate::study::result::CellOrder;
 use crate::study::setting::Setting;
-use crate::study::spec::Cell;
+use crate::study::spec::PlannedCell;
 use crate::study::spec::cell::is_at;
 use sixmark_units::random::Random;
 
@@ -31,13 +31,13 @@ pub fn count(study: &Study) -> Result<u32, String> {
 }
 
 /// The cells in the written order: the last factor changes fastest.
-pub fn cells(study: &Study) -> Vec<Cell<'_>> {
+pub fn cells(study: &Study) -> Vec<PlannedCell<'_>> {
     let mut all: Vec<Vec<(&str, &Level)>> = vec![Vec::new()];
     for factor in &study.factors {
         all = all.iter().flat_map(|levels| with(levels, factor)).collect();
     }
     all.retain(|levels| !study.exclude.iter().any(|out| is_at(levels, out)));
-    let cell = |(number, levels)| Cell {
+    let cell = |(number, levels)| PlannedCell {
         number,
         levels,
         options: &study.options,
@@ -58,7 +58,7 @@ fn with<'a>(levels: &[(&'a str, &'a Level)], factor: &'a Factor) -> Vec<Vec<(&'a
 pub fn schedule(study: &Study, cells: usize, seed: u64) -> Vec<(usize, u32)> {
     let block = |repetition: u32| {
         let mut order: Vec<usize> = (0..cells).collect();
-        if study.order == Order::Random {
+        if study.order == CellOrder::Random {
             shuffle(&mut order, &mut Random::new(seed, u64::from(repetition)));
         }
         order.into_iter().map(move |cell| (cell, repetition))
@@ -75,7 +75,7 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
 }
 
 /// sixmark itself asks for pages, not blocks.
-fn no_blocks(study: &Study, cell: &Cell<'_>) -> Result<(), (usize, String)> {
+fn no_blocks(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize, String)> {
     let settings = cell.settings();
     let ours = |setting: &&&Setting| {
         Blocks::KEYS.contains(&setting.key.as_str()) && !study.is_text(&setting.key)
@@ -95,7 +95,7 @@ fn no_blocks(study: &Study, cell: &Cell<'_>) -> Result<(), (usize, String)> {
 pub fn check(study: &Study) -> Result<(), (usize, String)> {
     let urls = |service: &str| study.likely_urls(service);
     for cell in cells(study) {
-        let place = Place::new(study, &cell, urls).map_err(|why| (cell.line(), why))?;
+        let place = CellTarget::new(study, &cell, urls).map_err(|why| (cell.line(), why))?;
         let of_cell = |why| (cell.line(), why);
         if study.lab.is_some() && cell.text("from").is_none() {
             return Err(of_cell(

@@ -1,6 +1,6 @@
 //! A measure as a column of a table, and where figures stand.
 
-use crate::fields::Fields;
+use crate::fields::FileFields;
 use crate::metric::{Metric, MetricUnit};
 use crate::plan::braces::is_name;
 use crate::study::result::At;
@@ -28,7 +28,7 @@ pub(super) fn name(text: &str) -> Result<String, String> {
 }
 
 /// The same of a table that has other keys too.
-pub(super) fn column_of(fields: &mut Fields<'_>) -> Option<ColumnSpec> {
+pub(super) fn column_of(fields: &mut FileFields<'_>) -> Option<ColumnSpec> {
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let (unit, label) = (fields.take("unit"), fields.text("label"));
     let measure = measure?;

@@ -2,10 +2,10 @@
 
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Level};
-use crate::fields::{Field, Fields, Scalar};
+use crate::fields::{FileField, FileFields, Scalar};
 use crate::plan::braces::is_name;
 use crate::study::client::Client;
-use crate::study::setting::{Given, Setting};
+use crate::study::setting::{Setting, SettingValue};
 
 /// Keys that are the study's, not options of `sixmark run`.
 pub(super) const OWN: [&str; 11] = [
@@ -63,30 +63,30 @@ pub(super) struct Known<'a> {
 }
 
 /// The settings of a table.
-pub(super) fn settings(fields: Option<Fields<'_>>, known: &Known<'_>) -> Vec<Setting> {
+pub(super) fn settings(fields: Option<FileFields<'_>>, known: &Known<'_>) -> Vec<Setting> {
     let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
     rest.iter().filter_map(|field| setting(field, known)).collect()
 }
 
 /// One key and its value.
-fn setting(field: &Field<'_>, known: &Known<'_>) -> Option<Setting> {
+fn setting(field: &FileField<'_>, known: &Known<'_>) -> Option<Setting> {
     let key = key_of(field, known)?;
     let value = match field.is_list() {
-        true => Given::List(field.texts()),
+        true => SettingValue::List(field.texts()),
         false => given(field.scalar()?),
     };
     checked(Setting { key, value, line: field.line() }, field, known)
 }
 
-fn given(scalar: Scalar) -> Given {
+fn given(scalar: Scalar) -> SettingValue {
     match scalar {
-        Scalar::Flag(flag) => Given::Flag(flag),
-        Scalar::Text(text) => Given::Text(text),
+        Scalar::Flag(flag) => SettingValue::Flag(flag),
+        Scalar::Text(text) => SettingValue::Text(text),
     }
 }
 
 /// The key as it is kept, if it is one.
-fn key_of(field: &Field<'_>, known: &Known<'_>) -> Option<String> {
+fn key_of(field: &FileField<'_>, known: &Known<'_>) -> Option<String> {
     let key = field.name.replace('_', "-");
     if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == key) {
         field.wrong(&format!("this option of sixmark run has no place in a study: {why}"));
@@ -113,7 +113,7 @@ fn key_of(field: &Field<'_>, known: &Known<'_>) -> Option<String> {
     None
 }
 
-fn checked(setting: Setting, field: &Field<'_>, known: &Known<'_>) -> Option<Setting> {
+fn checked(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> Option<Setting> {
     let wrong = match (setting.key.as_str(), &setting.value) {
         ("family", value) => among(value, &["ipv6", "ipv4", "both"]),
         ("protocol", value) => among(value, &PROTOCOLS),
@@ -123,15 +123,17 @@ fn checked(setting: Setting, field: &Field<'_>, known: &Known<'_>) -> Option<Set
             among(value, &names)
         }
         ("from", value) => among(value, &known.lab.map_or(Vec::new(), InLab::hosts)),
-        ("traffic", Given::Text(text)) if text.is_empty() => None,
+        ("traffic", SettingValue::Text(text)) if text.is_empty() => None,
         ("traffic", value) => {
             let names: Vec<_> = known.traffic.iter().map(String::as_str).collect();
             among(value, &names)
         }
-        ("concurrency", Given::Text(text)) if text.parse::<u32>().is_ok_and(|n| n > 0) => None,
+        ("concurrency", SettingValue::Text(text)) if text.parse::<u32>().is_ok_and(|n| n > 0) => {
+            None
+        }
         ("concurrency", _) => Some("is no whole number from 1 up".to_owned()),
-        ("size", Given::Text(_)) => None,
-        ("path", Given::Text(text)) if text.starts_with('/') => None,
+        ("size", SettingValue::Text(_)) => None,
+        ("path", SettingValue::Text(text)) if text.starts_with('/') => None,
         ("size" | "path", _) => Some("is a number for size, for path a text with / before".into()),
         _ => known.lab.and_then(|lab| lab.wrong(&setting)),
     };
@@ -144,22 +146,22 @@ fn checked(setting: Setting, field: &Field<'_>, known: &Known<'_>) -> Option<Set
     }
 }
 
-fn among(value: &Given, allowed: &[&str]) -> Option<String> {
+fn among(value: &SettingValue, allowed: &[&str]) -> Option<String> {
     let names = if allowed.is_empty() { "there are none".into() } else { allowed.join(", ") };
     match value {
-        Given::Text(text) if allowed.contains(&text.as_str()) => None,
-        Given::Text(text) => Some(format!("'{text}' is none of: {names}")),
+        SettingValue::Text(text) if allowed.contains(&text.as_str()) => None,
+        SettingValue::Text(text) => Some(format!("'{text}' is none of: {names}")),
         _ => Some(format!("expected one of: {names}")),
     }
 }
 
 /// The factors of a table, in the order of the file.
-pub(super) fn factors(fields: Option<Fields<'_>>, known: &Known<'_>) -> Vec<Factor> {
+pub(super) fn factors(fields: Option<FileFields<'_>>, known: &Known<'_>) -> Vec<Factor> {
     let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
     rest.iter().filter_map(|field| factor(field, known)).collect()
 }
 
-fn factor(field: &Field<'_>, known: &Known<'_>) -> Option<Factor> {
+fn factor(field: &FileField<'_>, known: &Known<'_>) -> Option<Factor> {
     let name = field.name.clone();
     if !is_name(&name) || name == "repetition" || name == "measure" {
         field.wrong(
@@ -183,7 +185,7 @@ fn factor(field: &Field<'_>, known: &Known<'_>) -> Option<Factor> {
 
 /// A level is a value of the setting that the factor is named after, or a table with a name and any
 /// settings.
-fn level(factor: &Field<'_>, item: &Field<'_>, known: &Known<'_>) -> Option<Level> {
+fn level(factor: &FileField<'_>, item: &FileField<'_>, known: &Known<'_>) -> Option<Level> {
     if item.is_table() {
         if factor.name == FAMILY {
             item.wrong("levels of family are \"ipv6\" and \"ipv4\"");
@@ -197,9 +199,9 @@ fn level(factor: &Field<'_>, item: &Field<'_>, known: &Known<'_>) -> Option<Leve
     let key = key_of(factor, known)?;
     let value = given(item.scalar()?);
     let name = match &value {
-        Given::Flag(flag) => flag.to_string(),
-        Given::Text(text) => text.clone(),
-        Given::List(_) => return None,
+        SettingValue::Flag(flag) => flag.to_string(),
+        SettingValue::Text(text) => text.clone(),
+        SettingValue::List(_) => return None,
     };
     if factor.name == FAMILY && !FAMILIES.contains(&name.as_str()) {
         item.wrong(&format!("'{name}' is none of: {}", FAMILIES.join(", ")));
@@ -210,7 +212,7 @@ fn level(factor: &Field<'_>, item: &Field<'_>, known: &Known<'_>) -> Option<Leve
 }
 
 /// Names are shown on screens and in tables.
-fn printable(name: &str, field: &Field<'_>) -> bool {
+fn printable(name: &str, field: &FileField<'_>) -> bool {
     let fine = !name.is_empty() && name.len() <= 100 && !name.chars().any(char::is_control);
     if !fine {
         field.wrong("a level's name has from 1 to 100 characters, no control characters");

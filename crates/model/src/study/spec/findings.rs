@@ -10,11 +10,11 @@
 //! ```
 
 use super::FAMILY;
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use crate::metric::Metric;
 use crate::study::result::{Claim, MARGIN_PERCENT};
 use crate::study::spec::column::Where;
-use crate::study::spec::known_names::Names;
+use crate::study::spec::known_names::KnownNames;
 
 /// A finding to be tested.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,11 +36,11 @@ pub struct FindingSpec {
 }
 
 /// The findings of a file.
-pub(super) fn findings(tables: Vec<Fields<'_>>, names: &Names<'_>) -> Vec<FindingSpec> {
+pub(super) fn findings(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<FindingSpec> {
     tables.into_iter().filter_map(|fields| finding(fields, names)).collect()
 }
 
-fn finding(mut fields: Fields<'_>, names: &Names<'_>) -> Option<FindingSpec> {
+fn finding(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<FindingSpec> {
     let text = fields.need("text").and_then(|field| field.text());
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let claim = fields.need("claim").and_then(|field| field.one_of(&CLAIMS));
@@ -65,7 +65,7 @@ fn finding(mut fields: Fields<'_>, names: &Names<'_>) -> Option<FindingSpec> {
 }
 
 /// The difference that would not matter, percent.
-pub(super) fn margin(fields: &mut Fields<'_>) -> f64 {
+pub(super) fn margin(fields: &mut FileFields<'_>) -> f64 {
     let margin = fields.take("margin").and_then(|field| field.number()).unwrap_or(MARGIN_PERCENT);
     if !(margin > 0.0 && margin < 100.0) {
         fields.wrong("margin is a percentage above 0 and below 100");
@@ -80,9 +80,9 @@ const CLAIMS: [(&str, Claim); 3] = [
 ];
 
 /// Factors with one level or several.
-fn side(field: &Field<'_>, names: &Names<'_>) -> Vec<(String, Vec<String>)> {
+fn side(field: &FileField<'_>, names: &KnownNames<'_>) -> Vec<(String, Vec<String>)> {
     let Some(mut fields) = field.fields() else { return Vec::new() };
-    let one = |field: &Field<'_>| {
+    let one = |field: &FileField<'_>| {
         let items = if field.is_list() { field.items() } else { vec![field.clone()] };
         let levels = items.iter().filter_map(|item| names.level_of(&field.name, item)).collect();
         (field.name.clone(), levels)

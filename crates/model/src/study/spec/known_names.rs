@@ -3,19 +3,19 @@
 use super::column::Where;
 use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use crate::study::result::At;
 
 /// What names are known.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'a> {
+pub(super) struct KnownNames<'a> {
     pub(super) factors: &'a [Factor],
     /// The same with the levels of every form.
     pub(super) long: &'a [Factor],
     pub(super) published: Option<&'a PublishedFigures>,
 }
 
-impl Names<'_> {
+impl KnownNames<'_> {
     pub(super) fn all(&self) -> Vec<&str> {
         let own = self.factors.iter().map(|factor| factor.name.as_str());
         let mut all: Vec<_> = own.collect();
@@ -26,7 +26,7 @@ impl Names<'_> {
     }
 
     /// True if it is the name of a factor; else the field is reported as wrong.
-    pub(super) fn is_factor(&self, field: &Field<'_>) -> bool {
+    pub(super) fn is_factor(&self, field: &FileField<'_>) -> bool {
         let known = self.all();
         let found = known.contains(&field.name.as_str());
         if !found {
@@ -36,15 +36,15 @@ impl Names<'_> {
     }
 
     /// A level of a factor, of the long form where the short one has not got it.
-    pub(super) fn level_of(&self, factor: &str, field: &Field<'_>) -> Option<String> {
-        Names { factors: self.long, ..*self }.level(factor, field)
+    pub(super) fn level_of(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
+        KnownNames { factors: self.long, ..*self }.level(factor, field)
     }
 
     pub(super) fn levels(&self, factor: &str) -> Vec<&str> {
         levels(self.factors, factor)
     }
 
-    pub(super) fn factor(&self, field: &Field<'_>) -> Option<String> {
+    pub(super) fn factor(&self, field: &FileField<'_>) -> Option<String> {
         let name = field.text()?;
         let known = self.all();
         if !known.contains(&name.as_str()) {
@@ -54,12 +54,12 @@ impl Names<'_> {
         Some(name)
     }
 
-    pub(super) fn several(&self, field: Option<Field<'_>>) -> Vec<String> {
+    pub(super) fn several(&self, field: Option<FileField<'_>>) -> Vec<String> {
         let items = field.map_or(Vec::new(), |field| field.items());
         items.iter().filter_map(|item| self.factor(item)).collect()
     }
 
-    pub(super) fn level(&self, factor: &str, field: &Field<'_>) -> Option<String> {
+    pub(super) fn level(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
         let name = scalar(field)?;
         let known = levels(self.long, factor);
         if !known.contains(&name.as_str()) {
@@ -73,9 +73,9 @@ impl Names<'_> {
     }
 
     /// Levels of some factors.
-    pub(super) fn only(&self, fields: Option<Fields<'_>>) -> Where {
+    pub(super) fn only(&self, fields: Option<FileFields<'_>>) -> Where {
         let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
-        let at = |field: &Field<'_>| {
+        let at = |field: &FileField<'_>| {
             if !self.is_factor(field) {
                 return None;
             }
@@ -86,7 +86,7 @@ impl Names<'_> {
     }
 
     /// `{ factor = "family", of = "ipv6", over = "ipv4" }`
-    pub(super) fn two_levels(&self, field: Option<Field<'_>>) -> Option<Levels> {
+    pub(super) fn two_levels(&self, field: Option<FileField<'_>>) -> Option<Levels> {
         let field = field?;
         let mut fields = field.fields()?;
         let factor = fields.need("factor").and_then(|field| self.factor(&field));
@@ -101,7 +101,7 @@ impl Names<'_> {
         Some(Levels { factor, of, over })
     }
 
-    pub(super) fn published(&self, field: Option<Field<'_>>) -> Option<PublishedOf> {
+    pub(super) fn published(&self, field: Option<FileField<'_>>) -> Option<PublishedOf> {
         let field = field?;
         let (name, at) = if field.is_table() {
             let mut fields = field.fields()?;
@@ -134,7 +134,7 @@ pub(super) fn levels<'a>(factors: &'a [Factor], name: &str) -> Vec<&'a str> {
     }
 }
 
-pub(super) fn scalar(field: &Field<'_>) -> Option<String> {
+pub(super) fn scalar(field: &FileField<'_>) -> Option<String> {
     Some(match field.scalar()? {
         crate::fields::Scalar::Flag(flag) => flag.to_string(),
         crate::fields::Scalar::Text(text) => text,

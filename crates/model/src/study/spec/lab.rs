@@ -3,9 +3,9 @@
 use crate::study::setting::VARIANT;
 use std::collections::BTreeMap;
 
-use crate::fields::{Book, Field, Fields};
+use crate::fields::{FileField, FileFields, FileText};
 use crate::plan::lab::{self, Lab};
-use crate::study::setting::{Given, Setting};
+use crate::study::setting::{Setting, SettingValue};
 
 /// A lab that a study is carried out in: every cell has a host that its load comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +34,8 @@ pub struct Capture {
 
 /// The lab of a table, and whatever its file has wrong.
 pub(super) fn in_lab(
-    book: &Book<'_>,
-    fields: &mut Fields<'_>,
+    book: &FileText<'_>,
+    fields: &mut FileFields<'_>,
     open: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Option<InLab> {
     let file = fields.need("file");
@@ -51,7 +51,7 @@ pub(super) fn in_lab(
     Some(InLab { file: name, text, lab, anew, capture })
 }
 
-fn place(field: &Field<'_>, lab: &Lab) -> Option<Capture> {
+fn place(field: &FileField<'_>, lab: &Lab) -> Option<Capture> {
     let mut fields = field.fields()?;
     let (at, interface) = (fields.need("at")?.text()?, fields.need("interface")?.text()?);
     fields.end();
@@ -77,7 +77,7 @@ impl InLab {
         let variant = setting.key.strip_prefix(VARIANT)?;
         let allowed = self.lab.variants.allowed.get(variant)?;
         match &setting.value {
-            Given::Text(text) if text.is_empty() || allowed.contains(text) => None,
+            SettingValue::Text(text) if text.is_empty() || allowed.contains(text) => None,
             _ => Some(format!("is none of: {} (and \"\", as the file is)", allowed.join(", "))),
         }
     }
@@ -91,7 +91,7 @@ impl InLab {
 /// What a cell's settings choose of its lab's variants.
 pub fn chosen(settings: &[&Setting]) -> BTreeMap<String, String> {
     let choice = |setting: &&Setting| match (&setting.value, setting.key.strip_prefix(VARIANT)) {
-        (Given::Text(text), Some(name)) if !text.is_empty() => {
+        (SettingValue::Text(text), Some(name)) if !text.is_empty() => {
             Some((name.to_owned(), text.clone()))
         }
         _ => None,

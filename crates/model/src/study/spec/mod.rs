@@ -32,19 +32,21 @@ use crate::study::setting::Setting;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-pub use crate::plan::services::{Ready, Service};
+pub use crate::plan::services::{ReadyCheck, Service};
 pub use around::Hooks;
 
 use crate::plan::generated::Generated;
-pub use cell::Cell;
+pub use cell::PlannedCell;
 pub use column::{ColumnSpec, Where};
 pub use findings::FindingSpec;
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
-pub use published::{AnalysisSpec, PublishedFigures, PublishedOf, ShareOf, SharesSpec, What};
-pub use read::{Context, parse};
+pub use published::{
+    AnalysisSpec, AnalysisSubject, PublishedFigures, PublishedOf, ShareOf, SharesSpec,
+};
+pub use read::{ReadContext, parse};
 
-use crate::study::result::Order;
+use crate::study::result::CellOrder;
 
 /// A study, checked: every name in it is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +70,7 @@ pub struct Study {
     /// Keys that are no options, only names that texts have in braces.
     pub texts: Vec<String>,
     /// How the cells follow one another.
-    pub order: Order,
+    pub order: CellOrder,
     /// How often each is measured.
     pub repetitions: NonZeroU32,
     /// What is asked for of a service or a target: begins with `/`; names of factors in braces.

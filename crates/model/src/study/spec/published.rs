@@ -1,8 +1,8 @@
 //! The published figures: a TOML file of their own in the study's folder.
 
-use crate::fields::{Book, Field, Fields, Scalar, Wrong};
+use crate::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use crate::metric::{Metric, MetricKind};
-use crate::study::result::{At, Column, PublishedRow, PublishedTable};
+use crate::study::result::{At, PublishedRow, PublishedTable, TableColumn};
 use crate::study::spec::column::{Where, column_of, name};
 use sixmark_units::family::Family;
 
@@ -33,7 +33,7 @@ pub struct AnalysisSpec {
     /// The table.
     pub table: String,
     /// What it is about.
-    pub of: What,
+    pub of: AnalysisSubject,
     /// The claim that is looked into; may be empty.
     pub claim: String,
     /// What is to be said beside what the figures say.
@@ -42,7 +42,7 @@ pub struct AnalysisSpec {
 
 /// What an analysis is about.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum AnalysisSubject {
     /// The geometric mean of IPv6's figure over IPv4's, paired by the factors that it is not split
     /// by.
     Ratio {
@@ -81,17 +81,17 @@ const FAMILIES: [(&str, Family); 2] = [("ipv6", Family::Ipv6), ("ipv4", Family::
 ///
 /// # Errors
 /// What is wrong, each with its line in `file`.
-pub(super) fn parse(text: &str, file: &str) -> Result<PublishedFigures, Vec<Wrong>> {
-    let book = Book::new(text, Some(file));
+pub(super) fn parse(text: &str, file: &str) -> Result<PublishedFigures, Vec<FileMistake>> {
+    let book = FileText::new(text, Some(file));
     let table = book.parse().map_err(|wrong| vec![wrong])?;
-    let figures = whole(Fields::new(&book, "", 0, table.get_ref()));
+    let figures = whole(FileFields::new(&book, "", 0, table.get_ref()));
     match (figures, book.into_wrongs()) {
         (Some(figures), wrongs) if wrongs.is_empty() => Ok(figures),
         (_, wrongs) => Err(wrongs),
     }
 }
 
-fn whole(mut fields: Fields<'_>) -> Option<PublishedFigures> {
+fn whole(mut fields: FileFields<'_>) -> Option<PublishedFigures> {
     let [title, source] = ["title", "source"].map(|name| fields.need(name)?.text());
     let conditions = fields.text("conditions").unwrap_or_default();
     let [findings, remarks] = ["findings", "remarks"].map(|name| fields.texts(name));
@@ -103,12 +103,12 @@ fn whole(mut fields: Fields<'_>) -> Option<PublishedFigures> {
     Some(PublishedFigures { title, source, conditions, findings, remarks, tables, analyses })
 }
 
-fn table(mut fields: Fields<'_>) -> Option<PublishedTable> {
+fn table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
     let name = fields.need("name").and_then(|field| field.parsed(name));
     let title = fields.text("title").unwrap_or_default();
     let factors = fields.texts("factors");
     let columns = fields.need("columns").map_or(Vec::new(), |field| field.items());
-    let columns: Vec<Column> = columns.iter().filter_map(column).collect();
+    let columns: Vec<TableColumn> = columns.iter().filter_map(column).collect();
     let rows = fields.need("rows").map_or(Vec::new(), |field| field.items());
     let mut rows: Vec<_> =
         rows.iter().filter_map(|field| row(field, factors.len(), columns.len())).collect();
@@ -120,7 +120,7 @@ fn table(mut fields: Fields<'_>) -> Option<PublishedTable> {
 }
 
 /// A column: measure, unit, label, family, and levels of factors that rows don't have.
-fn column(field: &Field<'_>) -> Option<Column> {
+fn column(field: &FileField<'_>) -> Option<TableColumn> {
     let mut fields = field.fields()?;
     let spec = column_of(&mut fields);
     let family = fields.take("family").and_then(|field| field.one_of(&FAMILIES));
@@ -128,7 +128,7 @@ fn column(field: &Field<'_>) -> Option<Column> {
     fields.end();
     let spec = spec?;
     at.extend(family.map(at_family));
-    Some(Column {
+    Some(TableColumn {
         label: spec.label,
         measure: spec.measure,
         unit: spec.unit.name.to_owned(),
@@ -150,15 +150,15 @@ pub(crate) fn family_name(family: Family) -> &'static str {
     }
 }
 
-fn levels(mut fields: Fields<'_>) -> Where {
-    let at = |field: &Field<'_>| {
+fn levels(mut fields: FileFields<'_>) -> Where {
+    let at = |field: &FileField<'_>| {
         let level = text_of(field)?;
         Some(At { factor: field.name.clone(), level })
     };
     fields.rest().iter().filter_map(at).collect()
 }
 
-fn text_of(field: &Field<'_>) -> Option<String> {
+fn text_of(field: &FileField<'_>) -> Option<String> {
     Some(match field.scalar()? {
         Scalar::Flag(flag) => flag.to_string(),
         Scalar::Text(text) => text,
@@ -166,7 +166,7 @@ fn text_of(field: &Field<'_>) -> Option<String> {
 }
 
 /// Levels, then numbers; `"-"` where none was printed.
-fn row(field: &Field<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
+fn row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
     let items = field.items();
     if items.len() != factors + columns {
         field.wrong(&format!(
@@ -188,11 +188,11 @@ fn row(field: &Field<'_>, factors: usize, columns: usize) -> Option<PublishedRow
 }
 
 /// A figure, or the two ends of a range, whose middle is the figure.
-fn value_or_range(field: &Field<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
+fn value_or_range(field: &FileField<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
     if !field.is_list() {
         return value(field).map(|value| (value, None));
     }
-    let ends: Vec<f64> = field.items().iter().filter_map(Field::number).collect();
+    let ends: Vec<f64> = field.items().iter().filter_map(FileField::number).collect();
     match ends[..] {
         [low, high] if low <= high => Some((Some(low.midpoint(high)), Some([low, high]))),
         _ => {
@@ -202,7 +202,7 @@ fn value_or_range(field: &Field<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> 
     }
 }
 
-fn value(field: &Field<'_>) -> Option<Option<f64>> {
+fn value(field: &FileField<'_>) -> Option<Option<f64>> {
     match field.scalar()? {
         Scalar::Text(text) if text == "-" => Some(None),
         _ => field.number().map(Some),
@@ -210,7 +210,7 @@ fn value(field: &Field<'_>) -> Option<Option<f64>> {
 }
 
 /// A remark stands under the first level of its row.
-fn remark(field: &Field<'_>, rows: &mut [PublishedRow]) {
+fn remark(field: &FileField<'_>, rows: &mut [PublishedRow]) {
     let Some(text) = field.text() else { return };
     match rows.iter_mut().find(|row| row.levels.first() == Some(&field.name)) {
         Some(row) => row.remark = Some(text),
@@ -218,7 +218,7 @@ fn remark(field: &Field<'_>, rows: &mut [PublishedRow]) {
     }
 }
 
-fn analysis(mut fields: Fields<'_>, tables: &[PublishedTable]) -> Option<AnalysisSpec> {
+fn analysis(mut fields: FileFields<'_>, tables: &[PublishedTable]) -> Option<AnalysisSpec> {
     let title = fields.need("title").and_then(|field| field.text());
     let table = fields.need("table").and_then(|field| {
         let name = field.text()?;
@@ -235,20 +235,20 @@ fn analysis(mut fields: Fields<'_>, tables: &[PublishedTable]) -> Option<Analysi
     let kind = fields.need("kind").and_then(|field| field.one_of(&kinds));
     let of = match kind {
         Some(true) => ratio(&mut fields),
-        Some(false) => shares(&mut fields).map(What::Shares),
+        Some(false) => shares(&mut fields).map(AnalysisSubject::Shares),
         None => None,
     };
     fields.end();
     Some(AnalysisSpec { title: title?, table: table?.name.clone(), of: of?, claim, conclusion })
 }
 
-fn ratio(fields: &mut Fields<'_>) -> Option<What> {
+fn ratio(fields: &mut FileFields<'_>) -> Option<AnalysisSubject> {
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse));
     let by = fields.texts("by");
-    Some(What::Ratio { measure: measure?, by })
+    Some(AnalysisSubject::Ratio { measure: measure?, by })
 }
 
-fn shares(fields: &mut Fields<'_>) -> Option<SharesSpec> {
+fn shares(fields: &mut FileFields<'_>) -> Option<SharesSpec> {
     let mut count = |name| {
         let field = fields.need(name)?;
         field.parsed(|text| match text.parse::<Metric>()? {
@@ -266,7 +266,7 @@ fn shares(fields: &mut Fields<'_>) -> Option<SharesSpec> {
     Some(SharesSpec { pairs: pairs.collect(), part: part?, whole: whole? })
 }
 
-fn share_of(mut fields: Fields<'_>) -> Option<ShareOf> {
+fn share_of(mut fields: FileFields<'_>) -> Option<ShareOf> {
     let family = fields.need("family").and_then(|field| field.one_of(&FAMILIES));
     let at = levels(fields);
     Some(ShareOf { family: family?, at })

@@ -10,14 +10,14 @@ use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
 use super::{FAMILY, Factor, Study, Together, cells};
-use crate::fields::{Book, Field, Fields, Wrong};
+use crate::fields::{FileField, FileFields, FileMistake, FileText};
 use crate::plan::braces::names;
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
-use crate::study::result::Order;
-use crate::study::setting::{Given, Setting};
+use crate::study::result::CellOrder;
+use crate::study::setting::{Setting, SettingValue};
 use crate::study::spec::column::{Where, name};
-use crate::study::spec::known_names::Names;
+use crate::study::spec::known_names::KnownNames;
 
 /// The most repetitions.
 const MOST_REPETITIONS: u64 = 100_000;
@@ -26,7 +26,7 @@ const MOST_REPETITIONS: u64 = 100_000;
 const OF_STUDY: [&str; 2] = ["www", "sixmark"];
 
 /// What a study's file is read with.
-pub struct Context<'a> {
+pub struct ReadContext<'a> {
     /// The short form is wanted.
     pub quick: bool,
     /// The form for a lab is wanted.
@@ -41,11 +41,11 @@ pub struct Context<'a> {
 ///
 /// # Errors
 /// Everything that is wrong with it, in the order of its lines.
-pub fn parse(text: &str, context: &mut Context<'_>) -> Result<Study, Vec<Wrong>> {
+pub fn parse(text: &str, context: &mut ReadContext<'_>) -> Result<Study, Vec<FileMistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let book = Book::new(text, None);
+    let book = FileText::new(text, None);
     let table = book.parse().map_err(|wrong| vec![wrong])?;
-    let study = whole(&book, Fields::new(&book, "", 0, table.get_ref()), context);
+    let study = whole(&book, FileFields::new(&book, "", 0, table.get_ref()), context);
     match (study, book.into_wrongs()) {
         (Some(study), wrongs) if wrongs.is_empty() => Ok(study),
         (_, wrongs) => Err(wrongs),
@@ -54,24 +54,28 @@ pub fn parse(text: &str, context: &mut Context<'_>) -> Result<Study, Vec<Wrong>>
 
 /// What another form puts in the place of the usual one's: the short form, or the one for a lab.
 #[derive(Default)]
-struct Form<'a> {
+struct StudyForm<'a> {
     there: bool,
     repetitions: Option<NonZeroU32>,
     takes: Option<Duration>,
-    options: Option<Fields<'a>>,
-    factors: Option<Fields<'a>>,
+    options: Option<FileFields<'a>>,
+    factors: Option<FileFields<'a>>,
 }
 
-fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> Option<Study> {
+fn whole(
+    book: &FileText<'_>,
+    mut fields: FileFields<'_>,
+    context: &mut ReadContext<'_>,
+) -> Option<Study> {
     let head = head(&mut fields);
-    let Stage { lab, made, forms, services, traffic } = stage(book, &mut fields, context);
+    let StudyGround { lab, made, forms, services, traffic } = stage(book, &mut fields, context);
     let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
     let published = published(book, &mut fields, context);
     let (takes, repetitions) = amount(book, &head, &forms, context);
     let Varied { texts, options, factors, long, together } =
         varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
-    let names = Names { factors: &factors, long: &long, published: published.as_ref() };
+    let names = KnownNames { factors: &factors, long: &long, published: published.as_ref() };
     let exclude = exclude(fields.tables("exclude"), &names);
     let outputs = outputs_of(&mut fields, made, &names, context);
     end(fields, services.is_empty() == targets.is_empty());
@@ -106,7 +110,7 @@ fn whole(book: &Book<'_>, mut fields: Fields<'_>, context: &mut Context<'_>) -> 
 }
 
 /// Only where nothing else is wrong can the whole be judged.
-fn possible_if_clean(book: &Book<'_>, study: &Study) {
+fn possible_if_clean(book: &FileText<'_>, study: &Study) {
     if book.is_clean() {
         possible(book, study);
     }
@@ -114,10 +118,10 @@ fn possible_if_clean(book: &Book<'_>, study: &Study) {
 
 /// What is made of the cells; in a lab what its form says in that one's place.
 fn outputs_of(
-    fields: &mut Fields<'_>,
-    made: Option<Fields<'_>>,
-    names: &Names<'_>,
-    context: &Context<'_>,
+    fields: &mut FileFields<'_>,
+    made: Option<FileFields<'_>>,
+    names: &KnownNames<'_>,
+    context: &ReadContext<'_>,
 ) -> Outputs {
     let mut outputs = outputs(fields, names);
     if let Some(made) = made {
@@ -127,16 +131,20 @@ fn outputs_of(
 }
 
 /// Where a study is carried out: its lab or its own services, and the forms that it has.
-struct Stage<'a> {
+struct StudyGround<'a> {
     lab: Option<InLab>,
     /// What is made of the cells in a lab, where that is something else.
-    made: Option<Fields<'a>>,
+    made: Option<FileFields<'a>>,
     forms: Forms<'a>,
     services: Vec<Service>,
     traffic: Option<Traffic>,
 }
 
-fn stage<'a>(book: &Book<'_>, fields: &mut Fields<'a>, context: &mut Context<'_>) -> Stage<'a> {
+fn stage<'a>(
+    book: &FileText<'_>,
+    fields: &mut FileFields<'a>,
+    context: &mut ReadContext<'_>,
+) -> StudyGround<'a> {
     let (lab, OfLab { form: lab_form, quick: lab_quick, made }) = labs(book, fields, context);
     let usual = form(fields.table("quick"));
     let quick = if context.in_lab && lab_quick.there { lab_quick } else { usual };
@@ -147,25 +155,25 @@ fn stage<'a>(book: &Book<'_>, fields: &mut Fields<'a>, context: &mut Context<'_>
     let services = lab.as_ref().map_or(of_file, |lab| lab.lab.services.clone());
     let traffic = fields.table("traffic");
     let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
-    Stage { lab, made, forms: Forms { quick, lab: lab_form }, services, traffic }
+    StudyGround { lab, made, forms: Forms { quick, lab: lab_form }, services, traffic }
 }
 
-fn exclude(tables: Vec<Fields<'_>>, names: &Names<'_>) -> Vec<Where> {
+fn exclude(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<Where> {
     tables.into_iter().map(|fields| names.only(Some(fields))).collect()
 }
 
 /// The forms beside the usual one.
 struct Forms<'a> {
-    quick: Form<'a>,
-    lab: Form<'a>,
+    quick: StudyForm<'a>,
+    lab: StudyForm<'a>,
 }
 
 /// About how long it takes, and how often each cell is measured.
 fn amount(
-    book: &Book<'_>,
-    head: &Head,
+    book: &FileText<'_>,
+    head: &StudyHead,
     forms: &Forms<'_>,
-    context: &Context<'_>,
+    context: &ReadContext<'_>,
 ) -> (Option<Duration>, Option<NonZeroU32>) {
     let (mut takes, mut repetitions) = (head.takes, head.repetitions);
     let wanted = [(context.in_lab, &forms.lab), (context.quick, &forms.quick)];
@@ -184,18 +192,18 @@ fn amount(
 /// What the form for a lab says.
 #[derive(Default)]
 struct OfLab<'a> {
-    form: Form<'a>,
+    form: StudyForm<'a>,
     /// Its own short form.
-    quick: Form<'a>,
+    quick: StudyForm<'a>,
     /// Whose tables, figures and comparisons are made there.
-    made: Option<Fields<'a>>,
+    made: Option<FileFields<'a>>,
 }
 
 /// The lab that the study is carried out in, if any, and its form for one.
 fn labs<'a>(
-    book: &Book<'_>,
-    fields: &mut Fields<'a>,
-    context: &mut Context<'_>,
+    book: &FileText<'_>,
+    fields: &mut FileFields<'a>,
+    context: &mut ReadContext<'_>,
 ) -> (Option<InLab>, OfLab<'a>) {
     let mut always = fields.table("lab");
     let lab = always.as_mut().and_then(|fields| in_lab(book, fields, context.open));
@@ -212,7 +220,11 @@ fn labs<'a>(
 }
 
 /// What is made of the cells in the form for a lab alone: elsewhere they lack its factors.
-fn made_in_lab(mut made: Fields<'_>, names: &Names<'_>, context: &Context<'_>) -> Outputs {
+fn made_in_lab(
+    mut made: FileFields<'_>,
+    names: &KnownNames<'_>,
+    context: &ReadContext<'_>,
+) -> Outputs {
     let found = match context.in_lab {
         true => outputs(&mut made, names),
         false => {
@@ -226,7 +238,7 @@ fn made_in_lab(mut made: Fields<'_>, names: &Names<'_>, context: &Context<'_>) -
     found
 }
 
-fn end(fields: Fields<'_>, nowhere: bool) {
+fn end(fields: FileFields<'_>, nowhere: bool) {
     if nowhere {
         fields.wrong("say what to load: [services.NAME], or targets = [\"http://HOST:PORT\"]");
     }
@@ -234,18 +246,18 @@ fn end(fields: Fields<'_>, nowhere: bool) {
 }
 
 /// What a study is called, and how it goes on.
-struct Head {
+struct StudyHead {
     name: Option<String>,
     title: Option<String>,
     description: String,
     takes: Option<Duration>,
-    order: Order,
+    order: CellOrder,
     repetitions: Option<NonZeroU32>,
 }
 
-fn head(fields: &mut Fields<'_>) -> Head {
-    let orders = [("random", Order::Random), ("written", Order::Written)];
-    Head {
+fn head(fields: &mut FileFields<'_>) -> StudyHead {
+    let orders = [("random", CellOrder::Random), ("written", CellOrder::Written)];
+    StudyHead {
         name: fields.need("name").and_then(|field| field.parsed(name)),
         title: fields.text("title"),
         description: fields.text("description").unwrap_or_default(),
@@ -266,12 +278,12 @@ struct Varied {
 }
 
 fn varied(
-    book: &Book<'_>,
-    fields: &mut Fields<'_>,
+    book: &FileText<'_>,
+    fields: &mut FileFields<'_>,
     forms: Forms<'_>,
     services: &[Service],
     (lab, traffic): (Option<&InLab>, Option<&Traffic>),
-    context: &Context<'_>,
+    context: &ReadContext<'_>,
 ) -> Varied {
     let placeholders = placeholders(fields.text_of_file());
     let only_text = |name: &&String| !(context.has_option)(name);
@@ -302,9 +314,9 @@ fn varied(
 }
 
 /// What combinations of levels set: `[[settings]]`.
-fn together(fields: &mut Fields<'_>, long: &[Factor], known: &Known<'_>) -> Vec<Together> {
-    let names = Names { factors: long, long, published: None };
-    let one = |mut fields: Fields<'_>| {
+fn together(fields: &mut FileFields<'_>, long: &[Factor], known: &Known<'_>) -> Vec<Together> {
+    let names = KnownNames { factors: long, long, published: None };
+    let one = |mut fields: FileFields<'_>| {
         let at = fields.table("where");
         if at.is_none() {
             fields.wrong("say for which levels: where = { FACTOR = \"LEVEL\" }");
@@ -334,7 +346,7 @@ struct Around {
     hooks: Hooks,
 }
 
-fn around(fields: &mut Fields<'_>, options: &[Setting], factors: &[Factor]) -> Around {
+fn around(fields: &mut FileFields<'_>, options: &[Setting], factors: &[Factor]) -> Around {
     let names = cell_names(options, factors);
     let of_cell: Vec<&str> = names.iter().map(String::as_str).collect();
     let with: Vec<&str> = of_cell.iter().copied().chain(OF_STUDY).collect();
@@ -349,7 +361,7 @@ fn around(fields: &mut Fields<'_>, options: &[Setting], factors: &[Factor]) -> A
     }
 }
 
-fn path(field: &Field<'_>, of_cell: &[&str]) -> Option<String> {
+fn path(field: &FileField<'_>, of_cell: &[&str]) -> Option<String> {
     let path = known(field, of_cell)?;
     let fine = path.starts_with('/') && !path.contains(char::is_whitespace);
     if !fine {
@@ -359,7 +371,7 @@ fn path(field: &Field<'_>, of_cell: &[&str]) -> Option<String> {
 }
 
 /// How often each cell is measured: once unless the file says more.
-fn repetitions(fields: &mut Fields<'_>) -> Option<NonZeroU32> {
+fn repetitions(fields: &mut FileFields<'_>) -> Option<NonZeroU32> {
     match fields.take("repetitions") {
         None => Some(NonZeroU32::MIN),
         Some(field) => {
@@ -369,20 +381,20 @@ fn repetitions(fields: &mut Fields<'_>) -> Option<NonZeroU32> {
     }
 }
 
-fn form(fields: Option<Fields<'_>>) -> Form<'_> {
-    let Some(mut fields) = fields else { return Form::default() };
+fn form(fields: Option<FileFields<'_>>) -> StudyForm<'_> {
+    let Some(mut fields) = fields else { return StudyForm::default() };
     let form = form_of(&mut fields);
     fields.end();
     form
 }
 
-fn form_of<'a>(fields: &mut Fields<'a>) -> Form<'a> {
+fn form_of<'a>(fields: &mut FileFields<'a>) -> StudyForm<'a> {
     let there = fields.take("repetitions");
     let repetitions = there.and_then(|field| field.whole(1, MOST_REPETITIONS));
     let repetitions = repetitions.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
     let takes = fields.take("takes").and_then(|field| field.time());
     let [options, factors] = ["options", "factors"].map(|name| fields.table(name));
-    Form { there: true, repetitions, takes, options, factors }
+    StudyForm { there: true, repetitions, takes, options, factors }
 }
 
 fn shorten(options: &mut Vec<Setting>, quick: Vec<Setting>) {
@@ -392,7 +404,7 @@ fn shorten(options: &mut Vec<Setting>, quick: Vec<Setting>) {
     }
 }
 
-fn shorten_factors(book: &Book<'_>, all: &mut [Factor], quick: Vec<Factor>) {
+fn shorten_factors(book: &FileText<'_>, all: &mut [Factor], quick: Vec<Factor>) {
     for factor in quick {
         match all.iter_mut().find(|known| known.name == factor.name) {
             Some(known) => known.levels = factor.levels,
@@ -405,9 +417,9 @@ fn shorten_factors(book: &Book<'_>, all: &mut [Factor], quick: Vec<Factor>) {
 }
 
 fn published(
-    book: &Book<'_>,
-    fields: &mut Fields<'_>,
-    context: &mut Context<'_>,
+    book: &FileText<'_>,
+    fields: &mut FileFields<'_>,
+    context: &mut ReadContext<'_>,
 ) -> Option<PublishedFigures> {
     let field = fields.take("published")?;
     let file = field.text()?;
@@ -430,7 +442,8 @@ fn placeholders(text: &str) -> Vec<String> {
 
 /// Names that stand for something of a cell: its factors and its settings of one value.
 fn cell_names(options: &[Setting], factors: &[Factor]) -> Vec<String> {
-    let of_options = options.iter().filter(|setting| matches!(setting.value, Given::Text(_)));
+    let of_options =
+        options.iter().filter(|setting| matches!(setting.value, SettingValue::Text(_)));
     let of_levels = factors.iter().flat_map(|factor| &factor.levels).flat_map(|l| &l.settings);
     let keys = of_options.chain(of_levels).map(|setting| setting.key.clone());
     let mut names: Vec<_> = keys.chain(factors.iter().map(|f| f.name.clone())).collect();
@@ -440,7 +453,7 @@ fn cell_names(options: &[Setting], factors: &[Factor]) -> Vec<String> {
 }
 
 /// What can only be said of the whole: there are cells, not too many, and each knows where to go.
-fn possible(book: &Book<'_>, study: &Study) {
+fn possible(book: &FileText<'_>, study: &Study) {
     for (number, factor) in study.factors.iter().enumerate() {
         if study.factors[..number].iter().any(|before| shares_setting(before, factor)) {
             let message = "sets what another factor sets too: one of them would be lost";

@@ -3,11 +3,11 @@
 mod in_lab;
 
 use super::cells::{cells, schedule};
-use super::words::{Place, words};
+use super::words::{CellTarget, words};
 use super::*;
-use crate::fields::Wrong;
+use crate::fields::FileMistake;
 use crate::study::client::Client;
-use crate::study::setting::Given;
+use crate::study::setting::SettingValue;
 
 /// A few of those that `sixmark run` has.
 const OPTIONS: [&str; 9] = [
@@ -25,18 +25,18 @@ const OPTIONS: [&str; 9] = [
 const PUBLISHED: &str = "title = 'T'\nsource = 'S'\n[[tables]]\nname = 'p'\nfactors = ['size']\n\
     columns = [{ measure = 'goodput', unit = 'MB/s', family = 'ipv6' }]\nrows = [['1', 2.5]]\n";
 
-fn read(text: &str, quick: bool) -> Result<Study, Vec<Wrong>> {
+fn read(text: &str, quick: bool) -> Result<Study, Vec<FileMistake>> {
     read_as(text, quick, false)
 }
 
-fn read_as(text: &str, quick: bool, in_lab: bool) -> Result<Study, Vec<Wrong>> {
+fn read_as(text: &str, quick: bool, in_lab: bool) -> Result<Study, Vec<FileMistake>> {
     let mut open = |name: &str| match name {
         "published.toml" => Ok(PUBLISHED.to_owned()),
         "lab.toml" => Ok(LAB.to_owned()),
         _ => Err("no such file".to_owned()),
     };
     let has_option = |name: &str| OPTIONS.contains(&name);
-    parse(text, &mut Context { quick, in_lab, has_option: &has_option, open: &mut open })
+    parse(text, &mut ReadContext { quick, in_lab, has_option: &has_option, open: &mut open })
 }
 
 const LAB: &str = r#"
@@ -137,13 +137,13 @@ fn a_whole_study_is_read() {
     let study = good(WHOLE);
     assert_eq!(
         (study.name.as_str(), study.repetitions.get(), study.order),
-        ("whole", 3, Order::Written)
+        ("whole", 3, CellOrder::Written)
     );
     let names: Vec<_> = study.factors.iter().map(|factor| factor.name.as_str()).collect();
     assert_eq!(names, ["size", "word", "client", "kept", "family"], "in the order of the file");
     assert_eq!(study.level_names("size"), ["1", "2000"]);
     let service = &study.services[0];
-    assert_eq!(service.ready, Ready::Line("ready".into()));
+    assert_eq!(service.ready, ReadyCheck::Line("ready".into()));
     assert_eq!(study.hooks.before_cell.len(), 2);
     let table = &study.outputs.tables[0];
     assert_eq!(table.columns, [FAMILY], "figures are always of one family");
@@ -151,7 +151,7 @@ fn a_whole_study_is_read() {
     assert_eq!(cells(&study).len(), 12);
     let quick = read(WHOLE, true).unwrap();
     assert_eq!((cells(&quick).len(), quick.repetitions.get()), (6, 1));
-    assert!(quick.options.iter().any(|option| option.value == Given::Text("5".into())));
+    assert!(quick.options.iter().any(|option| option.value == SettingValue::Text("5".into())));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_cell_is_the_words_of_a_run() {
     let all = cells(&study);
     let urls = |_: &str| Some(vec!["http://[::1]:6/".to_owned(), "http://127.0.0.1:4".to_owned()]);
     let of = |number: usize| {
-        let place = Place::new(&study, &all[number], urls).unwrap();
+        let place = CellTarget::new(&study, &all[number], urls).unwrap();
         words(&study, &all[number], &place, |_| None)
     };
     assert_eq!(all[0].client(), Client::Sixmark);
@@ -186,7 +186,7 @@ fn urls_of_a_family_that_a_ratio_leaves_out_are_left_out() {
     let study = good(&with("[factors]\nratio = ['1:1', '1:0', '0:1']"));
     let numbers: Vec<usize> = cells(&study)
         .iter()
-        .map(|cell| Place::new(&study, cell, |_| None).unwrap().urls.len())
+        .map(|cell| CellTarget::new(&study, cell, |_| None).unwrap().urls.len())
         .collect();
     assert_eq!(numbers, [2, 1, 1]);
 }

@@ -17,9 +17,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use crate::plan::lab::Lab;
-use crate::traffic::{Arrivals, Basis, Mix, Percent};
+use crate::traffic::{Arrivals, Basis, Percent, TrafficMix};
 use sixmark_units::family::{Family, PerFamily};
 
 /// How long traffic goes on before a cell is measured, without a word.
@@ -39,11 +39,11 @@ pub struct Traffic {
     /// How long it goes on before a cell is measured.
     pub before: Duration,
     /// The mixes, by name.
-    pub mixes: BTreeMap<String, Mix>,
+    pub mixes: BTreeMap<String, TrafficMix>,
 }
 
 /// The traffic of a table.
-pub(super) fn traffic(mut fields: Fields<'_>, lab: Option<&Lab>) -> Option<Traffic> {
+pub(super) fn traffic(mut fields: FileFields<'_>, lab: Option<&Lab>) -> Option<Traffic> {
     let (near, far) = (fields.need("near"), fields.need("far"));
     let before = fields.take("before").and_then(|field| field.time()).unwrap_or(BEFORE);
     let mixes = fields.table("mixes").map_or(BTreeMap::new(), |mut mixes| {
@@ -61,10 +61,10 @@ pub(super) fn traffic(mut fields: Fields<'_>, lab: Option<&Lab>) -> Option<Traff
 }
 
 /// A host for each family.
-fn hosts(field: &Field<'_>, lab: &Lab) -> Option<PerFamily<String>> {
+fn hosts(field: &FileField<'_>, lab: &Lab) -> Option<PerFamily<String>> {
     let mut fields = field.fields()?;
     let mut host = |name, family: Family| {
-        let field: Field<'_> = fields.need(name)?;
+        let field: FileField<'_> = fields.need(name)?;
         let text = field.text()?;
         let address = lab.host(&text).and_then(|host| lab.address(host, family));
         if address.is_none() {
@@ -77,15 +77,15 @@ fn hosts(field: &Field<'_>, lab: &Lab) -> Option<PerFamily<String>> {
     Some(PerFamily { ipv6: ipv6?, ipv4: ipv4? })
 }
 
-fn mix(field: &Field<'_>) -> Option<Mix> {
+fn mix(field: &FileField<'_>) -> Option<TrafficMix> {
     let mut fields = field.fields()?;
-    let mut mix = Mix::default();
+    let mut mix = TrafficMix::default();
     if let Some(rate) = fields.need("rate").and_then(|field| field.parsed(str::parse)) {
         mix.rate = rate;
     }
     let wire = fields.take("wire").and_then(|field| field.flag()).unwrap_or(false);
     mix.basis = if wire { Basis::Wire } else { Basis::Payload };
-    let percent = |field: Field<'_>| {
+    let percent = |field: FileField<'_>| {
         let read = Percent::new(field.number()?);
         read.map_err(|why| field.wrong(&why)).ok()
     };

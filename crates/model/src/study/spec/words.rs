@@ -3,34 +3,34 @@
 use super::Study;
 use super::factors::OWN;
 use crate::plan::braces::{fill, names};
-use crate::plan::ratio::Ratio;
+use crate::plan::ratio::PlanRatio;
 use crate::plan::storage::server;
 use crate::study::client::Client;
 use crate::study::setting::is_of_lab;
-use crate::study::setting::{Given, Setting};
-use crate::study::spec::Cell;
+use crate::study::setting::{Setting, SettingValue};
+use crate::study::spec::PlannedCell;
 use sixmark_http::url::{Host, Url};
 use sixmark_units::family::Family;
 
 /// Where a cell's requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CellTarget {
     /// The URLs, those left out that the cell's families don't use.
     pub urls: Vec<String>,
     /// The one family that it loads; none where it loads both.
     pub family: Option<Family>,
 }
 
-impl Place {
+impl CellTarget {
     /// Where a cell's requests go; `urls` gives those of a service, without path.
     ///
     /// # Errors
     /// What is missing for it.
     pub fn new(
         study: &Study,
-        cell: &Cell<'_>,
+        cell: &PlannedCell<'_>,
         urls: impl Fn(&str) -> Option<Vec<String>>,
-    ) -> Result<Place, String> {
+    ) -> Result<CellTarget, String> {
         let own = cell.text("path").unwrap_or(&study.path);
         let path = fill(own, |name| cell.value(name));
         if let Some(name) = names(&path).first() {
@@ -63,7 +63,7 @@ impl Place {
         if urls.is_empty() {
             return Err("has no URL of the family that it loads".to_owned());
         }
-        Ok(Place { urls, family })
+        Ok(CellTarget { urls, family })
     }
 
     /// The one URL and the one family, for a client that can have no more.
@@ -88,7 +88,7 @@ fn read(client: Client, url: &str) -> Result<Url, String> {
 }
 
 /// The family that a cell loads alone, and the ratio.
-fn families(cell: &Cell<'_>) -> Result<(Option<Family>, Ratio), String> {
+fn families(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio), String> {
     let family = match cell.text("family") {
         Some("ipv6") => Some(Family::Ipv6),
         Some("ipv4") => Some(Family::Ipv4),
@@ -98,8 +98,8 @@ fn families(cell: &Cell<'_>) -> Result<(Option<Family>, Ratio), String> {
         Some(_) if family.is_some() => {
             return Err("has a ratio and one family: leave one of them out".to_owned());
         }
-        Some(ratio) => ratio.parse::<Ratio>().map_err(|why| format!("ratio: {why}"))?,
-        None => Ratio::EVEN,
+        Some(ratio) => ratio.parse::<PlanRatio>().map_err(|why| format!("ratio: {why}"))?,
+        None => PlanRatio::EVEN,
     };
     Ok((family, ratio))
 }
@@ -107,8 +107,8 @@ fn families(cell: &Cell<'_>) -> Result<(Option<Family>, Ratio), String> {
 /// What stands behind `sixmark run` for a cell: its options, then its URLs.
 pub fn words(
     study: &Study,
-    cell: &Cell<'_>,
-    place: &Place,
+    cell: &PlannedCell<'_>,
+    place: &CellTarget,
     folder: impl Fn(&str) -> Option<String>,
 ) -> Vec<String> {
     let mut words = options(study, cell, place, folder);
@@ -120,8 +120,8 @@ pub fn words(
 /// braces in options' values: `www`, `here`.
 pub fn options(
     study: &Study,
-    cell: &Cell<'_>,
-    place: &Place,
+    cell: &PlannedCell<'_>,
+    place: &CellTarget,
     folder: impl Fn(&str) -> Option<String>,
 ) -> Vec<String> {
     let mut words = Vec::new();
@@ -144,8 +144,8 @@ pub fn option(
     let key = &setting.key;
     let word = |text: &String| format!("--{key}={}", fill(text, &value));
     match (key.as_str(), &setting.value) {
-        ("concurrency", Given::Text(number)) => vec![format!("--connections={number}")],
-        ("protocol", Given::Text(protocol)) => match protocol.as_str() {
+        ("concurrency", SettingValue::Text(number)) => vec![format!("--connections={number}")],
+        ("protocol", SettingValue::Text(protocol)) => match protocol.as_str() {
             "http/1.0" => vec!["--http1.0".to_owned()],
             "http/2" => vec!["--http2".to_owned()],
             "h2c" => vec!["--http2-prior-knowledge".to_owned()],
@@ -153,9 +153,9 @@ pub fn option(
             _ => Vec::new(),
         },
         (own, _) if OWN.contains(&own) || is_of_lab(own) || study.is_text(own) => Vec::new(),
-        (_, Given::Flag(true)) => vec![format!("--{key}")],
-        (_, Given::Flag(false)) => Vec::new(),
-        (_, Given::Text(text)) => vec![word(text)],
-        (_, Given::List(list)) => list.iter().map(word).collect(),
+        (_, SettingValue::Flag(true)) => vec![format!("--{key}")],
+        (_, SettingValue::Flag(false)) => Vec::new(),
+        (_, SettingValue::Text(text)) => vec![word(text)],
+        (_, SettingValue::List(list)) => list.iter().map(word).collect(),
     }
 }

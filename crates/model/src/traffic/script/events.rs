@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::super::flow::largest;
-use super::super::{Flow, Phase, Protocol, Side, least};
+use super::super::{Flow, FlowPhase, FlowProtocol, TrafficSide, least};
 use super::Outgoing;
 use super::line::{Words, shown};
 use super::pattern::pattern;
@@ -38,21 +38,21 @@ const HARMLESS: [(&str, usize); 17] = [
 pub(super) struct Event {
     pub(super) line: usize,
     pub(super) at_ns: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: ScriptEventKind,
 }
 
 /// What happens.
-pub(super) enum Kind {
+pub(super) enum ScriptEventKind {
     On(Box<Outgoing>),
-    Modify(u32, Phase),
+    Modify(u32, FlowPhase),
     Off(u32),
-    Listen(Protocol, Vec<u16>),
-    Ignore(Protocol, Vec<u16>),
+    Listen(FlowProtocol, Vec<u16>),
+    Ignore(FlowProtocol, Vec<u16>),
 }
 
 /// What a line is.
-pub(super) enum Said {
-    Event(u64, Kind),
+pub(super) enum ScriptLine {
+    Event(u64, ScriptEventKind),
     Hops(u8),
     Class(u8),
     Buffer(u32),
@@ -61,14 +61,14 @@ pub(super) enum Said {
 }
 
 /// Reads a line's words.
-pub(super) fn read(words: &[String]) -> Result<Said, String> {
+pub(super) fn read(words: &[String]) -> Result<ScriptLine, String> {
     let mut words = Words::new(words);
     let mut ahead = words.clone();
     let first = ahead.word("an event")?;
     let said = match first.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         true => {
             let at_ns = words.seconds("a time in seconds")?;
-            Said::Event(at_ns, event(at_ns, &mut words)?)
+            ScriptLine::Event(at_ns, event(at_ns, &mut words)?)
         }
         false => {
             words = ahead;
@@ -81,16 +81,16 @@ pub(super) fn read(words: &[String]) -> Result<Said, String> {
     }
 }
 
-fn setting(name: &str, words: &mut Words<'_>) -> Result<Said, String> {
+fn setting(name: &str, words: &mut Words<'_>) -> Result<ScriptLine, String> {
     let upper = name.to_ascii_uppercase();
     let byte = |words: &mut Words<'_>, what| words.whole(what, 255).map(|value| value as u8);
     match &*upper {
-        "TTL" => byte(words, "a number of hops").map(Said::Hops),
-        "TOS" => byte(words, "a type of service").map(Said::Class),
-        "TXBUFFER" => buffer(words).map(Said::Buffer),
+        "TTL" => byte(words, "a number of hops").map(ScriptLine::Hops),
+        "TOS" => byte(words, "a type of service").map(ScriptLine::Class),
+        "TXBUFFER" => buffer(words).map(ScriptLine::Buffer),
         // Larger than what anybody wrote into a script; said, since it is not done as written.
         "RXBUFFER" => buffer(words).map(|_| {
-            Said::Nothing("RXBUFFER: buffers are as large as the system lets them be".into())
+            ScriptLine::Nothing("RXBUFFER: buffers are as large as the system lets them be".into())
         }),
         _ => {
             let known = HARMLESS.iter().find(|(harmless, _)| *harmless == upper);
@@ -100,7 +100,7 @@ fn setting(name: &str, words: &mut Words<'_>) -> Result<Said, String> {
             for _ in 0..*follow {
                 words.word("a value")?;
             }
-            Ok(Said::Nothing(format!("{upper} has no bearing on the traffic")))
+            Ok(ScriptLine::Nothing(format!("{upper} has no bearing on the traffic")))
         }
     }
 }
@@ -109,18 +109,18 @@ fn buffer(words: &mut Words<'_>) -> Result<u32, String> {
     words.whole("a buffer's size in bytes", i32::MAX as u64).map(|bytes| bytes as u32)
 }
 
-fn event(at_ns: u64, words: &mut Words<'_>) -> Result<Kind, String> {
+fn event(at_ns: u64, words: &mut Words<'_>) -> Result<ScriptEventKind, String> {
     let name = words.word("an event")?;
     match &*name.to_ascii_uppercase() {
-        "ON" => on(at_ns, words).map(|new| Kind::On(Box::new(new))),
+        "ON" => on(at_ns, words).map(|new| ScriptEventKind::On(Box::new(new))),
         "MOD" => {
             let id = number(words)?;
             let (pattern, bytes) = pattern(words.word("a pattern")?, words)?;
-            Ok(Kind::Modify(id, Phase { from_ns: at_ns, pattern, bytes }))
+            Ok(ScriptEventKind::Modify(id, FlowPhase { from_ns: at_ns, pattern, bytes }))
         }
-        "OFF" => number(words).map(Kind::Off),
-        "LISTEN" => Ok(Kind::Listen(protocol(words)?, ports(words)?)),
-        "IGNORE" => Ok(Kind::Ignore(protocol(words)?, ports(words)?)),
+        "OFF" => number(words).map(ScriptEventKind::Off),
+        "LISTEN" => Ok(ScriptEventKind::Listen(protocol(words)?, ports(words)?)),
+        "IGNORE" => Ok(ScriptEventKind::Ignore(protocol(words)?, ports(words)?)),
         other => {
             let other = shown(other);
             Err(format!("the event {other} is not supported: ON, MOD, OFF, LISTEN, IGNORE"))
@@ -154,8 +154,8 @@ fn on(at_ns: u64, words: &mut Words<'_>) -> Result<Outgoing, String> {
     let to = to.ok_or("ON needs a destination, DST ADDRESS/PORT")?;
     let (pattern, bytes) = what.ok_or("ON needs a pattern, as in PERIODIC [10 1024]")?;
     let family = Family::of(to.ip());
-    let phases = vec![Phase { from_ns: at_ns, pattern, bytes }];
-    let from = Side::Near;
+    let phases = vec![FlowPhase { from_ns: at_ns, pattern, bytes }];
+    let from = TrafficSide::Near;
     let flow = Flow { id, family, protocol, from, phases, stop_ns: None, count };
     Ok(Outgoing { flow, to, port, hops, class, buffer: buffer_size, sequence })
 }
@@ -164,10 +164,10 @@ fn number(words: &mut Words<'_>) -> Result<u32, String> {
     words.whole("a flow's number", u32::MAX.into()).map(|id| id as u32)
 }
 
-fn protocol(words: &mut Words<'_>) -> Result<Protocol, String> {
+fn protocol(words: &mut Words<'_>) -> Result<FlowProtocol, String> {
     let name = words.word("UDP or TCP")?;
-    let named = |p: &Protocol| p.to_string().eq_ignore_ascii_case(name);
-    let found = Protocol::BOTH.into_iter().find(named);
+    let named = |p: &FlowProtocol| p.to_string().eq_ignore_ascii_case(name);
+    let found = FlowProtocol::BOTH.into_iter().find(named);
     found.ok_or_else(|| format!("the protocol '{}' is not supported: UDP, TCP", shown(name)))
 }
 

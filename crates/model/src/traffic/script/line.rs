@@ -1,16 +1,19 @@
 //! A script's lines and words.
 
-use super::Wrong;
+use super::ScriptMistake;
 
 /// The words of each line that has any, with its number: comments go, a backslash at the end joins the
 /// next line to it, brackets are words of their own.
-pub(super) fn lines(text: &str, most: usize) -> Result<Vec<(usize, Vec<String>)>, Wrong> {
+pub(super) fn lines(text: &str, most: usize) -> Result<Vec<(usize, Vec<String>)>, ScriptMistake> {
     let mut found: Vec<(usize, Vec<String>)> = Vec::new();
     let mut open: Option<(usize, String)> = None;
     for (at, line) in text.lines().enumerate() {
         let number = at + 1;
         if number > most {
-            return Err(Wrong { line: number, what: format!("a script has at most {most} lines") });
+            return Err(ScriptMistake {
+                line: number,
+                what: format!("a script has at most {most} lines"),
+            });
         }
         let line = line.split('#').next().unwrap_or_default().trim_end();
         let (line, more) = line.strip_suffix('\\').map_or((line, false), |line| (line, true));

@@ -13,8 +13,8 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Flow, Protocol};
-use events::{Event, Kind};
+use super::{Flow, FlowProtocol};
+use events::{Event, ScriptEventKind};
 
 /// More lines than this are no script that somebody meant.
 const MOST_LINES: usize = 1_000_000;
@@ -53,7 +53,7 @@ pub struct Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listening {
     /// What comes in.
-    pub protocol: Protocol,
+    pub protocol: FlowProtocol,
     /// The port, 1 or more.
     pub port: u16,
     /// From when on, nanoseconds from the beginning.
@@ -75,14 +75,14 @@ pub struct Note {
 
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ScriptMistake {
     /// The line, from 1.
     pub line: usize,
     /// What it is, in one line.
     pub what: String,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ScriptMistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)
     }
@@ -109,18 +109,18 @@ impl Script {
 ///
 /// # Errors
 /// What is wrong with its first line that is.
-pub fn parse(text: &str) -> Result<Script, Wrong> {
+pub fn parse(text: &str) -> Result<Script, ScriptMistake> {
     let mut script = Script::default();
     let mut defaults = Defaults::default();
     let mut events: Vec<Event> = Vec::new();
     for (line, words) in line::lines(text, MOST_LINES)? {
-        let wrong = |what| Wrong { line, what };
+        let wrong = |what| ScriptMistake { line, what };
         match events::read(&words).map_err(wrong)? {
-            events::Said::Event(at_ns, kind) => events.push(Event { line, at_ns, kind }),
-            events::Said::Hops(hops) => defaults.hops = Some(hops),
-            events::Said::Class(class) => defaults.class = Some(class),
-            events::Said::Buffer(bytes) => defaults.buffer = Some(bytes),
-            events::Said::Nothing(what) => script.notes.push(Note { line, what }),
+            events::ScriptLine::Event(at_ns, kind) => events.push(Event { line, at_ns, kind }),
+            events::ScriptLine::Hops(hops) => defaults.hops = Some(hops),
+            events::ScriptLine::Class(class) => defaults.class = Some(class),
+            events::ScriptLine::Buffer(bytes) => defaults.buffer = Some(bytes),
+            events::ScriptLine::Nothing(what) => script.notes.push(Note { line, what }),
         }
     }
     // As MGEN does: by time, in the order of the lines at the same time.
@@ -128,7 +128,7 @@ pub fn parse(text: &str) -> Result<Script, Wrong> {
     let mut course = Course { defaults, on: BTreeMap::new(), open: BTreeMap::new(), script };
     for event in events {
         let line = event.line;
-        course.take(event).map_err(|what| Wrong { line, what })?;
+        course.take(event).map_err(|what| ScriptMistake { line, what })?;
     }
     Ok(course.script)
 }
@@ -139,14 +139,14 @@ struct Course {
     /// Flows that are on: where they are in the script.
     on: BTreeMap<u32, usize>,
     /// Ports that are open.
-    open: BTreeMap<(Protocol, u16), usize>,
+    open: BTreeMap<(FlowProtocol, u16), usize>,
     script: Script,
 }
 
 impl Course {
     fn take(&mut self, Event { at_ns, kind, .. }: Event) -> Result<(), String> {
         match kind {
-            Kind::On(mut new) => {
+            ScriptEventKind::On(mut new) => {
                 let id = new.flow.id;
                 if self.on.contains_key(&id) {
                     return Err(format!("flow {id} is on already; turn it OFF before"));
@@ -158,21 +158,21 @@ impl Course {
                 self.on.insert(id, self.script.flows.len());
                 self.script.flows.push(*new);
             }
-            Kind::Modify(id, phase) => {
+            ScriptEventKind::Modify(id, phase) => {
                 let one = self.flow(id)?;
                 events::check_size(&one.flow, phase.bytes)?;
                 one.flow.phases.push(phase);
             }
-            Kind::Off(id) => {
+            ScriptEventKind::Off(id) => {
                 self.flow(id)?.flow.stop_ns = Some(at_ns);
                 self.on.remove(&id);
             }
-            Kind::Listen(protocol, ports) => {
+            ScriptEventKind::Listen(protocol, ports) => {
                 for port in ports {
                     self.listen(protocol, port, at_ns)?;
                 }
             }
-            Kind::Ignore(protocol, ports) => {
+            ScriptEventKind::Ignore(protocol, ports) => {
                 for port in ports {
                     let at = self.open.remove(&(protocol, port)).ok_or_else(|| {
                         format!("{protocol} port {port} is not listened on, so it can't be ignored")
@@ -189,7 +189,7 @@ impl Course {
         Ok(&mut self.script.flows[*at])
     }
 
-    fn listen(&mut self, protocol: Protocol, port: u16, from_ns: u64) -> Result<(), String> {
+    fn listen(&mut self, protocol: FlowProtocol, port: u16, from_ns: u64) -> Result<(), String> {
         let at = self.script.listening.len();
         if self.open.insert((protocol, port), at).is_some() {
             return Err(format!("{protocol} port {port} is listened on already"));

@@ -35,7 +35,7 @@ TTL 64
     assert_eq!(phases, [(SECOND / 2, first, 1_460), (2 * SECOND, second, 100)]);
     assert_eq!(
         (two.flow.protocol, two.flow.family, two.flow.count),
-        (Protocol::Tcp, Family::Ipv6, Some(20))
+        (FlowProtocol::Tcp, Family::Ipv6, Some(20))
     );
     assert_eq!(two.flow.phases[0].pattern, steady(2.5, Gap::Random));
     assert_eq!((again.flow.id, again.hops, again.flow.stop_ns), (1, Some(3), None));
@@ -61,7 +61,7 @@ fn ports_are_listened_on_and_ignored() {
         parse("0.0 LISTEN UDP 5000-5001,6000\n1 LISTEN TCP 5000\n6 IGNORE UDP 5000").unwrap();
     let found: Vec<_> =
         script.listening.iter().map(|l| (l.protocol, l.port, l.from_ns, l.until_ns)).collect();
-    let (udp, tcp) = (Protocol::Udp, Protocol::Tcp);
+    let (udp, tcp) = (FlowProtocol::Udp, FlowProtocol::Tcp);
     let first = (udp, 5_000, 0, Some(6 * SECOND));
     assert_eq!(
         found,

@@ -3,7 +3,7 @@
 use procfs_core::{FromBufRead as _, ProcessCGroups};
 
 use crate::vitals::counter::Counter;
-use crate::vitals::group::{Group, Kind};
+use crate::vitals::group::{Group, GroupKind};
 
 /// The group of a process (`/proc/PID/cgroup`), as a path from where version 2 is mounted; none where
 /// it is the root, which is everything.
@@ -26,7 +26,7 @@ pub fn cgroup(name: &str, cpu: &str, memory: &str, io: &str, pids: &str) -> Grou
     };
     let mut group = Group {
         name: name.to_owned(),
-        kind: Kind::Cgroup,
+        kind: GroupKind::Cgroup,
         processes: pids.trim().parse().unwrap_or(0),
         memory_bytes: memory.trim().parse().unwrap_or(0),
         ..Group::default()

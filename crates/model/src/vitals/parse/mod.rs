@@ -17,7 +17,7 @@ mod stat;
 pub use cgroup::{cgroup, path_of};
 pub use disks::disks;
 pub use memory::{memory, paging};
-pub use named::{Named, flat, paired};
+pub use named::{NamedNumbers, flat, paired};
 pub use net::{conntrack, families, neighbours, softnet, tcp};
 pub use nfs::{nfs_client, nfs_server};
 pub use process::{io, process};

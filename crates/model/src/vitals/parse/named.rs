@@ -6,9 +6,9 @@ use crate::vitals::counter::Counter;
 
 /// Numbers by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named<'a>(HashMap<(&'a str, &'a str), u64>);
+pub struct NamedNumbers<'a>(HashMap<(&'a str, &'a str), u64>);
 
-impl Named<'_> {
+impl NamedNumbers<'_> {
     /// One of them, 0 where the kernel does not have it.
     pub fn get(&self, group: &str, name: &str) -> Counter {
         Counter(self.0.get(&(group, name)).copied().unwrap_or(0))
@@ -17,7 +17,7 @@ impl Named<'_> {
 
 /// Lines in pairs, as in snmp and netstat: names, then numbers, both behind the group's name. A number
 /// below 0 is a setting, and left out.
-pub fn paired(text: &str) -> Named<'_> {
+pub fn paired(text: &str) -> NamedNumbers<'_> {
     let mut found = HashMap::new();
     let mut lines = text.lines();
     while let (Some(names), Some(values)) = (lines.next(), lines.next()) {
@@ -32,11 +32,11 @@ pub fn paired(text: &str) -> Named<'_> {
             }
         }
     }
-    Named(found)
+    NamedNumbers(found)
 }
 
 /// A name and a number a line, as in snmp6; their group has no name.
-pub fn flat(text: &str) -> Named<'_> {
+pub fn flat(text: &str) -> NamedNumbers<'_> {
     let pair = |line: &'_ str| {
         let at = line.find(char::is_whitespace)?;
         let (name, value) = line.split_at(at);
@@ -46,7 +46,7 @@ pub fn flat(text: &str) -> Named<'_> {
         let (length, value): (usize, u64) = pair(line)?;
         Some((("", line.get(..length)?), value))
     };
-    Named(text.lines().filter_map(of).collect())
+    NamedNumbers(text.lines().filter_map(of).collect())
 }
 
 #[cfg(test)]

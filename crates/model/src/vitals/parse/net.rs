@@ -1,16 +1,20 @@
 //! IP, TCP, queues and tables of a network namespace.
 
-use super::named::Named;
+use super::named::NamedNumbers;
 use crate::vitals::counter::Counter;
 use crate::vitals::network::{Conntrack, ConntrackCounters, Ip, Tcp};
 use sixmark_units::family::PerFamily;
 
 /// Each family's own counters: of `/proc/net/snmp6`, `/proc/net/snmp` and `/proc/net/netstat`.
-pub fn families(snmp6: &Named<'_>, snmp: &Named<'_>, netstat: &Named<'_>) -> PerFamily<Ip> {
+pub fn families(
+    snmp6: &NamedNumbers<'_>,
+    snmp: &NamedNumbers<'_>,
+    netstat: &NamedNumbers<'_>,
+) -> PerFamily<Ip> {
     PerFamily { ipv6: ipv6(snmp6), ipv4: ipv4(snmp, netstat) }
 }
 
-fn ipv6(snmp6: &Named<'_>) -> Ip {
+fn ipv6(snmp6: &NamedNumbers<'_>) -> Ip {
     let of = |name| snmp6.get("", name);
     Ip {
         in_packets: of("Ip6InReceives"),
@@ -42,7 +46,7 @@ fn ipv6(snmp6: &Named<'_>) -> Ip {
     }
 }
 
-fn ipv4(snmp: &Named<'_>, netstat: &Named<'_>) -> Ip {
+fn ipv4(snmp: &NamedNumbers<'_>, netstat: &NamedNumbers<'_>) -> Ip {
     let ip = |name| snmp.get("Ip", name);
     let udp = |name| snmp.get("Udp", name);
     Ip {
@@ -76,7 +80,7 @@ fn ipv4(snmp: &Named<'_>, netstat: &Named<'_>) -> Ip {
 }
 
 /// TCP's counters, of `/proc/net/snmp` and `/proc/net/netstat`.
-pub fn tcp(snmp: &Named<'_>, netstat: &Named<'_>) -> Tcp {
+pub fn tcp(snmp: &NamedNumbers<'_>, netstat: &NamedNumbers<'_>) -> Tcp {
     let of = |name| snmp.get("Tcp", name);
     let more = |name| netstat.get("TcpExt", name);
     Tcp {

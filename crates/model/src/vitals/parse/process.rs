@@ -5,17 +5,17 @@ use procfs_core::{FromBufRead as _, FromRead as _};
 
 use super::TICK_US;
 use crate::vitals::counter::Counter;
-use crate::vitals::group::{GroupCounters, Process};
+use crate::vitals::group::{GroupCounters, ObservedProcess};
 
 /// What `/proc/PID/stat` tells; none where it can't be read, as of a process that has just gone.
-pub fn process(text: &str) -> Option<Process> {
+pub fn process(text: &str) -> Option<ObservedProcess> {
     let found = Stat::from_read(text.as_bytes()).ok()?;
     // Children that were waited for may count below 0 in no sane kernel.
     let us = |own: u64, waited: i64| {
         let ticks = own.saturating_add(u64::try_from(waited).unwrap_or(0));
         Counter(ticks.saturating_mul(TICK_US))
     };
-    Some(Process {
+    Some(ObservedProcess {
         pid: found.pid,
         began: found.starttime,
         parent: found.ppid,

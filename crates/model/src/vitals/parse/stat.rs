@@ -4,13 +4,13 @@ use procfs_core::{CpuTime, ExplicitSystemInfo, FromBufReadSI as _, KernelStats};
 
 use super::TICK_US;
 use crate::vitals::counter::Counter;
-use crate::vitals::host::{CpuTimes, Events, Host};
+use crate::vitals::host::{CpuTimes, Events, MachineVitals};
 
 /// What `/proc/stat` tells, in an otherwise empty host.
 ///
 /// # Errors
 /// It is not what the kernel writes, in a line.
-pub fn stat(text: &str) -> Result<Host, String> {
+pub fn stat(text: &str) -> Result<MachineVitals, String> {
     let (ticks_per_second, page_size) = (1_000_000 / TICK_US, 4_096);
     let system = ExplicitSystemInfo {
         boot_time_secs: 0,
@@ -25,7 +25,7 @@ pub fn stat(text: &str) -> Result<Host, String> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().next()?.parse().ok()
     };
-    Ok(Host {
+    Ok(MachineVitals {
         cpu: times(&found.total),
         cores: found.cpu_time.iter().map(times).collect(),
         events: Events {
@@ -36,7 +36,7 @@ pub fn stat(text: &str) -> Result<Host, String> {
         },
         running: found.procs_running.unwrap_or(0).into(),
         blocked: found.procs_blocked.unwrap_or(0).into(),
-        ..Host::default()
+        ..MachineVitals::default()
     })
 }
 

@@ -1,9 +1,9 @@
 //! Rows that say what one level is better by than another.
 
-use super::super::table::{Cell, Row};
+use super::super::table::{Row, SheetCell};
 use super::super::write;
 use super::{labelled, shown};
-use sixmark_model::study::result::{Row as Better, Table, Value};
+use sixmark_model::study::result::{Row as Better, Table, TableValue};
 
 /// What stands in such a row in the place of a level.
 const NAME: &str = "%\u{a0}improvement";
@@ -35,15 +35,15 @@ pub(super) fn unlike(of: &Table) -> Option<String> {
     Some(format!("Some speeds are not comparable: {said}."))
 }
 
-fn pair(value: &Value, beside: bool) -> Vec<Cell> {
+fn pair(value: &TableValue, beside: bool) -> Vec<SheetCell> {
     let interval = match (value.low, value.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", percent(low), percent(high)),
         _ => String::new(),
     };
-    let measured = |v: f64| Cell::Number(percent(v) + &interval, v);
-    let published = |v: f64| Cell::Number(percent(v), v);
-    let first = value.measured.map_or_else(Cell::none, measured);
-    let second = beside.then(|| value.published.map_or_else(Cell::none, published));
+    let measured = |v: f64| SheetCell::Number(percent(v) + &interval, v);
+    let published = |v: f64| SheetCell::Number(percent(v), v);
+    let first = value.measured.map_or_else(SheetCell::none, measured);
+    let second = beside.then(|| value.published.map_or_else(SheetCell::none, published));
     std::iter::once(first).chain(second).collect()
 }
 

@@ -1,12 +1,14 @@
 //! What others published, and what their figures say.
 
 use sixmark_model::comparison::Estimate;
-use sixmark_model::study::result::{Analysis, Entry, Published, PublishedTable, Share};
+use sixmark_model::study::result::{
+    Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable,
+};
 
 use super::{entries, entry_columns, factor_columns, labelled, scale, with_unit};
-use crate::sheet::table::{Cell, Column, Row, Table};
+use crate::sheet::table::{Column, Row, SheetCell, Table};
 use crate::sheet::write::{self, figure};
-use crate::sheet::{Block, Headline, Part, Sheet};
+use crate::sheet::{Block, Part, Sheet, SheetHeadline};
 
 /// Said where published figures stand beside others.
 const ELSEWHERE: &str = "Machines and networks were others there: compare directions and forms, not \
@@ -30,9 +32,9 @@ pub(in crate::sheet) fn sheet(of: &Published) -> Sheet {
             .filter(|said| !said.is_empty())
             .cloned()
             .collect(),
-        headline: Headline {
+        headline: SheetHeadline {
             sentence: conclusions.collect::<Vec<_>>().join(" "),
-            ..Headline::default()
+            ..SheetHeadline::default()
         },
         parts: parts.into_iter().flatten().collect(),
         ..Sheet::default()
@@ -76,7 +78,7 @@ fn analysis(of: &Analysis) -> Vec<Block> {
     }
     blocks.push(Block::Text(of.method.clone()));
     if !of.ratios.is_empty() {
-        let all: Vec<&Entry> = of.ratios.iter().collect();
+        let all: Vec<&ComparisonEntry> = of.ratios.iter().collect();
         let mut table = Table::new("Ratios", entry_columns(), entries(&of.ratios));
         table.scale = Some(scale(&all));
         blocks.push(Block::Table(table));
@@ -86,14 +88,14 @@ fn analysis(of: &Analysis) -> Vec<Block> {
     blocks
 }
 
-fn shares(caption: &str, all: &[Share]) -> Block {
-    let share = |v: f64| Cell::Number(write::percent(v), v);
-    let row = |of: &Share| {
+fn shares(caption: &str, all: &[PublishedShare]) -> Block {
+    let share = |v: f64| SheetCell::Number(write::percent(v), v);
+    let row = |of: &PublishedShare| {
         let Estimate { value, low, high } = of.difference;
         let cells = vec![
             share(of.a),
             share(of.b),
-            Cell::Number(write::change(value), value),
+            SheetCell::Number(write::change(value), value),
             format!("{} to {}", write::change(low), write::change(high)).into(),
             if of.differs { "different" } else { "? no difference shown" }.into(),
         ];
@@ -116,8 +118,9 @@ fn printed(of: &PublishedTable) -> Block {
     let remarks = of.rows.iter().any(|row| row.remark.is_some());
     columns.extend(remarks.then(|| Column::words("Remark")));
     let rows = of.rows.iter().map(|row| {
-        let value = |v: &Option<f64>| v.map_or_else(Cell::none, |v| Cell::Number(figure(v), v));
-        let remark = remarks.then(|| Cell::from(row.remark.clone().unwrap_or_default()));
+        let value =
+            |v: &Option<f64>| v.map_or_else(SheetCell::none, |v| SheetCell::Number(figure(v), v));
+        let remark = remarks.then(|| SheetCell::from(row.remark.clone().unwrap_or_default()));
         labelled(&row.levels, row.values.iter().map(value).chain(remark))
     });
     Block::Table(Table::new(of.title.clone(), columns, rows.collect()))

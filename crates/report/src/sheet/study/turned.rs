@@ -1,6 +1,6 @@
 //! Where what was measured says something else than what was published.
 
-use sixmark_model::study::result::{Entry, Finding, StudyComparison};
+use sixmark_model::study::result::{ComparisonEntry, RatioFinding, StudyComparison};
 
 /// A sentence each; none where both say the same, or nothing was published.
 pub(super) fn notes(of: &StudyComparison) -> impl Iterator<Item = String> {
@@ -8,11 +8,11 @@ pub(super) fn notes(of: &StudyComparison) -> impl Iterator<Item = String> {
 }
 
 /// The direction of published figures, where all that have one have the same.
-fn direction(published: &[Entry]) -> Option<Finding> {
+fn direction(published: &[ComparisonEntry]) -> Option<RatioFinding> {
     let shown = |finding| published.iter().any(|entry| entry.finding == finding);
-    match (shown(Finding::Higher), shown(Finding::Lower)) {
-        (true, false) => Some(Finding::Higher),
-        (false, true) => Some(Finding::Lower),
+    match (shown(RatioFinding::Higher), shown(RatioFinding::Lower)) {
+        (true, false) => Some(RatioFinding::Higher),
+        (false, true) => Some(RatioFinding::Lower),
         _ => None,
     }
 }
@@ -22,9 +22,9 @@ fn direction(published: &[Entry]) -> Option<Finding> {
 fn turned(comparison: &StudyComparison) -> Option<String> {
     let published = direction(&comparison.published)?;
     let margin = comparison.margin_percent;
-    let against = |entry: &Entry| {
+    let against = |entry: &ComparisonEntry| {
         entry.ratio.is_some_and(|ratio| match published {
-            Finding::Higher => ratio.is_below(margin),
+            RatioFinding::Higher => ratio.is_below(margin),
             _ => ratio.is_above(margin),
         })
     };
@@ -35,13 +35,13 @@ fn turned(comparison: &StudyComparison) -> Option<String> {
 /// A published difference that is none here.
 fn gone(comparison: &StudyComparison) -> Option<String> {
     direction(&comparison.published)?;
-    let rows = rows(&comparison.entries, |entry| entry.finding == Finding::Equivalent)?;
+    let rows = rows(&comparison.entries, |entry| entry.finding == RatioFinding::Equivalent)?;
     let margin = comparison.margin_percent;
     Some(format!("The published difference is not there, within {margin} %{rows}."))
 }
 
 /// Which rows something is so in, where it is so in any: all of them need no names.
-fn rows(entries: &[Entry], is: impl Fn(&Entry) -> bool) -> Option<String> {
+fn rows(entries: &[ComparisonEntry], is: impl Fn(&ComparisonEntry) -> bool) -> Option<String> {
     let labels: Vec<&str> = entries.iter().filter(|e| is(e)).map(|e| e.label.as_str()).collect();
     match labels.len() {
         0 => None,
@@ -53,16 +53,17 @@ fn rows(entries: &[Entry], is: impl Fn(&Entry) -> bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::study::result::Ratio;
+    use sixmark_model::study::result::MeanRatio;
 
-    fn entry(label: &str, finding: Finding, [low, high]: [f64; 2]) -> Entry {
-        let ratio = Some(Ratio { value: (low * high).sqrt(), low: Some(low), high: Some(high) });
+    fn entry(label: &str, finding: RatioFinding, [low, high]: [f64; 2]) -> ComparisonEntry {
+        let ratio =
+            Some(MeanRatio { value: (low * high).sqrt(), low: Some(low), high: Some(high) });
         let (label, sentence) = (label.into(), "s".into());
-        Entry { label, pairs: 3, higher: 0, ratio, finding, sentence }
+        ComparisonEntry { label, pairs: 3, higher: 0, ratio, finding, sentence }
     }
 
     /// What is said of measured entries beside published figures of one direction.
-    fn said(entries: Vec<Entry>, published: Finding) -> String {
+    fn said(entries: Vec<ComparisonEntry>, published: RatioFinding) -> String {
         let comparison = StudyComparison {
             name: "c".into(),
             title: "C".into(),
@@ -81,19 +82,22 @@ mod tests {
 
     #[test]
     fn a_direction_that_turned_is_said() {
-        let said = |published| said(vec![entry("x", Finding::Lower, [0.8, 0.95])], published);
-        assert!(said(Finding::Higher).contains("other way"));
-        assert_eq!((said(Finding::Lower), said(Finding::Unshown)), (String::new(), String::new()));
+        let said = |published| said(vec![entry("x", RatioFinding::Lower, [0.8, 0.95])], published);
+        assert!(said(RatioFinding::Higher).contains("other way"));
+        assert_eq!(
+            (said(RatioFinding::Lower), said(RatioFinding::Unshown)),
+            (String::new(), String::new())
+        );
     }
 
     #[test]
     fn a_difference_within_the_margin_contradicts_nobody() {
-        let little = entry("nginx", Finding::Equivalent, [0.995, 0.999]);
-        let some = entry("apache", Finding::Lower, [0.93, 0.98]);
-        let both = said(vec![little.clone(), some.clone()], Finding::Higher);
+        let little = entry("nginx", RatioFinding::Equivalent, [0.995, 0.999]);
+        let some = entry("apache", RatioFinding::Lower, [0.93, 0.98]);
+        let both = said(vec![little.clone(), some.clone()], RatioFinding::Higher);
         assert_eq!(both, "The published difference is not there, within 5 % in nginx.");
-        let much = entry("caddy", Finding::Lower, [0.5, 0.6]);
-        let all = said(vec![little, some, much], Finding::Higher);
+        let much = entry("caddy", RatioFinding::Lower, [0.5, 0.6]);
+        let all = said(vec![little, some, much], RatioFinding::Higher);
         let turned = "the other way than the published figures have it in caddy.";
         assert!(all.contains(turned), "{all}");
     }

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use sixmark_model::comparison::parse_compared_metric;
-use sixmark_model::comparison::result::Order;
+use sixmark_model::comparison::result::BlockOrder;
 use sixmark_model::metric::Metric;
 
 use super::super::run;
@@ -52,7 +52,7 @@ pub(in crate::cli) struct CompareArgs {
     /// Which side of a pair of blocks comes first: drawn by the seed, or ABBA and BAAB in turns
     #[arg(long, value_name = "random|abba", default_value = "random", value_parser = order,
           help_heading = "Comparison")]
-    pub(super) order: Order,
+    pub(super) order: BlockOrder,
 
     /// Sides that differ by less count as equivalent; to be chosen before anything is measured
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin,
@@ -106,10 +106,10 @@ impl CompareArgs {
     }
 }
 
-fn order(text: &str) -> Result<Order, String> {
+fn order(text: &str) -> Result<BlockOrder, String> {
     match text {
-        "abba" => Ok(Order::Abba),
-        "random" => Ok(Order::Random),
+        "abba" => Ok(BlockOrder::Abba),
+        "random" => Ok(BlockOrder::Random),
         _ => Err("say random or abba".to_owned()),
     }
 }

@@ -8,11 +8,11 @@ use sixmark_report as report;
 use super::super::out::complain;
 use super::super::progress::repaint;
 use super::super::run::figures;
-use crate::compare::Event;
+use crate::compare::ComparisonEvent;
 
 /// On a terminal one line that changes, elsewhere one line a pair.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveComparison {
     quiet: bool,
     terminal: bool,
     workers: u32,
@@ -26,10 +26,10 @@ pub(super) struct Live {
     counts: SliceTally,
 }
 
-impl Live {
+impl LiveComparison {
     /// Silent where `quiet`.
-    pub(super) fn new(quiet: bool, terminal: bool, workers: u32) -> Live {
-        Live {
+    pub(super) fn new(quiet: bool, terminal: bool, workers: u32) -> LiveComparison {
+        LiveComparison {
             quiet,
             terminal,
             workers,
@@ -43,13 +43,15 @@ impl Live {
     }
 
     /// Takes in what happened.
-    pub(super) fn see(&mut self, event: &Event<'_>) {
+    pub(super) fn see(&mut self, event: &ComparisonEvent<'_>) {
         match event {
             _ if self.quiet => {}
-            Event::Begin { block, of, side, noise } => self.begin(*block, *of, *side, *noise),
-            Event::Second(slice) => self.second(slice),
-            Event::Noise(comparison) => self.pair(comparison),
-            Event::Pair(result) => self.pair(&result.comparison),
+            ComparisonEvent::Begin { block, of, side, noise } => {
+                self.begin(*block, *of, *side, *noise)
+            }
+            ComparisonEvent::Second(slice) => self.second(slice),
+            ComparisonEvent::Noise(comparison) => self.pair(comparison),
+            ComparisonEvent::Pair(result) => self.pair(&result.comparison),
         }
     }
 

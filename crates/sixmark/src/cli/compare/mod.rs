@@ -12,22 +12,22 @@ pub(super) use args::{CompareArgs, adapt};
 pub(super) use lacks::of_comparison as explain_lack;
 
 use sixmark_model::comparison::Settings;
-use sixmark_model::comparison::result::{ComparisonResult, Schedule, Sides};
+use sixmark_model::comparison::result::{BlockSchedule, ComparedSides, ComparisonResult};
 use sixmark_model::document::Document;
-use sixmark_model::gate::Names;
-use sixmark_report::headline::Headline;
+use sixmark_model::gate::GateNames;
+use sixmark_report::headline::ListHeadline;
 use sixmark_report::{comparison, junit};
 
 use super::keep::Keeper;
-use super::out::{self, Place, complain, encoded, print, warn};
+use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, run, signals, stop_flag};
 use crate::cli::run::SessionArgs;
 use crate::cli::run::vitals_from;
-use crate::compare::{self, Comparing, Event};
-use crate::vitals::From;
+use crate::compare::{self, Comparing, ComparisonEvent};
+use crate::vitals::VitalsFrom;
 use asked::Asked;
-use live::Live;
+use live::LiveComparison;
 use sixmark_machine::Error;
 
 /// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
@@ -40,13 +40,13 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, Error> {
     args.session.inside.go()?;
     let comparing = comparing(args, host)?;
     let (a, b) = comparing.names();
-    let gates = demanded.gates(&Names::of_comparison(a, b))?;
+    let gates = demanded.gates(&GateNames::of_comparison(a, b))?;
     let mut keeper = Keeper::open(keep)?;
     let doubts = comparing.doubts();
     warn(doubts.iter());
     let mut result = measure(&comparing, quiet, &mut keeper)?;
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
-    let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(Place::Standard));
+    let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len(), shown);
     out::all([printed, write(&result, args, &mut keeper)])?;
     let could_not = nothing_normal(&result).map(Error::Measure);
@@ -61,11 +61,11 @@ fn measure(
     keeper: &mut Keeper,
 ) -> Result<ComparisonResult, Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(quiet, can_repaint(), comparing.threads());
+    let mut live = LiveComparison::new(quiet, can_repaint(), comparing.threads());
     let mut kept = Ok(());
     let result = compare::run(comparing, &stop, |event| {
         live.see(&event);
-        if let (Event::Pair(so_far), Ok(())) = (&event, &kept) {
+        if let (ComparisonEvent::Pair(so_far), Ok(())) = (&event, &kept) {
             kept = keep(so_far, keeper);
         }
     })?;
@@ -78,21 +78,21 @@ fn measure(
 
 /// What is not over has not ended.
 fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
-    let headline = Headline { ended: None, ..Headline::of_comparison(so_far) };
+    let headline = ListHeadline { ended: None, ..ListHeadline::of_comparison(so_far) };
     keeper.save(&headline, &encoded(so_far)?)
 }
 
-fn comparing(args: &CompareArgs, host: Option<From>) -> Result<Comparing, Error> {
+fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, Error> {
     let [a, b] = asked::sides(args)?;
     // Both meet the same arrivals, and what the seed decides is decided once.
     let seed = args.session.seed.unwrap_or_else(run::random_seed);
     let side = |asked: &Asked<'_>| sides::contender(asked, args, seed);
-    let mut sides = Sides { a: side(&a)?, b: side(&b)? };
+    let mut sides = ComparedSides { a: side(&a)?, b: side(&b)? };
     if sides.a.name == sides.b.name {
         sides.a.name.push_str(" (a)");
         sides.b.name.push_str(" (b)");
     }
-    let schedule = Schedule {
+    let schedule = BlockSchedule {
         pairs: args.blocks.get(),
         order: args.order,
         block_s: args.block().map(|block| block.as_secs_f64()),
@@ -116,7 +116,7 @@ fn write(result: &ComparisonResult, args: &CompareArgs, keeper: &mut Keeper) -> 
     let (text, json) = (encoded(result)?, args.session.json.as_ref());
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let elsewhere = json.filter(|_| written.is_ok());
-    let headline = Headline::of_comparison(result);
+    let headline = ListHeadline::of_comparison(result);
     let kept = keeper.finish(&headline, &text, elsewhere, args.session.quiet);
     let also = args.session.gates.write(|| junit::of_comparison(result));
     let page =

@@ -2,8 +2,8 @@
 
 use super::super::keep::StoreArgs;
 use super::when::When;
-use super::{Which, numbers, open_for, print, table};
-use crate::store::{Filter, Id, Listed, Store};
+use super::{WhichEntry, numbers, open_for, print, table};
+use crate::store::{Id, ListFilter, Listed, Store};
 use sixmark_machine::Error;
 
 /// Delete results; asks nothing, says what it deleted.
@@ -11,7 +11,7 @@ use sixmark_machine::Error;
 pub(super) struct HistoryDeleteArgs {
     /// The numbers that `sixmark history` shows, or last
     #[arg(value_name = "ID|last")]
-    ids: Vec<Which>,
+    ids: Vec<WhichEntry>,
 
     /// All that began before this: a day, a time (UTC), or how long ago (30d)
     #[arg(long, value_name = "DATE", conflicts_with = "ids")]
@@ -42,11 +42,11 @@ pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), Error> {
 }
 
 fn older(store: &Store, when: &When) -> Result<Vec<Listed>, Error> {
-    let filter = Filter { until: Some(when.before()), ..Filter::default() };
+    let filter = ListFilter { until: Some(when.before()), ..ListFilter::default() };
     Ok(store.list(&filter)?.entries)
 }
 
-fn named(store: &Store, which: &[Which]) -> Result<Vec<Listed>, Error> {
+fn named(store: &Store, which: &[WhichEntry]) -> Result<Vec<Listed>, Error> {
     let ids = numbers(store, which)?;
     let found = ids.iter().map(|&id| store.entry(id)).collect::<Result<Vec<_>, _>>()?;
     let missing: Vec<Id> =

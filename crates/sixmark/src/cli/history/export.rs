@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::super::keep::StoreArgs;
-use super::super::out::Place;
-use super::{Which, numbers, open_for};
+use super::super::out::OutputPlace;
+use super::{WhichEntry, numbers, open_for};
 use crate::store::Id;
 use sixmark_machine::Error;
 
@@ -13,7 +13,7 @@ use sixmark_machine::Error;
 pub(super) struct HistoryExportArgs {
     /// The numbers that `sixmark history` shows, or last
     #[arg(value_name = "ID|last", required = true)]
-    ids: Vec<Which>,
+    ids: Vec<WhichEntry>,
 
     /// A file for one document; a folder, made where there is none, for 17.json, 18.json and so on;
     /// or standard output, one document after the other
@@ -32,22 +32,22 @@ pub(super) fn main(args: &HistoryExportArgs) -> Result<(), Error> {
     let documents = ids.iter().map(|&id| store.document(id));
     let documents = documents.collect::<Result<Vec<_>, _>>()?;
     let places = places(&args.out, &ids)?;
-    places.iter().try_for_each(Place::check)?;
+    places.iter().try_for_each(OutputPlace::check)?;
     places.iter().zip(&documents).try_for_each(|(place, document)| place.write(document))
 }
 
-fn places(out: &str, ids: &[Id]) -> Result<Vec<Place>, Error> {
+fn places(out: &str, ids: &[Id]) -> Result<Vec<OutputPlace>, Error> {
     let path = Path::new(out);
     if out == "-" {
-        return Ok(ids.iter().map(|_| Place::Standard).collect());
+        return Ok(ids.iter().map(|_| OutputPlace::Standard).collect());
     }
     if ids.len() == 1 && !path.is_dir() && !out.ends_with('/') {
-        return Ok(vec![Place::File(path.into())]);
+        return Ok(vec![OutputPlace::File(path.into())]);
     }
     std::fs::create_dir_all(path).map_err(|error| {
         let several = "several documents go into a folder";
         Error::Usage(format!("can't make the folder '{out}': {error}; {several}"))
     })?;
     let file = |id: &Id| -> PathBuf { path.join(format!("{id}.json")) };
-    Ok(ids.iter().map(|id| Place::File(file(id))).collect())
+    Ok(ids.iter().map(|id| OutputPlace::File(file(id))).collect())
 }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use serde::de::IgnoredAny;
 use sixmark_model::document::Document;
-use sixmark_report::headline::Headline;
+use sixmark_report::headline::ListHeadline;
 
 use super::super::keep::StoreArgs;
 use super::print;
@@ -60,8 +60,8 @@ fn read(file: &str) -> std::io::Result<String> {
     std::io::stdin().read_to_string(&mut text).map(|_| text)
 }
 
-fn headline(document: &str) -> Result<Headline, String> {
-    let headline = Headline::of(&Document::parse(document)?);
+fn headline(document: &str) -> Result<ListHeadline, String> {
+    let headline = ListHeadline::of(&Document::parse(document)?);
     match humantime::parse_rfc3339(&headline.started) {
         Ok(_) => Ok(headline),
         Err(_) => Err(format!("can't be read: '{}' is no time to have started", headline.started)),

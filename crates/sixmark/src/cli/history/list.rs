@@ -1,13 +1,13 @@
 //! `sixmark history list`.
 
-use sixmark_report::headline::Kind;
+use sixmark_report::headline::DocumentKind;
 use sixmark_units::visible::visible_json;
 
 use super::super::keep::StoreArgs;
 use super::when::When;
 use super::{open, print, table};
 use crate::cli::out::print_document;
-use crate::store::{Filter, Listed};
+use crate::store::{ListFilter, Listed};
 use sixmark_machine::Error;
 
 /// List what was kept, the newest first.
@@ -16,7 +16,7 @@ use sixmark_machine::Error;
 pub(super) struct HistoryListArgs {
     /// Of this kind only
     #[arg(long, value_name = "run|comparison|study|watch", value_parser = kind)]
-    kind: Option<Kind>,
+    kind: Option<DocumentKind>,
 
     /// Begun at this time or later: a day, a time (UTC), or how long ago (2d)
     #[arg(long, value_name = "DATE")]
@@ -59,8 +59,8 @@ pub(super) fn main(args: HistoryListArgs) -> Result<(), Error> {
     }
 }
 
-fn filter(args: HistoryListArgs) -> Filter {
-    Filter {
+fn filter(args: HistoryListArgs) -> ListFilter {
+    ListFilter {
         kind: args.kind,
         since: args.since.map(|when| when.begin()),
         until: args.until.map(|when| when.end()),
@@ -76,7 +76,7 @@ fn lines(entries: &[Listed]) -> Result<String, Error> {
     lines.map_err(|error| Error::Measure(format!("can't encode the list: {error}")))
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
-    let found = Kind::ALL.into_iter().find(|kind| kind.name() == text);
+fn kind(text: &str) -> Result<DocumentKind, String> {
+    let found = DocumentKind::ALL.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| "say run, comparison, study or watch".to_owned())
 }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use super::keep::StoreArgs;
 use super::out::print;
-use crate::store::{Filter, Id, Listed, Place, Store};
+use crate::store::{Id, ListFilter, Listed, Store, StorePlace};
 use sixmark_machine::Error;
 
 /// Find, show, export and delete results that were kept.
@@ -23,14 +23,14 @@ use sixmark_machine::Error;
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(super) struct HistoryArgs {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<HistoryCommand>,
 
     #[command(flatten)]
     list: list::HistoryListArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum HistoryCommand {
     /// List what was kept, the newest first
     List(list::HistoryListArgs),
     /// Show one result as it was shown when it was made
@@ -45,36 +45,36 @@ enum Command {
 
 /// Does what the arguments say.
 pub(super) fn main(args: HistoryArgs) -> Result<u8, Error> {
-    match args.command.unwrap_or(Command::List(args.list)) {
-        Command::List(args) => list::main(args),
-        Command::Show(args) => show::main(&args),
-        Command::Export(args) => export::main(&args),
-        Command::Delete(args) => delete::main(&args),
-        Command::Import(args) => import::main(&args),
+    match args.command.unwrap_or(HistoryCommand::List(args.list)) {
+        HistoryCommand::List(args) => list::main(args),
+        HistoryCommand::Show(args) => show::main(&args),
+        HistoryCommand::Export(args) => export::main(&args),
+        HistoryCommand::Delete(args) => delete::main(&args),
+        HistoryCommand::Import(args) => import::main(&args),
     }
     .map(|()| 0)
 }
 
 /// Which entry, as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Which {
+enum WhichEntry {
     /// The one that a list begins with.
     Last,
     /// The one with this number.
     Numbered(Id),
 }
 
-impl FromStr for Which {
+impl FromStr for WhichEntry {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Which, String> {
-        if text == "last" { Ok(Which::Last) } else { text.parse().map(Which::Numbered) }
+    fn from_str(text: &str) -> Result<WhichEntry, String> {
+        if text == "last" { Ok(WhichEntry::Last) } else { text.parse().map(WhichEntry::Numbered) }
     }
 }
 
 /// The document that was kept under a number, or the last one; none of words that are neither.
 pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Error>> {
-    let which = word.parse::<Which>().ok()?;
+    let which = word.parse::<WhichEntry>().ok()?;
     let document = || {
         let store = open_for(args)?;
         let found = numbers(&store, &[which])?;
@@ -88,8 +88,8 @@ pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Error>
 fn open(args: &StoreArgs) -> Result<Option<Store>, Error> {
     let place = args.place()?;
     match (&place, Store::open_existing(&place)?) {
-        (Place::Nowhere, _) => Err(no_store()),
-        (Place::Named(path, by), None) => {
+        (StorePlace::Nowhere, _) => Err(no_store()),
+        (StorePlace::Named(path, by), None) => {
             Err(Error::Usage(format!("there is no '{}', which {by} names", path.display())))
         }
         (_, store) => Ok(store),
@@ -111,12 +111,12 @@ fn nothing() -> Error {
 }
 
 /// The numbers of entries, each once.
-fn numbers(store: &Store, which: &[Which]) -> Result<Vec<Id>, Error> {
+fn numbers(store: &Store, which: &[WhichEntry]) -> Result<Vec<Id>, Error> {
     let mut ids = Vec::new();
     for &which in which {
         let id = match which {
-            Which::Numbered(id) => id,
-            Which::Last => newest(store)?.id,
+            WhichEntry::Numbered(id) => id,
+            WhichEntry::Last => newest(store)?.id,
         };
         if !ids.contains(&id) {
             ids.push(id);
@@ -126,6 +126,6 @@ fn numbers(store: &Store, which: &[Which]) -> Result<Vec<Id>, Error> {
 }
 
 fn newest(store: &Store) -> Result<Listed, Error> {
-    let page = store.list(&Filter { limit: Some(1), ..Filter::default() })?;
+    let page = store.list(&ListFilter { limit: Some(1), ..ListFilter::default() })?;
     page.entries.into_iter().next().ok_or_else(nothing)
 }

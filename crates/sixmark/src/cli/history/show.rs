@@ -4,7 +4,7 @@ use sixmark_model::document::Document;
 use sixmark_units::visible::visible_json;
 
 use super::super::keep::{StoreArgs, quoted};
-use super::{Which, numbers, open_for, print, table};
+use super::{WhichEntry, numbers, open_for, print, table};
 use crate::cli::out::print_document;
 use crate::store::Listed;
 use sixmark_machine::Error;
@@ -15,7 +15,7 @@ use sixmark_report::document_text;
 pub(super) struct HistoryShowArgs {
     /// The number that `sixmark history` shows, or last
     #[arg(value_name = "ID|last")]
-    id: Which,
+    id: WhichEntry,
 
     /// The whole document
     #[arg(long, help_heading = "Output")]

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use sixmark_model::provenance::Ended;
-use sixmark_report::headline::{Headline, Kind, SideFigures};
+use sixmark_report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_units::quantity::{count, duration_us};
 
-use crate::store::{Listed, Page};
+use crate::store::{ListPage, Listed};
 
 /// The most columns of a line.
 const WIDTH: usize = 100;
@@ -16,7 +16,7 @@ const LABEL: usize = 30;
 const NAME: usize = 10;
 
 /// A paragraph for each entry, or a line that there is none.
-pub(super) fn page(page: &Page) -> String {
+pub(super) fn page(page: &ListPage) -> String {
     if page.entries.is_empty() {
         return "nothing that was kept fits\n".to_owned();
     }
@@ -42,7 +42,7 @@ pub(super) fn line(entry: &Listed) -> String {
 
 /// The figures of each side, a line for each.
 pub(super) fn sides(entry: &Listed) -> String {
-    let watched = entry.headline.kind == Kind::Watch;
+    let watched = entry.headline.kind == DocumentKind::Watch;
     let line = |of: &SideFigures| match watched && of.requests == 0 {
         // There may have been some that nobody could see.
         true => format!("       {:NAME$}  no requests seen\n", shortened(name(of), NAME)),
@@ -91,7 +91,7 @@ fn targets(urls: &[String]) -> String {
     }
 }
 
-fn ended(of: &Headline) -> &'static str {
+fn ended(of: &ListHeadline) -> &'static str {
     match of.ended {
         Some(Ended::Complete) => "",
         Some(Ended::Interrupted) => "  interrupted",
@@ -100,7 +100,7 @@ fn ended(of: &Headline) -> &'static str {
     }
 }
 
-fn verdict(of: &Headline) -> String {
+fn verdict(of: &ListHeadline) -> String {
     let word = |judged| serde_json::to_value(judged).ok()?.as_str().map(str::to_owned);
     let said = of.verdict.and_then(|of| Some(format!("  {} {}", of.metric, word(of.verdict)?)));
     said.unwrap_or_default()

@@ -3,7 +3,7 @@
 use sixmark_model::plan::lab::diagram::{svg, text};
 
 use super::FileArgs;
-use crate::cli::out::{Place, print};
+use crate::cli::out::{OutputPlace, print};
 use sixmark_machine::Error;
 
 #[derive(Debug, clap::Args)]
@@ -13,7 +13,7 @@ pub(super) struct LabDiagramArgs {
 
     /// Write a picture to this file, `-` for standard output, instead of the text
     #[arg(long, value_name = "FILE")]
-    svg: Option<Place>,
+    svg: Option<OutputPlace>,
 }
 
 pub(super) fn main(args: &LabDiagramArgs) -> Result<u8, Error> {

@@ -27,11 +27,11 @@ const GOING: Duration = Duration::from_secs(60);
 #[derive(Debug, clap::Args)]
 pub(super) struct LabArgs {
     #[command(subcommand)]
-    command: Command,
+    command: LabCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum LabCommand {
     /// Build a lab, start its services, and keep it up until Ctrl-C or `sixmark lab down`
     Up(up::LabUpArgs),
     /// Run a program in a host
@@ -95,12 +95,12 @@ fn choice(text: &str) -> Result<(String, String), String> {
 
 pub(super) fn main(args: LabArgs) -> Result<u8, Error> {
     match args.command {
-        Command::Up(args) => up::main(&args),
-        Command::Exec(args) => exec(&args),
-        Command::Status(args) => status(args.name),
-        Command::Down(args) => down(args.name.as_deref()),
-        Command::Check(args) => check(&args),
-        Command::Diagram(args) => diagram::main(&args),
+        LabCommand::Up(args) => up::main(&args),
+        LabCommand::Exec(args) => exec(&args),
+        LabCommand::Status(args) => status(args.name),
+        LabCommand::Down(args) => down(args.name.as_deref()),
+        LabCommand::Check(args) => check(&args),
+        LabCommand::Diagram(args) => diagram::main(&args),
     }
 }
 

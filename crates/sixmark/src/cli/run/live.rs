@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_model::plan::Load;
+use sixmark_model::plan::LoadPlan;
 use sixmark_model::tally::{Slice, SliceTally};
 use sixmark_units::family::PerFamily;
 use sixmark_units::quantity::{count, duration_us};
@@ -11,7 +11,7 @@ use crate::cli::progress::repaint;
 
 /// Shows each second when every worker has told of it.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveRun {
     shown: bool,
     workers: u32,
     second: u64,
@@ -22,12 +22,12 @@ pub(super) struct Live {
     opened: BTreeMap<u32, u64>,
 }
 
-impl Live {
+impl LiveRun {
     /// Silent unless `shown`.
-    pub(super) fn new(shown: bool, load: &Load) -> Live {
+    pub(super) fn new(shown: bool, load: &LoadPlan) -> LiveRun {
         let (workers, connections) = (load.threads.get(), load.connections.get().into());
         let (second, told, counts, opened) = Default::default();
-        Live { shown, workers, second, told, counts, connections, opened }
+        LiveRun { shown, workers, second, told, counts, connections, opened }
     }
 
     /// Takes a worker's second in.

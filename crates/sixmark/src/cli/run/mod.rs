@@ -21,19 +21,19 @@ pub(super) use text::silent;
 pub(super) use values::{positive, positive_time};
 
 use sixmark_model::document::Document;
-use sixmark_model::gate::Names;
+use sixmark_model::gate::GateNames;
 use sixmark_model::result::RunResult;
-use sixmark_report::headline::Headline;
+use sixmark_report::headline::ListHeadline;
 use sixmark_report::{csv, junit, text as shown};
 
 use super::keep::Keeper;
-use super::out::{self, Place, encoded, print, warn};
+use super::out::{self, OutputPlace, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 
 use crate::run::{Draft, Extras, Runnable};
-use crate::vitals::From;
-use live::Live;
+use crate::vitals::VitalsFrom;
+use live::LiveRun;
 use sixmark_machine::Error;
 
 /// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
@@ -47,18 +47,19 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
     let draft = args.draft()?;
     let extras = args.extras(host)?;
     let runnable = draft.check()?;
-    let gates = demanded.gates(&Names::of_run(runnable.plan().families()))?;
+    let gates = demanded.gates(&GateNames::of_run(runnable.plan().families()))?;
     let mut keeper = Keeper::open(keep)?;
     let told = runnable.doubts().len();
     warn(runnable.doubts().iter());
     let mut result = measure(runnable, &extras, quiet)?;
     result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
-    let shown = !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(Place::Standard));
+    let shown =
+        !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
     let printed = if reached { show(&result, told, shown) } else { Ok(()) };
     let written = write(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
-        keeper.finish(&Headline::of_run(&result), document, elsewhere, quiet)
+        keeper.finish(&ListHeadline::of_run(&result), document, elsewhere, quiet)
     });
     let also = demanded.write(|| junit::of_run(&result, &result.gates));
     let page = report::page(html.as_ref(), || Document::Run(Box::new(result.clone())));
@@ -87,7 +88,7 @@ impl RunArgs {
     ///
     /// # Errors
     /// The server's vitals are not to be had where they were said to be.
-    pub(super) fn extras(&self, host: Option<From>) -> Result<Extras, Error> {
+    pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, Error> {
         let (calibrate, truth) = (self.session.calibrate, self.truth);
         let vitals_from = vitals_from::elsewhere(&self.session)?.or(host);
         Ok(Extras { calibrate, truth, vitals_from })
@@ -96,7 +97,7 @@ impl RunArgs {
 
 fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult, Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(!quiet && can_repaint(), &runnable.plan().load);
+    let mut live = LiveRun::new(!quiet && can_repaint(), &runnable.plan().load);
     let result = match runnable.searches() {
         true => search::run(runnable, &stop, &live)?,
         false => crate::run::run(runnable, extras, &stop, |slice| live.see(slice))?,
@@ -115,9 +116,9 @@ fn show(result: &RunResult, told: usize, table: bool) -> Result<(), Error> {
 /// What can't be written does not keep anything else from being written, the store (`keep`) included.
 fn write(
     result: &RunResult,
-    json: Option<&Place>,
-    csv: Option<&Place>,
-    keep: impl FnOnce(&str, Option<&Place>) -> Result<(), Error>,
+    json: Option<&OutputPlace>,
+    csv: Option<&OutputPlace>,
+    keep: impl FnOnce(&str, Option<&OutputPlace>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let text = encoded(result)?;
     let written = json.map_or(Ok(()), |place| place.write(&text));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sixmark_model::pace::{Open, Overload, Pace, Process, Stage, Timetable};
+use sixmark_model::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, Timetable};
 
 use super::options::PlanOptions;
 use super::search::FIRST;
@@ -16,14 +16,14 @@ pub(super) fn pace(options: &PlanOptions<'_>, timetable: Option<Timetable>) -> R
     let Some((option, stages)) = stages(options) else {
         return alone(options).map_or(Ok(Pace::Closed), |line| Err(Error::Usage(line)));
     };
-    let open = Open::new(stages).map_err(|error| Error::Usage(format!("{option}: {error}")))?;
+    let open = OpenLoop::new(stages).map_err(|error| Error::Usage(format!("{option}: {error}")))?;
     if open.first_rate().is_zero() && !options.workload.load.warmup.is_zero() {
         let line =
             "--warmup keeps up the first rate, and that is 0; leave it out, or begin above 0";
         return Err(Error::Usage(line.into()));
     }
-    Ok(Pace::Open(Open {
-        arrivals: options.workload.open_loop.arrivals.unwrap_or(Process::Constant),
+    Ok(Pace::Open(OpenLoop {
+        arrivals: options.workload.open_loop.arrivals.unwrap_or(ArrivalProcess::Constant),
         overload: options.workload.open_loop.overload.unwrap_or(Overload::Wait),
         spin: options.workload.open_loop.spin.unwrap_or(Duration::ZERO),
         ..open
@@ -36,21 +36,23 @@ fn replay(options: &PlanOptions<'_>, timetable: Timetable) -> Result<Pace, Error
         let line = "--warmup: nothing comes before the beginning of a --replay; leave it out";
         return Err(Error::Usage(line.into()));
     }
-    Ok(Pace::Open(Open {
+    Ok(Pace::Open(OpenLoop {
         overload: options.workload.open_loop.overload.unwrap_or(Overload::Wait),
         spin: options.workload.open_loop.spin.unwrap_or(Duration::ZERO),
-        ..Open::replay(timetable)
+        ..OpenLoop::replay(timetable)
     }))
 }
 
 /// The rate over time, and the option that says it.
-fn stages(options: &PlanOptions<'_>) -> Option<(&'static str, Vec<Stage>)> {
-    let rate = options.workload.open_loop.rate.map(|rate| ("--rate", vec![Stage::endless(rate)]));
+fn stages(options: &PlanOptions<'_>) -> Option<(&'static str, Vec<RateStage>)> {
+    let rate =
+        options.workload.open_loop.rate.map(|rate| ("--rate", vec![RateStage::endless(rate)]));
     let ramp = || options.course.ramp.map(|stage| ("--ramp", vec![stage]));
     let steps =
         || (!options.course.steps.is_empty()).then(|| ("--steps", options.course.steps.clone()));
-    let first =
-        || (!options.course.find_max.is_empty()).then(|| ("--rate", vec![Stage::endless(FIRST)]));
+    let first = || {
+        (!options.course.find_max.is_empty()).then(|| ("--rate", vec![RateStage::endless(FIRST)]))
+    };
     rate.or_else(ramp).or_else(steps).or_else(first)
 }
 

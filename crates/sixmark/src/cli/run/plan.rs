@@ -5,13 +5,13 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_http::url::{Scheme, Url};
-use sixmark_model::pace::{Open, Timetable};
+use sixmark_model::pace::{OpenLoop, Timetable};
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::list::{self, Entry};
-use sixmark_model::plan::ratio::Ratio;
-use sixmark_model::plan::{Close, Connection, Load, Plan, Target};
+use sixmark_model::plan::list::{self, ListEntry};
+use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_model::plan::{Close, Connection, LoadPlan, Plan, Target};
 use sixmark_model::provenance::Warning;
 use sixmark_units::family::Family;
 
@@ -105,7 +105,7 @@ fn connections(options: &PlanOptions<'_>) -> NonZeroU32 {
 }
 
 /// The URLs of the command line, then those of the list.
-fn entries(options: &PlanOptions<'_>) -> Result<Vec<Entry>, Error> {
+fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, Error> {
     let (args, replays) = (&options.workload.target, options.course.replay.is_some());
     let parse = |text: &String| entry(text, replays);
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
@@ -116,9 +116,9 @@ fn entries(options: &PlanOptions<'_>) -> Result<Vec<Entry>, Error> {
 }
 
 /// A URL of the command line. One that is none may be a speed, where a recording is to be replayed.
-fn entry(text: &str, replays: bool) -> Result<Entry, Error> {
+fn entry(text: &str, replays: bool) -> Result<ListEntry, Error> {
     match text.parse::<Url>() {
-        Ok(url) => Ok(Entry { line: 0, url, weight: 1 }),
+        Ok(url) => Ok(ListEntry { line: 0, url, weight: 1 }),
         Err(_) if replays && super::values::speed(text).is_ok() => {
             Err(Error::Usage(format!("'{text}' is no URL; a speed is written --replay={text}")))
         }
@@ -126,7 +126,7 @@ fn entry(text: &str, replays: bool) -> Result<Entry, Error> {
     }
 }
 
-fn read_list(file: &Path, path: &str) -> Result<Vec<Entry>, Error> {
+fn read_list(file: &Path, path: &str) -> Result<Vec<ListEntry>, Error> {
     if !path.starts_with('/') {
         return Err(Error::Usage(format!("--path '{path}' does not begin with /")));
     }
@@ -147,14 +147,14 @@ fn read(file: &Path) -> std::io::Result<String> {
 
 /// The targets of these entries, their names looked up.
 fn resolved(
-    entries: &[Entry],
+    entries: &[ListEntry],
     args: &TlsArgs,
     resolver: &mut Resolver,
 ) -> Result<Vec<Target>, Error> {
     entries.iter().map(|entry| target(entry, args, resolver)).collect()
 }
 
-fn target(entry: &Entry, args: &TlsArgs, resolver: &mut Resolver) -> Result<Target, Error> {
+fn target(entry: &ListEntry, args: &TlsArgs, resolver: &mut Resolver) -> Result<Target, Error> {
     Ok(Target {
         url: entry.url.to_string(),
         authority: entry.url.authority(),
@@ -166,25 +166,25 @@ fn target(entry: &Entry, args: &TlsArgs, resolver: &mut Resolver) -> Result<Targ
 }
 
 /// What was asked for; else the list's ratio; else as many of the one family as of the other.
-fn ratio(args: &TargetArgs, targets: &[Target]) -> Result<Ratio, Error> {
+fn ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, Error> {
     let weight = |family| weight_of(targets, family);
     let ratio = match (args.ratio, args.ipv6, args.ipv4) {
         (Some(ratio), ..) => ratio,
-        (_, true, _) => Ratio::only(Family::Ipv6),
-        (_, _, true) => Ratio::only(Family::Ipv4),
+        (_, true, _) => PlanRatio::only(Family::Ipv6),
+        (_, _, true) => PlanRatio::only(Family::Ipv4),
         _ if args.targets.is_some() => {
-            Ratio::new(weight(Family::Ipv6), weight(Family::Ipv4)).map_err(Error::Usage)?
+            PlanRatio::new(weight(Family::Ipv6), weight(Family::Ipv4)).map_err(Error::Usage)?
         }
-        _ if weight(Family::Ipv4) == 0 => Ratio::only(Family::Ipv6),
-        _ if weight(Family::Ipv6) == 0 => Ratio::only(Family::Ipv4),
-        _ => Ratio::EVEN,
+        _ if weight(Family::Ipv4) == 0 => PlanRatio::only(Family::Ipv6),
+        _ if weight(Family::Ipv6) == 0 => PlanRatio::only(Family::Ipv4),
+        _ => PlanRatio::EVEN,
     };
     let missing = Family::BOTH.into_iter().find(|&f| ratio.uses(f) && weight(f) == 0);
     missing.map_or(Ok(ratio), |family| Err(no_address(family, targets)))
 }
 
 /// Only one family, and nobody asked for that.
-fn alone(args: &TargetArgs, ratio: Ratio) -> Option<Warning> {
+fn alone(args: &TargetArgs, ratio: PlanRatio) -> Option<Warning> {
     let missing = Family::BOTH.into_iter().find(|&family| !ratio.uses(family))?;
     let asked = args.ratio.is_some() || args.ipv6 || args.ipv4;
     (!asked).then(|| warning::single_family(missing))
@@ -206,7 +206,7 @@ fn no_address(family: Family, targets: &[Target]) -> Error {
 
 /// Takes out addresses that the ratio never reaches, and targets that have no other: how many of
 /// these there were.
-fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
+fn keep_used(targets: &mut Vec<Target>, ratio: PlanRatio) -> usize {
     let before = targets.len();
     for target in targets.iter_mut() {
         target.addresses.retain(|address| ratio.uses(Family::of(address.ip())));
@@ -217,18 +217,18 @@ fn keep_used(targets: &mut Vec<Target>, ratio: Ratio) -> usize {
 
 fn load(
     options: &PlanOptions<'_>,
-    ratio: Ratio,
+    ratio: PlanRatio,
     timetable: Option<Timetable>,
-) -> Result<Load, Error> {
+) -> Result<LoadPlan, Error> {
     let (args, connections) = (&options.workload.load, connections(options));
     let pace = pace::pace(options, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let usual = if pace.open().is_some() { cores.min(connections.get() / PLACES) } else { cores };
     let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
     let threads = args.threads.unwrap_or(usual).min(most_threads(connections, ratio));
-    let of_stages = pace.open().and_then(Open::duration);
+    let of_stages = pace.open().and_then(OpenLoop::duration);
     let usual = args.count.is_none().then_some(DURATION);
-    Ok(Load {
+    Ok(LoadPlan {
         requests: args.count,
         // A recording has an end; -d may come before it, but waits for nothing after it.
         duration: [options.course.duration, of_stages].into_iter().flatten().min().or(usual),
@@ -244,15 +244,17 @@ fn load(
 }
 
 /// Each thread has at least a connection of each family, as far as there are that many.
-fn most_threads(connections: NonZeroU32, ratio: Ratio) -> NonZeroU32 {
+fn most_threads(connections: NonZeroU32, ratio: PlanRatio) -> NonZeroU32 {
     let families = Family::BOTH.into_iter().filter(|&family| ratio.uses(family)).count() as u32;
     NonZeroU32::new(connections.get() / families.max(1)).unwrap_or(NonZeroU32::MIN)
 }
 
 /// What is agreed on through TLS needs TLS.
-fn agreed(args: &ConnectionArgs, entries: &[Entry]) -> Result<(), Error> {
+fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), Error> {
     let plain = entries.iter().find(|entry| entry.url.scheme == Scheme::Http);
-    let Some(Entry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else { return Ok(()) };
+    let Some(ListEntry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else {
+        return Ok(());
+    };
     Err(Error::Usage(match args.http2 {
         true => format!(
             "--http2 is agreed on through TLS, and {url} has none; give --http2-prior-knowledge"
@@ -264,12 +266,12 @@ fn agreed(args: &ConnectionArgs, entries: &[Entry]) -> Result<(), Error> {
 /// Which HTTP is to be spoken.
 fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, Error> {
     let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
-        (true, _) => Version::Http2,
-        (_, true) => Version::Http3,
-        _ if args.http1_0 => Version::Http10,
-        _ => Version::Http1,
+        (true, _) => HttpVersion::Http2,
+        (_, true) => HttpVersion::Http3,
+        _ if args.http1_0 => HttpVersion::Http10,
+        _ => HttpVersion::Http1,
     };
-    if version == Version::Http3 && args.close == Close::Rst {
+    if version == HttpVersion::Http3 && args.close == Close::Rst {
         let line = "--close rst is for TCP, and --http3 is spoken over QUIC; leave it out";
         return Err(Error::Usage(line.into()));
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sixmark_model::import::{AccessLog, Imported, Wanted, har, is_log_line};
 use sixmark_model::pace::{Speed, Timetable};
 use sixmark_model::plan::request::usual_method;
-use sixmark_model::plan::{Body, Request, Requests, Target, requests};
+use sixmark_model::plan::{Body, PlanRequests, Request, Target, requests};
 use sixmark_model::provenance::Warning;
 use sixmark_model::template::Template;
 
@@ -27,7 +27,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// What the options say is to be sent.
 #[derive(Debug)]
 pub(super) struct Sent {
-    pub(super) requests: Requests,
+    pub(super) requests: PlanRequests,
     /// When, where a recording is replayed.
     pub(super) timetable: Option<Timetable>,
     /// What was left out.
@@ -45,16 +45,16 @@ pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent
         if !options.keep_secrets {
             request.redact();
         }
-        return Ok(Sent { requests: Requests::one(request), timetable: None, warning: None });
+        return Ok(Sent { requests: PlanRequests::one(request), timetable: None, warning: None });
     };
     let speed = options.course.replay;
-    let reading = Reading { args, speed, file, targets };
+    let reading = RequestsReading { args, speed, file, targets };
     let (mut list, timetable, warning) = reading.read()?;
     list.iter_mut().for_each(|request| request.add(&fields, &args.expect));
     if !options.keep_secrets {
         list.iter_mut().for_each(Request::redact);
     }
-    let requests = Requests::new(list).map_err(|error| reading_error(file, &error))?;
+    let requests = PlanRequests::new(list).map_err(|error| reading_error(file, &error))?;
     Ok(Sent { requests, timetable, warning })
 }
 
@@ -74,7 +74,7 @@ fn single(args: &RequestArgs) -> Result<Request, Error> {
 }
 
 /// A file of requests, and what decides how it is read.
-struct Reading<'a> {
+struct RequestsReading<'a> {
     args: &'a RequestArgs,
     /// How fast the recording is replayed, where it is.
     speed: Option<Speed>,
@@ -83,10 +83,10 @@ struct Reading<'a> {
 }
 
 /// Requests, when to send them, and what was left out.
-type Found = (Vec<Request>, Option<Timetable>, Option<Warning>);
+type FoundRequests = (Vec<Request>, Option<Timetable>, Option<Warning>);
 
-impl Reading<'_> {
-    fn read(&self) -> Result<Found, Error> {
+impl RequestsReading<'_> {
+    fn read(&self) -> Result<FoundRequests, Error> {
         let mut from = self.open().map_err(|error| self.wrong(error))?;
         let beginning = from.fill_buf().map_err(|error| self.wrong(error))?;
         let format = self.args.requests_format.unwrap_or_else(|| format_of(beginning));
@@ -133,7 +133,7 @@ impl Reading<'_> {
         Err(Error::Usage(format!("{option}: '{}' {why}", self.file.display())))
     }
 
-    fn toml(&self, mut from: impl io::Read) -> Result<Requests, Error> {
+    fn toml(&self, mut from: impl io::Read) -> Result<PlanRequests, Error> {
         let mut text = String::new();
         from.read_to_string(&mut text).map_err(|error| self.wrong(error))?;
         let folder = self.file.parent().unwrap_or(Path::new(""));
@@ -181,7 +181,7 @@ impl Reading<'_> {
         }
     }
 
-    fn imported(&self, found: Imported, unit: Unit) -> Result<Found, Error> {
+    fn imported(&self, found: Imported, unit: Unit) -> Result<FoundRequests, Error> {
         let Imported { requests, times, left_out } = found;
         if requests.is_empty() {
             return Err(self.wrong(warning::nothing_imported(&left_out, unit)));

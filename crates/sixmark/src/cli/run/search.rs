@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_http::Version;
-use sixmark_model::pace::{Open, Overload, Rate};
-use sixmark_model::plan::ratio::Ratio;
-use sixmark_model::plan::{Load, Plan};
+use sixmark_http::HttpVersion;
+use sixmark_model::pace::{OpenLoop, Overload, RequestRate};
+use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_model::plan::{LoadPlan, Plan};
 use sixmark_model::result::RunResult;
 use sixmark_report::find::trial;
 use sixmark_units::family::Family;
 
-use super::live::Live;
+use super::live::LiveRun;
 use super::options::PlanOptions;
 use crate::find::{self, FEWEST};
 use crate::run::Runnable;
 use sixmark_machine::Error;
 
 /// The first rate tried where none is given: 100/s.
-pub(super) const FIRST: Rate = Rate::HUNDRED;
+pub(super) const FIRST: RequestRate = RequestRate::HUNDRED;
 /// How long a trial lasts that says nothing else.
 const TRIAL: Duration = Duration::from_secs(2);
 /// The least warm-up, as a part of the trial: opening connections is not what is judged.
@@ -29,7 +29,7 @@ const WARMUP: u32 = 10;
 pub(super) fn run(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
-    live: &Live,
+    live: &LiveRun,
 ) -> Result<RunResult, Error> {
     let conditions = runnable.conditions().to_vec();
     let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions));
@@ -37,29 +37,29 @@ pub(super) fn run(
 }
 
 /// A family's requests are its own trials': both count alike, whatever a list of targets says.
-pub(super) fn ratio(options: &PlanOptions<'_>, ratio: Ratio) -> Ratio {
+pub(super) fn ratio(options: &PlanOptions<'_>, ratio: PlanRatio) -> PlanRatio {
     let both = Family::BOTH.into_iter().all(|family| ratio.uses(family));
-    if !options.course.find_max.is_empty() && both { Ratio::EVEN } else { ratio }
+    if !options.course.find_max.is_empty() && both { PlanRatio::EVEN } else { ratio }
 }
 
 /// The load of the first trial.
-pub(super) fn load(options: &PlanOptions<'_>, load: Load) -> Result<Load, Error> {
+pub(super) fn load(options: &PlanOptions<'_>, load: LoadPlan) -> Result<LoadPlan, Error> {
     if options.course.find_max.is_empty() {
         return Ok(load);
     }
     let trial = options.course.duration.unwrap_or(TRIAL);
-    let rate = load.pace.open().map_or(FIRST, Open::first_rate);
+    let rate = load.pace.open().map_or(FIRST, OpenLoop::first_rate);
     if let Some(line) = wrong(options, rate, trial) {
         return Err(Error::Usage(line));
     }
-    Ok(Load {
+    Ok(LoadPlan {
         duration: Some(trial),
         warmup: options.workload.load.warmup.max(trial / WARMUP),
         ..load
     })
 }
 
-fn wrong(options: &PlanOptions<'_>, rate: Rate, trial: Duration) -> Option<String> {
+fn wrong(options: &PlanOptions<'_>, rate: RequestRate, trial: Duration) -> Option<String> {
     if options.workload.open_loop.overload == Some(Overload::Drop) {
         let line = "--find-max judges all that falls due; --overload drop leaves some out";
         return Some(line.to_owned());
@@ -79,7 +79,7 @@ pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), Error> 
     let wrong = options.course.find_max.iter().find_map(|condition| {
         let why = match plan.http.version {
             _ if condition.needs_tls() && plan.tls.is_none() => "no target is https://",
-            Version::Http3 if condition.needs_tcp() => {
+            HttpVersion::Http3 if condition.needs_tcp() => {
                 "over HTTP/3 connecting is part of the handshake; ask for tls instead"
             }
             _ => return None,
@@ -94,7 +94,7 @@ fn keeps_connections(options: &PlanOptions<'_>) -> bool {
         && options.workload.connection.requests_per_connection.is_none()
 }
 
-fn few(rate: Rate, trial: Duration) -> Option<String> {
+fn few(rate: RequestRate, trial: Duration) -> Option<String> {
     (rate.per_s() * trial.as_secs_f64() < FEWEST).then(|| {
         format!(
             "--find-max: a trial of {} at {rate} has less than {FEWEST} exchanges; lengthen -d or \

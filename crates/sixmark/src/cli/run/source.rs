@@ -2,22 +2,22 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use sixmark_model::plan::Source;
+use sixmark_model::plan::SourceAddresses;
 use sixmark_units::family::{Family, PerFamily};
 
 use sixmark_machine::Error;
 
 /// A `--source` as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Wanted {
-    Addresses(Source),
+pub(in crate::cli) enum WantedSource {
+    Addresses(SourceAddresses),
     Interface(String),
 }
 
-impl std::str::FromStr for Wanted {
+impl std::str::FromStr for WantedSource {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Wanted, String> {
+    fn from_str(text: &str) -> Result<WantedSource, String> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
             None => (text, None),
@@ -28,14 +28,18 @@ impl std::str::FromStr for Wanted {
         };
         let bare = address.trim_matches(['[', ']']);
         match (bare.parse::<IpAddr>(), prefix) {
-            (Ok(address), prefix) => Ok(Wanted::Addresses(source(address, prefix, zone)?)),
-            (Err(_), None) => Ok(Wanted::Interface(text.to_owned())),
+            (Ok(address), prefix) => Ok(WantedSource::Addresses(source(address, prefix, zone)?)),
+            (Err(_), None) => Ok(WantedSource::Interface(text.to_owned())),
             (Err(_), Some(_)) => Err(format!("'{bare}' is not an address")),
         }
     }
 }
 
-fn source(address: IpAddr, prefix: Option<&str>, zone: Option<&str>) -> Result<Source, String> {
+fn source(
+    address: IpAddr,
+    prefix: Option<&str>,
+    zone: Option<&str>,
+) -> Result<SourceAddresses, String> {
     let longest: u8 = if address.is_ipv6() { 128 } else { 32 };
     let wrong = || format!("a prefix of this family is 0 to {longest} bits long");
     let prefix = match prefix {
@@ -47,12 +51,12 @@ fn source(address: IpAddr, prefix: Option<&str>, zone: Option<&str>) -> Result<S
         None => 0,
         Some(zone) => sixmark_sys::interface::index(zone).ok_or_else(|| missing(zone))?,
     };
-    Ok(Source { address, prefix, scope })
+    Ok(SourceAddresses { address, prefix, scope })
 }
 
 /// The local addresses of each family.
-pub(super) fn sources(wanted: &[Wanted]) -> Result<PerFamily<Vec<Source>>, Error> {
-    let mut found = PerFamily::<Vec<Source>>::default();
+pub(super) fn sources(wanted: &[WantedSource]) -> Result<PerFamily<Vec<SourceAddresses>>, Error> {
+    let mut found = PerFamily::<Vec<SourceAddresses>>::default();
     for wanted in wanted {
         for source in expand(wanted)? {
             found[Family::of(source.address)].push(source);
@@ -61,10 +65,10 @@ pub(super) fn sources(wanted: &[Wanted]) -> Result<PerFamily<Vec<Source>>, Error
     Ok(found)
 }
 
-fn expand(wanted: &Wanted) -> Result<Vec<Source>, Error> {
+fn expand(wanted: &WantedSource) -> Result<Vec<SourceAddresses>, Error> {
     match wanted {
-        Wanted::Addresses(source) => Ok(vec![*source]),
-        Wanted::Interface(name) => {
+        WantedSource::Addresses(source) => Ok(vec![*source]),
+        WantedSource::Interface(name) => {
             let addresses = sixmark_sys::interface::addresses(name).unwrap_or_default();
             if addresses.is_empty() {
                 let line = format!("--source {name}: neither an address nor an interface with one");
@@ -75,12 +79,12 @@ fn expand(wanted: &Wanted) -> Result<Vec<Source>, Error> {
     }
 }
 
-fn of_interface(address: &SocketAddr) -> Source {
+fn of_interface(address: &SocketAddr) -> SourceAddresses {
     let (prefix, scope) = match address {
         SocketAddr::V4(_) => (32, 0),
         SocketAddr::V6(v6) => (128, v6.scope_id()),
     };
-    Source { address: address.ip(), prefix, scope }
+    SourceAddresses { address: address.ip(), prefix, scope }
 }
 
 #[cfg(test)]
@@ -89,14 +93,18 @@ mod tests {
 
     #[test]
     fn a_source_is_an_address_a_prefix_or_an_interface() {
-        let one = |text: &str| text.parse::<Wanted>();
+        let one = |text: &str| text.parse::<WantedSource>();
         let source = |address: &str, prefix| {
-            Ok(Wanted::Addresses(Source { address: address.parse().unwrap(), prefix, scope: 0 }))
+            Ok(WantedSource::Addresses(SourceAddresses {
+                address: address.parse().unwrap(),
+                prefix,
+                scope: 0,
+            }))
         };
         assert_eq!(one("127.0.0.2"), source("127.0.0.2", 32));
         assert_eq!(one("[fd00::1]"), source("fd00::1", 128));
         assert_eq!(one("fd00::/64"), source("fd00::", 64));
-        assert_eq!(one("eth0"), Ok(Wanted::Interface("eth0".into())));
+        assert_eq!(one("eth0"), Ok(WantedSource::Interface("eth0".into())));
         for wrong in ["127.0.0.1/33", "fd00::/129", "x/8", "fe80::1%no-such-interface"] {
             assert!(one(wrong).is_err(), "{wrong}");
         }

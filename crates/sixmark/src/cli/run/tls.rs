@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use sixmark_http::Version as Spoken;
+use sixmark_http::HttpVersion as Spoken;
 use sixmark_http::url::{Scheme, Url};
 use sixmark_model::plan::Target;
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::list::Entry;
-use sixmark_model::plan::tls::{Share, Tls, Version};
+use sixmark_model::plan::list::ListEntry;
+use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
 
 use sixmark_machine::Error;
 
@@ -38,7 +38,7 @@ pub(in crate::cli) struct TlsArgs {
 
     /// Speak this version alone [default: 1.3, or 1.2 with servers that have no more]
     #[arg(long, value_name = "1.2|1.3", value_parser = version)]
-    tls: Option<Version>,
+    tls: Option<TlsVersion>,
 
     /// Application protocols to offer, what is spoken among them, or none [default: the version of
     /// HTTP that is spoken]
@@ -56,7 +56,7 @@ pub(in crate::cli) struct TlsArgs {
     /// Share of handshakes that try to resume a session of their family, 0 to 1 [default: off, so
     /// that each pays what a first visit does]
     #[arg(long, value_name = "SHARE|on|off", value_parser = share, allow_negative_numbers = true)]
-    resume: Option<Share>,
+    resume: Option<Millionths>,
 }
 
 impl TlsArgs {
@@ -77,7 +77,7 @@ pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
 }
 
 /// An option of TLS without TLS is a mistake.
-pub(super) fn check(args: &TlsArgs, entries: &[Entry]) -> Result<(), Error> {
+pub(super) fn check(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), Error> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
         Some(option) if !secure => {
@@ -125,12 +125,16 @@ fn given(args: &TlsArgs) -> Option<&'static str> {
 }
 
 /// How the targets' connections are secured, where any are.
-pub(super) fn plan(args: &TlsArgs, targets: &[Target], http: Http) -> Result<Option<Tls>, Error> {
+pub(super) fn plan(
+    args: &TlsArgs,
+    targets: &[Target],
+    http: Http,
+) -> Result<Option<PlanTls>, Error> {
     if !targets.iter().any(Target::secure) {
         return Ok(None);
     }
     let names = |list: &Option<List>| list.clone().unwrap_or_default().0;
-    Ok(Some(Tls {
+    Ok(Some(PlanTls {
         version: spoken(args.tls, http)?,
         cacert: text("--cacert", args.cacert.as_ref())?,
         insecure: args.insecure,
@@ -149,12 +153,12 @@ pub(super) fn plan(args: &TlsArgs, targets: &[Target], http: Http) -> Result<Opt
 }
 
 /// The only version to speak, where there is one: QUIC has none but 1.3 (RFC 9001, 4.2).
-fn spoken(asked: Option<Version>, http: Http) -> Result<Option<Version>, Error> {
+fn spoken(asked: Option<TlsVersion>, http: Http) -> Result<Option<TlsVersion>, Error> {
     match (http.version, asked) {
-        (Spoken::Http3, Some(Version::V12)) => {
+        (Spoken::Http3, Some(TlsVersion::V12)) => {
             Err(Error::Usage("--http3 is spoken over TLS 1.3 alone; leave --tls 1.2 out".into()))
         }
-        (Spoken::Http3, _) => Ok(Some(Version::V13)),
+        (Spoken::Http3, _) => Ok(Some(TlsVersion::V13)),
         _ => Ok(asked),
     }
 }
@@ -168,10 +172,10 @@ fn text(option: &str, path: Option<&PathBuf>) -> Result<Option<String>, Error> {
     .transpose()
 }
 
-fn version(text: &str) -> Result<Version, String> {
+fn version(text: &str) -> Result<TlsVersion, String> {
     match text {
-        "1.2" => Ok(Version::V12),
-        "1.3" => Ok(Version::V13),
+        "1.2" => Ok(TlsVersion::V12),
+        "1.3" => Ok(TlsVersion::V13),
         _ => Err("say 1.2 or 1.3".to_owned()),
     }
 }
@@ -192,10 +196,10 @@ fn list(text: &str) -> Result<List, String> {
     }
 }
 
-fn share(text: &str) -> Result<Share, String> {
+fn share(text: &str) -> Result<Millionths, String> {
     match text {
-        "on" => Ok(Share::ALL),
-        "off" => Ok(Share::NONE),
+        "on" => Ok(Millionths::ALL),
+        "off" => Ok(Millionths::NONE),
         _ => text.parse().map_err(|_: String| "say a share from 0 to 1, on or off".to_owned()),
     }
 }

@@ -6,30 +6,30 @@ use std::time::Duration;
 
 use sixmark_http::http1::request::check_method;
 use sixmark_model::clocks::Timestamps;
-use sixmark_model::pace::{Overload, Process, Rate, Speed, Stage};
+use sixmark_model::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
 use sixmark_model::plan::{Close, Driver};
 
 /// `FROM:TO:DURATION`.
-pub(in crate::cli) fn ramp(text: &str) -> Result<Stage, String> {
+pub(in crate::cli) fn ramp(text: &str) -> Result<RateStage, String> {
     let parts: Vec<&str> = text.split(':').collect();
     let [from, to, duration] = parts[..] else {
         return Err(format!("'{text}' is not FROM:TO:DURATION, as in 0:1000/s:1m"));
     };
     let duration = Some(positive_time(duration)?);
-    Ok(Stage { from: from.parse()?, to: to.parse()?, duration })
+    Ok(RateStage { from: from.parse()?, to: to.parse()?, duration })
 }
 
 /// `RATE:DURATION`.
-pub(in crate::cli) fn step(text: &str) -> Result<Stage, String> {
+pub(in crate::cli) fn step(text: &str) -> Result<RateStage, String> {
     let wrong = || format!("'{text}' is not RATE:DURATION, as in 100:10s,200:10s");
     let (rate, duration) = text.split_once(':').ok_or_else(wrong)?;
-    Ok(Stage::level(rate.parse::<Rate>()?, positive_time(duration)?))
+    Ok(RateStage::level(rate.parse::<RequestRate>()?, positive_time(duration)?))
 }
 
-pub(in crate::cli) fn process(text: &str) -> Result<Process, String> {
+pub(in crate::cli) fn process(text: &str) -> Result<ArrivalProcess, String> {
     match text {
-        "constant" => Ok(Process::Constant),
-        "poisson" => Ok(Process::Poisson),
+        "constant" => Ok(ArrivalProcess::Constant),
+        "poisson" => Ok(ArrivalProcess::Poisson),
         _ => Err("say constant or poisson".to_owned()),
     }
 }

@@ -2,34 +2,34 @@
 
 use std::time::Duration;
 
-use sixmark_model::study::result::{CellResult, Entry, StudyComparison};
+use sixmark_model::study::result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_units::quantity::count;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
-use crate::study::Event;
+use crate::study::StudyEvent;
 
 /// Shows events.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveStudy {
     shown: bool,
     terminal: bool,
     estimate: String,
 }
 
-impl Live {
+impl LiveStudy {
     /// Silent unless `shown`.
-    pub(super) fn new(shown: bool, terminal: bool) -> Live {
-        Live { shown, terminal, estimate: String::new() }
+    pub(super) fn new(shown: bool, terminal: bool) -> LiveStudy {
+        LiveStudy { shown, terminal, estimate: String::new() }
     }
 
     /// Takes an event in.
-    pub(super) fn see(&mut self, event: &Event<'_>) {
+    pub(super) fn see(&mut self, event: &StudyEvent<'_>) {
         if !self.shown {
             return;
         }
         match event {
-            Event::Begins { folder, done, all } => {
+            StudyEvent::Begins { folder, done, all } => {
                 let begun =
                     if *done > 0 { format!("{done} done already, ") } else { String::new() };
                 let folder = folder.display();
@@ -39,12 +39,12 @@ impl Live {
                 }
                 complain(&format!("{} cells, {begun}kept in '{folder}'", count((*all).into())));
             }
-            Event::Cell { number, all, levels, left_s } if self.terminal => {
+            StudyEvent::Cell { number, all, levels, left_s } if self.terminal => {
                 let left = left_s.map_or(String::new(), |left| format!(", {} left", clock(left)));
                 repaint(&format!("cell {number}/{all}{left}  {levels}{}", self.estimate));
             }
-            Event::Cell { .. } => {}
-            Event::Kept { number, all, cell, comparison } => {
+            StudyEvent::Cell { .. } => {}
+            StudyEvent::Kept { number, all, cell, comparison } => {
                 self.estimate = comparison.map_or(String::new(), |all| estimate(all, cell));
                 if !self.terminal {
                     let estimate = &self.estimate;
@@ -71,7 +71,7 @@ fn line(cell: &CellResult) -> String {
 
 /// What the main comparison comes to so far, of the entry that the cell belongs to.
 fn estimate(comparison: &StudyComparison, cell: &CellResult) -> String {
-    let of_cell = |entry: &&Entry| {
+    let of_cell = |entry: &&ComparisonEntry| {
         let mut levels = entry.label.split(", ").filter(|level| !level.is_empty());
         levels.all(|level| cell.levels.iter().any(|at| at.level.eq_ignore_ascii_case(level)))
     };

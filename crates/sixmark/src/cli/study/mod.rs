@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use sixmark_model::document::Document;
-use sixmark_model::fields::Wrong;
+use sixmark_model::fields::FileMistake;
 use sixmark_model::provenance::Ended;
 use sixmark_model::study::analyse::published;
 use sixmark_model::study::result::StudyResult;
 use sixmark_model::study::spec::Study;
-use sixmark_report::headline::Headline;
+use sixmark_report::headline::ListHeadline;
 use sixmark_report::html;
 use sixmark_report::sheet::Named;
 use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
 
 use super::keep::{self, Keeper};
-use super::out::{self, Place, complain, print};
+use super::out::{self, OutputPlace, complain, print};
 use super::progress::can_repaint;
 use super::stop_flag;
 use crate::study::{self, Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption};
-use live::Live;
+use live::LiveStudy;
 use sixmark_lab as lab;
 use sixmark_machine::Error;
 
@@ -35,13 +35,13 @@ use sixmark_machine::Error;
 #[derive(Debug, clap::Args)]
 pub(super) struct StudyArgs {
     #[command(subcommand)]
-    command: Command,
+    command: StudyCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum StudyCommand {
     /// Carry a study out, or go on with one
-    Run(RunArgs),
+    Run(StudyRunArgs),
     /// Name the studies that come with sixmark
     List,
     /// Say what a study varies, how many cells that makes, how long it takes and what it needs; of the
@@ -54,7 +54,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct RunArgs {
+struct StudyRunArgs {
     /// A study's file, or the name of one that comes with sixmark
     #[arg(value_name = "FILE|NAME", required_unless_present = "resume")]
     study: Option<String>,
@@ -85,11 +85,11 @@ struct RunArgs {
 
     /// Write the report as Markdown too
     #[arg(long, value_name = "FILE|-")]
-    markdown: Option<Place>,
+    markdown: Option<OutputPlace>,
 
     /// Write the report as a page here too; the study's folder has it as report.html
     #[arg(long, value_name = "FILE|-")]
-    html: Option<Place>,
+    html: Option<OutputPlace>,
 
     #[command(flatten)]
     keep: keep::KeepArgs,
@@ -144,15 +144,17 @@ struct ReanalyseArgs {
 /// Does what the arguments say.
 pub(super) fn main(args: StudyArgs) -> Result<u8, Error> {
     match args.command {
-        Command::Run(args) => words::with_commands(|commands| run(&args, commands)),
-        Command::List => words::with_commands(show::list),
-        Command::Show(args) => words::with_commands(|commands| show(&args, commands)),
-        Command::Check(args) => words::with_commands(|commands| check(&args, commands)),
-        Command::Reanalyse(args) => words::with_commands(|commands| reanalyse(&args, commands)),
+        StudyCommand::Run(args) => words::with_commands(|commands| run(&args, commands)),
+        StudyCommand::List => words::with_commands(show::list),
+        StudyCommand::Show(args) => words::with_commands(|commands| show(&args, commands)),
+        StudyCommand::Check(args) => words::with_commands(|commands| check(&args, commands)),
+        StudyCommand::Reanalyse(args) => {
+            words::with_commands(|commands| reanalyse(&args, commands))
+        }
     }
 }
 
-fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+fn run(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let (source, form) = wanted(args)?;
     let (study, of_cells) = checked(&source, form, commands)?;
     out::check([&args.markdown, &args.html])?;
@@ -171,7 +173,7 @@ fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
         force: args.force,
     };
     let stop = stop_flag()?;
-    let mut live = Live::new(!args.quiet, can_repaint());
+    let mut live = LiveStudy::new(!args.quiet, can_repaint());
     let done =
         study::run(&source, &study, &options, &of_cells, &stop, &mut |event| live.see(event));
     live.clear();
@@ -181,12 +183,12 @@ fn run(args: &RunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
 }
 
 /// In the store, and as a page in the study's folder and where it was asked for.
-fn keep(args: &RunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), Error> {
+fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), Error> {
     let Finished { document, folder, is_new } = finished;
     let text = out::encoded(document)?;
     // The folder has it anyway.
-    let elsewhere = Place::File(folder.join("study.json"));
-    let headline = Headline::of_study(document);
+    let elsewhere = OutputPlace::File(folder.join("study.json"));
+    let headline = ListHeadline::of_study(document);
     let kept = match is_new {
         true => keeper.finish(&headline, &text, Some(&elsewhere), args.quiet),
         false => Ok(()),
@@ -194,13 +196,13 @@ fn keep(args: &RunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), 
     let name = folder.display().to_string();
     let parsed = Document::Study(Box::new(document.clone()));
     let page = html::page(&[Named { name: &name, document: &parsed }]);
-    let written = Place::File(folder.join("report.html")).write(&page);
+    let written = OutputPlace::File(folder.join("report.html")).write(&page);
     let also = args.html.as_ref().map_or(Ok(()), |place| place.write(&page));
     out::all([kept, written, also])
 }
 
 /// The study to carry out, and in which form: of one that goes on, what its folder says.
-fn wanted(args: &RunArgs) -> Result<(Source, Form), Error> {
+fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), Error> {
     let Some(folder) = &args.resume else {
         let name = args.study.as_deref().unwrap_or_default();
         let form = Form { quick: args.quick, in_lab: args.in_lab };
@@ -250,14 +252,14 @@ fn checked(
 }
 
 fn said(source: &Source, (line, key, message): WrongOption) -> String {
-    Wrong { line, key, message, file: None }.of_file(&source.name)
+    FileMistake { line, key, message, file: None }.of_file(&source.name)
 }
 
 /// The report, and where everything is; of a study that was stopped how to go on.
-fn tell(args: &RunArgs, finished: &Finished) -> Result<u8, Error> {
+fn tell(args: &StudyRunArgs, finished: &Finished) -> Result<u8, Error> {
     let Finished { document, folder, .. } = finished;
     let folder = folder.display();
-    let standard = [&args.markdown, &args.html].contains(&&Some(Place::Standard));
+    let standard = [&args.markdown, &args.html].contains(&&Some(OutputPlace::Standard));
     let shown = !args.quiet && !standard;
     let printed = if shown { print(&study_text(document)) } else { Ok(()) };
     let markdown = || study_markdown(document);

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use sixmark_model::study::client::Client;
-use sixmark_model::study::result::Order;
-use sixmark_model::study::setting::Given;
-use sixmark_model::study::spec::Cell;
+use sixmark_model::study::result::CellOrder;
+use sixmark_model::study::setting::SettingValue;
+use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::cells;
 use sixmark_units::quantity::count;
@@ -58,15 +58,15 @@ pub(super) fn describe(study: &Study) -> String {
     }
     for option in &study.options {
         let value = match &option.value {
-            Given::Flag(flag) => flag.to_string(),
-            Given::Text(text) => text.clone(),
-            Given::List(list) => list.join(", "),
+            SettingValue::Flag(flag) => flag.to_string(),
+            SettingValue::Text(text) => text.clone(),
+            SettingValue::List(list) => list.join(", "),
         };
         let _ = writeln!(text, "{:<14}{value} (always)", option.key);
     }
     let order = match study.order {
-        Order::Random => "in random order within each repetition",
-        Order::Written => "in the order of the file",
+        CellOrder::Random => "in random order within each repetition",
+        CellOrder::Written => "in the order of the file",
     };
     let _ = writeln!(text, "\n{}, {order}", amount(study));
     let _ = writeln!(text, "{}", takes(study));
@@ -99,7 +99,7 @@ fn takes(study: &Study) -> String {
 }
 
 /// How long a cell loads, where that is its time and not its number of requests.
-fn length(cell: &Cell<'_>) -> Option<Duration> {
+fn length(cell: &PlannedCell<'_>) -> Option<Duration> {
     let time = |key: &str| cell.text(key).map(humantime::parse_duration);
     let whole = |text: &str| text.parse().ok().map(Duration::from_secs);
     let read = |key: &str| match time(key) {

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sixmark_model::traffic::{Arrivals, Basis, BitRate, Direction, Mix, Percent, Spread};
+use sixmark_model::traffic::{
+    Arrivals, Basis, BitRate, Percent, Spread, TrafficDirection, TrafficMix,
+};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::super::listen::Listen;
-use super::super::out::Place;
+use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use sixmark_machine::Error;
 
@@ -73,7 +75,7 @@ pub(in crate::cli) struct TrafficArgs {
     /// Who sends: up (this side), down, both (half each), tcp-up (TCP this side, UDP the other),
     /// tcp-down [default: up]
     #[arg(long, value_name = "WHO", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
-    pub(super) direction: Option<Direction>,
+    pub(super) direction: Option<TrafficDirection>,
 
     /// End after this time [default: 10s with --to, the script's end]
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, conflicts_with = "listen")]
@@ -85,7 +87,7 @@ pub(in crate::cli) struct TrafficArgs {
 
     /// Write the result document to FILE ('-': standard output)
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
-    pub(super) json: Option<Place>,
+    pub(super) json: Option<OutputPlace>,
 
     /// Show neither progress nor the table
     #[arg(short, long)]
@@ -138,11 +140,11 @@ fn arrivals(text: &str) -> Result<Arrivals, String> {
 
 impl TrafficArgs {
     /// The mix that was asked for, to these addresses.
-    pub(super) fn mix(&self, to: &PerFamily<Option<SocketAddr>>) -> Result<Mix, Error> {
+    pub(super) fn mix(&self, to: &PerFamily<Option<SocketAddr>>) -> Result<TrafficMix, Error> {
         let rate = self.rate.ok_or_else(|| {
             Error::Usage("--to needs a --rate, bits a second, as in --rate 75M".into())
         })?;
-        let plain = Mix::default();
+        let plain = TrafficMix::default();
         let alone = |percent| Percent::new(percent).map_err(Error::Usage);
         let ipv6 = match (self.ipv6, to.ipv6, to.ipv4) {
             (Some(share), ..) => share,
@@ -150,7 +152,7 @@ impl TrafficArgs {
             (None, None, Some(_)) => alone(0.0)?,
             _ => plain.ipv6,
         };
-        let mut mix = Mix {
+        let mut mix = TrafficMix {
             rate,
             basis: if self.wire { Basis::Wire } else { Basis::Payload },
             tcp: self.tcp.unwrap_or(plain.tcp),

@@ -13,7 +13,7 @@ use sixmark_model::traffic::result::TrafficResult;
 use sixmark_report::traffic::{rate, table};
 use sixmark_units::family::{Family, PerFamily};
 
-use super::out::{self, Place, complain, encoded, print, warn};
+use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
 use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
@@ -29,14 +29,14 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, Error> {
         return listen(args);
     }
     out::check([&args.json])?;
-    let mut live = Live::new(!args.quiet && can_repaint());
+    let mut live = LiveTraffic::new(!args.quiet && can_repaint());
     let result = match &args.script {
         Some(path) => of_script(args, path, &mut live),
         None => of_mix(args, &mut live),
     };
     live.clear();
     let result = result?;
-    let shown = !args.quiet && args.json != Some(Place::Standard);
+    let shown = !args.quiet && args.json != Some(OutputPlace::Standard);
     let printed = if shown { print(&table(&result)) } else { Ok(()) };
     warn(&result.warnings);
     let document = encoded(&result)?;
@@ -76,11 +76,11 @@ fn listen(args: &TrafficArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn of_mix(args: &TrafficArgs, live: &mut Live) -> Result<TrafficResult, Error> {
+fn of_mix(args: &TrafficArgs, live: &mut LiveTraffic) -> Result<TrafficResult, Error> {
     let to = args.far()?;
     let mix = args.mix(&to)?;
     let duration = Some(args.duration.unwrap_or(DURATION));
-    let job = near::Job { mix, duration, seed: args.seed, to };
+    let job = near::TrafficJob { mix, duration, seed: args.seed, to };
     let stop = stop_flag()?;
     let mut result = near::run(&job, &stop, |sent, heard| live.see(sent, heard))?;
     result.warnings.extend(alone(args, &to));
@@ -95,7 +95,11 @@ fn alone(args: &TrafficArgs, to: &PerFamily<Option<SocketAddr>>) -> Option<Warni
     args.ipv6.is_none().then_some(Warning { code, message })
 }
 
-fn of_script(args: &TrafficArgs, path: &Path, live: &mut Live) -> Result<TrafficResult, Error> {
+fn of_script(
+    args: &TrafficArgs,
+    path: &Path,
+    live: &mut LiveTraffic,
+) -> Result<TrafficResult, Error> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::Usage(format!("can't read '{file}': {error}")))?;
@@ -107,22 +111,22 @@ fn of_script(args: &TrafficArgs, path: &Path, live: &mut Live) -> Result<Traffic
     }
     let stop = stop_flag()?;
     let (duration, seed) = (args.duration, args.seed);
-    let job = script::Job { script, file, duration, seed };
+    let job = script::ScriptJob { script, file, duration, seed };
     script::run(&job, &stop, |sent, heard| live.see(sent, heard))
 }
 
 /// The progress line on a terminal, a second at a time.
-struct Live {
+struct LiveTraffic {
     shown: bool,
     began: Instant,
     last: Instant,
     bytes: [u64; 2],
 }
 
-impl Live {
-    fn new(shown: bool) -> Live {
+impl LiveTraffic {
+    fn new(shown: bool) -> LiveTraffic {
         let now = Instant::now();
-        Live { shown, began: now, last: now, bytes: [0, 0] }
+        LiveTraffic { shown, began: now, last: now, bytes: [0, 0] }
     }
 
     fn see(&mut self, sent: &Counters, heard: &Counters) {

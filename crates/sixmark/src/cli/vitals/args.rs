@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::listen::Listen;
-use super::super::out::Place;
+use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 
 /// Show what the kernel counts: processors, memory, disks, each family's packets, sockets, processes.
@@ -48,15 +48,15 @@ pub(in crate::cli) struct VitalsArgs {
 
     /// Write the document (sixmark.vitals/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) json: Option<Place>,
+    pub(super) json: Option<OutputPlace>,
 
     /// Write each sample as a line of JSON, as soon as it is taken
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) jsonl: Option<Place>,
+    pub(super) jsonl: Option<OutputPlace>,
 
     /// Write each sample as a line of CSV, as soon as it is taken
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) csv: Option<Place>,
+    pub(super) csv: Option<OutputPlace>,
 
     /// No table and no progress; warnings stay
     #[arg(short, long, help_heading = "Output")]

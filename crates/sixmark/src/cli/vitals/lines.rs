@@ -5,29 +5,29 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::out::Place;
+use super::super::out::OutputPlace;
 use crate::output;
 use sixmark_machine::Error;
-use sixmark_model::csv_lines::{CsvLines, Ending};
+use sixmark_model::csv_lines::{CsvLines, LineEnding};
 
 /// A file, or standard output, that is written line by line.
-pub(super) struct Lines {
+pub(super) struct JsonLines {
     to: BufWriter<Box<dyn Write>>,
     name: String,
 }
 
-impl Lines {
-    pub(super) fn open(place: &Place) -> Result<Lines, Error> {
+impl JsonLines {
+    pub(super) fn open(place: &OutputPlace) -> Result<JsonLines, Error> {
         let (to, name): (Box<dyn Write>, _) = match place {
-            Place::Standard => (Box::new(io::stdout()), "standard output".to_owned()),
-            Place::File(path) => {
+            OutputPlace::Standard => (Box::new(io::stdout()), "standard output".to_owned()),
+            OutputPlace::File(path) => {
                 let name = path.display().to_string();
                 let file = output::create(path)
                     .map_err(|error| Error::Usage(format!("can't write '{name}': {error}")))?;
                 (Box::new(file), name)
             }
         };
-        Ok(Lines { to: BufWriter::new(to), name })
+        Ok(JsonLines { to: BufWriter::new(to), name })
     }
 
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Error> {
@@ -66,7 +66,7 @@ impl Columns {
     pub(super) fn lines(&mut self, sample: &impl Serialize) -> String {
         let mut found = Vec::new();
         flatten("", &serde_json::to_value(sample).unwrap_or_default(), &mut found);
-        let mut lines = CsvLines::new(Ending::Lf);
+        let mut lines = CsvLines::new(LineEnding::Lf);
         if self.0.is_empty() {
             self.0 = found.iter().map(|(name, _)| name.clone()).collect();
             lines.line(&self.0);

@@ -8,18 +8,18 @@ pub(super) use args::VitalsArgs;
 use std::time::{Duration, SystemTime};
 
 use sixmark_model::provenance::{Tool, Warning};
-use sixmark_model::vitals::result::{Head, SCHEMA, VitalsResult};
-use sixmark_model::vitals::{Sample, Total};
+use sixmark_model::vitals::result::{SCHEMA, VitalsHead, VitalsResult};
+use sixmark_model::vitals::{Total, VitalsSample};
 use sixmark_report::vitals::{live, table};
 
 use super::listen::Listen;
-use super::out::{self, Place, complain, encoded, print, warn};
+use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
-use crate::vitals::{self, Server, Sources, Wanted};
+use crate::vitals::{self, Server, Sources, WantedVitals};
 use crate::warning::{FILE_INCOMPLETE, file_incomplete};
 use crate::{environment, warning};
-use lines::{Columns, Lines};
+use lines::{Columns, JsonLines};
 use sixmark_machine::Error;
 
 /// Between two lines on a terminal, and between two samples of the document, microseconds.
@@ -32,7 +32,8 @@ const MOST: usize = 86_400;
 pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
     out::check([&args.json])?;
     let standard = [&args.json, &args.jsonl, &args.csv];
-    let to_standard = standard.into_iter().flatten().filter(|p| **p == Place::Standard).count();
+    let to_standard =
+        standard.into_iter().flatten().filter(|p| **p == OutputPlace::Standard).count();
     if to_standard > 1 {
         let line = "two outputs can't both have standard output (-); give one of them a file";
         return Err(Error::Usage(line.into()));
@@ -58,8 +59,8 @@ pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
     signals::status(ended.why, Ok(0))
 }
 
-fn wanted(args: &VitalsArgs) -> Wanted {
-    Wanted {
+fn wanted(args: &VitalsArgs) -> WantedVitals {
+    WantedVitals {
         pids: args.pid.clone(),
         services: args.service.clone(),
         cgroups: args.cgroup.clone(),
@@ -70,14 +71,14 @@ fn wanted(args: &VitalsArgs) -> Wanted {
 
 /// Samples as they are taken.
 struct Taking {
-    head: Head,
+    head: VitalsHead,
     total: Total,
-    samples: Vec<Sample>,
+    samples: Vec<VitalsSample>,
     taken: u64,
     shown: bool,
-    last_shown: Option<Sample>,
-    jsonl: Option<Lines>,
-    csv: Option<(Lines, Columns)>,
+    last_shown: Option<VitalsSample>,
+    jsonl: Option<JsonLines>,
+    csv: Option<(JsonLines, Columns)>,
     /// Of files that could not be written any more; they were told at once.
     lost: Vec<Warning>,
     server: Option<Server>,
@@ -86,11 +87,11 @@ struct Taking {
 impl Taking {
     fn open(args: &VitalsArgs) -> Result<Taking, Error> {
         let head = head(args)?;
-        let mut jsonl = args.jsonl.as_ref().map(Lines::open).transpose()?;
+        let mut jsonl = args.jsonl.as_ref().map(JsonLines::open).transpose()?;
         if let Some(lines) = &mut jsonl {
             lines.json(&head)?;
         }
-        let csv = args.csv.as_ref().map(Lines::open).transpose()?;
+        let csv = args.csv.as_ref().map(JsonLines::open).transpose()?;
         let server = args.prometheus.as_ref().map(|Listen(at)| {
             Server::start(at, &args.prometheus_host).map_err(|error| {
                 let at = at.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -118,7 +119,7 @@ impl Taking {
         })
     }
 
-    fn see(&mut self, sample: &Sample) -> Result<(), Error> {
+    fn see(&mut self, sample: &VitalsSample) -> Result<(), Error> {
         self.taken += 1;
         self.write(sample);
         if let Some(server) = &self.server {
@@ -135,7 +136,7 @@ impl Taking {
     }
 
     /// Writes a sample's lines. A file that can't be written any more ends there, and nothing else does.
-    fn write(&mut self, sample: &Sample) {
+    fn write(&mut self, sample: &VitalsSample) {
         let json = self.jsonl.as_mut().map_or(Ok(()), |lines| lines.json(sample));
         if json.is_err() {
             self.jsonl = None;
@@ -152,8 +153,8 @@ impl Taking {
     }
 
     /// One a second stays, and the last one whatever its time.
-    fn keep(&mut self, sample: &Sample) {
-        let second = |sample: &Sample| sample.since_us / SECOND_US;
+    fn keep(&mut self, sample: &VitalsSample) {
+        let second = |sample: &VitalsSample| sample.since_us / SECOND_US;
         if self.samples.len() > 1
             && self.samples.last().is_some_and(|last| second(last) == second(sample))
         {
@@ -169,7 +170,7 @@ impl Taking {
         self.samples.push(sample.clone());
     }
 
-    fn show(&mut self, sample: &Sample) {
+    fn show(&mut self, sample: &VitalsSample) {
         if !self.shown {
             return;
         }
@@ -211,11 +212,11 @@ impl Taking {
     }
 }
 
-fn head(args: &VitalsArgs) -> Result<Head, Error> {
+fn head(args: &VitalsArgs) -> Result<VitalsHead, Error> {
     let interfaces = vitals::offloads()
         .map_err(|error| Error::Measure(format!("can't list the interfaces: {error}")))?;
     let interval: Duration = args.interval;
-    Ok(Head {
+    Ok(VitalsHead {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
         started: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),

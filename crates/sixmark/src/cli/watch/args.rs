@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::out::Place;
+use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
-use crate::watch::{Settings, Where};
+use crate::watch::{WatchSettings, Where};
 use sixmark_machine::Error;
 
 /// See what packets say of traffic that others make; nothing is sent.
@@ -78,15 +78,15 @@ pub(in crate::cli) struct WatchArgs {
 
     /// Write the result document (sixmark.result/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) json: Option<Place>,
+    pub(super) json: Option<OutputPlace>,
 
     /// Write a line for each family
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) csv: Option<Place>,
+    pub(super) csv: Option<OutputPlace>,
 
     /// Write the report as a page that needs no network
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(super) html: Option<Place>,
+    pub(super) html: Option<OutputPlace>,
 
     #[command(flatten)]
     pub(super) keep: keep::KeepArgs,
@@ -107,11 +107,11 @@ impl WatchArgs {
         Ok(())
     }
 
-    pub(super) fn settings(&self) -> Settings {
+    pub(super) fn settings(&self) -> WatchSettings {
         let mut ports = self.port.clone();
         ports.sort_unstable();
         ports.dedup();
-        Settings {
+        WatchSettings {
             ports,
             max_flows: self.max_flows as usize,
             idle: self.idle,

@@ -15,16 +15,16 @@ const EVERY: Duration = Duration::from_millis(200);
 
 /// Shows what came by since it was asked last.
 #[derive(Clone, Debug)]
-pub(super) struct Live {
+pub(super) struct LiveWatch {
     shown: bool,
     last: Instant,
     before: PerFamily<Progress>,
 }
 
-impl Live {
+impl LiveWatch {
     /// Silent unless `shown`.
-    pub(super) fn new(shown: bool) -> Live {
-        Live { shown, last: Instant::now(), before: PerFamily::default() }
+    pub(super) fn new(shown: bool) -> LiveWatch {
+        LiveWatch { shown, last: Instant::now(), before: PerFamily::default() }
     }
 
     /// What is being watched.

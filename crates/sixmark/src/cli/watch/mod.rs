@@ -6,20 +6,20 @@ mod live;
 pub(super) use args::WatchArgs;
 
 use sixmark_model::document::Document;
-use sixmark_model::gate::Names;
+use sixmark_model::gate::GateNames;
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
-use sixmark_report::headline::Headline;
+use sixmark_report::headline::ListHeadline;
 use sixmark_report::{csv, junit, text};
 use sixmark_units::family::Family;
 
 use super::keep::Keeper;
-use super::out::{self, Place, encoded, print, warn};
+use super::out::{self, OutputPlace, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 use crate::warning::file_incomplete;
 use crate::watch::{self, Sight};
-use live::Live;
+use live::LiveWatch;
 use sixmark_machine::Error;
 
 /// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
@@ -27,12 +27,12 @@ use sixmark_machine::Error;
 pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
     args.check()?;
     args.inside.go()?;
-    let gates = args.gates.gates(&Names::of_run(Family::BOTH))?;
+    let gates = args.gates.gates(&GateNames::of_run(Family::BOTH))?;
     let mut keeper = Keeper::open(&args.keep)?;
     let (mut result, told) = look(args)?;
     result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
-    let shown = !args.quiet && !places.contains(&&Some(Place::Standard));
+    let shown = !args.quiet && !places.contains(&&Some(OutputPlace::Standard));
     let printed = if shown { print(&text::table(&result)) } else { Ok(()) };
     warn(result.warnings.iter().filter(|warning| !told.contains(warning)));
     out::all([printed, write(args, &result, &mut keeper), also(args, &result)])?;
@@ -46,7 +46,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
 /// Also the warnings that were told at once.
 fn look(args: &WatchArgs) -> Result<(RunResult, Vec<Warning>), Error> {
     let stop = stop_flag()?;
-    let mut live = Live::new(!args.quiet && can_repaint());
+    let mut live = LiveWatch::new(!args.quiet && can_repaint());
     let mut told = Vec::new();
     let mut tell = |sight: &Sight| {
         let new: Vec<_> = sight.lost_files.iter().map(|why| file_incomplete(why)).collect();
@@ -76,7 +76,7 @@ fn write(args: &WatchArgs, result: &RunResult, keeper: &mut Keeper) -> Result<()
     let document = encoded(result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
-    let kept = keeper.finish(&Headline::of_run(result), &document, elsewhere, args.quiet);
+    let kept = keeper.finish(&ListHeadline::of_run(result), &document, elsewhere, args.quiet);
     out::all([written, kept])
 }
 

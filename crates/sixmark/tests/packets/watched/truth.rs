@@ -30,7 +30,7 @@ fn each_exchange_of_a_run_is_found_among_the_packets() {
                 let (figures, found) =
                     (result.families.of(family).unwrap(), truth.families.of(family).unwrap());
                 let opened = figures.connections.opened;
-                let of = |counts: sixmark_model::truth::Counts| {
+                let of = |counts: sixmark_model::truth::TruthCounts| {
                     [counts.client, counts.packets, counts.matched, counts.untold]
                 };
                 assert_eq!(of(found.connections), [opened, opened, opened, 0], "{driver} {family}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use sixmark_model::document::Document;
-use sixmark_report::headline::{Headline, Kind};
+use sixmark_report::headline::{DocumentKind, ListHeadline};
 use sixmark_report::{csv, text};
 use sixmark_units::family::Family;
 
@@ -35,15 +35,15 @@ fn documents_that_earlier_versions_wrote_are_read() {
 #[test]
 fn a_headline_has_the_figures_of_each_family_or_side() {
     let documents = [super::RUN, &comparison()].map(|text| Document::parse(text).unwrap());
-    for (document, kind) in documents.iter().zip([Kind::Run, Kind::Comparison]) {
-        let headline = Headline::of(document);
+    for (document, kind) in documents.iter().zip([DocumentKind::Run, DocumentKind::Comparison]) {
+        let headline = ListHeadline::of(document);
         assert_eq!((headline.kind, headline.schema.as_str()), (kind, document.schema()));
         let sides = headline.sides.iter();
         let found: Vec<_> = sides.map(|of| (of.name.as_str(), of.requests, of.failed)).collect();
         assert_eq!(found, [("ipv6", 10, 0), ("ipv4", 10, 0)]);
         assert!(headline.sides.iter().all(|of| of.response_p50_us <= of.response_p99_us));
         assert_eq!(headline.targets.len(), 2, "each URL once");
-        assert_eq!(headline.verdict.is_some(), kind == Kind::Comparison);
+        assert_eq!(headline.verdict.is_some(), kind == DocumentKind::Comparison);
     }
 }
 
@@ -54,6 +54,6 @@ fn what_the_end_cut_off_did_not_fail() {
     of["requests"]["sent"] = 15.into();
     of["outcomes"]["ABANDONED"] = 3.into();
     of["outcomes"]["RESET"] = 2.into();
-    let headline = Headline::of(&Document::parse(&document.to_string()).unwrap());
+    let headline = ListHeadline::of(&Document::parse(&document.to_string()).unwrap());
     assert_eq!((headline.sides[0].requests, headline.sides[0].failed), (15, 2));
 }

@@ -4,14 +4,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::thread;
 
-use sixmark::store::{Filter, Id, NewEntry, Place, Store};
+use sixmark::store::{Id, ListFilter, NewEntry, Store, StorePlace};
 use sixmark_model::comparison::Verdict;
 use sixmark_model::provenance::Ended;
-use sixmark_report::headline::{Headline, Kind};
+use sixmark_report::headline::{DocumentKind, ListHeadline};
 
 use super::{RUN, comparison, headline, ids, open};
 
-fn new<'a>(headline: &'a Headline, document: &'a str, label: Option<&'a str>) -> NewEntry<'a> {
+fn new<'a>(headline: &'a ListHeadline, document: &'a str, label: Option<&'a str>) -> NewEntry<'a> {
     NewEntry { headline, document, command: &[], label }
 }
 
@@ -33,7 +33,7 @@ fn what_was_kept_comes_back_to_the_byte() {
     let found = store.entry(id).unwrap().unwrap();
     assert_eq!((found.command, found.label.as_deref()), (command.to_vec(), Some("nightly")));
     let started = "2026-07-31T12:00:00.000Z".to_owned();
-    assert_eq!(found.headline, Headline { started, ..headline });
+    assert_eq!(found.headline, ListHeadline { started, ..headline });
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "header fields may be secret");
 }
@@ -44,7 +44,7 @@ fn a_verdict_that_an_earlier_version_gave_a_run_is_not_told() {
     let mut store = open(&folder.path().join("results.sqlite"));
     let verdict = headline(&comparison(), "2026-07-31T12:00:00Z").verdict;
     assert!(verdict.is_some());
-    let run = Headline { verdict, ..headline(RUN, "2026-07-31T12:00:00Z") };
+    let run = ListHeadline { verdict, ..headline(RUN, "2026-07-31T12:00:00Z") };
     let id = store.keep(&new(&run, RUN, None)).unwrap();
     assert_eq!(store.entry(id).unwrap().unwrap().headline.verdict, None);
 }
@@ -55,7 +55,7 @@ fn what_is_renewed_keeps_its_number_even_where_it_was_deleted_meanwhile() {
     let mut store = open(&folder.path().join("results.sqlite"));
     let document = comparison();
     let done = headline(&document, "2026-07-31T12:00:00Z");
-    let begun = Headline { ended: None, verdict: None, sides: Vec::new(), ..done.clone() };
+    let begun = ListHeadline { ended: None, verdict: None, sides: Vec::new(), ..done.clone() };
     let id = store.keep(&new(&begun, "{}", None)).unwrap();
     assert_eq!(store.entry(id).unwrap().unwrap().headline.ended, None);
     store.renew(id, &new(&done, &document, None)).unwrap();
@@ -65,7 +65,7 @@ fn what_is_renewed_keeps_its_number_even_where_it_was_deleted_meanwhile() {
     store.delete(&[id]).unwrap();
     store.renew(id, &new(&done, &document, None)).unwrap();
     assert_eq!(store.document(id).unwrap(), document);
-    assert_eq!(ids(&store, &Filter::default()), [id]);
+    assert_eq!(ids(&store, &ListFilter::default()), [id]);
 }
 
 #[test]
@@ -76,24 +76,24 @@ fn filters_are_all_of_them_to_fit_and_the_newest_comes_first() {
     let old = keep(&mut store, RUN, "2026-07-01T00:00:00Z", Some("a"));
     let newest = keep(&mut store, &other, "2026-07-31T00:00:00Z", Some("b"));
     let middle = keep(&mut store, &comparison(), "2026-07-10T00:00:00Z", Some("a"));
-    let all = Filter::default;
+    let all = ListFilter::default;
     let text = |of: &str| Some(of.to_owned());
     for (filter, fitting) in [
         (all(), &[newest, middle, old][..]),
-        (Filter { kind: Some(Kind::Run), ..all() }, &[newest, old]),
-        (Filter { kind: Some(Kind::Study), ..all() }, &[]),
-        (Filter { since: text("2026-07-10T00:00:00.000Z"), ..all() }, &[newest, middle]),
-        (Filter { until: text("2026-07-10T00:00:00.000Z"), ..all() }, &[middle, old]),
-        (Filter { label: text("a"), ..all() }, &[middle, old]),
-        (Filter { label: text("A"), ..all() }, &[]),
-        (Filter { target: text("other_100%"), ..all() }, &[newest]),
-        (Filter { target: text("BYTES"), kind: Some(Kind::Run), ..all() }, &[old]),
-        (Filter { target: text("%"), label: text("a"), ..all() }, &[]),
-        (Filter { limit: Some(2), ..all() }, &[newest, middle]),
+        (ListFilter { kind: Some(DocumentKind::Run), ..all() }, &[newest, old]),
+        (ListFilter { kind: Some(DocumentKind::Study), ..all() }, &[]),
+        (ListFilter { since: text("2026-07-10T00:00:00.000Z"), ..all() }, &[newest, middle]),
+        (ListFilter { until: text("2026-07-10T00:00:00.000Z"), ..all() }, &[middle, old]),
+        (ListFilter { label: text("a"), ..all() }, &[middle, old]),
+        (ListFilter { label: text("A"), ..all() }, &[]),
+        (ListFilter { target: text("other_100%"), ..all() }, &[newest]),
+        (ListFilter { target: text("BYTES"), kind: Some(DocumentKind::Run), ..all() }, &[old]),
+        (ListFilter { target: text("%"), label: text("a"), ..all() }, &[]),
+        (ListFilter { limit: Some(2), ..all() }, &[newest, middle]),
     ] {
         assert_eq!(ids(&store, &filter), fitting, "{filter:?}");
     }
-    let limited = Filter { limit: Some(1), label: text("a"), ..all() };
+    let limited = ListFilter { limit: Some(1), label: text("a"), ..all() };
     assert_eq!(store.list(&limited).unwrap().more, 1);
 }
 
@@ -111,7 +111,7 @@ fn a_number_is_not_given_twice_and_what_is_deleted_leaves_the_file() {
     assert!(second > first);
     let said = open(&file).delete(&[second, first]).unwrap_err().to_string();
     assert!(said.contains(&format!("no {first} in")), "{said}");
-    assert_eq!(ids(&open(&file), &Filter::default()), [second], "all of them or none");
+    assert_eq!(ids(&open(&file), &ListFilter::default()), [second], "all of them or none");
 }
 
 /// The file is not there when they begin.
@@ -131,7 +131,7 @@ fn many_keep_at_once_and_none_is_lost() {
     kept.sort();
     kept.dedup();
     assert_eq!(kept.len(), 120);
-    let mut found = ids(&open(&file), &Filter::default());
+    let mut found = ids(&open(&file), &ListFilter::default());
     found.sort();
     assert_eq!(found, kept);
 }
@@ -152,7 +152,7 @@ fn what_is_no_store_is_left_alone_and_said_in_a_line() {
         (".", "no file"),
     ] {
         let before = std::fs::read(of(name)).ok();
-        let place = Place::Named(of(name), "--store");
+        let place = StorePlace::Named(of(name), "--store");
         let error = Store::open(&place).unwrap_err();
         let said = error.to_string();
         assert!(said.contains(why) && said.contains(name) && !said.contains('\n'), "{said}");
@@ -169,5 +169,5 @@ fn sql(file: &Path, text: &str) {
 fn an_empty_file_becomes_a_store() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let id = keep(&mut open(file.path()), RUN, "2026-07-01T00:00:00Z", None);
-    assert_eq!(ids(&open(file.path()), &Filter::default()), [id]);
+    assert_eq!(ids(&open(file.path()), &ListFilter::default()), [id]);
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 
-use sixmark_http::Version;
-use sixmark_model::outcome::{Failure, Outcome, Phase};
+use sixmark_http::HttpVersion;
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::plan::Plan;
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::tally::FamilyTally;
 use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;
@@ -34,8 +34,8 @@ pub(super) fn twelve() -> Plan {
 
 pub(super) fn streams(mut plan: Plan, streams: u32, requests: u64) -> Plan {
     let streams = NonZeroU32::new(streams).unwrap();
-    plan.http = Http { version: Version::Http2, prior_knowledge: true, streams };
-    plan.ratio = Ratio::new(1, 0).unwrap();
+    plan.http = Http { version: HttpVersion::Http2, prior_knowledge: true, streams };
+    plan.ratio = PlanRatio::new(1, 0).unwrap();
     plan.load.connections = NonZeroU32::MIN;
     plan.load.requests = plan.load.duration.map_or(NonZeroU64::new(requests), |_| None);
     plan
@@ -106,7 +106,7 @@ pub(super) fn failures(ran: &Ran) -> Vec<(Failure, u64)> {
     tally(ran).failures.iter().collect()
 }
 
-pub(super) fn coded(outcome: Outcome, phase: Phase, code: u64) -> Failure {
+pub(super) fn coded(outcome: Outcome, phase: FailurePhase, code: u64) -> Failure {
     Failure { code: Some(code), ..Failure::new(outcome, phase) }
 }
 

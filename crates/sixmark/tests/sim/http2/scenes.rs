@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use libc::{ECONNREFUSED, ECONNRESET};
-use sixmark_model::outcome::{Failure, Outcome, Phase};
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_sys::driver::SocketRoute;
@@ -58,7 +58,7 @@ fn after_a_goaway_the_rest_finish_and_the_disowned_go_elsewhere() {
 #[test]
 fn what_every_peer_disowns_is_given_up_in_the_end() {
     let (ran, books) = run(twelve(), to_requests(|_, _| vec![goaway(MILLI, 0, 0)]));
-    assert_eq!(failures(&ran), [(coded(Outcome::Reset, Phase::Wait, 0), 12)]);
+    assert_eq!(failures(&ran), [(coded(Outcome::Reset, FailurePhase::Wait, 0), 12)]);
     assert_eq!(tally(&ran).resent, 24);
     assert_eq!(books.fates(Family::Ipv6), BTreeMap::from([(Fate::Disowned, 36)]));
 }
@@ -71,7 +71,8 @@ fn a_connection_that_an_error_ends_later_still_answers_before() {
         (_, id) => vec![answer(2 * MILLI, id)],
     });
     let (ran, _) = run(twelve(), server);
-    let failure = Failure { errno: Some(ECONNRESET), ..Failure::new(Outcome::Reset, Phase::Wait) };
+    let failure =
+        Failure { errno: Some(ECONNRESET), ..Failure::new(Outcome::Reset, FailurePhase::Wait) };
     assert_eq!(failures(&ran), [(failure, 2)]);
     assert_eq!((tally(&ran).completed(), tally(&ran).connections.opened), (10, 2));
 }
@@ -86,7 +87,7 @@ fn a_stream_that_times_out_is_cancelled_and_the_connection_goes_on() {
         id => vec![answer(MILLI, id)],
     });
     let (ran, books) = run(plan, server);
-    assert_eq!(failures(&ran), [(Failure::new(Outcome::Timeout, Phase::Wait), 1)]);
+    assert_eq!(failures(&ran), [(Failure::new(Outcome::Timeout, FailurePhase::Wait), 1)]);
     assert_eq!((tally(&ran).completed(), tally(&ran).connections.opened), (11, 1));
     assert_eq!(fates(&books, 0)[..2], [Fate::Cancelled, Fate::Answered]);
 }
@@ -103,7 +104,7 @@ fn a_connection_on_which_nothing_comes_gets_no_more() {
     // It greeted; only what began after that tells.
     let lost = fates(&books, 0).len() as u64;
     assert!((4..=8).contains(&lost), "{lost}");
-    assert_eq!(failures(&ran), [(Failure::new(Outcome::Timeout, Phase::Wait), lost)]);
+    assert_eq!(failures(&ran), [(Failure::new(Outcome::Timeout, FailurePhase::Wait), lost)]);
     assert_eq!(tally(&ran).connections.opened, 2);
 }
 
@@ -116,7 +117,7 @@ fn refused_streams_are_reset_with_the_code() {
     let (ran, _) = run(twelve(), server);
     let failed = failures(&ran);
     let [(failure, count)] = failed[..] else { panic!("{failed:?}") };
-    assert_eq!(failure, coded(Outcome::Reset, Phase::Wait, 7));
+    assert_eq!(failure, coded(Outcome::Reset, FailurePhase::Wait, 7));
     // Those that were sent before the server's limit was known were sent again.
     let resent = tally(&ran).resent;
     assert!(resent > 0 && count < 6, "{resent} resent, {count} reset");
@@ -135,7 +136,7 @@ fn a_breach_of_the_rules_ends_all_exchanges_of_its_connection() {
     let by = |phase, count| (coded(Outcome::Protocol, phase, 1), count);
     let mut found = failures(&ran);
     found.sort_by_key(|&(_, count)| count);
-    assert_eq!(found, [by(Phase::Transfer, 1), by(Phase::Wait, 3)]);
+    assert_eq!(found, [by(FailurePhase::Transfer, 1), by(FailurePhase::Wait, 3)]);
     assert_eq!((tally(&ran).completed(), books.connections[&0].goodbye), (8, Some(1)));
 }
 
@@ -176,7 +177,7 @@ fn what_times_out_while_it_waits_is_never_sent() {
 #[test]
 fn an_idle_connection_answers_and_goes_when_it_is_told() {
     let mut plan = streams(lasting(Duration::from_millis(20)), 1, 0);
-    plan.ratio = Ratio::new(1, 1).unwrap();
+    plan.ratio = PlanRatio::new(1, 1).unwrap();
     plan.load.connections = NonZeroU32::MIN;
     // The other family's turn comes, which lets this connection idle.
     let server = serving(|connection, frame_in| match (frame_in.kind, connection) {
@@ -205,7 +206,7 @@ fn a_peer_that_leaves_an_idle_connection_is_not_spoken_to_any_more() {
     // The world would not forgive it.
     for end in [Step::Fin, Step::Error(ECONNRESET)] {
         let mut plan = streams(plan(), 2, 20);
-        plan.ratio = Ratio::new(1, 1).unwrap();
+        plan.ratio = PlanRatio::new(1, 1).unwrap();
         let end = move || (MILLI + MICRO, end.clone());
         let server = to_requests(move |_, id| match id {
             1 => vec![answer(MILLI, id)],
@@ -273,7 +274,7 @@ fn each_that_waits_for_a_connection_has_its_own_time() {
         Dial::connects(way, if dialled == 2 { 15 * MILLI } else { MILLI })
     });
     let ran = Sim::new(plan).run(script);
-    assert_eq!(failures(&ran), [(Failure::new(Outcome::Timeout, Phase::Connect), 1)]);
+    assert_eq!(failures(&ran), [(Failure::new(Outcome::Timeout, FailurePhase::Connect), 1)]);
     assert_eq!((tally(&ran).completed(), tally(&ran).resent), (11, 4));
 }
 
@@ -373,7 +374,7 @@ fn a_connection_that_is_there_and_breaks_the_rules_while_others_are_opened_is_cl
 #[test]
 fn what_makes_room_for_a_disowned_exchange_is_counted_as_displaced() {
     let mut plan = streams(at_rate(2.0, Duration::from_secs(1)), 1, 0);
-    plan.ratio = Ratio::new(1, 1).unwrap();
+    plan.ratio = PlanRatio::new(1, 1).unwrap();
     plan.load.connections = NonZeroU32::new(2).unwrap();
     plan.connection.most_open = plan.load.connections;
     // The first connection idles when the second one, to the other family, disowns its exchange.

@@ -8,10 +8,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sixmark_http::Version;
+use sixmark_http::HttpVersion;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::{Body, Plan, Request, Requests};
+use sixmark_model::plan::{Body, Plan, PlanRequests, Request};
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_units::family::Family;
@@ -37,11 +37,11 @@ fn plan_of_streams(random: &mut Random) -> Plan {
     let many = 1 + random.below(40) as u32;
     let streams = random.pick(&[1, 1, 2, 3, 7, many]);
     let streams = NonZeroU32::new(streams).unwrap();
-    plan.http = Http { version: Version::Http2, prior_knowledge: true, streams };
+    plan.http = Http { version: HttpVersion::Http2, prior_knowledge: true, streams };
     let body = random.pick(&[0, 0, 0, 0, 1, 5_000, 70_000]);
     if body > 0 {
         let body = Some(Body::Constant(Arc::new(vec![b'x'; body])));
-        plan.requests = Requests::one(Request { body, ..Request::plain("POST") });
+        plan.requests = PlanRequests::one(Request { body, ..Request::plain("POST") });
     }
     plan.connection.preopen = random.chance(20);
     if plan.load.requests.is_none() && plan.load.pace.open().is_none() {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::super::{Lab, Node};
+use super::super::{Lab, LabNode};
 
 /// A node with how it was found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    pub(super) node: Node,
+pub(super) struct LayeredNode {
+    pub(super) node: LabNode,
     /// How many links away from where the search began.
     pub(super) depth: usize,
     /// The link that it was found by; none where a search began.
@@ -15,10 +15,10 @@ pub(super) struct Found {
 }
 
 /// Every node, the nearest to the first host first; what nothing leads to comes after all that.
-pub(super) fn layers(lab: &Lab) -> Vec<Found> {
-    let hosts = (0..lab.hosts.len()).map(Node::Host);
-    let mut found: Vec<Found> = Vec::new();
-    for first in hosts.chain((0..lab.bridges.len()).map(Node::Bridge)) {
+pub(super) fn layers(lab: &Lab) -> Vec<LayeredNode> {
+    let hosts = (0..lab.hosts.len()).map(LabNode::Host);
+    let mut found: Vec<LayeredNode> = Vec::new();
+    for first in hosts.chain((0..lab.bridges.len()).map(LabNode::Bridge)) {
         if found.iter().all(|known| known.node != first) {
             search(lab, first, &mut found);
         }
@@ -26,8 +26,8 @@ pub(super) fn layers(lab: &Lab) -> Vec<Found> {
     found
 }
 
-fn search(lab: &Lab, first: Node, found: &mut Vec<Found>) {
-    let mut left = VecDeque::from([Found { node: first, depth: 0, by: None }]);
+fn search(lab: &Lab, first: LabNode, found: &mut Vec<LayeredNode>) {
+    let mut left = VecDeque::from([LayeredNode { node: first, depth: 0, by: None }]);
     let mut seen = BTreeSet::from([first]);
     while let Some(next) = left.pop_front() {
         found.push(next);
@@ -35,7 +35,11 @@ fn search(lab: &Lab, first: Node, found: &mut Vec<Found>) {
             for (here, there) in [(0, 1), (1, 0)] {
                 let other = link.ends[there].node;
                 if link.ends[here].node == next.node && seen.insert(other) {
-                    left.push_back(Found { node: other, depth: next.depth + 1, by: Some(number) });
+                    left.push_back(LayeredNode {
+                        node: other,
+                        depth: next.depth + 1,
+                        by: Some(number),
+                    });
                 }
             }
         }

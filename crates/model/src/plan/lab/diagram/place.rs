@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Lab, Link, Node};
+use super::super::{Lab, LabLink, LabNode};
 use super::layers::layers;
 use super::words;
 
@@ -35,7 +35,7 @@ pub(super) enum Shape {
 /// A node, placed.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
-    pub(super) node: Node,
+    pub(super) node: LabNode,
     pub(super) shape: Shape,
     pub(super) title: String,
     pub(super) caption: Vec<String>,
@@ -50,7 +50,7 @@ pub(super) struct Spot {
 
 /// A link, placed.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct PlacedLink {
     /// Where it begins and ends, the left end first.
     pub(super) ends: [(f64, f64); 2],
     /// Where the columns of its ends end: between the two it may bend.
@@ -65,7 +65,7 @@ pub(super) struct Line {
 #[derive(Clone, Debug)]
 pub(super) struct Picture {
     pub(super) spots: Vec<Spot>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<PlacedLink>,
     pub(super) width: f64,
     pub(super) height: f64,
 }
@@ -79,7 +79,7 @@ pub(super) fn width(text: &str) -> f64 {
 pub(super) fn place(lab: &Lab) -> Picture {
     let mut spots: Vec<Spot> =
         layers(lab).iter().map(|found| spot(lab, found.node, found.depth)).collect();
-    let index: BTreeMap<Node, usize> =
+    let index: BTreeMap<LabNode, usize> =
         spots.iter().enumerate().map(|(at, spot)| (spot.node, at)).collect();
     let joined: Vec<[usize; 2]> =
         lab.links.iter().map(|link| sides(link, &index, &spots)).collect();
@@ -93,15 +93,15 @@ pub(super) fn place(lab: &Lab) -> Picture {
     crop(spots, lines, &edges, lab)
 }
 
-fn spot(lab: &Lab, node: Node, column: usize) -> Spot {
+fn spot(lab: &Lab, node: LabNode, column: usize) -> Spot {
     let title = words::title(lab, node);
     let mut caption = Vec::new();
     if title != lab.node_name(node) {
         caption.push(lab.node_name(node).to_owned());
     }
     let shape = match node {
-        Node::Bridge(_) => Shape::Bridge,
-        Node::Host(at) => {
+        LabNode::Bridge(_) => Shape::Bridge,
+        LabNode::Host(at) => {
             let host = lab.hosts.get(at);
             if let Some(host) = host {
                 caption.extend(lab.ends(at).flat_map(words::addresses));
@@ -137,7 +137,7 @@ impl Spot {
 }
 
 /// A link's ends, the left one first: of one column, the upper one.
-fn sides(link: &Link, index: &BTreeMap<Node, usize>, spots: &[Spot]) -> [usize; 2] {
+fn sides(link: &LabLink, index: &BTreeMap<LabNode, usize>, spots: &[Spot]) -> [usize; 2] {
     let at = |end: usize| index.get(&link.ends[end].node).copied().unwrap_or_default();
     let (first, second) = (at(0), at(1));
     if spots[first].column > spots[second].column { [second, first] } else { [first, second] }
@@ -230,7 +230,7 @@ fn widths(
 }
 
 /// What is said of a link, arrows from left to right.
-fn label(link: &Link, spots: &[Spot], left: usize) -> Vec<String> {
+fn label(link: &LabLink, spots: &[Spot], left: usize) -> Vec<String> {
     let left = usize::from(link.ends[0].node != spots[left].node);
     let (there, back) = (&link.toward[left], &link.toward[1 - left]);
     let mut found = Vec::new();
@@ -256,7 +256,7 @@ fn lines(
     edges: &[(f64, f64)],
     joined: &[[usize; 2]],
     labels: Vec<Vec<String>>,
-) -> Vec<Line> {
+) -> Vec<PlacedLink> {
     let line = |(number, label): (usize, Vec<String>)| {
         let [left, right] = joined[number].map(|at| &spots[at]);
         let same = left.column == right.column;
@@ -265,7 +265,7 @@ fn lines(
         let end = (right.x + side, port(spots, joined, number, 1));
         let far = edges[right.column];
         let bend = [edges[left.column].1, if same { far.1 } else { far.0 }];
-        let mut line = Line { ends: [start, end], bend, label, at: (0.0, 0.0) };
+        let mut line = PlacedLink { ends: [start, end], bend, label, at: (0.0, 0.0) };
         line.at = line.point(0.5);
         line
     };
@@ -286,7 +286,7 @@ fn port(spots: &[Spot], joined: &[[usize; 2]], number: usize, side: usize) -> f6
     spot.y - spot.half.1 + 2.0 * spot.half.1 * place / here.len().max(1) as f64
 }
 
-impl Line {
+impl PlacedLink {
     /// True of a link within one column.
     pub(super) fn is_loop(&self) -> bool {
         self.bend[0] >= self.bend[1]
@@ -311,7 +311,7 @@ impl Line {
 }
 
 /// Moves labels along their lines, then down, until none lies over another.
-fn settle(lines: &mut [Line], spots: &[Spot]) {
+fn settle(lines: &mut [PlacedLink], spots: &[Spot]) {
     let mut taken: Vec<Area> = spots.iter().map(Area::of_spot).collect();
     for line in lines.iter_mut().filter(|line| !line.label.is_empty()) {
         let size = line.label_size();
@@ -347,7 +347,12 @@ impl Area {
 }
 
 /// Moves everything so that it begins below the title, and finds how large it is.
-fn crop(mut spots: Vec<Spot>, mut lines: Vec<Line>, edges: &[(f64, f64)], lab: &Lab) -> Picture {
+fn crop(
+    mut spots: Vec<Spot>,
+    mut lines: Vec<PlacedLink>,
+    edges: &[(f64, f64)],
+    lab: &Lab,
+) -> Picture {
     let labels = lines.iter().filter(|line| !line.label.is_empty());
     let labels = labels.map(|line| Area::of(line.at, line.label_size()));
     let boxes: Vec<Area> = spots.iter().map(Area::of_spot).chain(labels).collect();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::Lab;
-use super::place::{LINE, Line, MARGIN, Picture, Shape, Spot, place};
+use super::place::{LINE, MARGIN, Picture, PlacedLink, Shape, Spot, place};
 
 /// Colours of paper and of a dark screen; nothing is loaded and nothing runs.
 const STYLE: &str = "\
@@ -56,7 +56,7 @@ fn about(lab: &Lab) -> String {
     )
 }
 
-fn path(text: &mut String, line: &Line) {
+fn path(text: &mut String, line: &PlacedLink) {
     let [(x1, y1), (x2, y2)] = line.ends;
     let [from, to] = line.bend;
     let bulge = if line.is_loop() { from + 18.0 } else { (from + to) / 2.0 };
@@ -68,7 +68,7 @@ fn path(text: &mut String, line: &Line) {
     );
 }
 
-fn label(text: &mut String, line: &Line) {
+fn label(text: &mut String, line: &PlacedLink) {
     if line.label.is_empty() {
         return;
     }

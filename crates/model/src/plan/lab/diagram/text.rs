@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::{Lab, Link, Node};
-use super::layers::{Found, layers};
+use super::super::{Lab, LabLink, LabNode};
+use super::layers::{LayeredNode, layers};
 use super::words;
 
 /// A lab as text: a tree that begins at its first host, with every interface's addresses and largest
@@ -37,12 +37,12 @@ struct Indent {
     below: String,
 }
 
-fn branch(lab: &Lab, all: &[Found], found: &Found, indent: &Indent, text: &mut String) {
-    let below: Vec<&Found> = all.iter().filter(|next| is_below(lab, found, next)).collect();
+fn branch(lab: &Lab, all: &[LayeredNode], found: &LayeredNode, indent: &Indent, text: &mut String) {
+    let below: Vec<&LayeredNode> = all.iter().filter(|next| is_below(lab, found, next)).collect();
     let _ = writeln!(text, "{}{}", indent.name, name(lab, found.node));
     let bar = if below.is_empty() { "   " } else { "│  " };
     let link = found.by.and_then(|link| lab.links.get(link));
-    let near = |link: &Link| usize::from(link.ends[0].node == found.node);
+    let near = |link: &LabLink| usize::from(link.ends[0].node == found.node);
     let of_link = link.map_or(Vec::new(), |link| of_link(lab, link, near(link)));
     for line in of_host(lab, found.node).into_iter().chain(of_link) {
         let _ = writeln!(text, "{}{bar}{line}", indent.below);
@@ -59,26 +59,26 @@ fn branch(lab: &Lab, all: &[Found], found: &Found, indent: &Indent, text: &mut S
 }
 
 /// True of a node that was found from another.
-fn is_below(lab: &Lab, above: &Found, found: &Found) -> bool {
+fn is_below(lab: &Lab, above: &LayeredNode, found: &LayeredNode) -> bool {
     let link = found.by.and_then(|link| lab.links.get(link));
     link.is_some_and(|link| {
         found.depth == above.depth + 1 && link.ends.iter().any(|end| end.node == above.node)
     })
 }
 
-fn name(lab: &Lab, node: Node) -> String {
+fn name(lab: &Lab, node: LabNode) -> String {
     let (name, title) = (lab.node_name(node), words::title(lab, node));
     let kind = match node {
-        Node::Bridge(_) => " (bridge)",
-        Node::Host(at) if lab.hosts.get(at).is_some_and(|host| host.forwards) => " (router)",
-        Node::Host(_) => "",
+        LabNode::Bridge(_) => " (bridge)",
+        LabNode::Host(at) if lab.hosts.get(at).is_some_and(|host| host.forwards) => " (router)",
+        LabNode::Host(_) => "",
     };
     let title = if title == name { String::new() } else { format!(": {title}") };
     format!("{name}{kind}{title}")
 }
 
-fn of_host(lab: &Lab, node: Node) -> Vec<String> {
-    let Node::Host(at) = node else { return Vec::new() };
+fn of_host(lab: &Lab, node: LabNode) -> Vec<String> {
+    let LabNode::Host(at) = node else { return Vec::new() };
     let Some(host) = lab.hosts.get(at) else { return Vec::new() };
     let mut found = Vec::new();
     let marks = words::marks(host);
@@ -93,7 +93,7 @@ fn of_host(lab: &Lab, node: Node) -> Vec<String> {
 }
 
 /// What a link is, beginning at one of its ends.
-fn of_link(lab: &Lab, link: &Link, first: usize) -> Vec<String> {
+fn of_link(lab: &Lab, link: &LabLink, first: usize) -> Vec<String> {
     let mut found = Vec::new();
     for end in [first, 1 - first] {
         let end = &link.ends[end];
@@ -114,7 +114,7 @@ fn of_link(lab: &Lab, link: &Link, first: usize) -> Vec<String> {
 }
 
 /// The links that no node was found by.
-fn others<'a>(lab: &'a Lab, all: &'a [Found]) -> impl Iterator<Item = &'a Link> {
+fn others<'a>(lab: &'a Lab, all: &'a [LayeredNode]) -> impl Iterator<Item = &'a LabLink> {
     let is_used = |number: usize| all.iter().any(|found| found.by == Some(number));
     lab.links.iter().enumerate().filter(move |(number, _)| !is_used(*number)).map(|(_, link)| link)
 }

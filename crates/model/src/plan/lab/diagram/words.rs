@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::super::{End, Forward, Host, Lab, Node};
-use crate::impairment::{Effect, Impairment, Loss, Rate};
+use super::super::{Forward, Lab, LabHost, LabNode, LinkEnd};
+use crate::impairment::{Effect, FrameRate, Impairment, Loss};
 use sixmark_units::family::Family;
 
 /// What a host does beside having addresses.
-pub(super) fn marks(host: &Host) -> Vec<String> {
+pub(super) fn marks(host: &LabHost) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(host.bgp.map(|bgp| format!("BGP, AS {}", bgp.asn)));
     if let Some(nat) = &host.nat44 {
@@ -27,22 +27,22 @@ pub(super) fn marks(host: &Host) -> Vec<String> {
 }
 
 /// The file's own services in a host.
-pub(super) fn services<'a>(lab: &'a Lab, host: &Host) -> Vec<&'a str> {
+pub(super) fn services<'a>(lab: &'a Lab, host: &LabHost) -> Vec<&'a str> {
     let here = lab.services.iter().filter(|s| s.host.as_deref() == Some(&host.name));
     here.map(|service| service.name.as_str()).collect()
 }
 
 /// What people call a node.
-pub(super) fn title(lab: &Lab, node: Node) -> String {
+pub(super) fn title(lab: &Lab, node: LabNode) -> String {
     let label = match node {
-        Node::Host(at) => lab.hosts.get(at).map(|host| host.label.as_str()),
-        Node::Bridge(at) => lab.bridges.get(at).map(|bridge| bridge.label.as_str()),
+        LabNode::Host(at) => lab.hosts.get(at).map(|host| host.label.as_str()),
+        LabNode::Bridge(at) => lab.bridges.get(at).map(|bridge| bridge.label.as_str()),
     };
     label.unwrap_or_default().to_owned()
 }
 
 /// The addresses of an interface.
-pub(super) fn addresses(end: &End) -> Vec<String> {
+pub(super) fn addresses(end: &LinkEnd) -> Vec<String> {
     end.addresses.iter().map(ToString::to_string).collect()
 }
 
@@ -64,7 +64,7 @@ pub(super) fn impairment(impairment: &Impairment) -> Vec<String> {
     found
 }
 
-fn rate(rate: &Rate) -> Vec<String> {
+fn rate(rate: &FrameRate) -> Vec<String> {
     let bits = rate.bits_per_s.get() as f64;
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     let unit = units.into_iter().find(|(scale, _)| bits >= *scale);

@@ -1,7 +1,7 @@
 //! Reads from a study's file what is made of its cells.
 
 use super::{ChartSpec, ComparisonSpec, Levels, Outputs, TableSpec};
-use crate::fields::{Field, Fields};
+use crate::fields::{FileField, FileFields};
 use crate::metric::Metric;
 use crate::study::result::Statistic;
 use crate::study::spec::FAMILY;
@@ -9,11 +9,14 @@ use crate::study::spec::column::column_of;
 use crate::study::spec::column::name;
 use crate::study::spec::column::{ColumnSpec, Where};
 use crate::study::spec::findings::{findings, margin};
-use crate::study::spec::known_names::Names;
+use crate::study::spec::known_names::KnownNames;
 
 /// All of a file's outputs.
-pub(in crate::study::spec) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>) -> Outputs {
-    let of = |tables: Vec<Fields<'_>>| -> Vec<TableSpec> {
+pub(in crate::study::spec) fn outputs(
+    fields: &mut FileFields<'_>,
+    names: &KnownNames<'_>,
+) -> Outputs {
+    let of = |tables: Vec<FileFields<'_>>| -> Vec<TableSpec> {
         tables.into_iter().filter_map(|fields| table(fields, names)).collect()
     };
     let tables = of(fields.tables("tables"));
@@ -26,17 +29,17 @@ pub(in crate::study::spec) fn outputs(fields: &mut Fields<'_>, names: &Names<'_>
     Outputs { tables, charts, comparisons, findings }
 }
 
-fn named(fields: &mut Fields<'_>) -> Option<String> {
+fn named(fields: &mut FileFields<'_>) -> Option<String> {
     fields.need("name")?.parsed(name)
 }
 
 /// `mean` or `median`.
-fn statistic(fields: &mut Fields<'_>) -> Statistic {
+fn statistic(fields: &mut FileFields<'_>) -> Statistic {
     let allowed = [("mean", Statistic::Mean), ("median", Statistic::Median)];
     fields.take("statistic").and_then(|field| field.one_of(&allowed)).unwrap_or_default()
 }
 
-fn table(mut fields: Fields<'_>, names: &Names<'_>) -> Option<TableSpec> {
+fn table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<TableSpec> {
     let name = named(&mut fields);
     let title = fields.text("title");
     let rows = names.several(fields.take("rows"));
@@ -77,8 +80,8 @@ fn table(mut fields: Fields<'_>, names: &Names<'_>) -> Option<TableSpec> {
 
 /// A row that says how much better one level is than the other.
 fn improvement(
-    fields: &mut Fields<'_>,
-    names: &Names<'_>,
+    fields: &mut FileFields<'_>,
+    names: &KnownNames<'_>,
     rows: &[String],
     statistic: Statistic,
 ) -> Option<Levels> {
@@ -96,7 +99,7 @@ fn improvement(
 }
 
 /// A measure, or a table with its unit and label.
-pub(in crate::study::spec) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
+pub(in crate::study::spec) fn column(field: &FileField<'_>) -> Option<ColumnSpec> {
     if !field.is_table() {
         let measure: Metric = field.parsed(str::parse)?;
         return Some(ColumnSpec { measure, unit: measure.base_unit(), label: measure.to_string() });
@@ -107,7 +110,7 @@ pub(in crate::study::spec) fn column(field: &Field<'_>) -> Option<ColumnSpec> {
     spec
 }
 
-fn chart(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ChartSpec> {
+fn chart(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ChartSpec> {
     let name = named(&mut fields);
     let title = fields.text("title");
     let x = fields.need("x").and_then(|field| names.factor(&field));
@@ -129,7 +132,7 @@ fn chart(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ChartSpec> {
     Some(ChartSpec { name, title, x, y, series, logarithmic, statistic, only, x_unit, published })
 }
 
-fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpec> {
+fn comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ComparisonSpec> {
     let name = named(&mut fields);
     let title = fields.text("title");
     let factor = match fields.take("factor") {
@@ -166,7 +169,7 @@ fn comparison(mut fields: Fields<'_>, names: &Names<'_>) -> Option<ComparisonSpe
 }
 
 /// The title of one of the study's published analyses.
-fn published_analysis(field: &Field<'_>, names: &Names<'_>) -> Option<String> {
+fn published_analysis(field: &FileField<'_>, names: &KnownNames<'_>) -> Option<String> {
     let title = field.text()?;
     let known = names.published.map_or(&[][..], |published| &published.analyses);
     let known: Vec<_> = known.iter().map(|analysis| analysis.title.as_str()).collect();
@@ -178,10 +181,10 @@ fn published_analysis(field: &Field<'_>, names: &Names<'_>) -> Option<String> {
 
 /// The two levels of the factor that are compared: those that are named, or the first two.
 fn two_sides(
-    sides: &[Option<Field<'_>>; 2],
-    names: &Names<'_>,
+    sides: &[Option<FileField<'_>>; 2],
+    names: &KnownNames<'_>,
     factor: &str,
-    fields: &mut Fields<'_>,
+    fields: &mut FileFields<'_>,
 ) -> [Option<String>; 2] {
     let usual = names.levels(factor);
     let [a, b] = [0, 1].map(|side| match &sides[side] {
@@ -196,8 +199,8 @@ fn two_sides(
 
 /// Another factor, between whose levels what is compared may differ.
 fn interaction(
-    fields: &mut Fields<'_>,
-    names: &Names<'_>,
+    fields: &mut FileFields<'_>,
+    names: &KnownNames<'_>,
     factor: &str,
     by: &[String],
     only: &Where,

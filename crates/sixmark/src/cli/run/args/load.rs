@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use sixmark_model::condition::Condition;
-use sixmark_model::pace::{Overload, Process, Rate, Speed, Stage};
+use sixmark_model::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
 use sixmark_model::plan::Driver;
 
 use crate::cli::run::values::{
@@ -63,11 +63,11 @@ pub(in crate::cli) struct OpenLoopArgs {
     /// Begin so many exchanges a second (200, 10k/s, 12000/m), over all threads and both families,
     /// whatever the server does; response times then count from when an exchange was due
     #[arg(long, value_name = "N/s", display_order = 0)]
-    pub(in crate::cli) rate: Option<Rate>,
+    pub(in crate::cli) rate: Option<RequestRate>,
 
     /// Evenly spaced, or at random as those of many users are [default: constant]
     #[arg(long, value_name = "constant|poisson", value_parser = process)]
-    pub(in crate::cli) arrivals: Option<Process>,
+    pub(in crate::cli) arrivals: Option<ArrivalProcess>,
 
     /// What becomes of an exchange that is due when -c are in flight: it waits, its response time
     /// counting from when it was due, or it is dropped and counted [default: wait]
@@ -93,13 +93,13 @@ pub(in crate::cli) struct CourseArgs {
     #[arg(long, value_name = "FROM:TO:DURATION", value_parser = ramp,
           conflicts_with_all = ["rate", "steps", "duration", "linger"],
           help_heading = "Open loop", display_order = 1)]
-    pub(in crate::cli) ramp: Option<Stage>,
+    pub(in crate::cli) ramp: Option<RateStage>,
 
     /// One rate after the other, and end then (100:10s,200:10s)
     #[arg(long, value_name = "RATE:DURATION,…", value_parser = step, value_delimiter = ',',
           conflicts_with_all = ["rate", "duration", "linger"],
           help_heading = "Open loop", display_order = 2)]
-    pub(in crate::cli) steps: Vec<Stage>,
+    pub(in crate::cli) steps: Vec<RateStage>,
 
     /// Send what a HAR file or an access log has when it has it, or so many times as fast (2x), and
     /// end then

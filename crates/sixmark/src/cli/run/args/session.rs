@@ -3,7 +3,7 @@
 use crate::cli::gates::GateArgs;
 use crate::cli::inside::InsideArgs;
 use crate::cli::keep::KeepArgs;
-use crate::cli::out::Place;
+use crate::cli::out::OutputPlace;
 
 /// Options of a command as a whole: where it loads from, what it looks at beside the load, what it judges,
 /// and where documents go.
@@ -29,11 +29,11 @@ pub(in crate::cli) struct SessionArgs {
 
     /// Write the result document (sixmark.result/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 1)]
-    pub(in crate::cli) json: Option<Place>,
+    pub(in crate::cli) json: Option<OutputPlace>,
 
     /// Write the report as a page that needs no network
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    pub(in crate::cli) html: Option<Place>,
+    pub(in crate::cli) html: Option<OutputPlace>,
 
     #[command(flatten)]
     pub(in crate::cli) keep: KeepArgs,

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use sixmark_model::plan::ratio::Ratio;
+use sixmark_model::plan::ratio::PlanRatio;
 
-use crate::cli::run::source::Wanted;
+use crate::cli::run::source::WantedSource;
 use crate::resolve::Override;
 
 /// Options that say what is loaded, and over which family.
@@ -30,7 +30,7 @@ pub(in crate::cli) struct TargetArgs {
 
     /// Requests over IPv6 to requests over IPv4 [default: 1:1 where the targets have both]
     #[arg(long, value_name = "V6:V4", help_heading = "Families")]
-    pub(in crate::cli) ratio: Option<Ratio>,
+    pub(in crate::cli) ratio: Option<PlanRatio>,
 
     /// IPv4 only
     #[arg(short = '4', long, conflicts_with_all = ["ratio", "ipv6"], help_heading = "Families")]
@@ -42,5 +42,5 @@ pub(in crate::cli) struct TargetArgs {
 
     /// Connect from this address, address of a prefix in turn, or interface's addresses
     #[arg(long, value_name = "ADDR|CIDR|IFACE", help_heading = "Families")]
-    pub(in crate::cli) source: Vec<Wanted>,
+    pub(in crate::cli) source: Vec<WantedSource>,
 }

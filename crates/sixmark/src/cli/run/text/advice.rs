@@ -1,9 +1,9 @@
 //! What to do about a failure.
 
-use sixmark_http::Version;
-use sixmark_model::outcome::{Failure, LocalCause, Outcome, Phase};
+use sixmark_http::HttpVersion;
+use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_model::plan::http::Http;
-use sixmark_model::plan::tls::{Tls, Version as TlsVersion};
+use sixmark_model::plan::tls::{PlanTls, TlsVersion};
 use sixmark_model::tls::Reason;
 
 /// How a family failed most often, and in what run.
@@ -13,7 +13,7 @@ pub(super) struct Case<'a> {
     /// What TLS failed by, unless that is the server's alert.
     pub(super) reason: Option<Reason>,
     pub(super) http: Http,
-    pub(super) tls: Option<&'a Tls>,
+    pub(super) tls: Option<&'a PlanTls>,
     /// A signal ended the run.
     pub(super) interrupted: bool,
 }
@@ -43,7 +43,7 @@ impl Case<'_> {
     }
 
     fn over_quic(self) -> bool {
-        self.http.version == Version::Http3
+        self.http.version == HttpVersion::Http3
     }
 
     fn failed_here(self) -> &'static str {
@@ -62,7 +62,7 @@ impl Case<'_> {
         match self.failure.code_name(self.http.version) {
             Some("HTTP_1_1_REQUIRED") => "the server wants HTTP/1.1: leave --http2 out",
             Some("H3_VERSION_FALLBACK") => "the server wants HTTP/1.1: leave --http3 out",
-            _ if self.failure.phase == Phase::Transfer => "the server breaks responses off",
+            _ if self.failure.phase == FailurePhase::Transfer => "the server breaks responses off",
             Some(_) => "the server breaks requests off: its log may say why",
             None => "the server ends connections without answering",
         }
@@ -70,24 +70,24 @@ impl Case<'_> {
 
     fn timeout(self) -> &'static str {
         match self.failure.phase {
-            Phase::Connect | Phase::Tls if self.over_quic() => {
+            FailurePhase::Connect | FailurePhase::Tls if self.over_quic() => {
                 "a firewall may drop UDP, or nothing there speaks HTTP/3"
             }
-            Phase::Connect => {
+            FailurePhase::Connect => {
                 "check that a firewall lets it through, or give it longer (--timeout)"
             }
-            Phase::Tls => {
+            FailurePhase::Tls => {
                 "something listens there and did not finish the TLS handshake within --timeout"
             }
-            Phase::Send => "the server did not take the whole request within --timeout",
-            Phase::Wait => "the server took the request and did not answer within --timeout",
-            Phase::Transfer => "the response did not end within --timeout",
+            FailurePhase::Send => "the server did not take the whole request within --timeout",
+            FailurePhase::Wait => "the server took the request and did not answer within --timeout",
+            FailurePhase::Transfer => "the response did not end within --timeout",
         }
     }
 
     fn protocol(self) -> String {
         let name = self.http.version.name();
-        let spoken = matches!(self.failure.phase, Phase::Wait | Phase::Transfer);
+        let spoken = matches!(self.failure.phase, FailurePhase::Wait | FailurePhase::Transfer);
         match self.failure.code_name(self.http.version) {
             // Garbage has the same code as a breach of the rules.
             Some(code) if spoken && self.http.prior_knowledge => {
@@ -173,11 +173,11 @@ impl Case<'_> {
         let offered = self.tls.map_or(&[][..], |tls| &tls.alpn);
         match self.http.version {
             _ if offered != [alpn] => "the server has nothing that --alpn offers".to_owned(),
-            Version::Http10 | Version::Http1 => {
+            HttpVersion::Http10 | HttpVersion::Http1 => {
                 format!("the server does not offer {alpn}: try --alpn none")
             }
-            Version::Http2 => format!("the server does not offer {alpn}: leave --http2 out"),
-            Version::Http3 => format!("the server does not offer {alpn}: leave --http3 out"),
+            HttpVersion::Http2 => format!("the server does not offer {alpn}: leave --http2 out"),
+            HttpVersion::Http3 => format!("the server does not offer {alpn}: leave --http3 out"),
         }
     }
 }
@@ -186,27 +186,27 @@ impl Case<'_> {
 mod tests {
     use super::*;
 
-    fn http(version: Version) -> Http {
+    fn http(version: HttpVersion) -> Http {
         Http { version, ..Http::default() }
     }
 
-    fn tls(version: Version) -> Tls {
-        Tls { alpn: vec![version.alpn().to_owned()], ..Tls::default() }
+    fn tls(version: HttpVersion) -> PlanTls {
+        PlanTls { alpn: vec![version.alpn().to_owned()], ..PlanTls::default() }
     }
 
-    fn advice(failure: Failure, version: Version, tls: &Tls) -> String {
+    fn advice(failure: Failure, version: HttpVersion, tls: &PlanTls) -> String {
         let (http, tls) = (http(version), Some(tls));
         Case { failure: &failure, reason: None, http, tls, interrupted: false }.advice()
     }
 
-    fn alert(code: u64, version: Version, tls: &Tls) -> String {
-        let failure = Failure { code: Some(code), ..Failure::new(Outcome::Tls, Phase::Tls) };
+    fn alert(code: u64, version: HttpVersion, tls: &PlanTls) -> String {
+        let failure = Failure { code: Some(code), ..Failure::new(Outcome::Tls, FailurePhase::Tls) };
         advice(failure, version, tls)
     }
 
     #[test]
     fn an_alert_has_the_option_that_it_is_about() {
-        for version in [Version::Http1, Version::Http2, Version::Http3] {
+        for version in [HttpVersion::Http1, HttpVersion::Http2, HttpVersion::Http3] {
             for (code, option) in [
                 (40, "--ciphers"),
                 (71, "--groups"),
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn each_fault_of_a_certificate_has_advice_of_its_own() {
-        let failure = Failure::new(Outcome::Tls, Phase::Tls);
+        let failure = Failure::new(Outcome::Tls, FailurePhase::Tls);
         let said = |reason, insecure| {
-            let tls = Tls { insecure, ..tls(Version::Http1) };
-            let (http, tls) = (http(Version::Http1), Some(&tls));
+            let tls = PlanTls { insecure, ..tls(HttpVersion::Http1) };
+            let (http, tls) = (http(HttpVersion::Http1), Some(&tls));
             Case { failure: &failure, reason: Some(reason), http, tls, interrupted: false }.advice()
         };
         for (reason, part) in [
@@ -251,23 +251,23 @@ mod tests {
     #[test]
     fn a_protocol_that_is_not_offered_names_the_option_that_asked_for_it() {
         for (version, expected) in [
-            (Version::Http1, "the server does not offer http/1.1: try --alpn none"),
-            (Version::Http2, "the server does not offer h2: leave --http2 out"),
-            (Version::Http3, "the server does not offer h3: leave --http3 out"),
+            (HttpVersion::Http1, "the server does not offer http/1.1: try --alpn none"),
+            (HttpVersion::Http2, "the server does not offer h2: leave --http2 out"),
+            (HttpVersion::Http3, "the server does not offer h3: leave --http3 out"),
         ] {
             assert_eq!(alert(120, version, &tls(version)), expected);
-            assert!(alert(120, version, &Tls::default()).contains("--alpn"));
+            assert!(alert(120, version, &PlanTls::default()).contains("--alpn"));
         }
     }
 
     #[test]
     fn another_version_of_tls_is_not_advised_where_it_was_given_or_can_not_be() {
-        let given = |version| Tls { version, ..tls(Version::Http1) };
-        let said = alert(70, Version::Http1, &given(Some(TlsVersion::V12)));
+        let given = |version| PlanTls { version, ..tls(HttpVersion::Http1) };
+        let said = alert(70, HttpVersion::Http1, &given(Some(TlsVersion::V12)));
         assert!(said.contains("leave --tls out"), "{said}");
-        assert!(alert(70, Version::Http1, &given(None)).contains("--tls"));
+        assert!(alert(70, HttpVersion::Http1, &given(None)).contains("--tls"));
         for code in [40, 70, 71] {
-            let said = alert(code, Version::Http3, &tls(Version::Http3));
+            let said = alert(code, HttpVersion::Http3, &tls(HttpVersion::Http3));
             assert!(!said.contains("--tls"), "{said}");
         }
     }
@@ -276,12 +276,12 @@ mod tests {
     fn a_timeout_is_a_firewalls_only_before_the_server_was_reached() {
         let said =
             |phase, version| advice(Failure::new(Outcome::Timeout, phase), version, &tls(version));
-        assert!(said(Phase::Connect, Version::Http1).contains("firewall"));
-        for phase in [Phase::Connect, Phase::Tls] {
-            assert!(said(phase, Version::Http3).contains("may drop UDP"));
+        assert!(said(FailurePhase::Connect, HttpVersion::Http1).contains("firewall"));
+        for phase in [FailurePhase::Connect, FailurePhase::Tls] {
+            assert!(said(phase, HttpVersion::Http3).contains("may drop UDP"));
         }
-        for phase in [Phase::Send, Phase::Wait, Phase::Transfer] {
-            let said = said(phase, Version::Http3);
+        for phase in [FailurePhase::Send, FailurePhase::Wait, FailurePhase::Transfer] {
+            let said = said(phase, HttpVersion::Http3);
             assert!(said.contains("--timeout") && !said.contains("firewall"), "{said}");
         }
     }
@@ -290,12 +290,12 @@ mod tests {
     fn what_is_broken_off_is_told_from_connections_that_end() {
         let said = |phase, code| {
             let failure = Failure { code, ..Failure::new(Outcome::Reset, phase) };
-            advice(failure, Version::Http2, &tls(Version::Http2))
+            advice(failure, HttpVersion::Http2, &tls(HttpVersion::Http2))
         };
-        assert!(said(Phase::Wait, None).contains("ends connections"));
-        assert!(said(Phase::Transfer, Some(2)).contains("breaks responses off"));
-        assert!(said(Phase::Wait, Some(7)).contains("breaks requests off"));
-        assert!(said(Phase::Wait, Some(13)).contains("leave --http2 out"));
+        assert!(said(FailurePhase::Wait, None).contains("ends connections"));
+        assert!(said(FailurePhase::Transfer, Some(2)).contains("breaks responses off"));
+        assert!(said(FailurePhase::Wait, Some(7)).contains("breaks requests off"));
+        assert!(said(FailurePhase::Wait, Some(13)).contains("leave --http2 out"));
     }
 
     #[test]
@@ -304,10 +304,12 @@ mod tests {
             let failure = Failure { code, ..Failure::new(Outcome::Protocol, phase) };
             advice(failure, version, &tls(version))
         };
-        let malformed = said(Phase::Wait, Some(0x10e), Version::Http3);
+        let malformed = said(FailurePhase::Wait, Some(0x10e), HttpVersion::Http3);
         assert_eq!(malformed, "what the server sent is malformed (H3_MESSAGE_ERROR)");
-        assert!(said(Phase::Transfer, Some(1), Version::Http2).contains("(PROTOCOL_ERROR)"));
-        assert!(said(Phase::Tls, None, Version::Http2).contains("does not speak"));
-        assert!(said(Phase::Wait, None, Version::Http1).contains("does not speak"));
+        assert!(
+            said(FailurePhase::Transfer, Some(1), HttpVersion::Http2).contains("(PROTOCOL_ERROR)")
+        );
+        assert!(said(FailurePhase::Tls, None, HttpVersion::Http2).contains("does not speak"));
+        assert!(said(FailurePhase::Wait, None, HttpVersion::Http1).contains("does not speak"));
     }
 }
