@@ -4,14 +4,16 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use sixmark_testkit::lab::without;
 use sixmark_testkit::{complaint, document, finish};
 use tempfile::TempDir;
 
-/// An account that no list has.
-const ACCOUNT: u32 = 64_646;
+/// Accounts that no list has: each test has one of its own, as `lab down` and `lab status` look at all
+/// labs of an account.
+static NEXT_ACCOUNT: AtomicU32 = AtomicU32::new(64_646);
 
 const LAB: &str = r#"
 name = "own"
@@ -42,27 +44,31 @@ family = ["ipv6", "ipv4"]
 "#;
 
 /// The user, with the program and files of their own.
-struct User(TempDir);
+struct User {
+    dir: TempDir,
+    account: u32,
+}
 
 impl User {
     fn new() -> User {
         let dir = TempDir::new().unwrap();
-        let own = |path: PathBuf| chown(&path, Some(ACCOUNT), Some(ACCOUNT)).unwrap();
+        let account = NEXT_ACCOUNT.fetch_add(1, Ordering::Relaxed);
+        let own = |path: PathBuf| chown(&path, Some(account), Some(account)).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_sixmark"), dir.path().join("sixmark")).unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(dir.path().join("lab.toml"), LAB).unwrap();
         fs::write(dir.path().join("study.toml"), STUDY).unwrap();
         ["", "lab.toml", "study.toml"].iter().for_each(|name| own(dir.path().join(name)));
-        User(dir)
+        User { dir, account }
     }
 
     fn run(&self, words: &[&str]) -> Output {
-        let account = [format!("--reuid={ACCOUNT}"), format!("--regid={ACCOUNT}")];
+        let account = ["reuid", "regid"].map(|id| format!("--{id}={}", self.account));
         let mut command = Command::new("setpriv");
         command.args(account).args(["--clear-groups", "./sixmark"]).args(words);
         command
-            .current_dir(self.0.path())
-            .env("TMPDIR", self.0.path())
+            .current_dir(self.dir.path())
+            .env("TMPDIR", self.dir.path())
             .env("SIXMARK_STORE", "none");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         finish(command.spawn().expect("this needs setpriv"))
@@ -111,7 +117,7 @@ fn an_emulated_link_works_without_root() {
             "{ between = [\"router\", \"server\"], delay = \"1ms\", mechanism = \"emulator\" }",
         )
         .replace("\"own\"", "\"emulated\"");
-    fs::write(user.0.path().join("lab.toml"), emulated).unwrap();
+    fs::write(user.dir.path().join("lab.toml"), emulated).unwrap();
     user.says(&["lab", "up", "--detach", "lab.toml"]);
     for url in ["http://[fd00:0:0:2::2]/bytes/100000", "http://10.0.2.2/bytes/100000"] {
         let run = [
@@ -132,7 +138,7 @@ fn a_study_in_a_lab_works_without_root() {
     }
     let user = User::new();
     user.says(&["study", "run", "study.toml", "--out", "out", "--quiet"]);
-    let text = fs::read_to_string(user.0.path().join("out/study.json")).unwrap();
+    let text = fs::read_to_string(user.dir.path().join("out/study.json")).unwrap();
     let study: Value = serde_json::from_str(&text).unwrap();
     sixmark_testkit::forms::STUDY.check(&study);
     assert_eq!(study["ended"], "complete");
@@ -147,7 +153,7 @@ fn who_may_not_have_user_namespaces_is_told_what_would_help() {
     let user = User::new();
     // Within a user namespace, which alone is told to have none below.
     let none = "echo 0 >/proc/sys/user/max_user_namespaces && exec \"$@\"";
-    let file = user.0.path().join("lab.toml").display().to_string();
+    let file = user.dir.path().join("lab.toml").display().to_string();
     let words = ["-Ur", "sh", "-c", none, "sh", env!("CARGO_BIN_EXE_sixmark"), "lab", "up", &file];
     let mut command = Command::new("unshare");
     command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -164,7 +170,7 @@ fn root_of_a_namespace_with_one_account_is_a_user() {
     // Of the one account that there is; it has no rights over what others have.
     let own = TempDir::new().unwrap();
     let out = own.path().join("out").display().to_string();
-    let file = user.0.path().join("study.toml").display().to_string();
+    let file = user.dir.path().join("study.toml").display().to_string();
     let program = env!("CARGO_BIN_EXE_sixmark");
     let mut command = Command::new("unshare");
     command.args(["-Urn", program, "study", "run", &file, "--out", &out, "--quiet"]);
