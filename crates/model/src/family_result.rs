@@ -62,8 +62,8 @@ pub struct FamilyResult {
     /// responses.
     pub wait_us: Summary,
     /// From the exchange's start, connecting included where it began with that, to the response's
-    /// first byte; of complete responses. Absent from older documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// first byte; of complete responses; null where the document is older than this field.
+    #[serde(default)]
     pub ttfb_us: Option<Summary>,
     /// From the response's first byte to its last; of complete responses.
     pub transfer_us: Summary,

@@ -20,7 +20,7 @@ impl CaptureFile {
     pub const BEGIN: usize = HEADER;
 
     /// The file that begins with these bytes, and how many of them are not to be given to
-    /// [`step`](File::step).
+    /// [`step`](CaptureFile::step).
     ///
     /// # Errors
     /// It is no such file, or one of packets that can't be read; in words that follow its name.

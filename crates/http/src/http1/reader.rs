@@ -22,9 +22,9 @@ pub enum RequestKind {
 /// Reads responses, one after the other, from the bytes of one connection.
 ///
 /// ```
-/// use sixmark_http::http1::{Reader, RequestKind};
+/// use sixmark_http::http1::{RequestKind, ResponseReader};
 ///
-/// let mut reader = Reader::new();
+/// let mut reader = ResponseReader::new();
 /// reader.begin(RequestKind::Ordinary);
 /// let fed = reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")?;
 /// let complete = fed.complete.ok_or("more to come")?;
@@ -121,7 +121,7 @@ impl ResponseReader {
 
     /// Reads from `bytes`. Consumes up to the end of this response, never further: what follows
     /// stays with the caller. Once a response is complete nothing is consumed until
-    /// [`begin`](Reader::begin).
+    /// [`begin`](ResponseReader::begin).
     ///
     /// # Errors
     /// The peer's first breach of HTTP, again on every later call.
@@ -129,11 +129,11 @@ impl ResponseReader {
         self.feed_knowing(bytes, &mut KnownHead::default())
     }
 
-    /// As [`feed`](Reader::feed), sparing the reading of a head that is the one in `known`, which then
+    /// As [`feed`](ResponseReader::feed), sparing the reading of a head that is the one in `known`, which then
     /// holds the head just read.
     ///
     /// # Errors
-    /// As for [`feed`](Reader::feed).
+    /// As for [`feed`](ResponseReader::feed).
     pub fn feed_knowing(
         &mut self,
         bytes: &[u8],
@@ -142,11 +142,11 @@ impl ResponseReader {
         self.feed_all(bytes, known, None)
     }
 
-    /// As [`feed_knowing`](Reader::feed_knowing), telling `sight` what is read. Content that is
-    /// [`discarded`](Reader::discarded) is never told.
+    /// As [`feed_knowing`](ResponseReader::feed_knowing), telling `sight` what is read. Content that is
+    /// [`discarded`](ResponseReader::discarded) is never told.
     ///
     /// # Errors
-    /// As for [`feed`](Reader::feed).
+    /// As for [`feed`](ResponseReader::feed).
     pub fn feed_seeing(
         &mut self,
         bytes: &[u8],
@@ -189,7 +189,7 @@ impl ResponseReader {
     }
 
     /// True once any byte of the (final or interim) response has been read, until the next
-    /// [`begin`](Reader::begin). Empty lines before the status line are no part of it: they are
+    /// [`begin`](ResponseReader::begin). Empty lines before the status line are no part of it: they are
     /// the rest of the response before.
     pub fn has_begun(&self) -> bool {
         self.begun
@@ -205,7 +205,7 @@ impl ResponseReader {
         }
     }
 
-    /// Tells the reader that `n` body bytes, at most [`discardable`](Reader::discardable), were
+    /// Tells the reader that `n` body bytes, at most [`discardable`](ResponseReader::discardable), were
     /// received and dropped. Returns the response if they ended it.
     pub fn discarded(&mut self, n: u64) -> Option<Complete> {
         let dropped = n.min(self.discardable());

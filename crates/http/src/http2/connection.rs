@@ -33,7 +33,7 @@ impl Default for Options {
 /// The client's side of a connection.
 ///
 /// ```
-/// use sixmark_http::http2::{Connection, Options, Parts, Request};
+/// use sixmark_http::http2::{Connection, Http2Request, Options, Parts};
 /// use sixmark_http::observer::{Answer, Loss, Observer, Token};
 ///
 /// struct Print;
@@ -50,7 +50,7 @@ impl Default for Options {
 ///
 /// let (scheme, authority) = ("http", "[::1]");
 /// let parts = Parts { method: "GET", scheme, authority, path: "/", headers: &[] };
-/// let request = Request::new(&parts, None, false)?;
+/// let request = Http2Request::new(&parts, None, false)?;
 /// let mut connection = Connection::new(&Options::default());
 /// assert!(connection.begin(7, &request));
 /// connection.output().clear(); // Sent.

@@ -24,7 +24,7 @@ pub struct Heads {
 /// Reads the response on one stream.
 ///
 /// ```
-/// use sixmark_http::http3::{Heads, Parts, Reader, Request};
+/// use sixmark_http::http3::{Heads, Http3Request, Parts, StreamReader};
 /// use sixmark_http::observer::{Answer, Loss, Observer, Token};
 ///
 /// struct Print;
@@ -41,9 +41,9 @@ pub struct Heads {
 ///
 /// let (scheme, authority) = ("https", "[::1]");
 /// let parts = Parts { method: "GET", scheme, authority, path: "/", headers: &[] };
-/// let request = Request::new(&parts, None, false)?;
+/// let request = Http3Request::new(&parts, None, false)?;
 /// let mut heads = Heads::default();
-/// let mut reader = Reader::new(7, &request);
+/// let mut reader = StreamReader::new(7, &request);
 /// reader.feed(b"\x01\x03\0\0\xd9\0\x02hi", &mut heads, &mut Print)?;
 /// reader.finish(&mut Print)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -45,7 +45,7 @@ impl ListLines {
         self.first.push(self.columns.len());
     }
 
-    /// Line number `line`, from 0, or one of its columns, from 0, which [`check`](Lines::check) has
+    /// Line number `line`, from 0, or one of its columns, from 0, which [`check`](ListLines::check) has
     /// found to be there.
     pub(super) fn get(&self, line: usize, column: Option<usize>) -> &[u8] {
         match column {

@@ -7,7 +7,7 @@ use sixmark_units::random::Random;
 /// The streams of chance that arrivals use are numbered from 0 by worker: these are others.
 const STREAMS: u64 = 1 << 32;
 
-/// One worker's values. Each request begins with [`next_request`](Values::next_request).
+/// One worker's values. Each request begins with [`next_request`](TemplateValues::next_request).
 #[derive(Clone, Debug)]
 pub struct TemplateValues {
     worker: u64,

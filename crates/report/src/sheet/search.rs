@@ -142,7 +142,7 @@ mod tests {
         let expected = "
 THE HIGHEST RATE
 Highest rate with response.p99 < 10ms, each family alone, trials of 2 s
-RequestCounts a second    Held  Did not hold  Because
+Requests a second    Held  Did not hold  Because
 IPv6               41,200        43,100  response.p99 12.3 ms
 IPv4               40,000        42,000  100 of 1,000 failed
 IPv6's highest rate is 0.98 to 1.08 times IPv4's.

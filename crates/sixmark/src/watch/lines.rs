@@ -11,7 +11,7 @@ use super::WatchSettings;
 use crate::output;
 use sixmark_machine::Error;
 
-/// WatchFiles are collected until they are so many bytes, or until [`WatchFiles::flush`].
+/// Lines are collected until they are so many bytes, or until [`WatchFiles::flush`].
 const FULL: usize = 1 << 16;
 
 /// Both files, where they were asked for.
