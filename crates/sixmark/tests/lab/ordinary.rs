@@ -4,16 +4,18 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use sixmark_testkit::lab::without;
 use sixmark_testkit::{complaint, document, finish};
 use tempfile::TempDir;
 
-/// Accounts that no list has: each test has one of its own, as `lab down` and `lab status` look at all
-/// labs of an account.
-static NEXT_ACCOUNT: AtomicU32 = AtomicU32::new(64_646);
+/// An account that no list has.
+const ACCOUNT: u32 = 64_646;
+
+/// Commands without a lab's name look at all labs of the account: one test at a time has it.
+static TURN: Mutex<()> = Mutex::new(());
 
 const LAB: &str = r#"
 name = "own"
@@ -46,24 +48,25 @@ family = ["ipv6", "ipv4"]
 /// The user, with the program and files of their own.
 struct User {
     dir: TempDir,
-    account: u32,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl User {
     fn new() -> User {
+        // A test that failed has taken its labs down, or the next one says so.
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = TempDir::new().unwrap();
-        let account = NEXT_ACCOUNT.fetch_add(1, Ordering::Relaxed);
-        let own = |path: PathBuf| chown(&path, Some(account), Some(account)).unwrap();
+        let own = |path: PathBuf| chown(&path, Some(ACCOUNT), Some(ACCOUNT)).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_sixmark"), dir.path().join("sixmark")).unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(dir.path().join("lab.toml"), LAB).unwrap();
         fs::write(dir.path().join("study.toml"), STUDY).unwrap();
         ["", "lab.toml", "study.toml"].iter().for_each(|name| own(dir.path().join(name)));
-        User { dir, account }
+        User { dir, _turn: turn }
     }
 
     fn run(&self, words: &[&str]) -> Output {
-        let account = ["reuid", "regid"].map(|id| format!("--{id}={}", self.account));
+        let account = [format!("--reuid={ACCOUNT}"), format!("--regid={ACCOUNT}")];
         let mut command = Command::new("setpriv");
         command.args(account).args(["--clear-groups", "./sixmark"]).args(words);
         command
