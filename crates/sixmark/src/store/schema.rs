@@ -63,7 +63,11 @@ pub(super) enum FoundStore {
 
 /// Brings the tables up to date, all of it or nothing.
 pub(super) fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<FoundStore> {
-    match look(connection)? {
+    // One snapshot: seen piece by piece, what another sixmark makes meanwhile would be foreign.
+    let snapshot = connection.transaction()?;
+    let seen = look(&snapshot)?;
+    drop(snapshot);
+    match seen {
         Look::Foreign => return Ok(FoundStore::Foreign),
         Look::Version(version) if version > steps.len() => return Ok(FoundStore::Newer(version)),
         Look::Version(version) => {
