@@ -7,6 +7,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod buckets;
 pub mod calibration;
 pub mod chain;
 pub mod check;

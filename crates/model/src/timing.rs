@@ -1,4 +1,4 @@
-//! Durations of one kind, as an HdrHistogram with an exact minimum, maximum and sum.
+//! Durations of one kind: a histogram with an exact minimum, maximum and sum.
 
 use std::ops::AddAssign;
 
@@ -8,13 +8,15 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
+use crate::buckets::LogLinearBuckets;
+
 /// Significant decimal digits that a quantile is right to.
 const DIGITS: u8 = 3;
 
 /// Durations in nanoseconds. Memory depends on the largest value, not on how many there are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
-    histogram: Histogram<u64>,
+    buckets: LogLinearBuckets,
     min: u64,
     max: u64,
     sum: u128,
@@ -24,22 +26,15 @@ pub struct Timing {
 
 impl Default for Timing {
     fn default() -> Self {
-        Timing { histogram: empty(), min: u64::MAX, max: 0, sum: 0, squares: 0.0 }
+        let buckets = LogLinearBuckets::default();
+        Timing { buckets, min: u64::MAX, max: 0, sum: 0, squares: 0.0 }
     }
-}
-
-/// `Histogram::new` refuses only more than five digits.
-fn empty() -> Histogram<u64> {
-    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} digits are within 0..=5"))
 }
 
 impl Timing {
     /// Counts one duration.
     pub fn record(&mut self, nanos: u64) {
-        // It grows by itself; were a value beyond what it can hold, the exact maximum still tells.
-        if self.histogram.record(nanos).is_err() {
-            self.histogram.saturating_record(nanos);
-        }
+        self.buckets.record(nanos);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
         self.sum += u128::from(nanos);
@@ -51,9 +46,7 @@ impl Timing {
         if times == 0 {
             return;
         }
-        if self.histogram.record_n(nanos, times).is_err() {
-            self.histogram.saturating_record_n(nanos, times);
-        }
+        self.buckets.record_many(nanos, times);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
         self.sum += u128::from(nanos) * u128::from(times);
@@ -62,7 +55,7 @@ impl Timing {
 
     /// How many were counted.
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.buckets.total()
     }
 
     /// The shortest, in nanoseconds.
@@ -76,16 +69,14 @@ impl Timing {
         if q >= 1.0 {
             return (self.count() > 0).then_some(self.max);
         }
-        let value = (self.count() > 0).then(|| self.histogram.value_at_quantile(q))?;
-        Some(value.clamp(self.min, self.max))
+        Some(self.buckets.value_at(q)?.clamp(self.min, self.max))
     }
 
     /// All durations in ascending order, in nanoseconds and right to three digits as the quantiles
     /// are, with how often each occurs.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
-        let value = |at: u64| self.histogram.highest_equivalent(at).clamp(self.min, self.max);
-        let of = self.histogram.iter_recorded();
-        of.map(move |at| (value(at.value_iterated_to()), at.count_at_value()))
+        let exact = |(value, count): (u64, u64)| (value.clamp(self.min, self.max), count);
+        self.buckets.recorded().map(exact)
     }
 
     /// The arithmetic mean in nanoseconds.
@@ -123,22 +114,29 @@ impl Timing {
     /// HdrHistogram's V2 log encoding: deflated, base64, values in nanoseconds.
     fn encode(&self) -> String {
         let mut bytes = Vec::new();
-        match V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes) {
+        match V2DeflateSerializer::new().serialize(&self.histogram(), &mut bytes) {
             Ok(_) => STANDARD.encode(bytes),
             Err(error) => unreachable!("writing to memory does not fail: {error}"),
         }
+    }
+
+    /// The same as the library has it, which grows by itself. Where a value is beyond what it can
+    /// count, some 2^63 ns, the exact maximum still gives it.
+    fn histogram(&self) -> Histogram<u64> {
+        let empty = Histogram::new(DIGITS);
+        let mut histogram = empty.unwrap_or_else(|_| unreachable!("{DIGITS} is within 0..=5"));
+        for (value, count) in self.buckets.recorded() {
+            if histogram.record_n(value, count).is_err() {
+                histogram.saturating_record_n(value, count);
+            }
+        }
+        histogram
     }
 }
 
 impl AddAssign<&Timing> for Timing {
     fn add_assign(&mut self, other: &Timing) {
-        // Most phases of most stretches are empty, and a histogram has thousands of buckets.
-        if other.count() == 0 {
-            return;
-        }
-        if let Err(error) = self.histogram.add(&other.histogram) {
-            unreachable!("both histograms resize themselves: {error}");
-        }
+        self.buckets.add(&other.buckets);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum += other.sum;
