@@ -41,7 +41,10 @@ const FIRST_SLOTS: usize = 8;
 /// size they hardly ever meet, however long one of them stays open.
 #[derive(Debug)]
 pub(super) struct Streams {
+    /// As many as a power of two.
     slots: Vec<Option<OpenStream>>,
+    /// What is left of a number taken modulo their count.
+    mask: usize,
     open: usize,
     /// Those that are not where their number says: as long as there are none, a gap may stay.
     strayed: usize,
@@ -49,7 +52,7 @@ pub(super) struct Streams {
 
 impl Streams {
     pub(super) fn new() -> Streams {
-        Streams { slots: empty(FIRST_SLOTS), open: 0, strayed: 0 }
+        Streams { slots: empty(FIRST_SLOTS), mask: FIRST_SLOTS - 1, open: 0, strayed: 0 }
     }
 
     pub(super) fn open(&self) -> usize {
@@ -109,21 +112,20 @@ impl Streams {
     }
 
     fn home(&self, id: u32) -> usize {
-        (id >> 1) as usize & (self.slots.len() - 1)
+        (id >> 1) as usize & self.mask
     }
 
     fn after(&self, at: usize) -> usize {
-        (at + 1) & (self.slots.len() - 1)
+        (at + 1) & self.mask
     }
 
     /// Moves streams that had to make way for the one removed from `gap` nearer to their homes.
     fn close_gap(&mut self, mut gap: usize) {
         let mut at = self.after(gap);
         while let Some(stream) = &self.slots[at] {
-            let mask = self.slots.len() - 1;
             let home = self.home(stream.id);
-            let strayed = at.wrapping_sub(home) & mask;
-            if strayed >= at.wrapping_sub(gap) & mask {
+            let strayed = at.wrapping_sub(home) & self.mask;
+            if strayed >= at.wrapping_sub(gap) & self.mask {
                 self.slots.swap(gap, at);
                 self.strayed -= usize::from(gap == home);
                 gap = at;
@@ -135,6 +137,7 @@ impl Streams {
     fn grow(&mut self) {
         let twice = empty(self.slots.len() * 2);
         let old = std::mem::replace(&mut self.slots, twice);
+        self.mask = self.slots.len() - 1;
         self.strayed = 0;
         old.into_iter().flatten().for_each(|stream| self.put(stream));
     }
