@@ -29,17 +29,18 @@ impl LogLinearBuckets {
     #[inline]
     pub(crate) fn record_many(&mut self, value: u64, times: u64) {
         let at = position(value);
-        if at >= self.counts.len() {
-            self.make_room(at);
-        }
-        let count = &mut self.counts[at];
-        *count = count.saturating_add(times);
         self.total = self.total.saturating_add(times);
+        match self.counts.get_mut(at) {
+            Some(count) => *count = count.saturating_add(times),
+            None => self.record_beyond(at, times),
+        }
     }
 
+    /// Counts where there was no room yet.
     #[cold]
-    fn make_room(&mut self, at: usize) {
+    fn record_beyond(&mut self, at: usize, times: u64) {
         self.counts.resize((at / STEP + 1) * STEP, 0);
+        self.counts[at] = times;
     }
 
     /// How many values were counted.

@@ -21,24 +21,25 @@ pub struct Timing {
     max: u64,
     sum: u128,
     /// Needed for a standard deviation that is not blurred by the histogram's buckets.
-    squares: f64,
+    squares: u128,
 }
 
 impl Default for Timing {
     fn default() -> Self {
         let buckets = LogLinearBuckets::default();
-        Timing { buckets, min: u64::MAX, max: 0, sum: 0, squares: 0.0 }
+        Timing { buckets, min: u64::MAX, max: 0, sum: 0, squares: 0 }
     }
 }
 
 impl Timing {
     /// Counts one duration.
     pub fn record(&mut self, nanos: u64) {
-        self.buckets.record(nanos);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
         self.sum += u128::from(nanos);
-        self.squares += (nanos as f64) * (nanos as f64);
+        self.squares = self.squares.saturating_add(square(nanos));
+        // Last, so that nothing has to be kept for after the call that makes room.
+        self.buckets.record(nanos);
     }
 
     /// Counts one duration `times` times.
@@ -50,7 +51,8 @@ impl Timing {
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
         self.sum += u128::from(nanos) * u128::from(times);
-        self.squares += (nanos as f64) * (nanos as f64) * times as f64;
+        let squares = square(nanos).saturating_mul(times.into());
+        self.squares = self.squares.saturating_add(squares);
     }
 
     /// How many were counted.
@@ -88,7 +90,7 @@ impl Timing {
     pub fn stddev(&self) -> Option<f64> {
         let n = self.count() as f64;
         let mean = self.mean()?;
-        let spread = (self.squares - n * mean * mean).max(0.0);
+        let spread = (self.squares as f64 - n * mean * mean).max(0.0);
         Some((spread / (n - 1.0).max(1.0)).sqrt())
     }
 
@@ -140,8 +142,14 @@ impl AddAssign<&Timing> for Timing {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum += other.sum;
-        self.squares += other.squares;
+        self.squares = self.squares.saturating_add(other.squares);
     }
+}
+
+/// Two of five centuries each are more than a sum of them has room for, which then stays the largest.
+#[inline]
+fn square(nanos: u64) -> u128 {
+    u128::from(nanos) * u128::from(nanos)
 }
 
 /// The names of the values of a [`Summary`].

@@ -30,7 +30,6 @@ impl Recorder {
         if !timed {
             return false;
         }
-        tally.phases.connect.record(connection.connect_took);
         self.slice.families[connection.family].connect.record(connection.connect_took);
         true
     }

@@ -47,21 +47,18 @@ impl Recorder {
         self.slipped(family, exchange);
     }
 
-    /// How long the exchange took whose response began and ended at these times.
+    /// How long the exchange took whose response began and ended at these times. What a slice has too
+    /// is counted there alone, see [`Recorder::cut`].
     fn time(&mut self, family: Family, exchange: &Exchange, [first, end]: [u64; 2]) {
         let phases = &mut self.tally[family].phases;
-        let wait = first.saturating_sub(exchange.sent);
-        phases.wait.record(wait);
         phases.ttfb.record(first.saturating_sub(exchange.start));
         phases.transfer.record(end.saturating_sub(first));
-        let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
-        phases.response.record(response);
         if exchange.due.is_some() {
             phases.service.record(end.saturating_sub(exchange.start));
         }
         let slice = &mut self.slice.families[family];
-        slice.wait.record(wait);
-        slice.response.record(response);
+        slice.wait.record(first.saturating_sub(exchange.sent));
+        slice.response.record(end.saturating_sub(exchange.due.unwrap_or(exchange.start)));
     }
 
     /// The generator stood still while the exchange, which is over, was due or in flight. Counts it.

@@ -207,10 +207,23 @@ impl Recorder {
         self.begin + (self.second + 1) * SECOND
     }
 
+    /// The shortest response of a family so far, in nanoseconds.
+    pub(crate) fn shortest_response(&self, family: Family) -> Option<u64> {
+        let slice = self.slice.families[family].response.min();
+        slice.into_iter().chain(self.tally[family].phases.response.min()).min()
+    }
+
     /// The slice that ends at `now`, the worker having waited `waited` nanoseconds in all; the next
-    /// one begins.
+    /// one begins. Durations that a slice has are added to the tally now: counting each in both would
+    /// cost every exchange what this costs a second.
     pub(crate) fn cut(&mut self, now: u64, waited: u64) -> Slice {
         let mut slice = std::mem::take(&mut self.slice);
+        for (family, of) in slice.families.iter() {
+            let phases = &mut self.tally[family].phases;
+            phases.connect += &of.connect;
+            phases.wait += &of.wait;
+            phases.response += &of.response;
+        }
         (slice.worker, slice.second) = (self.worker, self.second);
         slice.length_ns = now.saturating_sub(self.slice_start);
         slice.busy_ns = slice.length_ns.saturating_sub(waited.saturating_sub(self.waited));

@@ -59,7 +59,7 @@ impl Blocked {
 
 /// How long nothing may begin before idle connections are taken from a family at once, in nanoseconds.
 pub(super) fn patience(recorder: &Recorder) -> u64 {
-    let shortest = recorder.tally.iter().filter_map(|(_, of)| of.phases.response.min()).max();
+    let shortest = Family::BOTH.into_iter().filter_map(|of| recorder.shortest_response(of)).max();
     let several = shortest.map_or(LONG_STALL, |shortest| shortest.saturating_mul(RESPONSES));
     several.clamp(SHORT_STALL, LONG_STALL)
 }

@@ -117,7 +117,11 @@ impl Schedule {
             return Ok(paid);
         }
         loop {
-            let behind = Family::BOTH.into_iter().find(|&f| self.is_behind(f));
+            // Mostly nothing is owed.
+            let behind = match self.debts.total() {
+                0 => None,
+                _ => Family::BOTH.into_iter().find(|&f| self.is_behind(f)),
+            };
             if behind.is_some() || self.left == Some(0) {
                 let family_of = |endpoint: usize| prepared.endpoints[endpoint].family;
                 let of_family = |endpoint| behind.is_none_or(|f| f == family_of(endpoint));

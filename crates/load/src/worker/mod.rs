@@ -249,8 +249,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         let (recorder, driver) = (&mut self.recorder, &self.network.driver);
         let whole = ended == Ended::Complete;
         let last = if whole { self.scheduler.ended_at(now, recorder.last_end()) } else { now };
+        let slice = recorder.cut(last.max(recorder.begin()), driver.waited());
         if recorder.measures(now) {
-            slices(recorder.cut(last.max(recorder.begin()), driver.waited()));
+            slices(slice);
         }
         let stamps = driver.stamps();
         let Clocks { missing, inverted, .. } = recorder.clocks;
