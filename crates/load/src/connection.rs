@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sixmark_model::chain::{Links, RedirectChain};
+use crate::slot_list::{SlotLinks, SlotList};
 use sixmark_model::outcome::FailurePhase;
 use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_sys::driver::Slot;
@@ -63,13 +63,13 @@ pub(super) struct Connections {
     vacant: Vec<Slot>,
     /// Exchanges that a connection may carry at once.
     streams: u32,
-    links: Links,
-    idle_at: Vec<RedirectChain>,
+    links: SlotLinks,
+    idle_at: Vec<SlotList>,
     /// Those that carry exchanges and have room beside them.
     roomy_at: Vec<BTreeSet<Slot>>,
     /// The idle ones again, over all endpoints.
-    idle_links: Links,
-    idle: RedirectChain,
+    idle_links: SlotLinks,
+    idle: SlotList,
     idle_count: usize,
     /// Connections that are to be used at once, and that may be open at once.
     usual: usize,
@@ -103,7 +103,7 @@ impl Connections {
         Connections {
             share: shares(prepared.plan.ratio, most),
             streams: prepared.plan.http.streams.get(),
-            idle_at: vec![RedirectChain::default(); endpoints],
+            idle_at: vec![SlotList::default(); endpoints],
             roomy_at: vec![BTreeSet::new(); endpoints],
             usual,
             most,

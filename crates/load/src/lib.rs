@@ -19,6 +19,7 @@ mod reachability;
 mod recorder;
 mod scheduler;
 mod send_buffer;
+mod slot_list;
 mod threads;
 pub mod tls;
 mod worker;

@@ -9,7 +9,6 @@
 
 mod buckets;
 pub mod calibration;
-pub mod chain;
 pub mod check;
 pub mod clocks;
 pub mod comparison;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sixmark_model::chain::{Links, RedirectChain};
+use crate::slot_list::{SlotLinks, SlotList};
 
 use super::batcher::Batcher;
 use crate::exchange::{Exchange, Permit};
@@ -13,8 +13,8 @@ pub(crate) struct Permits {
     /// As many as were ever taken at once.
     exchanges: Vec<Exchange>,
     vacant: Vec<Permit>,
-    links: Links,
-    in_flight: RedirectChain,
+    links: SlotLinks,
+    in_flight: SlotList,
     /// Permits without an exchange, and those of them that rest until these times.
     free: usize,
     resting: VecDeque<u64>,
@@ -27,8 +27,8 @@ impl Permits {
         Permits {
             exchanges: Vec::new(),
             vacant: Vec::new(),
-            links: Links::default(),
-            in_flight: RedirectChain::default(),
+            links: SlotLinks::default(),
+            in_flight: SlotList::default(),
             free: count,
             resting: VecDeque::new(),
             batcher,
