@@ -1,7 +1,8 @@
 //! A line for each family, for spreadsheets (RFC 4180).
 
 use sixmark_model::csv_lines::{CsvLines, LineEnding};
-use sixmark_model::family_result::{FamilyResult, RequestCounts};
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::metric::Quantity;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::result::RunResult;
 use sixmark_model::timing::Summary;
@@ -26,6 +27,28 @@ const FIGURES: [Figure<Summary>; 8] = [
 const HANDSHAKES: [&str; 5] =
     ["tls_full", "tls_resumed", "tls_failed", "tls_full_p50_us", "tls_resumed_p50_us"];
 
+/// Counts of exchanges before the outcomes, and of connections after them.
+const EXCHANGES: [Quantity; 6] = [
+    Quantity::Sent,
+    Quantity::Completed,
+    Quantity::Dropped,
+    Quantity::Unsent,
+    Quantity::Waited,
+    Quantity::Resent,
+];
+const CONNECTIONS: [Quantity; 2] = [Quantity::Opened, Quantity::Closed];
+
+/// Bytes, of which the table of metrics has only what comes of them in a second.
+const BYTES: [Figure<FamilyResult>; 3] = [
+    ("received_bytes", |of| Some(of.bytes.received as f64)),
+    ("body_bytes", |of| Some(of.bytes.body as f64)),
+    ("sent_bytes", |of| Some(of.bytes.sent as f64)),
+];
+
+/// Rates, whose columns are named as they are in the document.
+const RATES: [(&str, Quantity); 2] =
+    [("requests_per_s", Quantity::RequestsPerS), ("goodput_bytes_per_s", Quantity::Goodput)];
+
 /// A header, a line for each family in use, and one for both together.
 pub fn lines(result: &RunResult) -> String {
     let mut lines = CsvLines::new(LineEnding::Crlf);
@@ -38,37 +61,39 @@ pub fn lines(result: &RunResult) -> String {
 }
 
 fn header() -> Vec<String> {
-    let counts =
-        ["family", "elapsed_s", "sent", "completed", "dropped", "unsent", "waited", "resent"];
-    let amounts = ["opened", "closed", "received_bytes", "body_bytes", "sent_bytes"];
-    let rates = ["requests_per_s", "goodput_bytes_per_s"];
+    let name = |quantity: Quantity| quantity.entry().name;
     let phases = TimedPhase::ALL.into_iter().flat_map(|phase| {
         let names = std::iter::once("count").chain(FIGURES.map(|(name, _)| name));
         names.map(move |name| format!("{}_{name}", phase.name()))
     });
-    let outcomes = Outcome::ALL.iter().map(|outcome| outcome.name());
-    let before = counts.into_iter().chain(outcomes).chain(amounts).chain(rates).map(str::to_owned);
-    let after = HANDSHAKES.into_iter().chain(["unaccepted"]).map(str::to_owned);
+    let before = ["family", "elapsed_s"]
+        .into_iter()
+        .chain(EXCHANGES.map(name))
+        .chain(Outcome::ALL.iter().map(|outcome| outcome.name()))
+        .chain(CONNECTIONS.map(name))
+        .chain(BYTES.map(|(name, _)| name))
+        .chain(RATES.map(|(name, _)| name))
+        .map(str::to_owned);
+    let after = HANDSHAKES.into_iter().chain([name(Quantity::Unaccepted)]).map(str::to_owned);
     before.chain(phases).chain(after).collect()
 }
 
 fn row(name: &str, elapsed_s: f64, figures: &FamilyResult) -> Vec<String> {
     let mut fields = vec![name.to_owned(), elapsed_s.to_string()];
-    let RequestCounts { sent, completed, dropped, unsent, waited, resent, .. } = figures.requests;
-    fields.extend([sent, completed, dropped, unsent, waited, resent].map(|n| n.to_string()));
-    let count = |outcome: &Outcome| figures.outcomes.get(outcome.name()).copied().unwrap_or(0);
-    fields.extend(Outcome::ALL.iter().map(|outcome| count(outcome).to_string()));
-    let (connections, bytes) = (&figures.connections, &figures.bytes);
-    let amounts = [connections.opened, connections.closed, bytes.received, bytes.body, bytes.sent];
-    fields.extend(amounts.map(|number| number.to_string()));
-    fields.extend([figures.requests_per_s, figures.goodput_bytes_per_s].map(|n| n.to_string()));
+    let quantity = |quantity: Quantity| written(quantity.value(figures));
+    let outcome = |outcome: &Outcome| figures.outcomes.get(outcome.name()).copied().unwrap_or(0);
+    fields.extend(EXCHANGES.map(quantity));
+    fields.extend(Outcome::ALL.iter().map(|of| outcome(of).to_string()));
+    fields.extend(CONNECTIONS.map(quantity));
+    fields.extend(BYTES.map(|(_, of)| written(of(figures))));
+    fields.extend(RATES.map(|(_, of)| quantity(of)));
     for phase in TimedPhase::ALL {
         let summary = phase.durations(figures);
         fields.push(written(summary.map(|summary| summary.count)));
         fields.extend(FIGURES.map(|(_, figure)| written(summary.and_then(figure))));
     }
     fields.extend(handshakes(figures.tls.as_ref()));
-    fields.push(figures.requests.unaccepted.to_string());
+    fields.push(quantity(Quantity::Unaccepted));
     fields
 }
 

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use sixmark_model::family_result::FamilyResult;
+use sixmark_model::metric::{MetricKind, Quantity};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
@@ -30,28 +31,19 @@ use sixmark_units::quantity::{bytes, count, duration_us};
 /// Columns of a terminal that nobody made wider.
 const WIDTH: usize = 80;
 
-/// Where a figure stands in a family's result, and how it is written.
-type Rate = (Figure<FamilyResult>, fn(f64) -> String);
-
-const RATES: [Rate; 2] = [
-    (("requests/s", |f| Some(f.requests_per_s)), |n| count(n.round() as u64)),
-    (("goodput", |f| Some(f.goodput_bytes_per_s)), |rate| bytes(rate) + "/s"),
-];
+/// Shown whatever they are.
+const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
 /// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
-const LEFT_OUT: [Figure<FamilyResult>; 7] = [
-    ("status not accepted", |f| Some(f.requests.unaccepted as f64)),
-    ("redirects", |f| Some(f.requests.redirects as f64)),
-    ("redirects followed", |f| Some(f.requests.followed as f64)),
-    ("requests dropped", |f| Some(f.requests.dropped as f64)),
-    ("requests unsent", |f| Some(f.requests.unsent as f64)),
-    ("requests that waited", |f| Some(f.requests.waited as f64)),
-    ("requests resent", |f| Some(f.requests.resent as f64)),
+const LEFT_OUT: [Quantity; 7] = [
+    Quantity::Unaccepted,
+    Quantity::Redirects,
+    Quantity::Followed,
+    Quantity::Dropped,
+    Quantity::Unsent,
+    Quantity::Waited,
+    Quantity::Resent,
 ];
-
-/// Of connections closed to make room for others; shown where there is any.
-const DISPLACED: [Figure<FamilyResult>; 1] =
-    [("  displaced", |f| Some(f.connections.displaced as f64))];
 
 /// Whose clock times are from, in words.
 const CLOCKS: [(PhaseClock, &str); 3] = [
@@ -251,8 +243,8 @@ impl Columns<'_> {
     }
 
     fn counts(&self, text: &mut String) {
-        self.exchanges(text, "requests sent", |f| Some(f.requests.sent as f64), whole);
-        self.those_there_are(text, &LEFT_OUT);
+        self.quantity(text, Quantity::Sent);
+        LEFT_OUT.into_iter().for_each(|quantity| self.quantity_if_any(text, quantity));
         for outcome in Outcome::ALL {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
             if self.sides.iter().flatten().any(|f| number(f).is_some()) {
@@ -273,12 +265,27 @@ impl Columns<'_> {
     }
 
     fn rates(&self, text: &mut String) {
-        let opened = |f: &FamilyResult| Some(f.connections.opened as f64);
-        self.row(text, "connections opened", opened, whole);
+        self.quantity(text, Quantity::Opened);
         self.connections_open(text);
-        self.those_there_are(text, &DISPLACED);
-        for ((label, figure), write) in RATES {
-            self.exchanges(text, label, figure, write);
+        self.quantity_if_any(text, Quantity::Displaced);
+        RATES.into_iter().for_each(|quantity| self.quantity(text, quantity));
+    }
+
+    /// A figure of the table of metrics.
+    fn quantity(&self, text: &mut String, quantity: Quantity) {
+        let (title, write) = (quantity.entry().title, written(quantity));
+        let value = |f: &FamilyResult| quantity.value(f);
+        match quantity.is_of_connections() {
+            true => self.row(text, title, value, write),
+            false => self.exchanges(text, title, value, write),
+        }
+    }
+
+    /// The same, where either family has any.
+    fn quantity_if_any(&self, text: &mut String, quantity: Quantity) {
+        let is_any = |f: &&FamilyResult| quantity.value(f).is_some_and(|n| n > 0.0);
+        if self.sides.iter().flatten().any(is_any) {
+            self.quantity(text, quantity);
         }
     }
 
@@ -414,6 +421,15 @@ impl Columns<'_> {
         let values = self.sides.map(|side| side.and_then(&figure));
         let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
         line(text, label, &v6, &v4, "");
+    }
+}
+
+/// How a quantity is written in a table.
+fn written(quantity: Quantity) -> fn(f64) -> String {
+    match quantity.entry().kind {
+        MetricKind::BytesPerS => |rate| bytes(rate) + "/s",
+        MetricKind::Frequency => |rate| count(rate.round() as u64),
+        _ => whole,
     }
 }
 

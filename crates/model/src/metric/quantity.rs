@@ -239,6 +239,12 @@ impl Quantity {
         self != Quantity::Failures && self.entry().kind != MetricKind::Count
     }
 
+    /// True where it counts connections, which are seen even where their exchanges are not.
+    pub fn is_of_connections(self) -> bool {
+        use Quantity as Q;
+        matches!(self, Q::Opened | Q::Closed | Q::ResetSent | Q::Displaced | Q::Unopened)
+    }
+
     /// Its value in a family's result; none where the result does not contain it.
     pub fn value(self, of: &FamilyResult) -> Option<f64> {
         self.entry().read.and_then(|read| read(of))

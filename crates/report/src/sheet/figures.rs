@@ -3,7 +3,7 @@
 use super::phases::COMPARABLE_US;
 use crate::Figure;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::metric::{Metric, Quantity};
+use sixmark_model::metric::{Metric, MetricKind, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_model::timing::Summary;
 
@@ -21,22 +21,22 @@ const QUANTILES: [Figure<Summary>; 6] = [
     ("longest", |s| s.max),
 ];
 
-/// How requests went, where there is any of it.
-const COUNTS: [Figure<FamilyResult>; 13] = [
-    ("sent", |f| Some(f.requests.sent as f64)),
-    ("answered whole", |f| Some(f.requests.completed as f64)),
-    ("with a status not accepted", |f| Some(f.requests.unaccepted as f64)),
-    ("redirects", |f| Some(f.requests.redirects as f64)),
-    ("redirects followed", |f| Some(f.requests.followed as f64)),
-    ("dropped", |f| Some(f.requests.dropped as f64)),
-    ("unsent", |f| Some(f.requests.unsent as f64)),
-    ("waited for a connection", |f| Some(f.requests.waited as f64)),
-    ("sent again", |f| Some(f.requests.resent as f64)),
-    ("connections opened", |f| Some(f.connections.opened as f64)),
-    ("connections reset by sixmark", |f| Some(f.connections.reset_sent as f64)),
-    ("connections displaced", |f| Some(f.connections.displaced as f64)),
-    ("connections not opened", |f| Some(f.connections.unopened as f64)),
+/// How requests went: what is shown whatever it is, and what is shown where there is any.
+const ALWAYS: [Quantity; 2] = [Quantity::Sent, Quantity::Completed];
+const WHERE_ANY: [Quantity; 11] = [
+    Quantity::Unaccepted,
+    Quantity::Redirects,
+    Quantity::Followed,
+    Quantity::Dropped,
+    Quantity::Unsent,
+    Quantity::Waited,
+    Quantity::Resent,
+    Quantity::Opened,
+    Quantity::ResetSent,
+    Quantity::Displaced,
+    Quantity::Unopened,
 ];
+const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
 /// All of it.
 pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
@@ -98,18 +98,23 @@ fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: 
 }
 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
-    let there = COUNTS.iter().take(2).chain(COUNTS[2..].iter().filter(|(_, of)| sides.any(of)));
-    let whole = |value: f64| write::count(value as u64);
-    let row = |(label, of): &Figure<FamilyResult>| match label.starts_with("connections") {
-        true => sides.row(label, of, whole),
-        false => sides.exchanges_row(label, of, whole),
+    let is_any = |quantity: &Quantity| sides.any(|f| quantity.value(f));
+    let there = WHERE_ANY.into_iter().filter(is_any);
+    ALWAYS.into_iter().chain(there).chain(RATES).map(|quantity| row(sides, quantity)).collect()
+}
+
+fn row(sides: &Sides<'_>, quantity: Quantity) -> Row {
+    let entry = quantity.entry();
+    let written: fn(f64) -> String = match entry.kind {
+        MetricKind::BytesPerS => write::rate,
+        MetricKind::Frequency => write::per_s,
+        _ => |value| write::count(value as u64),
     };
-    let mut rows: Vec<Row> = there.map(row).collect();
-    let per_s = |f: &FamilyResult| Some(f.requests_per_s);
-    rows.push(sides.exchanges_row("responses a second", per_s, write::per_s));
-    let goodput = |f: &FamilyResult| Some(f.goodput_bytes_per_s);
-    rows.push(sides.exchanges_row("goodput", goodput, write::rate));
-    rows
+    let value = |f: &FamilyResult| quantity.value(f);
+    match quantity.is_of_connections() {
+        true => sides.row(entry.title, value, written),
+        false => sides.exchanges_row(entry.title, value, written),
+    }
 }
 
 fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
