@@ -1,27 +1,31 @@
 //! A document that sixmark wrote, of whatever kind, read back.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::comparison::result::{self as comparison, ComparisonResult};
 use crate::result::{self, RunResult};
 use crate::study::result::{self as study, StudyResult};
+use crate::watch::document::{self as watch, WatchResult};
 
 /// One document.
 #[derive(Clone, Debug)]
 pub enum Document {
     /// `sixmark.result/1`, of `sixmark run`.
     Run(Box<RunResult>),
+    /// `sixmark.watch/1`, of `sixmark watch`.
+    Watch(Box<WatchResult>),
     /// `sixmark.comparison/1`, of `sixmark compare`.
     Comparison(Box<ComparisonResult>),
     /// `sixmark.study/1`, of `sixmark study run`.
     Study(Box<StudyResult>),
 }
 
-/// The one field that every document has.
+/// The one field that every document has, and one that only those of watches have.
 #[derive(Deserialize)]
 struct SchemaField {
     schema: String,
+    watched: Option<IgnoredAny>,
 }
 
 impl Document {
@@ -31,15 +35,19 @@ impl Document {
     /// In one line: it is no JSON, not one of sixmark's documents, of a version that this program
     /// doesn't know, or lacks something.
     pub fn parse(text: &str) -> Result<Document, String> {
-        let SchemaField { schema } = serde_json::from_str(text)
+        let SchemaField { schema, watched } = serde_json::from_str(text)
             .map_err(|error| format!("is no document of sixmark's ({error})"))?;
         match schema.as_str() {
+            // A watch of before it had a form of its own.
+            result::SCHEMA if watched.is_some() => Ok(Document::Watch(read(text)?)),
             result::SCHEMA => Ok(Document::Run(read(text)?)),
+            watch::SCHEMA => Ok(Document::Watch(read(text)?)),
             comparison::SCHEMA => Ok(Document::Comparison(read(text)?)),
             study::SCHEMA => Ok(Document::Study(read(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
-                "is a {other}, which this version does not read ({}, {} and {})",
+                "is a {other}, which this version does not read ({}, {}, {} and {})",
                 result::SCHEMA,
+                watch::SCHEMA,
                 comparison::SCHEMA,
                 study::SCHEMA
             )),
@@ -51,6 +59,7 @@ impl Document {
     pub fn schema(&self) -> &'static str {
         match self {
             Document::Run(_) => result::SCHEMA,
+            Document::Watch(_) => watch::SCHEMA,
             Document::Comparison(_) => comparison::SCHEMA,
             Document::Study(_) => study::SCHEMA,
         }

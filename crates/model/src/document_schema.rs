@@ -11,6 +11,7 @@ use crate::result::{self, RunResult};
 use crate::study::result::{self as study, StudyResult};
 use crate::traffic::result::{self as traffic, TrafficResult};
 use crate::vitals::result::{self as vitals, VitalsResult};
+use crate::watch::document::{self as watch, WatchResult};
 
 mod layout;
 mod warning_codes;
@@ -37,6 +38,10 @@ impl DocumentSchema {
 pub fn all() -> Vec<DocumentSchema> {
     vec![
         DocumentSchema { file: "result.schema.json", schema: run_schema() },
+        DocumentSchema {
+            file: "watch.schema.json",
+            schema: with_codes(schema_of::<WatchResult>(watch::SCHEMA)),
+        },
         DocumentSchema {
             file: "comparison.schema.json",
             schema: with_codes(schema_of::<ComparisonResult>(compared::SCHEMA)),
@@ -71,7 +76,7 @@ fn schema_of<T: JsonSchema>(name: &str) -> Value {
     schema
 }
 
-/// That of a run. Documents of earlier versions have one field more.
+/// That of a run. Documents of earlier versions have two fields more.
 fn run_schema() -> Value {
     let mut schema = schema_of::<RunResult>(result::SCHEMA);
     schema["properties"]["comparison"] = json!({
@@ -79,6 +84,10 @@ fn run_schema() -> Value {
             the seconds of the run: what it says is not to be believed (docs/statistics.md tells \
             why).",
         "type": ["object", "null"],
+    });
+    schema["properties"]["watched"] = json!({
+        "description": "Of documents that earlier versions wrote, whose watches had this form too.",
+        "type": "null",
     });
     with_codes(schema)
 }

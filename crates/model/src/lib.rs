@@ -33,6 +33,7 @@ pub mod import;
 pub mod interval;
 pub mod lapses;
 pub mod link_report;
+pub mod measurement;
 pub mod metric;
 pub mod mix;
 pub mod outcome;

@@ -1,4 +1,4 @@
-//! `sixmark.result/1`: the only thing that reports, stores and other programs exchange.
+//! `sixmark.result/1`: what a run of sixmark did.
 
 use crate::family_result::Families;
 use crate::family_result::FamilyResult;
@@ -19,8 +19,6 @@ use crate::plan::Plan;
 use crate::sameness::Sameness;
 use crate::truth::Truth;
 use crate::vitals::section::Vitals;
-use crate::watch::{Watched, WatchedFamily};
-use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 
 mod counted;
@@ -42,7 +40,6 @@ fn figures_all(of: serde_json::Value) -> serde_json::Value {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend(
     "if" = { "properties": { "plan": {
-        "not": { "type": "null" },
         "properties": { "load": { "properties": { "pace": { "properties": {
             "mode": { "const": "open" },
         } } } } },
@@ -65,10 +62,9 @@ pub struct RunResult {
     pub elapsed_s: f64,
     /// Why the run ended.
     pub ended: Ended,
-    /// What was to be run, resolved; null: nothing was sent, traffic of others was watched.
-    pub plan: Option<Plan>,
-    /// The same as plan.seed: decides where schedules over several addresses begin; 0 where there
-    /// was no plan.
+    /// What was to be run, resolved.
+    pub plan: Plan,
+    /// The same as plan.seed: decides where schedules over several addresses begin.
     pub seed: u64,
     /// Each name that the system's resolver was asked for. Not part of any other time.
     pub dns: Vec<Lookup>,
@@ -85,11 +81,8 @@ pub struct RunResult {
     pub total: FamilyResult,
     /// One entry for each second of the measurement, in order.
     pub intervals: Vec<Interval>,
-    /// What the load generator itself did; null: nothing was sent.
-    pub generator: Option<Generator>,
-    /// What packets say beyond the figures; null: none were looked at.
-    #[serde(default)]
-    pub watched: Option<Watched>,
+    /// What the load generator itself did.
+    pub generator: Generator,
     /// The noise floor, where `--calibrate` asked for it: what the generator, the kernel and a
     /// server on loopback add to the times; null: it did not.
     pub calibration: Option<Calibration>,
@@ -117,24 +110,12 @@ impl RunResult {
         self.sameness.as_ref().and_then(|found| found.said.as_deref())
     }
 
-    /// The version of HTTP that was to be spoken; 1.1 is what can be read in traffic that was watched.
-    pub fn version(&self) -> HttpVersion {
-        self.plan.as_ref().map_or(HttpVersion::Http1, |plan| plan.http.version)
-    }
-
     /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
     pub fn is_saturated(&self) -> bool {
-        self.generator.as_ref().is_some_and(|generator| generator.saturated)
+        self.generator.saturated
     }
 
-    /// True where all that a family exchanged was hidden from whoever watched: its counts of exchanges,
-    /// 0 each, say nothing.
-    pub fn hides_exchanges(&self, family: Family) -> bool {
-        let watched = self.watched.as_ref().and_then(|watched| watched.families.of(family));
-        watched.is_some_and(WatchedFamily::hides_all)
-    }
-
-    /// The seconds that a family's figures are of.
+    /// The seconds that a family's figures are of: of a search those of one of its trials.
     pub fn elapsed_s_of(&self, family: Family) -> f64 {
         let found = self.find_max.as_ref().and_then(|found| found.families.of(family));
         found.and_then(FoundRate::shown).map_or(self.elapsed_s, |trial| trial.elapsed_s)
@@ -145,8 +126,8 @@ impl RunResult {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioResult {
-    /// As in the plan; null: there was none.
-    pub asked: Option<[u64; 2]>,
+    /// As in the plan.
+    pub asked: [u64; 2],
     /// Requests sent.
     pub sent: [u64; 2],
 }

@@ -2,9 +2,9 @@
 
 use sixmark_model::csv_lines::{CsvLines, LineEnding};
 use sixmark_model::family_result::FamilyResult;
+use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::Quantity;
 use sixmark_model::outcome::Outcome;
-use sixmark_model::result::RunResult;
 use sixmark_model::timing::Summary;
 use sixmark_model::tls::TlsResult;
 
@@ -50,13 +50,14 @@ const RATES: [(&str, Quantity); 2] =
     [("requests_per_s", Quantity::RequestsPerS), ("goodput_bytes_per_s", Quantity::Goodput)];
 
 /// A header, a line for each family in use, and one for both together.
-pub fn lines(result: &RunResult) -> String {
+pub fn lines<'a>(of: impl Into<Measurement<'a>>) -> String {
+    let measurement = of.into();
     let mut lines = CsvLines::new(LineEnding::Crlf);
     lines.line(header());
-    for (family, figures) in result.families.iter() {
-        lines.line(row(family.word(), result.elapsed_s_of(family), figures));
+    for (family, figures) in measurement.families().iter() {
+        lines.line(row(family.word(), measurement.elapsed_s_of(family), figures));
     }
-    lines.line(row("total", result.elapsed_s, &result.total));
+    lines.line(row("total", measurement.elapsed_s(), measurement.total()));
     lines.take()
 }
 

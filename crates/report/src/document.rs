@@ -8,7 +8,8 @@ use crate::{comparison, markdown, sheet, terminal, text};
 /// What the terminal showed when the document was made, but for warnings.
 pub fn document_text(document: &Document) -> String {
     match document {
-        Document::Run(result) => text::table(result),
+        Document::Run(result) => text::table(&**result),
+        Document::Watch(result) => text::table(&**result),
         Document::Comparison(result) => comparison::table(result),
         Document::Study(result) => study_text(result),
     }

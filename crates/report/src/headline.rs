@@ -8,12 +8,11 @@ use sixmark_model::comparison::result::{ComparedSide, ComparisonResult};
 use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
+use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::Metric;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
-use sixmark_model::result::RunResult;
 use sixmark_model::study::result::StudyResult;
-use sixmark_model::watch::Watched;
 use sixmark_units::family::Family;
 
 /// What a list says of one document.
@@ -83,6 +82,14 @@ impl DocumentKind {
     pub const ALL: [DocumentKind; 4] =
         [DocumentKind::Run, DocumentKind::Comparison, DocumentKind::Study, DocumentKind::Watch];
 
+    /// That of a run or a watch.
+    pub(crate) fn of(measurement: Measurement<'_>) -> DocumentKind {
+        match measurement {
+            Measurement::Run(_) => DocumentKind::Run,
+            Measurement::Watch(_) => DocumentKind::Watch,
+        }
+    }
+
     /// Its name in lists and filters.
     pub fn name(self) -> &'static str {
         match self {
@@ -98,33 +105,31 @@ impl ListHeadline {
     /// Of whatever document.
     pub fn of(document: &Document) -> ListHeadline {
         match document {
-            Document::Run(result) => ListHeadline::of_run(result),
+            Document::Run(result) => ListHeadline::of_measurement(&**result),
+            Document::Watch(result) => ListHeadline::of_measurement(&**result),
             Document::Comparison(result) => ListHeadline::of_comparison(result),
             Document::Study(result) => ListHeadline::of_study(result),
         }
     }
 
-    /// Of a run.
-    pub fn of_run(result: &RunResult) -> ListHeadline {
+    /// Of a run, or of what was watched.
+    pub fn of_measurement<'a>(of: impl Into<Measurement<'a>>) -> ListHeadline {
+        let of = of.into();
         let side = |(family, figures): (Family, _)| {
             SideFigures::new(&family.to_string().to_lowercase(), figures)
         };
         ListHeadline {
-            kind: if result.watched.is_some() && result.plan.is_none() {
-                DocumentKind::Watch
-            } else {
-                DocumentKind::Run
-            },
-            schema: result.schema.clone(),
-            started: result.started.clone(),
-            elapsed_s: result.elapsed_s,
-            ended: Some(result.ended),
-            targets: match &result.plan {
-                Some(plan) => targets([plan]),
-                None => result.watched.iter().flat_map(Watched::names).collect(),
+            kind: DocumentKind::of(of),
+            schema: of.schema().to_owned(),
+            started: of.started().to_owned(),
+            elapsed_s: of.elapsed_s(),
+            ended: Some(of.ended()),
+            targets: match of {
+                Measurement::Run(run) => targets([&run.plan]),
+                Measurement::Watch(watch) => watch.watched.names().collect(),
             },
             verdict: None,
-            sides: result.families.iter().map(side).collect(),
+            sides: of.families().iter().map(side).collect(),
         }
     }
 

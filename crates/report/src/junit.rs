@@ -12,30 +12,31 @@ use crate::headline::ListHeadline;
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::gate_result::GateResult;
+use sixmark_model::measurement::Measurement;
 use sixmark_model::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_model::result::RunResult;
 use sixmark_model::watch::Watched;
 
 /// Why a measurement that a signal ended is none.
 const INTERRUPTED: &str = "interrupted by a signal";
 
-/// What became of the gates of `sixmark run`.
-pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
-    let ListHeadline { kind, targets, .. } = ListHeadline::of_run(run);
-    let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
-    let mut properties = properties(&run.tool, run.seed, &run.environment);
-    properties.extend(not_comparable(run.not_same()));
+/// What became of the gates of `sixmark run`, or of `sixmark watch`.
+pub fn of_measurement<'a>(of: impl Into<Measurement<'a>>, gates: &[GateResult]) -> String {
+    let of = of.into();
+    let ListHeadline { kind, targets, .. } = ListHeadline::of_measurement(of);
+    let sides = of.families().iter().map(|(family, figures)| (family.to_string(), figures));
+    let mut properties = properties(of.tool(), of.run().map(|run| run.seed), of.environment());
+    properties.extend(not_comparable(of.not_same()));
     Suite {
         name: format!("sixmark {} {}", kind.name(), targets.join(" ")),
-        started: &run.started,
-        elapsed_s: run.elapsed_s,
+        started: of.started(),
+        elapsed_s: of.elapsed_s(),
         properties,
-        measured: match &run.watched {
-            Some(watched) => seen(run.ended, watched),
-            None => measured(run.ended, sides),
+        measured: match of.watched() {
+            Some(watched) => seen(of.ended(), watched),
+            None => measured(of.ended(), sides),
         },
         gates,
-        warnings: &run.warnings,
+        warnings: of.warnings(),
     }
     .xml()
 }
@@ -43,7 +44,7 @@ pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
 /// What became of the gates of `sixmark compare`.
 pub fn of_comparison(result: &ComparisonResult) -> String {
     let (a, b) = (&result.sides.a, &result.sides.b);
-    let mut properties = properties(&result.tool, result.seed, &result.environment);
+    let mut properties = properties(&result.tool, Some(result.seed), &result.environment);
     for compared in &result.comparison.metrics {
         let verdict = compared.verdict.word().to_owned();
         properties.push((format!("verdict.{}", compared.metric), verdict));
@@ -74,14 +75,13 @@ struct Suite<'a> {
     warnings: &'a [Warning],
 }
 
-fn properties(tool: &Tool, seed: u64, environment: &Environment) -> Vec<(String, String)> {
+/// A watch draws nothing and has no seed.
+fn properties(tool: &Tool, seed: Option<u64>, environment: &Environment) -> Vec<(String, String)> {
     let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    vec![
-        property(&format!("{}.version", tool.name), &tool.version),
-        property("seed", &seed.to_string()),
-        property("kernel", &environment.kernel),
-        property("cpu", &environment.cpu),
-    ]
+    let version = property(&format!("{}.version", tool.name), &tool.version);
+    let seed = seed.map(|seed| property("seed", &seed.to_string()));
+    let machine = [property("kernel", &environment.kernel), property("cpu", &environment.cpu)];
+    [version].into_iter().chain(seed).chain(machine).collect()
 }
 
 /// Why sides can't be compared, where they don't give the same.
@@ -241,6 +241,7 @@ mod tests {
 
     use super::*;
     use sixmark_model::fixture::{comparison_result, run, silent};
+    use sixmark_model::result::RunResult;
 
     fn gate(failed: bool, because: &str) -> GateResult {
         GateResult {
@@ -263,7 +264,7 @@ mod tests {
     #[test]
     fn each_gate_is_a_test_case() {
         let gates = [gate(false, "b.goodput is 3 MB/s"), gate(true, "a.sent is 0")];
-        let xml = of_run(&run(), &gates);
+        let xml = of_measurement(&run(), &gates);
         let document = Document::parse(&xml).unwrap();
         let cases = cases(&document);
         let names: Vec<_> = cases.iter().filter_map(|case| case.attribute("name")).collect();
@@ -304,7 +305,7 @@ mod tests {
     fn what_could_not_be_measured_is_a_failure_by_itself() {
         let mut run = run();
         let first = |run: &RunResult| {
-            let xml = of_run(run, &[]);
+            let xml = of_measurement(run, &[]);
             let document = Document::parse(&xml).unwrap();
             failure(&cases(&document)[0]).map(|(message, _)| message.to_owned())
         };
@@ -325,8 +326,8 @@ mod tests {
         for (text, expected) in [(hard, hard), (all.as_str(), kept.as_str())] {
             let mut run = run();
             run.warnings = vec![Warning { code: "x".into(), message: text.into() }];
-            run.plan.as_mut().unwrap().targets[0].url = text.to_owned();
-            let xml = of_run(&run, &[gate(true, text)]);
+            run.plan.targets[0].url = text.to_owned();
+            let xml = of_measurement(&run, &[gate(true, text)]);
             let document = Document::parse(&xml).unwrap();
             assert_eq!(failure(&cases(&document)[1]), Some((expected, expected)));
             let suite = document.root_element().first_element_child().unwrap();

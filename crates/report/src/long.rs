@@ -6,13 +6,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::headline::ListHeadline;
+use crate::headline::DocumentKind;
 use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::{ComparisonResult, SideName};
 use sixmark_model::csv_lines::{CsvLines, LineEnding};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::result::RunResult;
+use sixmark_model::measurement::Measurement;
 use sixmark_model::study::result::StudyResult;
 use sixmark_model::watch::Watched;
 
@@ -27,7 +27,8 @@ pub fn lines(documents: &[Named<'_>]) -> String {
     lines.line(HEADER);
     for named in documents {
         match named.document {
-            Document::Run(result) => run(&mut lines, named.name, result),
+            Document::Run(result) => measured(&mut lines, named.name, (&**result).into()),
+            Document::Watch(result) => measured(&mut lines, named.name, (&**result).into()),
             Document::Comparison(result) => comparison(&mut lines, named.name, result),
             Document::Study(result) => study(&mut lines, named.name, result),
         }
@@ -46,18 +47,18 @@ struct Figures<'a> {
 /// Where figures stand within a document: a part, the number of a second or block, a side.
 type Place<'a> = (&'a str, Option<u64>, &'a str);
 
-fn run(lines: &mut CsvLines, document: &str, result: &RunResult) {
-    let kind = ListHeadline::of_run(result).kind.name();
-    let mut to = Figures { lines, document, kind, started: &result.started };
-    to.one((kind, None, ""), "elapsed_s", &result.elapsed_s.to_string());
-    for (family, figures) in result.families.iter() {
+fn measured(lines: &mut CsvLines, document: &str, of: Measurement<'_>) {
+    let kind = DocumentKind::of(of).name();
+    let mut to = Figures { lines, document, kind, started: of.started() };
+    to.one((kind, None, ""), "elapsed_s", &of.elapsed_s().to_string());
+    for (family, figures) in of.families().iter() {
         let side = family.to_string().to_lowercase();
-        to.one((kind, None, &side), "elapsed_s", &result.elapsed_s_of(family).to_string());
+        to.one((kind, None, &side), "elapsed_s", &of.elapsed_s_of(family).to_string());
         to.family((kind, None, &side), figures);
     }
-    to.family((kind, None, "total"), &result.total);
-    result.watched.iter().for_each(|watched| to.watched(watched));
-    for second in &result.intervals {
+    to.family((kind, None, "total"), of.total());
+    of.watched().into_iter().for_each(|watched| to.watched(watched));
+    for second in of.intervals() {
         let number = Some(second.second);
         to.one(("second", number, ""), "length_s", &second.length_s.to_string());
         for (family, figures) in second.families.iter() {

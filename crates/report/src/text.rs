@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use sixmark_model::family_result::FamilyResult;
+use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::{MetricKind, Quantity};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::pace::Pace;
@@ -71,23 +72,27 @@ const NO_VERDICT: &str =
     "What differs within one run may be chance: sixmark compare gives a verdict.";
 
 /// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
-pub fn table(result: &RunResult) -> String {
-    let mut text = headline(result);
-    sheet::search(result).iter().for_each(|part| terminal::part(&mut text, part));
-    sheet::clock_checks(result).iter().for_each(|part| terminal::part(&mut text, part));
+pub fn table<'a>(of: impl Into<Measurement<'a>>) -> String {
+    let of = of.into();
+    let (run, watched) = (of.run(), of.watched());
+    let mut text = headline(of);
+    if let Some(run) = run {
+        sheet::search(run).iter().for_each(|part| terminal::part(&mut text, part));
+        sheet::clock_checks(run).iter().for_each(|part| terminal::part(&mut text, part));
+    }
     text.push('\n');
-    let sides = Family::BOTH.map(|family| result.families.of(family));
-    let clocks = result.generator.as_ref().and_then(|generator| generator.timestamps.phases);
-    let hidden = Family::BOTH.map(|family| result.hides_exchanges(family));
-    let columns = Columns { sides, hidden, version: result.version(), clocks };
+    let sides = Family::BOTH.map(|family| of.families().of(family));
+    let clocks = run.and_then(|run| run.generator.timestamps.phases);
+    let hidden = Family::BOTH.map(|family| of.hides_exchanges(family));
+    let columns = Columns { sides, hidden, version: of.version(), clocks };
     columns.head(&mut text);
     columns.counts(&mut text);
     columns.status(&mut text);
     columns.rates(&mut text);
     // Where no exchange can be seen, what can be goes before.
     let (before, after) = match columns.hides_all() {
-        true => (result.watched.as_ref(), None),
-        false => (None, result.watched.as_ref()),
+        true => (watched, None),
+        false => (None, watched),
     };
     before.into_iter().for_each(|watched| watched::figures(&mut text, watched));
     columns.phases(&mut text);
@@ -99,64 +104,66 @@ pub fn table(result: &RunResult) -> String {
     columns.addresses(&mut text);
     columns.content(&mut text);
     after.into_iter().for_each(|watched| watched::figures(&mut text, watched));
-    result.watched.iter().for_each(|watched| watched::names(&mut text, watched));
-    if result.plan.is_some() && result.find_max.is_none() && sides.iter().all(Option::is_some) {
+    watched.into_iter().for_each(|watched| watched::names(&mut text, watched));
+    if run.is_some_and(|run| run.find_max.is_none()) && sides.iter().all(Option::is_some) {
         let _ = writeln!(text, "{NO_VERDICT}");
     }
     columns.clocks(&mut text);
-    sheet::costs(result).iter().for_each(|part| terminal::part(&mut text, part));
-    if !result.gates.is_empty() {
+    run.and_then(sheet::costs).iter().for_each(|part| terminal::part(&mut text, part));
+    if !of.gates().is_empty() {
         text.push('\n');
     }
-    text.push_str(&super::gates::lines(&result.gates));
+    text.push_str(&super::gates::lines(of.gates()));
     text
 }
 
 /// What was run, how it ended, and whether to believe it.
-fn headline(result: &RunResult) -> String {
+fn headline(of: Measurement<'_>) -> String {
     let mut text = String::new();
-    if result.is_saturated() {
+    if of.is_saturated() {
         text.push_str(
             "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
         );
     }
-    if let Some(plan) = &result.plan {
-        targets(&mut text, plan);
-        mix(&mut text, plan);
+    match of {
+        Measurement::Run(run) => {
+            targets(&mut text, &run.plan);
+            mix(&mut text, &run.plan);
+            lookups(&mut text, &run.dns);
+        }
+        Measurement::Watch(watch) => text.push_str(&watched::head(&watch.watched)),
     }
-    lookups(&mut text, &result.dns);
-    if let Some(watched) = &result.watched {
-        text.push_str(&watched::head(watched));
+    let _ = writeln!(text, "{} in {:.2} s{}", what(of), of.elapsed_s(), ended(of.ended()));
+    match of {
+        Measurement::Run(run) => {
+            let _ = writeln!(text, "{}", setting(run));
+        }
+        Measurement::Watch(watch) => {
+            let hidden = describe_hidden(&watch.watched.seen());
+            hidden.into_iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        }
     }
-    let _ = writeln!(text, "{} in {:.2} s{}", what(result), result.elapsed_s, ended(result.ended));
-    if let Some(line) = result.watched.as_ref().and_then(|watched| describe_hidden(&watched.seen()))
-    {
-        let _ = writeln!(text, "{line}");
-    }
-    if let Some(plan) = &result.plan {
-        let _ = writeln!(text, "{}", setting(result, plan));
-    }
-    let sides = Family::BOTH.map(|family| result.families.of(family));
-    text.push_str(&agreed::lines(sides, result.version()));
-    if let Some(said) = result.not_same() {
+    let sides = Family::BOTH.map(|family| of.families().of(family));
+    text.push_str(&agreed::lines(sides, of.version()));
+    if let Some(said) = of.not_same() {
         let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
     }
     text
 }
 
 /// How much of what: connections where nothing else can be seen.
-fn what(result: &RunResult) -> String {
-    let hides_all = result.watched.as_ref().is_some_and(Watched::hides_all);
+fn what(of: Measurement<'_>) -> String {
+    let hides_all = of.watched().is_some_and(Watched::hides_all);
     let (number, what) = match hides_all {
-        true => (result.total.connections.opened, "connections"),
-        false => (result.total.requests.sent, "requests"),
+        true => (of.total().connections.opened, "connections"),
+        false => (of.total().requests.sent, "requests"),
     };
     format!("{} {what}", count(number))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
-fn setting(result: &RunResult, plan: &Plan) -> String {
-    let load = &plan.load;
+fn setting(result: &RunResult) -> String {
+    let (plan, load) = (&result.plan, &result.plan.load);
     let in_flight = count(plan.in_flight());
     let ratio = plan.ratio;
     let pace = match &load.pace {
@@ -168,8 +175,7 @@ fn setting(result: &RunResult, plan: &Plan) -> String {
             format!("open loop, {open}, at most {in_flight} in flight\nIPv6:IPv4 {ratio}")
         }
     };
-    let generator = result.generator.as_ref().map_or(String::new(), generator);
-    format!("{pace}, {}{generator}", spoken(plan))
+    format!("{pace}, {}{}", spoken(plan), generator(&result.generator))
 }
 
 /// The version of HTTP, where it is not the usual one, and over how many connections.

@@ -127,7 +127,7 @@ fn vitals_of_a_machine() {
 #[test]
 fn figures_for_spreadsheets() {
     let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
-    assert_snapshot!("run-both.csv", csv::lines(&run));
+    assert_snapshot!("run-both.csv", csv::lines(&*run));
     let names = ["run-one", "comparison-better", "study"];
     let better = Verdicts::all().into_iter().find(|(name, _)| *name == "better").unwrap().1;
     let found = [documents::recorded("run-one"), better, documents::recorded("study")];
@@ -139,10 +139,14 @@ fn figures_for_spreadsheets() {
 #[test]
 fn gates_for_build_servers() {
     let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
-    assert_snapshot!("run-both.xml", junit::of_run(&run, &run.gates));
+    assert_snapshot!("run-both.xml", junit::of_measurement(&*run, &run.gates));
     for name in ["run-failing", "watch-hidden"] {
-        let Document::Run(run) = documents::recorded(name) else { panic!("not a run") };
-        assert_snapshot!(format!("{name}.xml"), junit::of_run(&run, &run.gates));
+        let xml = match documents::recorded(name) {
+            Document::Run(run) => junit::of_measurement(&*run, &run.gates),
+            Document::Watch(watch) => junit::of_measurement(&*watch, &watch.gates),
+            other => panic!("{name} is a {}", other.schema()),
+        };
+        assert_snapshot!(format!("{name}.xml"), xml);
     }
     let Document::Comparison(result) = documents::recorded("comparison") else {
         panic!("not a comparison")

@@ -71,8 +71,7 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
     let families =
         result.families.iter().flat_map(|(family, figures)| of_family(result, family, figures));
     let found = result.find_max.iter().flat_map(|found| of_search(result, found));
-    let beside = result.plan.iter().zip(&result.truth);
-    let beside = beside.flat_map(|(plan, truth)| of_truth(plan, truth));
+    let beside = result.truth.iter().flat_map(|truth| of_truth(&result.plan, truth));
     of_run
         .into_iter()
         .flatten()
@@ -84,7 +83,7 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
 }
 
 fn saturated(result: &RunResult) -> Option<Warning> {
-    let generator = result.generator.as_ref().filter(|generator| generator.saturated)?;
+    let generator = Some(&result.generator).filter(|generator| generator.saturated)?;
     let message = format!(
         "a worker was busy {:.0} % of a second: the generator may have been the bottleneck; give it \
          more threads (-t) or cores of its own",
@@ -96,7 +95,7 @@ fn saturated(result: &RunResult) -> Option<Warning> {
 /// More than one of a hundred exchanges of an open loop that had not to wait for a place began late
 /// by workers that had time: they were woken late.
 fn begun_late(result: &RunResult) -> Option<Warning> {
-    let late = result.generator.as_ref().filter(|generator| !generator.saturated)?.late;
+    let late = Some(&result.generator).filter(|generator| !generator.saturated)?.late;
     let families = || result.families.iter().map(|(_, figures)| figures);
     let slips = || families().filter_map(|figures| figures.slip_us.as_ref());
     let waited: u64 = families().map(|figures| figures.requests.waited).sum();
@@ -116,7 +115,7 @@ fn begun_late(result: &RunResult) -> Option<Warning> {
 }
 
 fn linger(result: &RunResult) -> Option<Warning> {
-    let linger = result.plan.as_ref()?.load.linger.filter(|linger| !linger.is_zero())?;
+    let linger = result.plan.load.linger.filter(|linger| !linger.is_zero())?;
     let message = format!(
         "responses were left lying for up to {} to deal with more at once (--linger): times are late \
          by up to that",
@@ -145,7 +144,7 @@ fn ended(result: &RunResult) -> Option<Warning> {
 }
 
 fn resets(result: &RunResult) -> Option<Warning> {
-    let plan = result.plan.as_ref()?;
+    let plan = &result.plan;
     (plan.connection.close == Close::Rst).then(|| {
         let message = match plan.http.version {
             HttpVersion::Http3 => {
@@ -162,7 +161,7 @@ fn resets(result: &RunResult) -> Option<Warning> {
 }
 
 fn clock_stepped(result: &RunResult) -> Option<Warning> {
-    let steps = result.generator.as_ref()?.timestamps.clock_steps;
+    let steps = result.generator.timestamps.clock_steps;
     (steps > 0).then(|| {
         let message = "the system's clock was set during the run: times that the kernel took then \
                        are wrong; repeat the run, or use --timestamps user";
@@ -171,7 +170,7 @@ fn clock_stepped(result: &RunResult) -> Option<Warning> {
 }
 
 fn missing_stamps(result: &RunResult) -> Option<Warning> {
-    let missing = result.generator.as_ref()?.timestamps.missing;
+    let missing = result.generator.timestamps.missing;
     (missing > 0).then(|| {
         let message = format!(
             "{} by sixmark, since the kernel gave no stamp",
@@ -202,7 +201,7 @@ fn retransmissions(result: &RunResult) -> Option<Warning> {
 
 /// The families differ by less than they do over loopback, where they should not.
 fn below_noise_floor(result: &RunResult) -> Option<Warning> {
-    let plan = result.plan.as_ref()?;
+    let plan = &result.plan;
     let leg = result.calibration.as_ref()?.at(plan.load.connections.get())?;
     if !is_like_the_floor(plan) {
         return None;

@@ -6,9 +6,12 @@ use serde_json::{Value, json};
 /// One of them, by its name and its text.
 pub struct Form(&'static str, &'static str);
 
-/// Of a run, or a watch.
+/// Of a run.
 pub const RESULT: Form =
     Form("urn:sixmark:result:1", include_str!("../../../docs/result.schema.json"));
+/// Of a watch.
+pub const WATCH: Form =
+    Form("urn:sixmark:watch:1", include_str!("../../../docs/watch.schema.json"));
 /// Of a comparison.
 pub const COMPARISON: Form =
     Form("urn:sixmark:comparison:1", include_str!("../../../docs/comparison.schema.json"));
@@ -33,7 +36,7 @@ impl Form {
     /// What checks it. The forms refer to one another.
     pub fn validator(&self) -> Validator {
         let parsed =
-            [RESULT, COMPARISON, STUDY, TRAFFIC, VITALS].map(|form| (form.0, form.schema()));
+            [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS].map(|form| (form.0, form.schema()));
         let known = Registry::new();
         let known =
             parsed.iter().fold(known, |known, (name, schema)| known.add(*name, schema).unwrap());

@@ -1,4 +1,4 @@
-//! Results of runs, and what holds for each of them.
+//! Results of runs and watches, and what holds for each of them.
 
 use std::process::Output;
 
@@ -26,10 +26,13 @@ pub fn document(output: &Output) -> Value {
     document
 }
 
-/// What holds for every result: it has the published form, and each request that was sent ended in
-/// exactly one way and in exactly one second.
+/// What holds for every result of a run or a watch: it has the published form, and each request that was
+/// sent ended in exactly one way and in exactly one second.
 pub fn check(document: &Value) {
-    forms::RESULT.check(document);
+    match document["schema"].as_str() {
+        Some("sixmark.watch/1") => forms::WATCH.check(document),
+        _ => forms::RESULT.check(document),
+    }
     let families = document["families"].as_object().unwrap().iter();
     let open = document["plan"]["load"]["pace"]["mode"] == "open";
     let mut sums = [0, 0];

@@ -14,7 +14,7 @@ use std::fmt;
 use crate::comparison::result::ComparisonResult;
 pub use crate::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
 use crate::expression::{Truth, parse};
-use crate::result::RunResult;
+use crate::measurement::Measurement;
 
 use source::GateSource;
 
@@ -47,9 +47,9 @@ impl Gate {
         self.condition == other.condition
     }
 
-    /// Looks at a run.
-    pub fn of_run(&self, run: &RunResult) -> GateResult {
-        self.judge(&GateSource::of_run(run))
+    /// Looks at a run, or at what was watched.
+    pub fn of_measurement<'a>(&self, of: impl Into<Measurement<'a>>) -> GateResult {
+        self.judge(&GateSource::of_measurement(of.into()))
     }
 
     /// Looks at two sides that were loaded in turns.

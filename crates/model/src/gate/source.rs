@@ -5,8 +5,8 @@ use crate::comparison::result::ComparisonResult;
 use crate::comparison::{Compared, Comparison, Estimate, Verdict};
 use crate::expression::{Dimension, EstimateEnd, Function, GateSide, SideFigure, word};
 use crate::family_result::FamilyResult;
+use crate::measurement::Measurement;
 use crate::metric::{Metric, MetricKind, Quantity};
-use crate::result::RunResult;
 use crate::watch::describe_hidden;
 use crate::watch::{Watched, WatchedFamily};
 
@@ -27,12 +27,12 @@ pub(super) struct GateSource<'a> {
 }
 
 impl<'a> GateSource<'a> {
-    pub(super) fn of_run(run: &'a RunResult) -> GateSource<'a> {
+    pub(super) fn of_measurement(measurement: Measurement<'a>) -> GateSource<'a> {
         GateSource {
-            ipv6: run.families.ipv6.as_ref(),
-            ipv4: run.families.ipv4.as_ref(),
-            total: Some(&run.total),
-            watched: run.watched.as_ref(),
+            ipv6: measurement.families().ipv6.as_ref(),
+            ipv4: measurement.families().ipv4.as_ref(),
+            total: Some(measurement.total()),
+            watched: measurement.watched(),
             ..GateSource::default()
         }
     }

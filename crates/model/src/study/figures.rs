@@ -19,8 +19,8 @@ pub fn figures(result: &RunResult) -> Families<BTreeMap<String, f64>> {
             |quantity, value| figures.insert(Metric::Quantity(quantity).to_string(), value);
         put(Quantity::Elapsed, result.elapsed_s_of(family));
         // What both families cost together can't be told apart.
-        let generator = result.generator.as_ref().filter(|_| alone);
-        if let Some(cpu_s) = generator.map(|of| of.cpu_user_s + of.cpu_sys_s) {
+        if alone {
+            let cpu_s = result.generator.cpu_user_s + result.generator.cpu_sys_s;
             put(Quantity::Cpu, cpu_s);
             if result.elapsed_s > 0.0 {
                 put(Quantity::CpuShare, cpu_s / result.elapsed_s);
@@ -42,7 +42,7 @@ pub fn figures(result: &RunResult) -> Families<BTreeMap<String, f64>> {
 /// Content both ways, bytes a second; none where requests have contents of several lengths.
 fn content_rate(result: &RunResult, family: Family) -> Option<f64> {
     let (of, elapsed_s) = (result.families.of(family)?, result.elapsed_s_of(family));
-    let requests = &result.plan.as_ref()?.requests;
+    let requests = &result.plan.requests;
     let mut lengths = requests.iter().map(|request| match &request.body {
         None => Some(0),
         Some(Body::Constant(bytes)) => Some(bytes.len()),

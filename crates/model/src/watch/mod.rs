@@ -1,6 +1,7 @@
 //! What packets say of traffic that others made: connections and exchanges as they passed by, counted
 //! as a run's are.
 
+pub mod document;
 mod gather;
 mod hidden;
 pub mod lines;

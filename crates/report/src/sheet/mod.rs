@@ -21,6 +21,7 @@ mod study;
 pub mod table;
 mod truth;
 mod verdict;
+mod watch;
 mod watched;
 mod write;
 
@@ -143,6 +144,7 @@ impl Part {
 pub fn of(named: Named<'_>) -> Sheet {
     match named.document {
         Document::Run(result) => run::sheet(named.name, result),
+        Document::Watch(result) => watch::sheet(named.name, result),
         Document::Comparison(result) => comparison::sheet(named.name, result),
         Document::Study(result) => study::sheet(named.name, result),
     }

@@ -2,7 +2,6 @@
 
 use sixmark_model::histogram::Distribution;
 use sixmark_model::interval::{Interval, IntervalFamily};
-use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
 
 use super::chart::{Axis, Chart, Mark, Series, Unit, rounded};
@@ -16,8 +15,8 @@ const SHORTEST_S: f64 = 0.2;
 const MOST: usize = 120;
 
 /// Throughput and response times of each side, and failures where there are any.
-pub(super) fn part(result: &RunResult, sides: &Sides<'_>) -> Option<Part> {
-    let spans = spans(&result.intervals);
+pub(super) fn part(intervals: &[Interval], sides: &Sides<'_>) -> Option<Part> {
+    let spans = spans(intervals);
     if spans.len() < 2 || sides.hides_all() {
         return None;
     }

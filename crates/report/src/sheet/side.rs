@@ -3,7 +3,7 @@
 use sixmark_http::HttpVersion;
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::result::RunResult;
+use sixmark_model::measurement::Measurement;
 use sixmark_units::family::Family;
 pub(super) use sixmark_units::family::spoken as shown;
 
@@ -29,17 +29,17 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// The families of a run.
-    pub(super) fn of_run(result: &'a RunResult) -> Sides<'a> {
-        let version = result.version();
+    /// The families of a run or a watch.
+    pub(super) fn of_families(measurement: Measurement<'a>) -> Sides<'a> {
+        let version = measurement.version();
         let side = |(family, figures): (Family, &'a FamilyResult)| Side {
             place: usize::from(family == Family::Ipv4),
             name: family.to_string(),
             figures,
             version,
-            hidden: result.hides_exchanges(family),
+            hidden: measurement.hides_exchanges(family),
         };
-        Sides { all: result.families.iter().map(side).collect() }
+        Sides { all: measurement.families().iter().map(side).collect() }
     }
 
     /// The sides of a comparison.

@@ -145,6 +145,7 @@ fn tables(named: &[Named<'_>]) -> Result<(), Error> {
 fn warnings(document: &Document) -> &[Warning] {
     match document {
         Document::Run(result) => &result.warnings,
+        Document::Watch(result) => &result.warnings,
         Document::Comparison(result) => &result.warnings,
         Document::Study(result) => &result.warnings,
     }

@@ -81,13 +81,12 @@ pub(crate) fn assemble(known: Circumstances, measured: Measured) -> RunResult {
         environment: known.environment,
         warnings: Vec::new(),
         ratio: RatioResult {
-            asked: Some([plan.ratio.v6(), plan.ratio.v4()]),
+            asked: [plan.ratio.v6(), plan.ratio.v4()],
             sent: [sent(Family::Ipv6), sent(Family::Ipv4)],
         },
         families,
         total,
-        generator: Some(generator(&plan, &loaded)),
-        watched: None,
+        generator: generator(&plan, &loaded),
         calibration,
         truth,
         find_max: measured.find_max,
@@ -95,7 +94,7 @@ pub(crate) fn assemble(known: Circumstances, measured: Measured) -> RunResult {
         gates: Vec::new(),
         vitals,
         intervals: loaded.intervals,
-        plan: Some(plan),
+        plan,
     };
     // They are about all the rest.
     let found = warning::of_result(&result);

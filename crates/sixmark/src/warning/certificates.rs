@@ -23,7 +23,7 @@ pub(super) fn of_certificates(result: &RunResult) -> impl Iterator<Item = Warnin
 }
 
 fn insecure(result: &RunResult) -> Option<Warning> {
-    result.plan.as_ref()?.tls.as_ref().is_some_and(|tls| tls.insecure).then(|| {
+    result.plan.tls.as_ref().is_some_and(|tls| tls.insecure).then(|| {
         let message = "any certificate was accepted (--insecure): who answered is not known";
         warning("insecure", message.to_owned())
     })

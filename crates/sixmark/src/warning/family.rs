@@ -5,7 +5,6 @@ use sixmark_model::check::{MOST_CONTENT, MOST_KEPT};
 use sixmark_model::content::ContentResult;
 use sixmark_model::family_result::{FailureCount, FamilyResult};
 use sixmark_model::outcome::{LocalCause, Outcome};
-use sixmark_model::plan::Plan;
 use sixmark_model::plan::accept::AcceptStatus;
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
@@ -41,7 +40,7 @@ pub(super) fn of_family(
         given_up(family, figures),
         unchecked(result, family, figures),
         malformed(family, figures),
-        bad_status(result.plan.as_ref(), family, figures),
+        bad_status(result.plan.accept_status, family, figures),
         content(family, figures),
         few_samples(family, figures),
         dead_addresses(family, figures),
@@ -117,7 +116,7 @@ fn overloaded(family: Family, figures: &FamilyResult) -> Option<Warning> {
 
 /// In a closed loop. In an open one exchanges that waited are counted.
 fn awaited(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
-    let plan = result.plan.as_ref().filter(|plan| plan.load.pace.open().is_none())?;
+    let plan = Some(&result.plan).filter(|plan| plan.load.pace.open().is_none())?;
     let share = figures.connections.awaited_s / (plan.in_flight() as f64 * result.elapsed_s);
     (share >= AWAITED).then(|| {
         let message = format!(
@@ -215,7 +214,7 @@ fn given_up(family: Family, figures: &FamilyResult) -> Option<Warning> {
 fn unchecked(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
     let unchecked = unchecked_by(figures);
     (unchecked > 0).then(|| {
-        let threads = result.generator.as_ref().map_or(1, |generator| generator.threads);
+        let threads = result.generator.threads;
         let room = MOST_KEPT.max(threads as usize * MOST_CONTENT) >> 20;
         let message = format!(
             "{} over {family} could not be checked: sixmark keeps at most {room} MiB of the contents \
@@ -238,12 +237,11 @@ fn malformed(family: Family, figures: &FamilyResult) -> Option<Warning> {
 
 /// Statuses that count as failures.
 pub(super) fn bad_status(
-    plan: Option<&Plan>,
+    accepted: AcceptStatus,
     family: Family,
     figures: &FamilyResult,
 ) -> Option<Warning> {
     let unaccepted = figures.requests.unaccepted;
-    let accepted = plan.map_or_else(AcceptStatus::default, |plan| plan.accept_status);
     let others = || figures.status.iter().filter(|&(&status, _)| !accepted.accepts(status));
     let (most, _) = others().max_by_key(|&(_, times)| times)?;
     let kind = match others().count() {

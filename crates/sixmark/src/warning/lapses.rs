@@ -12,7 +12,7 @@ const LONG_CHECK_S: f64 = 0.01;
 const MUCH: f64 = 0.1;
 
 pub(super) fn stood_still(result: &RunResult) -> Option<Warning> {
-    let generator = result.generator.as_ref().filter(|generator| generator.stalls > 0)?;
+    let generator = Some(&result.generator).filter(|generator| generator.stalls > 0)?;
     let exchanges = result.families.iter().map(|(_, figures)| figures.requests.stalled).sum();
     let times = counted(generator.stalls, "time", "times");
     let message = format!(
@@ -27,7 +27,7 @@ pub(super) fn stood_still(result: &RunResult) -> Option<Warning> {
 
 /// A worker does nothing else while it decodes and checks a response.
 pub(super) fn slow_checks(result: &RunResult) -> Option<Warning> {
-    let generator = result.generator.as_ref()?;
+    let generator = &result.generator;
     let all_s = result.elapsed_s * f64::from(generator.threads);
     let share = if all_s > 0.0 { generator.checking_s / all_s } else { 0.0 };
     (generator.longest_check_s >= LONG_CHECK_S || share >= MUCH).then(|| {

@@ -34,7 +34,7 @@ fn short_trials(found: &FindMax) -> Option<Warning> {
 }
 
 fn limited(result: &RunResult, family: Family, found: &FoundRate) -> Option<Warning> {
-    let usual = result.plan.as_ref()?.in_flight();
+    let usual = result.plan.in_flight();
     let in_flight = found.failing().and_then(|trial| trial.in_flight).unwrap_or(usual);
     match found.limited_by? {
         Limit::Generator => Some(warning(

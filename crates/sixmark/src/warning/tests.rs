@@ -153,7 +153,7 @@ fn answered(status: u16, checks: &[&str]) -> RunResult {
     figures.outcomes = [("NORMAL".into(), 1), ("CONTENT".into(), 1), ("TIMEOUT".into(), 1)].into();
     let checks = checks.iter().map(|check| check.parse().unwrap()).collect();
     let request = Request { checks: Checks::new(checks), ..Request::plain("GET") };
-    result.plan.as_mut().unwrap().requests = PlanRequests::one(request);
+    result.plan.requests = PlanRequests::one(request);
     result
 }
 
@@ -185,9 +185,9 @@ fn failures_are_those_without_a_warning_of_their_own() {
 #[test]
 fn a_reset_of_quic_is_none() {
     let mut result = result(PlanTls::default(), &[], &[]);
-    result.plan.as_mut().unwrap().connection.close = Close::Rst;
+    result.plan.connection.close = Close::Rst;
     assert!(warned(&result, "close_rst").unwrap().contains("TIME-WAIT"));
-    result.plan.as_mut().unwrap().http.version = HttpVersion::Http3;
+    result.plan.http.version = HttpVersion::Http3;
     assert!(warned(&result, "close_rst").unwrap().contains("CONNECTION_CLOSE"));
 }
 
@@ -216,14 +216,14 @@ fn standing_still_and_long_checks_are_told_of() {
     let codes = ["generator_stalled", "slow_checks"];
     assert!(codes.iter().all(|code| warned(&result, code).is_none()));
     result.elapsed_s = 10.0;
-    let generator = result.generator.as_mut().unwrap();
+    let generator = &mut result.generator;
     (generator.stalls, generator.stalled_s) = (2, 3.5);
     result.families.ipv6.as_mut().unwrap().requests.stalled = 4;
     let said = warned(&result, "generator_stalled").unwrap();
     assert!(said.contains("2 times, for 3.50 s in all"), "{said}");
     assert!(said.contains("4 exchanges were due or in flight"), "{said}");
     for (longest_s, all_s, told) in [(0.009, 0.9, false), (0.3, 0.3, true), (0.001, 1.5, true)] {
-        let generator = result.generator.as_mut().unwrap();
+        let generator = &mut result.generator;
         (generator.longest_check_s, generator.checking_s) = (longest_s, all_s);
         assert_eq!(warned(&result, "slow_checks").is_some(), told, "{longest_s} {all_s}");
     }

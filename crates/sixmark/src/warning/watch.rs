@@ -1,7 +1,8 @@
 //! What makes figures of watched traffic doubtful.
 
+use sixmark_model::plan::accept::AcceptStatus;
 use sixmark_model::provenance::{Ended, Warning};
-use sixmark_model::result::RunResult;
+use sixmark_model::watch::document::WatchResult;
 use sixmark_model::watch::{Watched, WatchedFamily};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::count;
@@ -11,8 +12,8 @@ use super::{counted, warning};
 
 /// Everything that the result gives reason to doubt; `untimed` packets had no time of their own, and
 /// `lost` tells of interfaces that went away.
-pub(crate) fn of_watched(result: &RunResult, untimed: u64, lost: &[String]) -> Vec<Warning> {
-    let Some(watched) = &result.watched else { return Vec::new() };
+pub(crate) fn of_watched(result: &WatchResult, untimed: u64, lost: &[String]) -> Vec<Warning> {
+    let watched = &result.watched;
     let of_capture = [
         interrupted(result),
         dropped(watched),
@@ -30,14 +31,13 @@ pub(crate) fn of_watched(result: &RunResult, untimed: u64, lost: &[String]) -> V
     });
     let families = watched.families.iter().flat_map(|(family, seen)| of_family(family, seen));
     let figures = result.families.iter().flat_map(|(family, figures)| {
-        [failed(family, figures), bad_status(None, family, figures), few_samples(family, figures)]
-            .into_iter()
-            .flatten()
+        let unaccepted = bad_status(AcceptStatus::default(), family, figures);
+        [failed(family, figures), unaccepted, few_samples(family, figures)].into_iter().flatten()
     });
     of_capture.into_iter().flatten().chain(lost).chain(families).chain(figures).collect()
 }
 
-fn interrupted(result: &RunResult) -> Option<Warning> {
+fn interrupted(result: &WatchResult) -> Option<Warning> {
     (result.ended == Ended::Interrupted).then(|| {
         let message = "a signal ended the watch early; the figures are of what came by then";
         warning("interrupted", message.to_owned())

@@ -4,8 +4,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use sixmark_model::family_result::{Families, FamilyResult};
 use sixmark_model::provenance::{Ended, Tool};
-use sixmark_model::result::{RatioResult, RunResult, SCHEMA, family_result};
+use sixmark_model::result::family_result;
 use sixmark_model::tally::FamilyTally;
+use sixmark_model::watch::document::{SCHEMA, WatchResult};
 use sixmark_model::watch::{Gathered, PacketSource, Watched, WatchedServer};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -28,7 +29,7 @@ pub(super) struct Told {
 }
 
 /// Makes the result.
-pub(super) fn assemble(eye: Eye, told: Told) -> RunResult {
+pub(super) fn assemble(eye: Eye, told: Told) -> WatchResult {
     let end_ns = told.end_ns.max(eye.last_ns);
     let begin_ns = eye.begin_ns.unwrap_or(end_ns);
     let begun = before(&eye, &told);
@@ -37,17 +38,30 @@ pub(super) fn assemble(eye: Eye, told: Told) -> RunResult {
     let lost_files = [told.lost_files, last].concat();
     let gathered = gatherer.finish(end_ns, &counts);
     let elapsed_s = end_ns.saturating_sub(begin_ns) as f64 / 1e9;
-    let mut result = run(&gathered, ended, begin_ns, elapsed_s);
-    result.watched = Some(Watched {
-        followed: counts.segments,
-        cut: counts.cut,
-        malformed: counts.malformed,
-        evicted: counts.evicted,
-        families: gathered.families,
-        servers: gathered.servers,
-        servers_left_out: gathered.servers_left_out,
-        ..begun
-    });
+    let (families, total) = figures(&gathered, elapsed_s);
+    let mut result = WatchResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started: time(begin_ns),
+        elapsed_s,
+        ended,
+        environment: environment::environment(Vec::new()),
+        warnings: Vec::new(),
+        families,
+        total,
+        intervals: gathered.intervals,
+        watched: Watched {
+            followed: counts.segments,
+            cut: counts.cut,
+            malformed: counts.malformed,
+            evicted: counts.evicted,
+            families: gathered.families,
+            servers: gathered.servers,
+            servers_left_out: gathered.servers_left_out,
+            ..begun
+        },
+        gates: Vec::new(),
+    };
     let files = lost_files.iter().map(|why| warning::file_incomplete(why));
     result.warnings = files.chain(warning::of_watched(&result, untimed, &lost)).collect();
     result
@@ -76,36 +90,7 @@ fn before(eye: &Eye, told: &Told) -> Watched {
     }
 }
 
-/// What a run's document has, too.
-fn run(gathered: &Gathered, ended: Ended, begin_ns: u64, elapsed_s: f64) -> RunResult {
-    let (families, total) = figures(gathered, elapsed_s);
-    let sent = |family: Family| gathered.tally[family].sent;
-    RunResult {
-        schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
-        started: time(begin_ns),
-        elapsed_s,
-        ended,
-        plan: None,
-        seed: 0,
-        dns: Vec::new(),
-        environment: environment::environment(Vec::new()),
-        warnings: Vec::new(),
-        ratio: RatioResult { asked: None, sent: [sent(Family::Ipv6), sent(Family::Ipv4)] },
-        families,
-        total,
-        intervals: gathered.intervals.clone(),
-        generator: None,
-        watched: None,
-        truth: None,
-        vitals: None,
-        calibration: None,
-        find_max: None,
-        sameness: None,
-        gates: Vec::new(),
-    }
-}
-
+/// The figures of each family that was seen, and of both.
 fn figures(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {
     let figures = |tally: &FamilyTally, servers: &mut dyn Iterator<Item = &WatchedServer>| {
         let addresses = servers.map(|server| server.address).collect();

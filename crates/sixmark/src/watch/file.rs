@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_model::provenance::Ended;
-use sixmark_model::result::RunResult;
 use sixmark_model::watch::PacketSource;
+use sixmark_model::watch::document::WatchResult;
 use sixmark_wire::Span;
 use sixmark_wire::file::{CaptureFile, Step};
 
@@ -29,7 +29,7 @@ pub fn read(
     settings: &WatchSettings,
     stop: &AtomicBool,
     mut see: impl FnMut(Sight),
-) -> Result<RunResult, Error> {
+) -> Result<WatchResult, Error> {
     let mut reader = Reader::open(path)?;
     let mut eye = Eye::new(settings, None)?;
     let mut clock = Clock::default();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sixmark_model::provenance::Ended;
-use sixmark_model::result::RunResult;
 use sixmark_model::watch::PacketSource;
+use sixmark_model::watch::document::WatchResult;
 use sixmark_sys::packets::{self, PacketRing};
 use sixmark_sys::{clock, interface};
 use sixmark_wire::Span;
@@ -62,7 +62,7 @@ pub fn live(
     stop: &AtomicBool,
     begun: impl FnOnce(&[String]),
     mut see: impl FnMut(Sight),
-) -> Result<RunResult, Error> {
+) -> Result<WatchResult, Error> {
     let mut all = open(place, settings)?;
     let writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
     let mut kept = PacketFile { writer, lost: Vec::new(), told: 0 };

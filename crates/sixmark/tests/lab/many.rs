@@ -80,7 +80,7 @@ fn ten_thousand_connections_at_once_fit_in_64_mib() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}; SIXMARK_SKIP=nofile leaves this test out");
     let result: RunResult = serde_json::from_value(document(&output)).unwrap();
-    let memory = result.generator.as_ref().unwrap().peak_rss_bytes;
+    let memory = result.generator.peak_rss_bytes;
     println!("{files} open files, {:.1} MiB, {:.3} s", memory as f64 / 1048576.0, result.elapsed_s);
     for family in Family::BOTH {
         assert_normal(of(&result, family), 10_000);

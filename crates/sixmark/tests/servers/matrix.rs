@@ -100,7 +100,7 @@ fn load_once(row: &Row, place: &Place<'_>, way: Way, driver: &str) -> RunResult 
     let trust = if row.secure { &authority[..] } else { &[] };
     let urls = place.urls.each_ref().map(String::as_str);
     let result = run(&[&load, row.options, way.options(), trust, &urls].concat());
-    assert_eq!(result.generator.as_ref().unwrap().driver, driver);
+    assert_eq!(result.generator.driver, driver);
     result
 }
 

@@ -11,7 +11,7 @@ use crate::sameness::Sameness;
 
 fn of(run: &RunResult, text: &str) -> GateResult {
     let gate = Gate::parse(text, &families()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
-    let (compared, mut source) = (comparison(), GateSource::of_run(run));
+    let (compared, mut source) = (comparison(), GateSource::of_measurement(run.into()));
     source.comparison = Some(&compared);
     gate.judge(&source)
 }
@@ -135,7 +135,7 @@ fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
     ] {
         let gate = Gate::parse(text, &families()).unwrap();
         let (run, compared) = (run(), unlike());
-        let mut source = GateSource::of_run(&run);
+        let mut source = GateSource::of_measurement((&run).into());
         source.comparison = Some(&compared);
         let found = gate.judge(&source);
         assert_eq!(found, GateResult { fail_if: text.into(), failed, because });
@@ -246,7 +246,7 @@ fn both_sides_of_a_comparison_can_be_asked_for() {
 #[test]
 fn a_run_without_a_comparison_has_no_verdict() {
     let gate = Gate::parse("verdict(goodput) == worse", &families()).unwrap();
-    let found = gate.of_run(&run());
+    let found = gate.of_measurement(&run());
     assert_eq!(
         (found.failed, found.because.as_str()),
         (true, "cannot be determined: nothing was compared")

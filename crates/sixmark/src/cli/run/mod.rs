@@ -52,16 +52,16 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
     let told = runnable.doubts().len();
     warn(runnable.doubts().iter());
     let mut result = measure(runnable, &extras, quiet)?;
-    result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
+    result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
     let shown =
         !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
     let printed = if reached { show(&result, told, shown) } else { Ok(()) };
     let written = write(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
-        keeper.finish(&ListHeadline::of_run(&result), document, elsewhere, quiet)
+        keeper.finish(&ListHeadline::of_measurement(&result), document, elsewhere, quiet)
     });
-    let also = demanded.write(|| junit::of_run(&result, &result.gates));
+    let also = demanded.write(|| junit::of_measurement(&result, &result.gates));
     let page = report::page(html.as_ref(), || Document::Run(Box::new(result.clone())));
     out::all([printed, written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.

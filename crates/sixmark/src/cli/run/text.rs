@@ -42,7 +42,7 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
 
 /// Somebody did not want to wait for all connections of `--preopen`.
 fn interrupted_before(result: &RunResult) -> Option<String> {
-    let plan = result.plan.as_ref().filter(|plan| plan.connection.preopen)?;
+    let plan = Some(&result.plan).filter(|plan| plan.connection.preopen)?;
     let nothing = result.ended == Ended::Interrupted && result.total.requests.sent == 0;
     // With all of them open it was the warm-up that somebody ended.
     let missing = result.total.connections.opened < u64::from(plan.load.connections.get());
@@ -58,7 +58,7 @@ fn interrupted_before(result: &RunResult) -> Option<String> {
 }
 
 fn no_answer(result: &RunResult, silent: &[(Family, &FamilyResult)]) -> Option<String> {
-    let plan = result.plan.as_ref()?;
+    let plan = &result.plan;
     let (mut causes, mut advices) = (Vec::new(), Vec::new());
     for &(family, figures) in silent {
         let (cause, advice) = explain(plan, &family.to_string(), figures, result.ended);

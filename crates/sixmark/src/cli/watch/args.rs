@@ -76,7 +76,7 @@ pub(in crate::cli) struct WatchArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     exchanges: Option<PathBuf>,
 
-    /// Write the result document (sixmark.result/1)
+    /// Write what was seen (sixmark.watch/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) json: Option<OutputPlace>,
 

@@ -8,7 +8,7 @@ pub(super) use args::WatchArgs;
 use sixmark_model::document::Document;
 use sixmark_model::gate::GateNames;
 use sixmark_model::provenance::Warning;
-use sixmark_model::result::RunResult;
+use sixmark_model::watch::document::WatchResult;
 use sixmark_report::headline::ListHeadline;
 use sixmark_report::{csv, junit, text};
 use sixmark_units::family::Family;
@@ -30,7 +30,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
     let gates = args.gates.gates(&GateNames::of_run(Family::BOTH))?;
     let mut keeper = Keeper::open(&args.keep)?;
     let (mut result, told) = look(args)?;
-    result.gates = gates.iter().map(|g| g.of_run(&result)).collect();
+    result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
     let shown = !args.quiet && !places.contains(&&Some(OutputPlace::Standard));
     let printed = if shown { print(&text::table(&result)) } else { Ok(()) };
@@ -44,7 +44,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
 }
 
 /// Also the warnings that were told at once.
-fn look(args: &WatchArgs) -> Result<(RunResult, Vec<Warning>), Error> {
+fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), Error> {
     let stop = stop_flag()?;
     let mut live = LiveWatch::new(!args.quiet && can_repaint());
     let mut told = Vec::new();
@@ -72,25 +72,26 @@ fn look(args: &WatchArgs) -> Result<(RunResult, Vec<Warning>), Error> {
 }
 
 /// The document, where it was asked for, and to the store.
-fn write(args: &WatchArgs, result: &RunResult, keeper: &mut Keeper) -> Result<(), Error> {
+fn write(args: &WatchArgs, result: &WatchResult, keeper: &mut Keeper) -> Result<(), Error> {
     let document = encoded(result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
-    let kept = keeper.finish(&ListHeadline::of_run(result), &document, elsewhere, args.quiet);
+    let kept =
+        keeper.finish(&ListHeadline::of_measurement(result), &document, elsewhere, args.quiet);
     out::all([written, kept])
 }
 
 /// Everything else that was asked for.
-fn also(args: &WatchArgs, result: &RunResult) -> Result<(), Error> {
+fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), Error> {
     let lines = args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::lines(result)));
-    let gates = args.gates.write(|| junit::of_run(result, &result.gates));
-    let page = report::page(args.html.as_ref(), || Document::Run(Box::new(result.clone())));
+    let gates = args.gates.write(|| junit::of_measurement(result, &result.gates));
+    let page = report::page(args.html.as_ref(), || Document::Watch(Box::new(result.clone())));
     out::all([lines, gates, page])
 }
 
 /// Where there was nothing to watch.
-fn nothing(result: &RunResult) -> Option<Error> {
-    let watched = result.watched.as_ref()?;
+fn nothing(result: &WatchResult) -> Option<Error> {
+    let watched = &result.watched;
     let connections: u64 = watched.families.iter().map(|(_, of)| of.connections).sum();
     (connections == 0).then(|| {
         let packets = crate::warning::counted(watched.packets, "packet", "packets");

@@ -28,7 +28,9 @@ fn documents_that_earlier_versions_wrote_are_read() {
             let name = family.to_string().to_lowercase();
             assert_eq!(plain["families"][name]["requests"]["sent"], sent, "{file:?}");
         }
-        assert!(text::table(&result).contains("requests sent") && !csv::lines(&result).is_empty());
+        assert!(
+            text::table(&*result).contains("requests sent") && !csv::lines(&*result).is_empty()
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 
 use serde_json::Value;
-use sixmark_testkit::forms::RESULT;
+use sixmark_testkit::forms::WATCH;
 use sixmark_testkit::sixmark;
 use sixmark_testkit::watch::watched;
 use sixmark_units::family::Family;
@@ -64,7 +64,7 @@ fn requests_that_can_not_be_seen_are_not_zero() {
         assert!(!page.contains(nothing), "{nothing}");
     }
     let (document, codes) = watched(&path, &[]);
-    RESULT.check(&document);
+    WATCH.check(&document);
     assert_eq!(codes, ["exchanges_hidden", "exchanges_hidden"]);
     for family in ["ipv6", "ipv4"] {
         assert_eq!(document["watched"]["families"][family]["hidden"], 3);
@@ -200,7 +200,7 @@ fn a_file_of_lines_that_can_not_be_written_ends_alone() {
         assert_eq!(errors.matches("can't write").count(), 1, "{errors}");
         assert!(String::from_utf8_lossy(&output.stdout).contains("requests sent"), "{errors}");
         let document: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
-        RESULT.check(&document);
+        WATCH.check(&document);
         assert_eq!(document["warnings"][0]["code"], "file_incomplete");
         assert_eq!(document["total"]["requests"]["completed"], 60);
         assert_eq!(fs::read_to_string(&whole).unwrap().lines().count(), 61);
