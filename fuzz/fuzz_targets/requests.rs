@@ -32,14 +32,14 @@ fn request_file(input: &[u8]) {
     let (text, data) = split(input, b"\n\n\n");
     let Ok(text) = std::str::from_utf8(text) else { return };
     let mut open = |_: &str| Ok(data.to_vec());
-    if let Ok(requests) = requests::parse(text, &mut open) {
+    if let Ok(requests) = requests::parse_requests(text, &mut open) {
         requests.iter().for_each(is_one);
     }
 }
 
 fn archive(input: &[u8]) {
     let wanted = Wanted { unsafe_methods: true, times: true };
-    if let Ok(imported) = har::parse(input, &["a".to_owned()], &wanted) {
+    if let Ok(imported) = har::parse_har(input, &["a".to_owned()], &wanted) {
         imported.requests.iter().for_each(is_one);
         assert!(imported.times.iter().all(|&(_, n)| (n as usize) < imported.requests.len()));
     }

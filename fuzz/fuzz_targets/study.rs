@@ -12,7 +12,7 @@ use sixmark_model::study::client::{Blocks, Client, Job, ProgramOutput};
 use sixmark_model::study::outputs::outputs;
 use sixmark_model::study::spec::cells::{cells, schedule};
 use sixmark_model::study::spec::words::{CellTarget, words};
-use sixmark_model::study::spec::{ReadContext, parse};
+use sixmark_model::study::spec::{ReadContext, parse_study};
 use sixmark_units::family::Family;
 
 fuzz_target!(|input: &[u8]| {
@@ -30,7 +30,7 @@ fn study(text: &str) {
     for quick in [false, true] {
         let mut open = |_: &str| Ok(published.to_owned());
         let has_option = |name: &str| name.len() > 3;
-        match parse(
+        match parse_study(
             text,
             &mut ReadContext { quick, in_lab: quick, has_option: &has_option, open: &mut open },
         ) {

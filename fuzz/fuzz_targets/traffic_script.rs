@@ -4,13 +4,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_model::traffic::{FlowSchedule, Stream, parse, put_message};
+use sixmark_model::traffic::{FlowSchedule, Stream, parse_script, put_message};
 
 fuzz_target!(|input: &[u8]| {
     // Whatever arrives on a port is somebody else's, too.
     let _ = Stream::default().feed(input, |_, _| {});
     let Ok(text) = std::str::from_utf8(input) else { return };
-    let script = match parse(text) {
+    let script = match parse_script(text) {
         Ok(script) => script,
         Err(wrong) => {
             assert!((1..=text.lines().count()).contains(&wrong.line), "{wrong}");

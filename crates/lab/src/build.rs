@@ -11,7 +11,7 @@ use sixmark_sys::netns::NetNs;
 
 use super::cable::Cable;
 use super::host::Host;
-use super::part::{BRIDGE, at, of};
+use super::part::{BRIDGE, at, error_of_part};
 use super::{TEMPORARY, ends, settings};
 use sixmark_machine::Error;
 use sixmark_machine::netlink::Netlink;
@@ -23,11 +23,12 @@ const OWN: [&str; 2] = ["/etc/hosts", "/etc/resolv.conf"];
 pub(super) fn nodes(lab: &Lab, rights: Rights) -> Result<Vec<Host>, Error> {
     let mut found = Vec::new();
     for host in &lab.hosts {
-        let own = own_files(lab, host).map_err(of(&host.name))?;
-        found.push(node(&host.name, Some((host, &own)), rights).map_err(of(&host.name))?);
+        let own = own_files(lab, host).map_err(error_of_part(&host.name))?;
+        found
+            .push(node(&host.name, Some((host, &own)), rights).map_err(error_of_part(&host.name))?);
     }
     for bridge in &lab.bridges {
-        found.push(node(&bridge.name, None, rights).map_err(of(&bridge.name))?);
+        found.push(node(&bridge.name, None, rights).map_err(error_of_part(&bridge.name))?);
     }
     Ok(found)
 }
@@ -42,7 +43,7 @@ pub(super) fn links(lab: &Lab, nodes: &[Host]) -> Result<Vec<Cable>, Error> {
 pub(super) fn routes(lab: &Lab, nodes: &[Host]) -> Result<(), Error> {
     for (number, host) in lab.hosts.iter().enumerate() {
         let node = at(lab, nodes, LabNode::Host(number))?;
-        node.net().within(|| ends::routes(lab, number)).map_err(of(&host.name))?;
+        node.net().within(|| ends::routes(lab, number)).map_err(error_of_part(&host.name))?;
     }
     Ok(())
 }
@@ -113,7 +114,7 @@ fn furnish(own: Option<&Own>) -> io::Result<()> {
             place.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::write(place, "")?;
         }
-        mount::bind(file, place)?;
+        mount::bind_mount(file, place)?;
     }
     Ok(())
 }

@@ -13,11 +13,11 @@ use sixmark_sys::tap::Tap;
 
 use super::emulator::Emulator;
 use super::host::Host;
-use super::part::{at, of};
+use super::part::{at, error_of_part};
 use super::{ends, netem, settings};
 use sixmark_machine::Error;
 use sixmark_machine::netlink::Netlink;
-use sixmark_machine::program::{command, find};
+use sixmark_machine::program::{command_of, find};
 
 /// A link that is laid.
 #[derive(Debug)]
@@ -43,18 +43,18 @@ impl Cable {
         let hosts = [at(lab, nodes, link.ends[0].node)?, at(lab, nodes, link.ends[1].node)?];
         let emulated = mechanisms.contains(&Some(ReportedMechanism::Emulator));
         let cable = match emulated {
-            true => Cable::Emulated(emulate(link, hosts, seed).map_err(of(&link.name))?),
+            true => Cable::Emulated(emulate(link, hosts, seed).map_err(error_of_part(&link.name))?),
             false => {
-                join(link, hosts).map_err(of(&link.name))?;
+                join_hosts(link, hosts).map_err(error_of_part(&link.name))?;
                 Cable::Kernel(Box::new(LinkReport::of_kernel(&link.name, mechanisms)))
             }
         };
         for (end, host) in link.ends.iter().zip(hosts) {
-            host.net().within(|| ends::furnish(lab, end)).map_err(of(&link.name))?;
+            host.net().within(|| ends::furnish(lab, end)).map_err(error_of_part(&link.name))?;
         }
         if !emulated {
             for ((end, host), way) in link.ends.iter().zip(hosts).zip(&link.toward) {
-                shape(end, host, way).map_err(of(&link.name))?;
+                shape(end, host, way).map_err(error_of_part(&link.name))?;
             }
         }
         Ok(cable)
@@ -75,7 +75,7 @@ impl Cable {
         for (end, way) in link.ends.iter().zip([&mut report.a_to_b, &mut report.b_to_a]) {
             let host = at(lab, nodes, end.node)?;
             let dropped = host.net().within(|| ends::dropped(&end.interface));
-            way.unread = dropped.map_err(of(&link.name))?;
+            way.unread = dropped.map_err(error_of_part(&link.name))?;
         }
         Ok(report)
     }
@@ -105,7 +105,7 @@ fn mechanisms(link: &LabLink) -> Result<Mechanisms, Error> {
     }
 }
 
-fn join(link: &LabLink, [here, there]: [&Host; 2]) -> io::Result<()> {
+fn join_hosts(link: &LabLink, [here, there]: [&Host; 2]) -> io::Result<()> {
     let [first, second] = &link.ends;
     let lay = || Netlink::open()?.veth(&first.interface, &second.interface, there.net());
     here.net().within(lay)
@@ -161,7 +161,7 @@ fn shape(end: &LinkEnd, host: &Host, way: &Impairment) -> io::Result<()> {
     let port = Port { name: &end.interface, mtu: end.mtu };
     for words in tc::commands(way, port).unwrap_or_default() {
         let absent = || io::Error::other("tc is not there: install the Debian package iproute2");
-        let mut tc: Command = command(&find("tc").ok_or_else(absent)?);
+        let mut tc: Command = command_of(&find("tc").ok_or_else(absent)?);
         tc.args(&words).stdin(Stdio::null());
         host.run(&mut tc)?;
     }

@@ -8,7 +8,7 @@ use sixmark_model::plan::lab::{Lab, Net, routes};
 use sixmark_units::family::Family;
 
 use super::host::Hosts;
-use super::part::of;
+use super::part::error_of_part;
 use super::until::until;
 use crate::service::Services;
 use sixmark_machine::Error;
@@ -25,7 +25,7 @@ struct Speaker<'a> {
 ///
 /// # Errors
 /// A speaker ended, or one of them lacks a network for too long.
-pub(super) fn wait(
+pub(super) fn wait_until_converged(
     lab: &Lab,
     hosts: &Hosts,
     programs: &mut Services,
@@ -34,7 +34,7 @@ pub(super) fn wait(
     let mut speakers = speakers(lab, hosts)?;
     until(programs, stop, || {
         for speaker in &mut speakers {
-            if let Some(net) = speaker.lacks().map_err(of(speaker.name))? {
+            if let Some(net) = speaker.lacks().map_err(error_of_part(speaker.name))? {
                 return Ok(Some(format!("{} knows no way to {net} by BGP", speaker.name)));
             }
         }
@@ -47,7 +47,11 @@ fn speakers<'a>(lab: &'a Lab, hosts: &Hosts) -> Result<Vec<Speaker<'a>>, Error> 
     for (number, host) in lab.hosts.iter().enumerate().filter(|(_, host)| host.bgp.is_some()) {
         let ways = Family::BOTH.into_iter().flat_map(|family| routes::ways(lab, number, family));
         let wanted = ways.map(|way| way.to).collect();
-        let netlink = hosts.get(&host.name)?.net().within(Netlink::open).map_err(of(&host.name))?;
+        let netlink = hosts
+            .get(&host.name)?
+            .net()
+            .within(Netlink::open)
+            .map_err(error_of_part(&host.name))?;
         found.push(Speaker { name: &host.name, netlink, wanted });
     }
     Ok(found)

@@ -93,7 +93,7 @@ pub enum Visit {
     Leave,
 }
 
-fn address(name: &str) -> io::Result<SocketAddr> {
+fn address_of(name: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("{}{name}", prefix()))
 }
 
@@ -108,7 +108,7 @@ impl Door {
     /// # Errors
     /// A lab of this name is up.
     pub fn open(name: &str) -> Result<Door, Error> {
-        let opened = address(name).and_then(|address| UnixListener::bind_addr(&address));
+        let opened = address_of(name).and_then(|address| UnixListener::bind_addr(&address));
         let opened = opened.and_then(|door| door.set_nonblocking(true).map(|()| door));
         opened.map(Door).map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => Error::Usage(format!(
@@ -192,7 +192,7 @@ fn files(hosts: &Hosts, name: &str) -> Result<(Answer, Vec<OwnedFd>), Error> {
 ///
 /// # Errors
 /// The kernel does not list its sockets.
-pub fn names() -> Result<Vec<String>, Error> {
+pub fn names_of_labs() -> Result<Vec<String>, Error> {
     let mut names = listed()?;
     names.retain(|name| is_ours(name));
     Ok(names)
@@ -221,7 +221,7 @@ fn listed() -> Result<Vec<String>, Error> {
 
 /// A socket without a file has no permissions: anybody may have taken the name.
 fn is_ours(name: &str) -> bool {
-    let stream = address(name).and_then(|address| UnixStream::connect_addr(&address));
+    let stream = address_of(name).and_then(|address| UnixStream::connect_addr(&address));
     let peer = stream.and_then(|stream| handover::peer(&stream));
     peer.is_ok_and(|peer| peer.account == join::account())
 }
@@ -234,7 +234,7 @@ pub fn choose(name: Option<&str>) -> Result<String, Error> {
     if let Some(name) = name {
         return Ok(name.to_owned());
     }
-    let mut names = names()?;
+    let mut names = names_of_labs()?;
     match (names.pop(), names.is_empty()) {
         (Some(name), true) => Ok(name),
         (None, _) => Err(Error::Usage("no lab is up: `sixmark lab up FILE`".to_owned())),
@@ -287,7 +287,7 @@ fn talk(
         )),
         _ => Error::Measure(format!("can't ask the lab '{name}': {error}")),
     };
-    let mut stream = address(name).and_then(|a| UnixStream::connect_addr(&a)).map_err(absent)?;
+    let mut stream = address_of(name).and_then(|a| UnixStream::connect_addr(&a)).map_err(absent)?;
     // Anybody may have taken the name.
     let peer = handover::peer(&stream).map_err(absent)?;
     if peer.account != join::account() {
@@ -299,7 +299,7 @@ fn talk(
     stream.set_write_timeout(Some(ANSWER)).map_err(absent)?;
     let question = serde_json::to_string(question).map_err(|error| absent(error.into()))? + "\n";
     stream.write_all(question.as_bytes()).map_err(absent)?;
-    match serde_json::from_str(&line(&stream).map_err(absent)?) {
+    match serde_json::from_str(&read_line(&stream).map_err(absent)?) {
         Ok(Answer::No(why)) => Err(Error::Usage(why)),
         Ok(answer) => Ok((answer, stream)),
         Err(error) => Err(absent(error.into())),
@@ -307,7 +307,7 @@ fn talk(
 }
 
 /// One line, byte by byte: what follows it comes with files.
-fn line(mut stream: &UnixStream) -> io::Result<String> {
+fn read_line(mut stream: &UnixStream) -> io::Result<String> {
     let until = Instant::now() + ANSWER;
     let mut line = Vec::new();
     let mut byte = [0];

@@ -8,9 +8,9 @@ use std::time::Duration;
 use sixmark_model::plan::lab::{Lab, Net, nft, tayga};
 use sixmark_sys::interface;
 
-use super::errand::{Errand, run};
+use super::errand::{Errand, run_errand};
 use super::host::{Host, Hosts};
-use super::part::of;
+use super::part::error_of_part;
 use super::until::until;
 use super::{TEMPORARY, converge};
 use crate::service::{ServiceGround, Services};
@@ -40,7 +40,7 @@ pub(super) fn take_up(
     if lab.hosts.iter().all(|host| host.bgp.is_none()) {
         return Ok(Some(Duties { programs, converged: None }));
     }
-    let took = converge::wait(lab, hosts, &mut programs, ground.stop)?;
+    let took = converge::wait_until_converged(lab, hosts, &mut programs, ground.stop)?;
     Ok(took.map(|took| Duties { programs, converged: Some(took) }))
 }
 
@@ -66,7 +66,9 @@ fn translate(
         if until(programs, ground.stop, || lacks_tayga(host))?.is_none() {
             return Ok(None);
         }
-        host.net().within(|| lead_to_tayga(&tayga::networks(nat))).map_err(of(&plan.name))?;
+        host.net()
+            .within(|| lead_to_tayga(&tayga::networks(nat)))
+            .map_err(error_of_part(&plan.name))?;
     }
     Ok(Some(()))
 }
@@ -74,14 +76,14 @@ fn translate(
 /// Gives a host its packet filter.
 fn filter(host: &Host, rules: &str) -> Result<(), Error> {
     let file = Path::new(TEMPORARY).join("hosts").join(host.name()).join("nft.conf");
-    fs::write(&file, rules).map_err(of(host.name()))?;
+    fs::write(&file, rules).map_err(error_of_part(host.name()))?;
     let file = file.display().to_string();
-    run(host, &Errand { program: "nft", package: "nftables", arguments: &["-f", &file] })
+    run_errand(host, &Errand { program: "nft", package: "nftables", arguments: &["-f", &file] })
 }
 
 fn lacks_tayga(host: &Host) -> Result<Option<String>, Error> {
     let look = || Ok(interface::index(tayga::INTERFACE).is_none());
-    let absent = host.net().within(look).map_err(of(host.name()))?;
+    let absent = host.net().within(look).map_err(error_of_part(host.name()))?;
     Ok(absent.then(|| format!("tayga has made no interface in {}", host.name())))
 }
 

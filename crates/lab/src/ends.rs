@@ -52,7 +52,7 @@ pub(super) fn leave_nothing(name: &str) -> io::Result<()> {
 fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
     let features = |(switch, on): &(Switch, bool)| {
         let on = *on;
-        names(*switch).iter().map(move |name| (*name, on))
+        names_of_switch(*switch).iter().map(move |name| (*name, on))
     };
     let wanted: Vec<(&str, bool)> = wanted.iter().flat_map(features).collect();
     if wanted.is_empty() {
@@ -62,7 +62,7 @@ fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
 }
 
 /// As the kernel calls them.
-fn names(switch: Switch) -> &'static [&'static str] {
+fn names_of_switch(switch: Switch) -> &'static [&'static str] {
     match switch {
         Switch::TsoIpv6 => &["tx-tcp6-segmentation"],
         Switch::TsoIpv4 => {

@@ -24,17 +24,17 @@ pub fn go(way: &Way) -> Result<(), Error> {
     let cannot = |error| Error::Measure(format!("can't go into the lab: {error}"));
     let walk = || {
         if let Some(user) = &way.user {
-            join::join(NamespaceKind::User, user.as_fd())?;
+            join::join_namespace(NamespaceKind::User, user.as_fd())?;
         }
-        join::join(NamespaceKind::Network, way.network.as_fd())?;
+        join::join_namespace(NamespaceKind::Network, way.network.as_fd())?;
         join::own_mounts()?;
-        names(way)
+        mount_names(way)
     };
     walk().map_err(cannot)
 }
 
 /// Lays the host's files of names over those of outside.
-fn names(way: &Way) -> io::Result<()> {
+fn mount_names(way: &Way) -> io::Result<()> {
     mount::special("tmpfs", Path::new(TEMPORARY), "mode=1777")?;
     let files = [("hosts", &way.hosts), ("resolv.conf", &way.resolv_conf)];
     for (name, text) in files {
@@ -43,7 +43,7 @@ fn names(way: &Way) -> io::Result<()> {
         let place = Path::new("/etc").join(name);
         // It may be a link; one that leads nowhere names nobody anyhow.
         if let Ok(place) = fs::canonicalize(&place) {
-            mount::bind(&file, &place)?;
+            mount::bind_mount(&file, &place)?;
         }
     }
     Ok(())
@@ -54,14 +54,14 @@ fn names(way: &Way) -> io::Result<()> {
 ///
 /// # Errors
 /// It can't be started.
-pub fn run(way: &Way, command: &mut Command) -> Result<u8, Error> {
+pub fn run_inside(way: &Way, command: &mut Command) -> Result<u8, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let cannot = |error| Error::Measure(format!("can't run '{program}' in the lab: {error}"));
     let walk = || {
         if let Some(user) = &way.user {
-            join::join(NamespaceKind::User, user.as_fd())?;
+            join::join_namespace(NamespaceKind::User, user.as_fd())?;
         }
-        join::join(NamespaceKind::Processes, way.processes.as_fd())
+        join::join_namespace(NamespaceKind::Processes, way.processes.as_fd())
     };
     walk().map_err(cannot)?;
     command.env("TMPDIR", TEMPORARY);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::TEMPORARY;
 use super::host::Host;
 use sixmark_machine::Error;
-use sixmark_machine::program::{command, find};
+use sixmark_machine::program::{command_of, find};
 
 /// None of them has much to do.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,16 +26,16 @@ pub(super) struct Errand<'a> {
 ///
 /// # Errors
 /// It is not there or fails: what it said first.
-pub(super) fn run(host: &Host, errand: &Errand<'_>) -> Result<(), Error> {
+pub(super) fn run_errand(host: &Host, errand: &Errand<'_>) -> Result<(), Error> {
     let Errand { program, package, arguments } = errand;
     let cannot = |why: &str| {
         Error::Measure(format!("can't build the lab: {}: {program}: {why}", host.name()))
     };
     let path = find(program);
     let path = path.ok_or_else(|| cannot(&format!("install the Debian package {package}")))?;
-    let said = said(host, program);
+    let said = path_of_output(host, program);
     let open = || File::create(&said).map_err(|error| cannot(&error.to_string()));
-    let mut command = command(&path);
+    let mut command = command_of(&path);
     command.args(*arguments).stdout(Stdio::null()).stderr(open()?);
     let started = host.start(&mut command, None);
     let mut running = started.map_err(|error| cannot(&error.to_string()))?;
@@ -47,7 +47,7 @@ pub(super) fn run(host: &Host, errand: &Errand<'_>) -> Result<(), Error> {
 }
 
 /// The file for what it says.
-fn said(host: &Host, program: &str) -> PathBuf {
+fn path_of_output(host: &Host, program: &str) -> PathBuf {
     Path::new(TEMPORARY).join("hosts").join(host.name()).join(format!("{program}.log"))
 }
 

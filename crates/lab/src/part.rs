@@ -20,6 +20,6 @@ pub(super) fn at<'a>(lab: &Lab, nodes: &'a [Host], node: LabNode) -> Result<&'a 
 }
 
 /// An error with the part of the lab that it came in.
-pub(super) fn of(part: &str) -> impl Fn(io::Error) -> Error {
+pub(super) fn error_of_part(part: &str) -> impl Fn(io::Error) -> Error {
     move |error| Error::Measure(format!("can't build the lab: {part}: {error}"))
 }

@@ -89,7 +89,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// A worker can't start.
-pub fn run(
+pub fn run_load(
     prepared: PreparedLoad,
     stop: &Arc<AtomicBool>,
     mut watch: impl FnMut(&Slice),
@@ -109,7 +109,7 @@ pub fn run(
         busiest = f64::max(busiest, busy(plan, &slice));
         seconds.add(&slice);
     }
-    let reports = join(workers)?;
+    let reports = join_workers(workers)?;
     Ok(merge(reports, seconds.end(), busiest, before))
 }
 
@@ -121,7 +121,7 @@ fn busy(plan: &Plan, slice: &Slice) -> f64 {
     if silent { 0.0 } else { slice.busy_ns as f64 / slice.length_ns as f64 }
 }
 
-fn join(workers: Vec<threads::Handle>) -> io::Result<Vec<Report>> {
+fn join_workers(workers: Vec<threads::Handle>) -> io::Result<Vec<Report>> {
     let died = |_| io::Error::other("a worker thread died; this is a defect of sixmark");
     workers.into_iter().map(|worker| worker.join().map_err(died)).collect()
 }

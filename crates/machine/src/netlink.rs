@@ -218,9 +218,9 @@ impl NewRoute<'_> {
     fn attributes(&self) -> io::Result<Vec<RouteAttribute>> {
         let mut found = Vec::new();
         if self.to.length > 0 {
-            found.push(RouteAttribute::Destination(address(self.to.prefix().address)));
+            found.push(RouteAttribute::Destination(route_address(self.to.prefix().address)));
         }
-        found.extend(self.via.map(|via| RouteAttribute::Gateway(address(via))));
+        found.extend(self.via.map(|via| RouteAttribute::Gateway(route_address(via))));
         if let Some(name) = self.interface {
             found.push(RouteAttribute::Oif(index(name)?));
         }
@@ -251,7 +251,7 @@ fn destination(route: &RouteMessage, family: Family) -> Option<Net> {
     Some(to.map_or(Net::default_of(family), |address| Net { address, length }))
 }
 
-fn address(address: IpAddr) -> RouteAddress {
+fn route_address(address: IpAddr) -> RouteAddress {
     match address {
         IpAddr::V4(address) => RouteAddress::Inet(address),
         IpAddr::V6(address) => RouteAddress::Inet6(address),

@@ -38,7 +38,7 @@ fn is_program(path: &Path) -> bool {
 const PLAIN: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM"];
 
 /// A program whose words are English and that goes where it is told, with the caller's environment.
-pub fn command(path: &Path) -> Command {
+pub fn command_of(path: &Path) -> Command {
     let mut command = Command::new(path);
     command.env("LC_ALL", "C").env_remove("LANGUAGE").stdin(Stdio::null());
     for name in PROXIES {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::expression::{GateNames, GateValue, Literal, Relation, Truth, parse};
+use crate::expression::{GateNames, GateValue, Literal, Relation, Truth, parse_condition};
 use crate::family_result::FamilyResult;
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::timed_phase::{TimePoint, TimedPhase};
@@ -140,7 +140,7 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Condition, String> {
-        let read = parse(text, &GateNames::of_trial());
+        let read = parse_condition(text, &GateNames::of_trial());
         let read = read.map_err(|wrong| with_example(wrong.to_string()))?;
         let Truth::Compare(left, relation, right) = read else { return Err(SHAPE.to_owned()) };
         let (figure, bound, strict) = match (left, relation, right) {

@@ -39,11 +39,11 @@ impl Document {
             .map_err(|error| format!("is no document of sixmark's ({error})"))?;
         match schema.as_str() {
             // A watch of before it had a form of its own.
-            result::SCHEMA if watched.is_some() => Ok(Document::Watch(read(text)?)),
-            result::SCHEMA => Ok(Document::Run(read(text)?)),
-            watch::SCHEMA => Ok(Document::Watch(read(text)?)),
-            comparison::SCHEMA => Ok(Document::Comparison(read(text)?)),
-            study::SCHEMA => Ok(Document::Study(read(text)?)),
+            result::SCHEMA if watched.is_some() => Ok(Document::Watch(read_document(text)?)),
+            result::SCHEMA => Ok(Document::Run(read_document(text)?)),
+            watch::SCHEMA => Ok(Document::Watch(read_document(text)?)),
+            comparison::SCHEMA => Ok(Document::Comparison(read_document(text)?)),
+            study::SCHEMA => Ok(Document::Study(read_document(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
                 "is a {other}, which this version does not read ({}, {}, {} and {})",
                 result::SCHEMA,
@@ -66,7 +66,7 @@ impl Document {
     }
 }
 
-fn read<T: DeserializeOwned>(text: &str) -> Result<Box<T>, String> {
+fn read_document<T: DeserializeOwned>(text: &str) -> Result<Box<T>, String> {
     serde_json::from_str(text).map(Box::new).map_err(|error| format!("can't be read: {error}"))
 }
 

@@ -30,7 +30,7 @@ pub struct DocumentSchema {
 impl DocumentSchema {
     /// The file's text.
     pub fn text(&self) -> String {
-        layout::text(&self.schema)
+        layout::layout_text(&self.schema)
     }
 }
 

@@ -318,7 +318,7 @@ impl<'a> FileField<'a> {
     /// A time with its unit: `"10s"`, `"500ms"`, `"2m"`.
     pub(crate) fn time(&self) -> Option<Duration> {
         let text = self.text()?;
-        let time = time(&text);
+        let time = parse_time(&text);
         if time.is_none() {
             self.wrong(&format!("'{text}' is not a time, as in 10s, 500ms or 2m"));
         }
@@ -371,7 +371,7 @@ impl<'a> FileField<'a> {
 }
 
 /// A number and its unit.
-pub(crate) fn time(text: &str) -> Option<Duration> {
+pub(crate) fn parse_time(text: &str) -> Option<Duration> {
     let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let number: f64 = text[..unit].parse().ok()?;
     let scale = match &text[unit..] {

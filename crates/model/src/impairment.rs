@@ -130,7 +130,7 @@ impl Loss {
 
 /// Takes the keys of an impairment from those of a link, and leaves the others.
 pub(crate) fn impairment(fields: &mut FileFields<'_>) -> Impairment {
-    let rate = rate(fields);
+    let rate = read_rate(fields);
     let common = effect(fields, Effect::default());
     let mut drops_too_big = PerFamily::default();
     let mut family = |name, drops: &mut bool| match fields.table(name) {
@@ -149,7 +149,7 @@ pub(crate) fn impairment(fields: &mut FileFields<'_>) -> Impairment {
     Impairment { rate, common, families, drops_too_big }
 }
 
-fn rate(fields: &mut FileFields<'_>) -> Option<FrameRate> {
+fn read_rate(fields: &mut FileFields<'_>) -> Option<FrameRate> {
     let rate = fields.take("rate");
     let asked = rate.is_some();
     let mut with_rate = |name| {
@@ -175,7 +175,7 @@ fn effect(fields: &mut FileFields<'_>, base: Effect) -> Effect {
     let mut time = |name| fields.take(name).and_then(|field| short(&field));
     let [delay, jitter] = ["delay", "jitter"].map(&mut time);
     let loss = fields.take("loss").and_then(|field| loss(&field));
-    let reorder = fields.take("reorder").and_then(|field| field.parsed(share));
+    let reorder = fields.take("reorder").and_then(|field| field.parsed(parse_share));
     let effect = Effect {
         delay: delay.unwrap_or(base.delay),
         jitter: jitter.unwrap_or(base.jitter),
@@ -207,11 +207,11 @@ fn too_big(fields: &mut FileFields<'_>) -> bool {
 /// `"1%"`, or `{ share = "1%", burst = 5 }`.
 fn loss(field: &FileField<'_>) -> Option<Loss> {
     if !field.is_table() {
-        let share = field.parsed(share)?;
+        let share = field.parsed(parse_share)?;
         return Some(if share > 0.0 { Loss::Random(share) } else { Loss::None });
     }
     let mut fields = field.fields()?;
-    let share = fields.need("share").and_then(|field| field.parsed(share));
+    let share = fields.need("share").and_then(|field| field.parsed(parse_share));
     let mean = fields.need("burst").and_then(|field| field.number());
     fields.end();
     bursts(field, share?, mean?)
@@ -260,7 +260,7 @@ fn scaled(
     NonZeroU64::new(whole).filter(|whole| allowed.contains(&whole.get()))
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
     let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| format!("'{text}' is no share from 0% to 100%, as in 0.1%"))

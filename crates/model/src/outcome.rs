@@ -181,11 +181,13 @@ impl Failure {
     pub fn code_name(&self, version: HttpVersion) -> Option<&'static str> {
         let code = self.code?;
         match (self.outcome, version) {
-            (Outcome::Tls, _) => tls::alert::name(code),
+            (Outcome::Tls, _) => tls::alert::name_of_alert(code),
             (_, HttpVersion::Http10 | HttpVersion::Http1) => None,
             (_, HttpVersion::Http2) => http2::error_name(code),
             // What QUIC's own codes have in common with these are alerts, which are TLS.
-            (_, HttpVersion::Http3) if code >= http3::code::NO_ERROR => http3::code::name(code),
+            (_, HttpVersion::Http3) if code >= http3::code::NO_ERROR => {
+                http3::code::name_of_code(code)
+            }
             (_, HttpVersion::Http3) => quic::error_name(code),
         }
     }

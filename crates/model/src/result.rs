@@ -23,7 +23,7 @@ use sixmark_units::family::Family;
 
 mod counted;
 
-pub use counted::{families, family_result, planned_result};
+pub use counted::{families_of, family_result, planned_result};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.result/1";

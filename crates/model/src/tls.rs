@@ -180,9 +180,9 @@ impl TlsTally {
             tls_us: all.summary(),
             full_us: self.full.summary(),
             resumed_us: self.resumed.summary(),
-            versions: named(&self.versions),
-            ciphers: named(&self.ciphers),
-            groups: named(&self.groups),
+            versions: counts_by_name(&self.versions),
+            ciphers: counts_by_name(&self.ciphers),
+            groups: counts_by_name(&self.groups),
             alpn: self.alpn.iter().map(|(alpn, count)| (protocol(plan, alpn), count)).collect(),
             certificates: self.certificates.sorted().into_iter().map(certificate).collect(),
             failures: self.causes.sorted().into_iter().map(failure).collect(),
@@ -200,7 +200,7 @@ impl TlsTally {
     }
 }
 
-fn named(counts: &Counts<&'static str>) -> BTreeMap<String, u64> {
+fn counts_by_name(counts: &Counts<&'static str>) -> BTreeMap<String, u64> {
     counts.iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 

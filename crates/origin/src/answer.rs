@@ -45,8 +45,8 @@ where
             respond(route, request, session).await
         }
         Ok(route) => Ok(not_allowed(route.methods())),
-        Err(Refusal::Unknown(line)) => Ok(text(StatusCode::NOT_FOUND, line)),
-        Err(Refusal::Bad(line)) => Ok(text(StatusCode::BAD_REQUEST, line)),
+        Err(Refusal::Unknown(line)) => Ok(text_answer(StatusCode::NOT_FOUND, line)),
+        Err(Refusal::Bad(line)) => Ok(text_answer(StatusCode::BAD_REQUEST, line)),
     };
     place.pauses.hold().await;
     answer.map(|response| asked.framed(response, last))
@@ -107,8 +107,8 @@ where
             session.place.queue.serve(service).await;
             ok(TEXT, Payload::text("served\n"))
         }
-        Route::Status(code) => status(code),
-        Route::Dynamic => ok(HTML, Payload::text(dynamic::page(&request, session.peer))),
+        Route::Status(code) => status_answer(code),
+        Route::Dynamic => ok(HTML, Payload::text(dynamic::dynamic_page(&request, session.peer))),
         Route::Sink => sink(request.into_body()).await.map_err(Into::into)?,
         Route::Reset if streams => ok(BINARY, Payload::broken(RESET_SENT, RESET_DECLARED)),
         Route::Reset => cut(RESET_SENT, RESET_DECLARED, Ending::Reset, session),
@@ -130,20 +130,20 @@ fn ok(kind: HeaderValue, body: Payload) -> Response<Payload> {
     response
 }
 
-fn text(code: StatusCode, line: impl Into<Bytes>) -> Response<Payload> {
+fn text_answer(code: StatusCode, line: impl Into<Bytes>) -> Response<Payload> {
     let mut response = ok(TEXT, Payload::text(line));
     *response.status_mut() = code;
     response
 }
 
-fn status(code: StatusCode) -> Response<Payload> {
+fn status_answer(code: StatusCode) -> Response<Payload> {
     // RFC 9110, 15.3.5, 15.3.6 and 15.4.5: these have no content.
     if matches!(code.as_u16(), 204 | 205 | 304) {
         let mut response = Response::new(Payload::text(""));
         *response.status_mut() = code;
         return response;
     }
-    text(code, format!("{code}\n"))
+    text_answer(code, format!("{code}\n"))
 }
 
 fn bytes(n: u64) -> Response<Payload> {
@@ -179,7 +179,7 @@ async fn sink<B: Body + Unpin>(mut body: B) -> Result<Response<Payload>, B::Erro
 fn not_allowed(methods: &[Method]) -> Response<Payload> {
     let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
     let mut response =
-        text(StatusCode::METHOD_NOT_ALLOWED, format!("this path answers {names} only\n"));
+        text_answer(StatusCode::METHOD_NOT_ALLOWED, format!("this path answers {names} only\n"));
     // Method names are visible ASCII, so the fallback is for the type checker.
     let allow = HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(""));
     response.headers_mut().insert(ALLOW, allow);

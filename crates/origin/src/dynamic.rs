@@ -15,16 +15,16 @@ const ROWS: usize = 100;
 const ROUNDS: usize = 200;
 
 /// Renders the page for a request that came from `peer`.
-pub(super) fn page<B>(request: &Request<B>, peer: SocketAddr) -> String {
+pub(super) fn dynamic_page<B>(request: &Request<B>, peer: SocketAddr) -> String {
     let mut page = String::with_capacity(8 * 1024);
-    head(&mut page, request, peer);
+    write_head(&mut page, request, peer);
     headers(&mut page, request);
     primes(&mut page, seed(request));
     page.push_str("</body></html>\n");
     page
 }
 
-fn head<B>(page: &mut String, request: &Request<B>, peer: SocketAddr) {
+fn write_head<B>(page: &mut String, request: &Request<B>, peer: SocketAddr) {
     let (family, address) = (Family::of(peer.ip()), peer.ip().to_canonical());
     let query = escape(request.uri().query().unwrap_or(""));
     // Writing to a String cannot fail, here and below.
@@ -104,7 +104,7 @@ mod tests {
 
     fn render(target: &str, agent: &str, peer: &str) -> String {
         let request = Request::get(target).header("user-agent", agent).body(()).unwrap();
-        page(&request, peer.parse().unwrap())
+        dynamic_page(&request, peer.parse().unwrap())
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) struct Sockets {
 }
 
 /// Binds all or nothing.
-pub(super) fn bind(options: &Options) -> io::Result<Sockets> {
+pub(super) fn bind_sockets(options: &Options) -> io::Result<Sockets> {
     if !options.http3 {
         return Ok(Sockets { tcp: listen::bind_all(&options.listen)?, udp: Vec::new() });
     }
@@ -70,7 +70,7 @@ impl Running {
         let runtime = builder.thread_name("origin-worker").enable_all().build()?;
         let endpoints = {
             let _context = runtime.enter();
-            open(sockets, options)?
+            open_endpoints(sockets, options)?
         };
         Ok(Running { runtime, endpoints })
     }
@@ -88,7 +88,7 @@ impl Running {
 }
 
 /// Starts what accepts; to be called inside a runtime.
-fn open(sockets: Sockets, options: &Options) -> io::Result<Vec<Endpoint>> {
+fn open_endpoints(sockets: Sockets, options: &Options) -> io::Result<Vec<Endpoint>> {
     let places = places(options, sockets.tcp.len())?;
     for (listener, place) in sockets.tcp.into_iter().zip(&places) {
         let listener = tokio::net::TcpListener::from_std(listener)?;

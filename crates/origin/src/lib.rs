@@ -122,7 +122,7 @@ impl Origin {
     /// When an address cannot be bound (the message names it, the reason and the way out), when
     /// there is none, or when threads cannot be started. Nothing is left bound after an error.
     pub fn start(options: Options) -> io::Result<Origin> {
-        let sockets = launch::bind(&options)?;
+        let sockets = launch::bind_sockets(&options)?;
         let addresses =
             sockets.tcp.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
         let description = options.describe(&addresses);
@@ -132,7 +132,7 @@ impl Origin {
         // the owner of an Origin may well be asynchronous code.
         let thread = thread::Builder::new()
             .name("origin".into())
-            .spawn(move || run(sockets, &options, &ready, stopped))
+            .spawn(move || run_servers(sockets, &options, &ready, stopped))
             .map_err(|error| no_thread(&error))?;
         outcome.recv().unwrap_or_else(|_| Err(io::Error::other("the origin's thread ended")))?;
         Ok(Origin { addresses, description, stop: Some(stop), thread: Some(thread) })
@@ -166,7 +166,7 @@ impl Drop for Origin {
     }
 }
 
-fn run(
+fn run_servers(
     sockets: Sockets,
     options: &Options,
     ready: &mpsc::Sender<io::Result<()>>,

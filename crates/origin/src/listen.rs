@@ -17,7 +17,10 @@ pub(super) fn bind_all(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>>
         let message = "no address to listen on; name at least one, such as [::1]:8080";
         return Err(io::Error::new(ErrorKind::InvalidInput, message));
     }
-    addresses.iter().map(|&address| bind(address).map_err(|e| explain(address, &e))).collect()
+    addresses
+        .iter()
+        .map(|&address| bind_listener(address).map_err(|e| explain(address, &e)))
+        .collect()
 }
 
 /// The datagram sockets that QUIC wants beside `listeners`, at the same addresses.
@@ -46,12 +49,12 @@ pub(super) fn bind_all_shared(
     (0..threads).map(|_| bound.iter().map(shared).collect()).collect()
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    listen(open(address)?, address)
+fn bind_listener(address: SocketAddr) -> io::Result<TcpListener> {
+    listen(open_socket(address)?, address)
 }
 
 fn bind_shared(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = open(address)?;
+    let socket = open_socket(address)?;
     socket.set_reuse_port(true)?;
     listen(socket, address)
 }
@@ -69,7 +72,7 @@ fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-fn open(address: SocketAddr) -> io::Result<Socket> {
+fn open_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
         // Linux lets [::] take IPv4 as well, which would hide the family and forbid a 0.0.0.0
@@ -108,9 +111,9 @@ mod tests {
     fn both_wildcards_share_a_port() {
         // Another process may hold the port for IPv4 alone; then the kernel is asked for another.
         let shared = (0..20).any(|_| {
-            let v6 = bind("[::]:0".parse().unwrap()).unwrap();
+            let v6 = bind_listener("[::]:0".parse().unwrap()).unwrap();
             let port = v6.local_addr().unwrap().port();
-            bind(SocketAddr::from(([0, 0, 0, 0], port))).is_ok()
+            bind_listener(SocketAddr::from(([0, 0, 0, 0], port))).is_ok()
         });
         assert!(shared);
     }

@@ -15,7 +15,7 @@ pub(super) struct First {
 }
 
 /// Reads until it is clear. An end of the stream is left for the HTTP that follows.
-pub(super) async fn read(stream: &TcpStream) -> io::Result<First> {
+pub(super) async fn read_preface(stream: &TcpStream) -> io::Result<First> {
     let mut read = Vec::new();
     loop {
         stream.readable().await?;

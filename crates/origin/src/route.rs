@@ -97,17 +97,19 @@ impl Route {
     /// `None` when no path of that name takes a number.
     fn numbered(name: &str, rest: &str) -> Option<Result<Route, Refusal>> {
         Some(match name {
-            "bytes" => number("/bytes/N", "N", rest, 0, MAX_BYTES).map(Route::Bytes),
-            "chunked" => number("/chunked/N", "N", rest, 0, MAX_BYTES).map(Route::Chunked),
+            "bytes" => parse_number("/bytes/N", "N", rest, 0, MAX_BYTES).map(Route::Bytes),
+            "chunked" => parse_number("/chunked/N", "N", rest, 0, MAX_BYTES).map(Route::Chunked),
             "drip" => drip(rest),
             "delay" => milliseconds("/delay/MS", rest, 0).map(Route::Delay),
-            "busy" => number("/busy/US", "US", rest, 0, MAX_MICROSECONDS)
+            "busy" => parse_number("/busy/US", "US", rest, 0, MAX_MICROSECONDS)
                 .map(|us| Route::Busy(Duration::from_micros(us))),
             "capacity" => capacity(rest),
-            "status" => status(rest),
+            "status" => parse_status(rest),
             // An empty body cannot be cut short.
-            "truncate" => number("/truncate/N", "N", rest, 1, MAX_BYTES).map(Route::Truncate),
-            "stall" => number("/stall/BYTES", "BYTES", rest, 0, MAX_BYTES).map(Route::StallAfter),
+            "truncate" => parse_number("/truncate/N", "N", rest, 1, MAX_BYTES).map(Route::Truncate),
+            "stall" => {
+                parse_number("/stall/BYTES", "BYTES", rest, 0, MAX_BYTES).map(Route::StallAfter)
+            }
             _ => return None,
         })
     }
@@ -124,28 +126,28 @@ impl Route {
 fn drip(rest: &str) -> Result<Route, Refusal> {
     const FORM: &str = "/drip/N/MS";
     let (bytes, every) = split(rest);
-    let bytes = number(FORM, "N", bytes, 0, MAX_BYTES)?;
+    let bytes = parse_number(FORM, "N", bytes, 0, MAX_BYTES)?;
     let every = milliseconds(FORM, every.unwrap_or(""), 1)?;
     Ok(Route::Drip { bytes, every })
 }
 
 fn capacity(rest: &str) -> Result<Route, Refusal> {
-    let per_s = number("/capacity/N", "N", rest, 1, MAX_PER_SECOND)?;
+    let per_s = parse_number("/capacity/N", "N", rest, 1, MAX_PER_SECOND)?;
     Ok(Route::Capacity(Duration::from_nanos(1_000_000_000 / per_s)))
 }
 
 /// A 1xx is no final response (RFC 9110, 15.2), so it would leave the client waiting.
-fn status(rest: &str) -> Result<Route, Refusal> {
-    let code = number("/status/CODE", "CODE", rest, 200, 599)?;
+fn parse_status(rest: &str) -> Result<Route, Refusal> {
+    let code = parse_number("/status/CODE", "CODE", rest, 200, 599)?;
     let code = u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok());
     code.map(Route::Status).ok_or_else(|| Refusal::Bad("/status/CODE: no such status\n".into()))
 }
 
 fn milliseconds(form: &str, text: &str, least: u64) -> Result<Duration, Refusal> {
-    number(form, "MS", text, least, MAX_MILLISECONDS).map(Duration::from_millis)
+    parse_number(form, "MS", text, least, MAX_MILLISECONDS).map(Duration::from_millis)
 }
 
-fn number(form: &str, name: &str, text: &str, least: u64, most: u64) -> Result<u64, Refusal> {
+fn parse_number(form: &str, name: &str, text: &str, least: u64, most: u64) -> Result<u64, Refusal> {
     // u64's own parser takes a leading plus sign.
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|n| digits && (least..=most).contains(n)).ok_or_else(|| {

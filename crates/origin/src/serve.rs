@@ -40,7 +40,7 @@ async fn serve(stream: TcpStream, session: Arc<Session>) {
     // The rarer ones are boxed: a connection takes the memory of the largest.
     match &session.place.tls {
         Some(tls) => Box::pin(secure(stream, tls.clone(), session)).await,
-        None => match preface::read(&stream).await {
+        None => match preface::read_preface(&stream).await {
             Ok(first) if first.is_http2 => {
                 Box::pin(http2(StoppableStream::new(stream, session.clone(), first.read), session))
                     .await;

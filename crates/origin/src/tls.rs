@@ -88,7 +88,7 @@ fn make(addresses: &[IpAddr]) -> Result<Identity, rcgen::Error> {
     authority.distinguished_name.push(DnType::CommonName, "sixmark origin's authority");
     let signing = KeyPair::generate()?;
     let pem = authority.self_signed(&signing)?.pem();
-    let mut own = CertificateParams::new(names(addresses))?;
+    let mut own = CertificateParams::new(names_of_addresses(addresses))?;
     own.distinguished_name.push(DnType::CommonName, "sixmark origin");
     let key = KeyPair::generate()?;
     let certificate = own.signed_by(&key, &Issuer::new(authority, signing))?;
@@ -100,7 +100,7 @@ fn make(addresses: &[IpAddr]) -> Result<Identity, rcgen::Error> {
 }
 
 /// A wildcard is nobody's name.
-fn names(addresses: &[IpAddr]) -> Vec<String> {
+fn names_of_addresses(addresses: &[IpAddr]) -> Vec<String> {
     let mut all = vec![IpAddr::from(Ipv6Addr::LOCALHOST), Ipv4Addr::LOCALHOST.into()];
     all.extend(addresses.iter().filter(|address| !address.is_unspecified()));
     all.sort_unstable();
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_wildcard_and_loopback_add_no_name_of_their_own() {
         let listened = ["::", "0.0.0.0", "::1", "192.0.2.1"].map(|one| one.parse().unwrap());
-        assert_eq!(names(&listened), ["localhost", "127.0.0.1", "192.0.2.1", "::1"]);
+        assert_eq!(names_of_addresses(&listened), ["localhost", "127.0.0.1", "192.0.2.1", "::1"]);
     }
 
     #[test]

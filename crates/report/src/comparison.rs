@@ -7,11 +7,11 @@ use super::sheet::{self, Sheet};
 use super::terminal;
 
 /// The whole report but for warnings; ends with a line feed.
-pub fn table(result: &ComparisonResult) -> String {
+pub fn comparison_text(result: &ComparisonResult) -> String {
     let sheet = Sheet { warnings: Vec::new(), ..sheet::of_comparison("", result) };
-    let gates = super::gates::lines(&result.gates);
+    let gates = super::gates::gate_lines(&result.gates);
     let apart = if gates.is_empty() { "" } else { "\n" };
-    terminal::sheet(&sheet) + apart + &gates
+    terminal::sheet_text(&sheet) + apart + &gates
 }
 
 /// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
@@ -37,16 +37,16 @@ mod tests {
     #[test]
     fn the_noise_floor_stands_below_the_verdict() {
         let mut result = comparison_result();
-        assert!(!table(&result).contains("Noise floor"));
+        assert!(!comparison_text(&result).contains("Noise floor"));
         result.noise = Some(noise(0.97, 1.02));
         result.comparison = with_noise(comparison(), &noise(0.97, 1.02));
-        let text = table(&result);
+        let text = comparison_text(&result);
         let said = "Noise floor: IPv6 differs from itself by up to 3.1 % in median response (+1.0 %,\n\
                     interval -3.0 % to +2.0 %, 12 pairs).\n";
         assert!(text.contains(said), "{text}");
         assert!(text.find("WORSE") < text.find("Noise floor"), "{text}");
         result.comparison = comparison();
-        let text = table(&result);
+        let text = comparison_text(&result);
         assert!(
             text.contains("Noise floor: unknown, IPv6 can't be compared with itself"),
             "{text}"

@@ -50,14 +50,14 @@ const RATES: [(&str, Quantity); 2] =
     [("requests_per_s", Quantity::RequestsPerS), ("goodput_bytes_per_s", Quantity::Goodput)];
 
 /// A header, a line for each family in use, and one for both together.
-pub fn lines<'a>(of: impl Into<Measurement<'a>>) -> String {
+pub fn csv_of_families<'a>(of: impl Into<Measurement<'a>>) -> String {
     let measurement = of.into();
     let mut lines = CsvLines::new(LineEnding::Crlf);
     lines.line(header());
     for (family, figures) in measurement.families().iter() {
-        lines.line(row(family.word(), measurement.elapsed_s_of(family), figures));
+        lines.line(family_row(family.word(), measurement.elapsed_s_of(family), figures));
     }
-    lines.line(row("total", measurement.elapsed_s(), measurement.total()));
+    lines.line(family_row("total", measurement.elapsed_s(), measurement.total()));
     lines.take()
 }
 
@@ -79,7 +79,7 @@ fn header() -> Vec<String> {
     before.chain(phases).chain(after).collect()
 }
 
-fn row(name: &str, elapsed_s: f64, figures: &FamilyResult) -> Vec<String> {
+fn family_row(name: &str, elapsed_s: f64, figures: &FamilyResult) -> Vec<String> {
     let mut fields = vec![name.to_owned(), elapsed_s.to_string()];
     let quantity = |quantity: Quantity| written(quantity.value(figures));
     let outcome = |outcome: &Outcome| figures.outcomes.get(outcome.name()).copied().unwrap_or(0);
@@ -132,7 +132,7 @@ mod tests {
         let without = ["", "", "", "", "", "0"];
         let with = ["0", "0", "1", "", "", "0"];
         for (figures, end) in [(plain, without), (secure, with)] {
-            let fields = row("ipv6", 1.0, &figures);
+            let fields = family_row("ipv6", 1.0, &figures);
             assert_eq!(fields.len(), columns);
             assert_eq!(fields[columns - end.len()..], end);
         }

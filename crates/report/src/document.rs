@@ -8,16 +8,16 @@ use crate::{comparison, markdown, sheet, terminal, text};
 /// What the terminal showed when the document was made, but for warnings.
 pub fn document_text(document: &Document) -> String {
     match document {
-        Document::Run(result) => text::table(&**result),
-        Document::Watch(result) => text::table(&**result),
-        Document::Comparison(result) => comparison::table(result),
+        Document::Run(result) => text::measurement_text(&**result),
+        Document::Watch(result) => text::measurement_text(&**result),
+        Document::Comparison(result) => comparison::comparison_text(result),
         Document::Study(result) => study_text(result),
     }
 }
 
 /// A study for a terminal: what was found, the figures, what was published, doubts.
 pub fn study_text(study: &StudyResult) -> String {
-    terminal::sheet(&sheet::of_study("", study))
+    terminal::sheet_text(&sheet::of_study("", study))
 }
 
 /// The same as Markdown, with all that a page shows but charts.
@@ -27,7 +27,7 @@ pub fn study_markdown(study: &StudyResult) -> String {
 
 /// For a terminal, what published figures say when they are worked out anew.
 pub fn published_text(published: &Published) -> String {
-    terminal::sheet(&sheet::of_published(published))
+    terminal::sheet_text(&sheet::of_published(published))
 }
 
 /// The same as Markdown.

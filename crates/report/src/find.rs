@@ -5,11 +5,11 @@ use sixmark_model::find::{Limit, Trial};
 use sixmark_model::pace::RequestRate;
 use sixmark_units::family::Family;
 
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 /// One trial, on a line.
 pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String {
-    let rate = rate(trial.rate);
+    let rate = write_rate(trial.rate);
     match trial.reason {
         None => format!("{family}  {rate} held ({})", why(conditions, trial)),
         Some(_) => format!("{family}  {rate} did not hold ({})", why(conditions, trial)),
@@ -19,19 +19,19 @@ pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String 
 /// Why it held, or did not.
 pub(super) fn why(conditions: &[Condition], trial: &Trial) -> String {
     let requests = &trial.requests;
-    let places = trial.in_flight.map_or("places".to_owned(), count);
+    let places = trial.in_flight.map_or("places".to_owned(), write_count);
     match trial.reason {
         None => values(conditions, trial, true),
         Some(Limit::Condition) => values(conditions, trial, false),
         Some(Limit::Failures) if requests.completed == 0 => "no answer".to_owned(),
         Some(Limit::Failures) => {
             let accepted = requests.completed.saturating_sub(requests.unaccepted);
-            let failed = count(requests.sent.saturating_sub(accepted));
-            format!("{failed} of {} failed", count(requests.sent))
+            let failed = write_count(requests.sent.saturating_sub(accepted));
+            format!("{failed} of {} failed", write_count(requests.sent))
         }
         Some(Limit::Connections) => format!("all {places} in flight: raise -c"),
         Some(Limit::Unsent) => {
-            let left = count(requests.unsent + requests.dropped);
+            let left = write_count(requests.unsent + requests.dropped);
             format!("{left} never began, all {places} in flight: raise -c")
         }
         Some(Limit::Generator) => "sixmark itself was late or busy".to_owned(),
@@ -50,6 +50,6 @@ fn values(conditions: &[Condition], trial: &Trial, held: bool) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-fn rate(per_s: f64) -> String {
+fn write_rate(per_s: f64) -> String {
     RequestRate::new(per_s).map_or(String::new(), |rate| rate.to_string())
 }

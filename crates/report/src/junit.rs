@@ -33,7 +33,7 @@ pub fn of_measurement<'a>(of: impl Into<Measurement<'a>>, gates: &[GateResult]) 
         properties,
         measured: match of.watched() {
             Some(watched) => seen(of.ended(), watched),
-            None => measured(of.ended(), sides),
+            None => check_measured(of.ended(), sides),
         },
         gates,
         warnings: of.warnings(),
@@ -56,7 +56,7 @@ pub fn of_comparison(result: &ComparisonResult) -> String {
         started: &result.started,
         elapsed_s: result.elapsed_s,
         properties,
-        measured: measured(result.ended, sides),
+        measured: check_measured(result.ended, sides),
         gates: &result.gates,
         warnings: &result.warnings,
     }
@@ -91,7 +91,7 @@ fn not_comparable(said: Option<&str>) -> Option<(String, String)> {
 
 /// Whether it went on to its end and each side has a complete response of an accepted status, as for the
 /// exit status.
-fn measured<'a>(
+fn check_measured<'a>(
     ended: Ended,
     sides: impl IntoIterator<Item = (String, &'a FamilyResult)>,
 ) -> Result<(), String> {
@@ -163,7 +163,7 @@ impl Suite<'_> {
             ("failures", failures.to_string()),
             ("errors", "0".to_owned()),
             ("skipped", "0".to_owned()),
-            ("time", seconds(self.elapsed_s)),
+            ("time", write_seconds(self.elapsed_s)),
         ]
         .map(|(name, value)| Attribute::from((name, Cow::Owned(value))))
     }
@@ -203,7 +203,7 @@ fn case(
     time_s: f64,
     failure: Option<&String>,
 ) -> io::Result<()> {
-    let (name, time) = (legal(name), seconds(time_s));
+    let (name, time) = (legal(name), write_seconds(time_s));
     let case = to.create_element("testcase").with_attribute(("classname", "sixmark"));
     let case = case.with_attribute(("name", name.as_str())).with_attribute(("time", time.as_str()));
     let Some(why) = failure.map(|why| legal(why)) else { return case.write_empty().map(|_| ()) };
@@ -215,7 +215,7 @@ fn case(
     Ok(())
 }
 
-fn seconds(seconds: f64) -> String {
+fn write_seconds(seconds: f64) -> String {
     format!("{:.3}", if seconds.is_finite() { seconds.max(0.0) } else { 0.0 })
 }
 
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn times_are_numbers_whatever_was_measured() {
         assert_eq!(
-            [0.0, 1.25, -1.0, f64::NAN, f64::INFINITY].map(seconds),
+            [0.0, 1.25, -1.0, f64::NAN, f64::INFINITY].map(write_seconds),
             ["0.000", "1.250", "0.000", "0.000", "0.000"]
         );
     }

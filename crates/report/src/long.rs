@@ -22,13 +22,15 @@ const HEADER: [&str; 8] =
     ["document", "kind", "started", "part", "number", "side", "metric", "value"];
 
 /// A header, and a line for each figure of each document.
-pub fn lines(documents: &[Named<'_>]) -> String {
+pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
     let mut lines = CsvLines::new(LineEnding::Crlf);
     lines.line(HEADER);
     for named in documents {
         match named.document {
-            Document::Run(result) => measured(&mut lines, named.name, (&**result).into()),
-            Document::Watch(result) => measured(&mut lines, named.name, (&**result).into()),
+            Document::Run(result) => write_measurement(&mut lines, named.name, (&**result).into()),
+            Document::Watch(result) => {
+                write_measurement(&mut lines, named.name, (&**result).into())
+            }
             Document::Comparison(result) => comparison(&mut lines, named.name, result),
             Document::Study(result) => study(&mut lines, named.name, result),
         }
@@ -47,7 +49,7 @@ struct Figures<'a> {
 /// Where figures stand within a document: a part, the number of a second or block, a side.
 type Place<'a> = (&'a str, Option<u64>, &'a str);
 
-fn measured(lines: &mut CsvLines, document: &str, of: Measurement<'_>) {
+fn write_measurement(lines: &mut CsvLines, document: &str, of: Measurement<'_>) {
     let kind = DocumentKind::of(of).name();
     let mut to = Figures { lines, document, kind, started: of.started() };
     to.one((kind, None, ""), "elapsed_s", &of.elapsed_s().to_string());

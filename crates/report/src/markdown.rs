@@ -7,8 +7,9 @@ use super::sheet::{self, Block, Named, Part, Sheet};
 use sixmark_model::provenance::Warning;
 
 /// A section a document.
-pub fn page(documents: &[Named<'_>]) -> String {
-    let sections: Vec<String> = documents.iter().map(|named| section(&sheet::of(*named))).collect();
+pub fn markdown_page(documents: &[Named<'_>]) -> String {
+    let sections: Vec<String> =
+        documents.iter().map(|named| section(&sheet::sheet_of(*named))).collect();
     sections.join("\n---\n\n")
 }
 
@@ -23,7 +24,7 @@ pub(super) fn section(sheet: &Sheet) -> String {
         let _ = writeln!(text, "{}\n", coded(note));
     }
     warnings(&mut text, &sheet.warnings);
-    sheet.parts.iter().for_each(|one| part(&mut text, one));
+    sheet.parts.iter().for_each(|one| write_part(&mut text, one));
     let when = Some(&sheet.when).filter(|when| !when.is_empty());
     let about = when.into_iter().chain(&sheet.about).map(|phrase| escape(phrase));
     let about: Vec<String> = about.collect();
@@ -41,7 +42,7 @@ fn warnings(text: &mut String, all: &[Warning]) {
 }
 
 /// Charts have no place here, and of curves the main points are among the figures.
-fn part(text: &mut String, of: &Part) {
+fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
     of.blocks.iter().for_each(|one| block(&mut inner, one));
     if inner.is_empty() {
@@ -57,7 +58,7 @@ fn part(text: &mut String, of: &Part) {
 
 fn block(text: &mut String, of: &Block) {
     match of {
-        Block::Table(of) => table(text, of),
+        Block::Table(of) => write_table(text, of),
         Block::Folded(_, blocks) => blocks.iter().for_each(|one| block(text, one)),
         Block::Heading(words) => {
             let _ = writeln!(text, "**{}**\n", escape(words));
@@ -74,7 +75,7 @@ fn coded(words: &str) -> String {
     words.split('`').map(escape).collect::<Vec<_>>().join("`")
 }
 
-fn table(text: &mut String, of: &Table) {
+fn write_table(text: &mut String, of: &Table) {
     if !of.caption.is_empty() {
         let _ = writeln!(text, "**{}**\n", escape(&of.caption));
     }
@@ -129,7 +130,7 @@ mod tests {
         let columns = vec![Column::words("Name"), Column::number("x|y"), Column::drawn("z")];
         let rows = vec![Row::new("a|b", vec!["1".into(), SheetCell::none()])];
         let mut text = String::new();
-        table(&mut text, &Table::new("", columns, rows));
+        write_table(&mut text, &Table::new("", columns, rows));
         assert_eq!(text, "| Name | x\\|y |\n| --- | --: |\n| a\\|b | 1 |\n\n");
     }
 }

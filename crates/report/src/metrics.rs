@@ -15,7 +15,7 @@ made from the table in the source (`crates/model/src/metric`, `timed_phase.rs`);
 ";
 
 /// The page; ends with a line feed.
-pub fn page() -> String {
+pub fn metrics_page() -> String {
     let mut text = HEAD.to_owned();
     phases(&mut text);
     quantities(&mut text);

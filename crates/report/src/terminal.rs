@@ -10,12 +10,12 @@ const WIDTH: usize = 80;
 
 /// What a terminal shows of a sheet, at most 80 columns wide but for URLs and tables; ends with a line
 /// feed.
-pub(super) fn sheet(of: &Sheet) -> String {
+pub(super) fn sheet_text(of: &Sheet) -> String {
     let mut text = format!("{}: {}\n", of.kind, plain(&of.title));
     paragraph(&mut text, &of.about.join(", "));
     text.push('\n');
-    headline(&mut text, &of.headline);
-    of.parts.iter().for_each(|one| part(&mut text, one));
+    write_headline(&mut text, &of.headline);
+    of.parts.iter().for_each(|one| write_part(&mut text, one));
     if !of.warnings.is_empty() {
         text.push_str("\nWHAT MAKES THE FIGURES DOUBTFUL\n");
     }
@@ -25,7 +25,7 @@ pub(super) fn sheet(of: &Sheet) -> String {
     text
 }
 
-fn headline(text: &mut String, of: &SheetHeadline) {
+fn write_headline(text: &mut String, of: &SheetHeadline) {
     let verdict = of.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_uppercase());
     let verdict = verdict.map_or(String::new(), |word| format!("{word}: "));
     paragraph(text, &format!("{verdict}{}", of.sentence));
@@ -33,7 +33,7 @@ fn headline(text: &mut String, of: &SheetHeadline) {
 }
 
 /// A part under its heading, with an empty line before it; nothing of what only a page shows.
-pub(super) fn part(text: &mut String, of: &Part) {
+pub(super) fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
     of.blocks.iter().for_each(|one| block(&mut inner, one));
     if of.terminal && !inner.is_empty() {
@@ -48,7 +48,7 @@ fn block(text: &mut String, of: &Block) {
             paragraph(text, words);
         }
         Block::Text(words) => paragraph(text, words),
-        Block::Table(of) => table(text, of),
+        Block::Table(of) => write_table(text, of),
         Block::Charts(_) | Block::Folded(..) | Block::Aside(_) => {}
     }
 }
@@ -69,7 +69,7 @@ fn apart(text: &mut String) {
 }
 
 /// A table under its caption, as wide as its words. The first column is left, as words are.
-pub(super) fn table(text: &mut String, of: &Table) {
+pub(super) fn write_table(text: &mut String, of: &Table) {
     apart(text);
     paragraph(text, &of.caption);
     let shown: Vec<usize> = (0..of.columns.len()).filter(|&at| is_shown(of, at)).collect();

@@ -27,7 +27,7 @@ use super::sheet;
 use super::terminal::{self, wrapped};
 use sixmark_model::timed_phase::TimedPhase;
 use sixmark_model::watch::describe_hidden;
-use sixmark_units::quantity::{bytes, count, duration_us};
+use sixmark_units::quantity::{bytes, duration_us, write_count};
 
 /// Columns of a terminal that nobody made wider.
 const WIDTH: usize = 80;
@@ -72,13 +72,13 @@ const NO_VERDICT: &str =
     "What differs within one run may be chance: sixmark compare gives a verdict.";
 
 /// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
-pub fn table<'a>(of: impl Into<Measurement<'a>>) -> String {
+pub fn measurement_text<'a>(of: impl Into<Measurement<'a>>) -> String {
     let of = of.into();
     let (run, watched) = (of.run(), of.watched());
-    let mut text = headline(of);
+    let mut text = write_headline(of);
     if let Some(run) = run {
-        sheet::search(run).iter().for_each(|part| terminal::part(&mut text, part));
-        sheet::clock_checks(run).iter().for_each(|part| terminal::part(&mut text, part));
+        sheet::search(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+        sheet::clock_checks(run).iter().for_each(|part| terminal::write_part(&mut text, part));
     }
     text.push('\n');
     let sides = Family::BOTH.map(|family| of.families().of(family));
@@ -94,7 +94,7 @@ pub fn table<'a>(of: impl Into<Measurement<'a>>) -> String {
         true => (watched, None),
         false => (None, watched),
     };
-    before.into_iter().for_each(|watched| watched::figures(&mut text, watched));
+    before.into_iter().for_each(|watched| watched::write_figures(&mut text, watched));
     columns.phases(&mut text);
     columns.handshakes(&mut text);
     columns.tcp_handshakes(&mut text);
@@ -103,22 +103,22 @@ pub fn table<'a>(of: impl Into<Measurement<'a>>) -> String {
     columns.failures(&mut text);
     columns.addresses(&mut text);
     columns.content(&mut text);
-    after.into_iter().for_each(|watched| watched::figures(&mut text, watched));
-    watched.into_iter().for_each(|watched| watched::names(&mut text, watched));
+    after.into_iter().for_each(|watched| watched::write_figures(&mut text, watched));
+    watched.into_iter().for_each(|watched| watched::write_names(&mut text, watched));
     if run.is_some_and(|run| run.find_max.is_none()) && sides.iter().all(Option::is_some) {
         let _ = writeln!(text, "{NO_VERDICT}");
     }
     columns.clocks(&mut text);
-    run.and_then(sheet::costs).iter().for_each(|part| terminal::part(&mut text, part));
+    run.and_then(sheet::costs).iter().for_each(|part| terminal::write_part(&mut text, part));
     if !of.gates().is_empty() {
         text.push('\n');
     }
-    text.push_str(&super::gates::lines(of.gates()));
+    text.push_str(&super::gates::gate_lines(of.gates()));
     text
 }
 
 /// What was run, how it ended, and whether to believe it.
-fn headline(of: Measurement<'_>) -> String {
+fn write_headline(of: Measurement<'_>) -> String {
     let mut text = String::new();
     if of.is_saturated() {
         text.push_str(
@@ -131,7 +131,7 @@ fn headline(of: Measurement<'_>) -> String {
             mix(&mut text, &run.plan);
             lookups(&mut text, &run.dns);
         }
-        Measurement::Watch(watch) => text.push_str(&watched::head(&watch.watched)),
+        Measurement::Watch(watch) => text.push_str(&watched::describe_sources(&watch.watched)),
     }
     let _ = writeln!(text, "{} in {:.2} s{}", what(of), of.elapsed_s(), ended(of.ended()));
     match of {
@@ -144,7 +144,7 @@ fn headline(of: Measurement<'_>) -> String {
         }
     }
     let sides = Family::BOTH.map(|family| of.families().of(family));
-    text.push_str(&agreed::lines(sides, of.version()));
+    text.push_str(&agreed::agreed_lines(sides, of.version()));
     if let Some(said) = of.not_same() {
         let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
     }
@@ -158,13 +158,13 @@ fn what(of: Measurement<'_>) -> String {
         true => (of.total().connections.opened, "connections"),
         false => (of.total().requests.sent, "requests"),
     };
-    format!("{} {what}", count(number))
+    format!("{} {what}", write_count(number))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
 fn setting(result: &RunResult) -> String {
     let (plan, load) = (&result.plan, &result.plan.load);
-    let in_flight = count(plan.in_flight());
+    let in_flight = write_count(plan.in_flight());
     let ratio = plan.ratio;
     let pace = match &load.pace {
         Pace::Open(open) if result.find_max.is_some() => {
@@ -208,7 +208,7 @@ fn lookups(text: &mut String, dns: &[Lookup]) {
 /// A mix says how many requests it has.
 fn mix(text: &mut String, plan: &Plan) {
     if plan.requests.number() > 1 {
-        let _ = writeln!(text, "a mix of {} requests", count(plan.requests.number() as u64));
+        let _ = writeln!(text, "a mix of {} requests", write_count(plan.requests.number() as u64));
     }
 }
 
@@ -245,7 +245,7 @@ impl Columns<'_> {
         let title =
             |family: Family, used: bool| if used { family.to_string() } else { String::new() };
         let [v6, v4] = self.sides.map(|side| side.is_some());
-        line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), "");
+        write_line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), "");
     }
 
     fn counts(&self, text: &mut String) {
@@ -255,7 +255,7 @@ impl Columns<'_> {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
             if self.sides.iter().flatten().any(|f| number(f).is_some()) {
                 let label = format!("  {outcome}");
-                self.exchanges(text, &label, |f| Some(number(f).unwrap_or(0.0)), whole);
+                self.exchanges(text, &label, |f| Some(number(f).unwrap_or(0.0)), write_whole);
             }
         }
     }
@@ -266,7 +266,7 @@ impl Columns<'_> {
             self.sides.iter().flatten().flat_map(|f| f.status.keys().copied()).collect();
         for code in codes.iter().filter(|_| codes.iter().any(|&code| code != 200)) {
             let number = |f: &FamilyResult| Some(f.status.get(code).copied().unwrap_or(0) as f64);
-            self.row(text, &format!("  status {code}"), number, whole);
+            self.row(text, &format!("  status {code}"), number, write_whole);
         }
     }
 
@@ -322,7 +322,7 @@ impl Columns<'_> {
             side => side.and_then(&figure).map_or(String::new(), &write),
         };
         if !self.hides_all() {
-            line(text, label, &cell(0), &cell(1), "");
+            write_line(text, label, &cell(0), &cell(1), "");
         }
     }
 
@@ -377,7 +377,7 @@ impl Columns<'_> {
                 let cause =
                     failed.failure.cause.map_or(String::new(), |c| format!(", {}", c.text()));
                 let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
-                let number = count(failed.count);
+                let number = write_count(failed.count);
                 let _ =
                     writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}{cause}");
             }
@@ -390,13 +390,13 @@ impl Columns<'_> {
             let all = side.iter().flat_map(|f| &f.by_address);
             let failed: Vec<_> = all.filter(|of| of.failed() > 0).collect();
             for of in failed.iter().take(MOST_ADDRESSES) {
-                let (times, ended) = (count(of.failed()), count(of.ended));
+                let (times, ended) = (write_count(of.failed()), write_count(of.ended));
                 let how = of.usual_failure().map_or(String::new(), |how| format!(", {how}"));
                 let _ = writeln!(text, "{family}: {} failed {times} of {ended}{how}", of.address);
             }
             let others = failed.len().saturating_sub(MOST_ADDRESSES);
             if others > 0 {
-                let others = count(others as u64);
+                let others = write_count(others as u64);
                 let _ = writeln!(text, "{family}: other addresses that failed: {others}");
             }
         }
@@ -406,7 +406,7 @@ impl Columns<'_> {
     fn content(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
             for failed in side.iter().flat_map(|f| &f.content) {
-                let (number, check) = (count(failed.count), failed.check.escape_debug());
+                let (number, check) = (write_count(failed.count), failed.check.escape_debug());
                 let first = failed.samples.first();
                 let found = first.map_or(String::new(), |first| {
                     format!(": {} found {}", first.request, first.found)
@@ -426,7 +426,7 @@ impl Columns<'_> {
     ) {
         let values = self.sides.map(|side| side.and_then(&figure));
         let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
-        line(text, label, &v6, &v4, "");
+        write_line(text, label, &v6, &v4, "");
     }
 }
 
@@ -434,16 +434,16 @@ impl Columns<'_> {
 fn written(quantity: Quantity) -> fn(f64) -> String {
     match quantity.entry().kind {
         MetricKind::BytesPerS => |rate| bytes(rate) + "/s",
-        MetricKind::Frequency => |rate| count(rate.round() as u64),
-        _ => whole,
+        MetricKind::Frequency => |rate| write_count(rate.round() as u64),
+        _ => write_whole,
     }
 }
 
-fn whole(value: f64) -> String {
-    count(value as u64)
+fn write_whole(value: f64) -> String {
+    write_count(value as u64)
 }
 
-fn line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
+fn write_line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
     let row = format!("{label:<22}{v6:>16}{v4:>16}{more:>16}");
     let _ = writeln!(text, "{}", row.trim_end());
 }

@@ -7,18 +7,18 @@ use sixmark_model::traffic::result::{
     Amount, Delay, MessageFigures, OfferedTraffic, TrafficResult,
 };
 use sixmark_model::traffic::{Basis, Spread};
-use sixmark_units::quantity::{count, duration_us};
+use sixmark_units::quantity::{duration_us, write_count};
 
 /// More flows than this are shown by kind only.
 const MOST_ROWS: usize = 24;
 
 /// The whole report, at most 100 columns wide; ends with a line feed.
-pub fn table(result: &TrafficResult) -> String {
+pub fn traffic_text(result: &TrafficResult) -> String {
     let basis = match &result.asked {
         OfferedTraffic::Mix { mix, .. } => mix.basis,
         OfferedTraffic::Script { .. } => Basis::Payload,
     };
-    let mut text = headline(result, basis);
+    let mut text = traffic_headline(result, basis);
     let row = |text: &mut String, cells: [String; 9]| {
         let [name, kind, offered, sent, received, lost, p50, p99, again] = cells;
         let line = format!(
@@ -48,7 +48,7 @@ pub fn table(result: &TrafficResult) -> String {
     text
 }
 
-fn headline(result: &TrafficResult, basis: Basis) -> String {
+fn traffic_headline(result: &TrafficResult, basis: Basis) -> String {
     let mut text = String::new();
     let seconds = result.elapsed_s;
     let ended = if result.ended == Ended::Interrupted { ", interrupted" } else { "" };
@@ -60,7 +60,7 @@ fn headline(result: &TrafficResult, basis: Basis) -> String {
             let _ = writeln!(
                 text,
                 "{} {basis}, TCP {}, IPv6 {}, {} flows{spread}, {}, {}",
-                rate(mix.rate.0 as f64),
+                write_bit_rate(mix.rate.0 as f64),
                 mix.tcp,
                 mix.ipv6,
                 mix.flows,
@@ -74,7 +74,7 @@ fn headline(result: &TrafficResult, basis: Basis) -> String {
     }
     let messages = result.total.sent.map_or(0, |sent| sent.messages);
     let heard = result.total.received.map_or(0, |received| received.messages);
-    let (messages, heard) = (count(messages), count(heard));
+    let (messages, heard) = (write_count(messages), write_count(heard));
     let _ = writeln!(
         text,
         "{messages} messages sent, {heard} received in {seconds:.2} s{ended}; rates count {}",
@@ -100,7 +100,8 @@ fn cells(
     again: Option<u64>,
 ) -> [String; 9] {
     let none = || "-".to_owned();
-    let of = |amount: Option<Amount>| amount.map_or_else(none, |a| rate(a.bits_per_s(basis)));
+    let of =
+        |amount: Option<Amount>| amount.map_or_else(none, |a| write_bit_rate(a.bits_per_s(basis)));
     let variation =
         |q: fn(&Delay) -> Option<f64>| delay.and_then(q).map_or_else(String::new, duration_us);
     [
@@ -112,12 +113,12 @@ fn cells(
         figures.loss().map_or_else(none, |loss| format!("{:.2} %", loss * 100.0)),
         variation(|delay| delay.variation_us.p50),
         variation(|delay| delay.variation_us.p99),
-        again.map_or_else(String::new, count),
+        again.map_or_else(String::new, write_count),
     ]
 }
 
 /// Bits a second in the unit that suits them.
-pub fn rate(bits_per_s: f64) -> String {
+pub fn write_bit_rate(bits_per_s: f64) -> String {
     match bits_per_s {
         r if r < 999.5 => format!("{r:.0} bit/s"),
         r if r < 999.95e3 => format!("{:.1} kb/s", r / 1e3),
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn rates_have_a_unit_that_suits_them() {
-        let shown = [0.0, 1_500.0, 75e6, 1e9].map(rate);
+        let shown = [0.0, 1_500.0, 75e6, 1e9].map(write_bit_rate);
         assert_eq!(shown, ["0 bit/s", "1.5 kb/s", "75.00 Mb/s", "1.000 Gb/s"]);
     }
 }

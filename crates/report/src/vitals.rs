@@ -9,10 +9,10 @@ use sixmark_model::vitals::host::{CpuTimes, MachineVitals};
 use sixmark_model::vitals::network::Ip;
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_units::quantity::{bytes, count};
+use sixmark_units::quantity::{bytes, write_count};
 
 /// The whole report, at most 100 columns wide; ends with a line feed.
-pub fn table(result: &VitalsResult) -> String {
+pub fn vitals_text(result: &VitalsResult) -> String {
     let mut text = String::new();
     let change = &result.change;
     let ended = if result.ended == Ended::Interrupted { ", interrupted" } else { "" };
@@ -20,7 +20,7 @@ pub fn table(result: &VitalsResult) -> String {
     let _ = writeln!(
         text,
         "{} samples in {:.1} s{ended}{at}; sampling took {:.2} % of a core",
-        count(result.taken),
+        write_count(result.taken),
         result.elapsed_s,
         result.own_cpu_share * 1e2
     );
@@ -28,7 +28,7 @@ pub fn table(result: &VitalsResult) -> String {
     processors(&mut text, result);
     machine(&mut text, change);
     groups(&mut text, change);
-    families(&mut text, change);
+    write_families(&mut text, change);
     shared(&mut text, change);
     interfaces(&mut text, change);
     text
@@ -43,9 +43,9 @@ pub fn live(elapsed_s: u64, change: &VitalsSample) -> String {
         let rate = |number: u64| number as f64 / seconds;
         format!(
             "   {family} in {}/s {}/s out {}/s {}/s",
-            count(rate(ip.in_packets.0) as u64),
+            write_count(rate(ip.in_packets.0) as u64),
             bytes(rate(ip.in_octets.0)),
-            count(rate(ip.out_packets.0) as u64),
+            write_count(rate(ip.out_packets.0) as u64),
             bytes(rate(ip.out_octets.0))
         )
     };
@@ -60,7 +60,7 @@ pub fn live(elapsed_s: u64, change: &VitalsSample) -> String {
 
 fn processors(text: &mut String, result: &VitalsResult) {
     let cpu = &result.change.host.cpu;
-    row(text, "cpu", &[("busy", percent(cpu.busy_us(), cpu))]);
+    write_row(text, "cpu", &[("busy", cpu_percent(cpu.busy_us(), cpu))]);
     let parts = [
         ("user", cpu.user_us),
         ("nice", cpu.nice_us),
@@ -71,14 +71,14 @@ fn processors(text: &mut String, result: &VitalsResult) {
         ("iowait", cpu.iowait_us),
         ("idle", cpu.idle_us),
     ];
-    let parts: Vec<_> = parts.map(|(name, us)| (name, percent(us.0, cpu))).into();
-    row(text, "", &parts);
+    let parts: Vec<_> = parts.map(|(name, us)| (name, cpu_percent(us.0, cpu))).into();
+    write_row(text, "", &parts);
     let busiest = format!("{:.0} %", result.busiest * 1e2);
     let core = format!("{:.0} %", result.busiest_core * 1e2);
-    row(text, "", &[("at most", busiest), ("one core at most", core)]);
+    write_row(text, "", &[("at most", busiest), ("one core at most", core)]);
 }
 
-fn percent(us: u64, of: &CpuTimes) -> String {
+fn cpu_percent(us: u64, of: &CpuTimes) -> String {
     format!("{:.1} %", us as f64 / of.all_us().max(1) as f64 * 1e2)
 }
 
@@ -86,7 +86,7 @@ fn machine(text: &mut String, change: &VitalsSample) {
     let (host, seconds) = (&change.host, change.seconds().max(1e-3));
     let rate = |number: u64| per_s(number, seconds);
     let events = &host.events;
-    row(
+    write_row(
         text,
         "kernel",
         &[
@@ -98,32 +98,35 @@ fn machine(text: &mut String, change: &VitalsSample) {
     );
     let memory = &host.memory;
     let available = memory.available_bytes.unwrap_or(memory.free_bytes);
-    row(
+    write_row(
         text,
         "memory",
         &[
             ("available", bytes(available as f64)),
             ("of", bytes(memory.total_bytes as f64)),
             ("major faults", rate(host.paging.major_faults.0)),
-            ("swapped", count(host.paging.swapped_in_pages.0 + host.paging.swapped_out_pages.0)),
+            (
+                "swapped",
+                write_count(host.paging.swapped_in_pages.0 + host.paging.swapped_out_pages.0),
+            ),
         ],
     );
     disks(text, host, seconds);
     calls(text, host, seconds);
     let softnet = &host.softnet;
-    row(
+    write_row(
         text,
         "softnet",
         &[
             ("processed", rate(softnet.processed.0)),
-            ("dropped", count(softnet.dropped.0)),
-            ("squeezed", count(softnet.squeezed.0)),
+            ("dropped", write_count(softnet.dropped.0)),
+            ("squeezed", write_count(softnet.squeezed.0)),
         ],
     );
 }
 
 fn per_s(number: u64, seconds: f64) -> String {
-    format!("{}/s", count((number as f64 / seconds).round() as u64))
+    format!("{}/s", write_count((number as f64 / seconds).round() as u64))
 }
 
 /// A line for each.
@@ -132,7 +135,7 @@ fn disks(text: &mut String, host: &MachineVitals, seconds: f64) {
         let of = &disk.counters;
         let per_s = |number: u64| format!("{}/s", bytes(number as f64 / seconds));
         let busy = of.busy_us.0 as f64 / seconds / 1e4;
-        row(
+        write_row(
             text,
             &disk.name,
             &[
@@ -148,7 +151,11 @@ fn calls(text: &mut String, host: &MachineVitals, seconds: f64) {
     let rate = |number: u64| per_s(number, seconds);
     for (name, nfs) in [("nfs", host.nfs_client), ("nfsd", host.nfs_server)] {
         if let Some(nfs) = nfs {
-            row(text, name, &[("calls", rate(nfs.calls.0)), ("bad", count(nfs.repeated_or_bad.0))]);
+            write_row(
+                text,
+                name,
+                &[("calls", rate(nfs.calls.0)), ("bad", write_count(nfs.repeated_or_bad.0))],
+            );
         }
     }
 }
@@ -161,21 +168,21 @@ fn groups(text: &mut String, change: &VitalsSample) {
             _ => group.name.clone(),
         };
         let cpu = |us: u64| format!("{:.1} %", us as f64 / seconds / 1e4);
-        row(
+        write_row(
             text,
             &name,
             &[
                 ("cpu", cpu(group.cpu_us())),
                 ("user", cpu(group.counters.user_us.0)),
                 ("system", cpu(group.counters.system_us.0)),
-                ("processes", count(group.processes)),
+                ("processes", write_count(group.processes)),
                 ("memory", bytes(group.memory_bytes as f64)),
             ],
         );
     }
 }
 
-fn row(text: &mut String, name: &str, cells: &[(&str, String)]) {
+fn write_row(text: &mut String, name: &str, cells: &[(&str, String)]) {
     let _ = write!(text, "{name:<9}");
     for (what, value) in cells {
         let _ = write!(text, " {what} {value}");
@@ -207,7 +214,7 @@ const LINES: [Line; 18] = [
     ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
 ];
 
-fn families(text: &mut String, change: &VitalsSample) {
+fn write_families(text: &mut String, change: &VitalsSample) {
     let line = |text: &mut String, name: &str, of: [String; 2]| {
         let [six, four] = of;
         let _ = writeln!(text, "{name:<18}{six:>18}{four:>18}");
@@ -218,7 +225,7 @@ fn families(text: &mut String, change: &VitalsSample) {
     for (name, number, if_any) in LINES {
         let both = [Family::Ipv6, Family::Ipv4].map(|family| number(&network.families[family]));
         if !if_any || both != [0, 0] {
-            line(text, name, both.map(count));
+            line(text, name, both.map(write_count));
         }
     }
     let Some(sockets) = &network.sockets else { return };
@@ -226,47 +233,47 @@ fn families(text: &mut String, change: &VitalsSample) {
     for (at, (state, _)) in sockets.ipv6.states().iter().enumerate() {
         let both = both(&|family| sockets[family].states()[at].1);
         if both != [0, 0] {
-            line(text, &format!("{} now", state.replace('_', "-")), both.map(count));
+            line(text, &format!("{} now", state.replace('_', "-")), both.map(write_count));
         }
     }
     let PerFamily { ipv6, ipv4 } = sockets;
-    let again = [ipv6, ipv4].map(|of| count(of.counters.retransmitted.0));
+    let again = [ipv6, ipv4].map(|of| write_count(of.counters.retransmitted.0));
     line(text, "sent again (live)", again);
 }
 
 fn shared(text: &mut String, change: &VitalsSample) {
     let tcp = &change.network.tcp;
     text.push('\n');
-    row(text, "TCP of both families together:", &[]);
-    row(
+    write_row(text, "TCP of both families together:", &[]);
+    write_row(
         text,
         "",
         &[
-            ("opened", count(tcp.active_opens.0)),
-            ("accepted", count(tcp.passive_opens.0)),
-            ("segments in", count(tcp.in_segments.0)),
-            ("out", count(tcp.out_segments.0)),
-            ("sent again", count(tcp.retransmitted.0)),
+            ("opened", write_count(tcp.active_opens.0)),
+            ("accepted", write_count(tcp.passive_opens.0)),
+            ("segments in", write_count(tcp.in_segments.0)),
+            ("out", write_count(tcp.out_segments.0)),
+            ("sent again", write_count(tcp.retransmitted.0)),
         ],
     );
-    row(
+    write_row(
         text,
         "",
         &[
-            ("timeouts", count(tcp.timeouts.0)),
-            ("resets out", count(tcp.out_resets.0)),
-            ("overflows", count(tcp.listen_overflows.0)),
-            ("out of order", count(tcp.out_of_order.0)),
+            ("timeouts", write_count(tcp.timeouts.0)),
+            ("resets out", write_count(tcp.out_resets.0)),
+            ("overflows", write_count(tcp.listen_overflows.0)),
+            ("out of order", write_count(tcp.out_of_order.0)),
         ],
     );
     if let Some(conntrack) = &change.network.conntrack {
-        row(
+        write_row(
             text,
             "conntrack",
             &[
-                ("entries", count(conntrack.entries)),
-                ("of", count(conntrack.limit)),
-                ("dropped", count(conntrack.counters.dropped.0)),
+                ("entries", write_count(conntrack.entries)),
+                ("of", write_count(conntrack.limit)),
+                ("dropped", write_count(conntrack.counters.dropped.0)),
             ],
         );
     }
@@ -281,16 +288,16 @@ fn interfaces(text: &mut String, change: &VitalsSample) {
         }
         let rate = |number: u64| format!("{}/s", bytes(number as f64 / seconds));
         let dropped = of.in_dropped.0 + of.out_dropped.0 + of.in_missed.0;
-        row(
+        write_row(
             text,
             &interface.name,
             &[
-                ("in", count(of.in_packets.0)),
-                ("out", count(of.out_packets.0)),
+                ("in", write_count(of.in_packets.0)),
+                ("out", write_count(of.out_packets.0)),
                 ("packets, in", rate(of.in_bytes.0)),
                 ("out", rate(of.out_bytes.0)),
-                ("dropped", count(dropped)),
-                ("errors", count(of.in_errors.0 + of.out_errors.0)),
+                ("dropped", write_count(dropped)),
+                ("errors", write_count(of.in_errors.0 + of.out_errors.0)),
             ],
         );
     }

@@ -24,7 +24,7 @@ fn text(name: &str, document: &Document) {
 }
 
 fn page_of_markdown(name: &str, document: &Document) {
-    assert_snapshot!(format!("{name}.md"), markdown::page(&[Named { name, document }]));
+    assert_snapshot!(format!("{name}.md"), markdown::markdown_page(&[Named { name, document }]));
 }
 
 fn page_of_html(name: &str, document: &Document) {
@@ -120,20 +120,20 @@ fn several_documents_on_one_page() {
 #[test]
 fn vitals_of_a_machine() {
     let result: VitalsResult = serde_json::from_str(documents::VITALS).unwrap();
-    assert_snapshot!("vitals.text", vitals::table(&result));
+    assert_snapshot!("vitals.text", vitals::vitals_text(&result));
     assert_snapshot!("vitals.live", vitals::live(7, &result.change));
 }
 
 #[test]
 fn figures_for_spreadsheets() {
     let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
-    assert_snapshot!("run-both.csv", csv::lines(&*run));
+    assert_snapshot!("run-both.csv", csv::csv_of_families(&*run));
     let names = ["run-one", "comparison-better", "study"];
     let better = Verdicts::all().into_iter().find(|(name, _)| *name == "better").unwrap().1;
     let found = [documents::recorded("run-one"), better, documents::recorded("study")];
     let both = names.iter().zip(&found);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
-    assert_snapshot!("all.csv", long::lines(&named));
+    assert_snapshot!("all.csv", long::csv_of_figures(&named));
 }
 
 #[test]

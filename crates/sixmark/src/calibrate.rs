@@ -91,7 +91,7 @@ fn leg(
 
 fn measure(turn: &Plan, family: Family, stop: &Arc<AtomicBool>) -> Result<FamilyTally, Error> {
     let cannot = |error| Error::Measure(format!("--calibrate can't start its workers ({error})"));
-    let mut loaded = load::run(PreparedLoad::new(turn)?, stop, |_| {}).map_err(cannot)?;
+    let mut loaded = load::run_load(PreparedLoad::new(turn)?, stop, |_| {}).map_err(cannot)?;
     let tally = std::mem::take(&mut loaded.tally[family]);
     if tally.completed() > 0 || stop.load(Ordering::Relaxed) {
         return Ok(tally);

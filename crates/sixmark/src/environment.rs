@@ -22,7 +22,7 @@ const SYSCTLS: [&str; 10] = [
 /// What can be read of this machine; what can't is left out.
 pub(crate) fn environment(routes: Vec<RouteTaken>) -> Environment {
     Environment {
-        kernel: format!("Linux {}", line("/proc/sys/kernel/osrelease").unwrap_or_default()),
+        kernel: format!("Linux {}", read_line("/proc/sys/kernel/osrelease").unwrap_or_default()),
         cpu: cpu().unwrap_or_default(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         sysctls: sysctls(),
@@ -30,7 +30,7 @@ pub(crate) fn environment(routes: Vec<RouteTaken>) -> Environment {
     }
 }
 
-fn line(path: &str) -> Option<String> {
+fn read_line(path: &str) -> Option<String> {
     let text = read_to_string(path).ok()?;
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -42,6 +42,7 @@ fn cpu() -> Option<String> {
 }
 
 fn sysctls() -> BTreeMap<String, String> {
-    let read = |name: &&str| Some((name.replace('/', "."), line(&format!("/proc/sys/{name}"))?));
+    let read =
+        |name: &&str| Some((name.replace('/', "."), read_line(&format!("/proc/sys/{name}"))?));
     SYSCTLS.iter().filter_map(read).collect()
 }

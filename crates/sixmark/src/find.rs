@@ -36,7 +36,7 @@ const HIGHEST: f64 = 1e9;
 ///
 /// # Errors
 /// A trial can't start.
-pub fn run(
+pub fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(Family, &Trial),
@@ -45,11 +45,12 @@ pub fn run(
     let (conditions, more_places) = (runnable.conditions().to_vec(), runnable.more_places);
     let (prepared, known) = runnable.begin();
     let plan = prepared.plan();
-    let load =
-        |plan: &Plan| load::run(PreparedLoad::new(plan)?, stop, |_| {}).map_err(run::cannot_start);
+    let load = |plan: &Plan| {
+        load::run_load(PreparedLoad::new(plan)?, stop, |_| {}).map_err(run::cannot_start)
+    };
     let sides = search(plan, &conditions, more_places, load, watch)?;
     let usage = usage().since(before);
-    Ok(run::assemble(known, measured(plan, &conditions, sides, usage)))
+    Ok(run::assemble(known, assemble_search(plan, &conditions, sides, usage)))
 }
 
 /// One family's part of the search.
@@ -128,12 +129,12 @@ impl Side {
     fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) -> &Trial {
         let conduct = Conduct {
             in_flight: plan.in_flight(),
-            elapsed_s: seconds(&loaded),
+            elapsed_s: measured_seconds(&loaded),
             saturated: loaded.busiest > BUSY,
             late: late(&loaded.tally[self.family]),
             interrupted: loaded.ended == Ended::Interrupted,
         };
-        let of = figures(plan, self.family, &loaded);
+        let of = figures_of_family(plan, self.family, &loaded);
         let trial = Trial::new(rate, conditions, &of, conduct);
         self.keep(&trial, loaded);
         self.trials.push(trial);
@@ -175,18 +176,18 @@ fn trial_s(plan: &Plan) -> f64 {
     plan.load.duration.map_or(0.0, |duration| duration.as_secs_f64())
 }
 
-fn seconds(loaded: &Loaded) -> f64 {
+fn measured_seconds(loaded: &Loaded) -> f64 {
     loaded.elapsed_ns as f64 / 1e9
 }
 
-fn figures(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResult {
+fn figures_of_family(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResult {
     let addresses = plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
-    planned_result(plan, &loaded.tally[family], addresses, seconds(loaded), true)
+    planned_result(plan, &loaded.tally[family], addresses, measured_seconds(loaded), true)
 }
 
 /// What the trials that are shown measured, as if they were one run; the figures of a family are those of
 /// its trial. `usage` is what all of them used.
-fn measured(
+fn assemble_search(
     plan: &Plan,
     conditions: &[Condition],
     sides: PerFamily<Option<Side>>,
@@ -200,7 +201,9 @@ fn measured(
     let shown =
         || sides.iter().filter_map(|(family, side)| Some((family, side.as_ref()?.1.as_ref()?)));
     let of = |family| {
-        shown().find(|&(of, _)| of == family).map(|(_, loaded)| figures(&plan, family, loaded))
+        shown()
+            .find(|&(of, _)| of == family)
+            .map(|(_, loaded)| figures_of_family(&plan, family, loaded))
     };
     let [ipv6, ipv4] = Family::BOTH.map(of);
     let one = load::one_after_the_other(shown().map(|(_, loaded)| loaded));

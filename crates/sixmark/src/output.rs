@@ -29,7 +29,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// Why it can't be written.
-pub(crate) fn check(path: &Path) -> io::Result<()> {
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     if is_stream(path) {
         // Opening it twice would show its reader an end before the document.
         return Ok(());
@@ -180,7 +180,7 @@ mod tests {
         symlink("second", at("link")).unwrap();
         symlink("there/file", at("second")).unwrap();
         for text in ["new", "replaced"] {
-            check(&at("link")).unwrap();
+            check_writable(&at("link")).unwrap();
             replace(&at("link"), text).unwrap();
             assert!(at("link").is_symlink() && at("second").is_symlink());
             assert_eq!(fs::read_to_string(at("there/file")).unwrap(), text);

@@ -23,7 +23,9 @@ const OTHER_FILES: u64 = 64;
 
 /// Checks that the plan can be carried out. Gives it prepared, with the driver that will be used, the routes
 /// to its addresses, and doubts about it.
-pub(crate) fn check(plan: Plan) -> Result<(PreparedLoad, Vec<RouteTaken>, Vec<Warning>), Error> {
+pub(crate) fn check_plan(
+    plan: Plan,
+) -> Result<(PreparedLoad, Vec<RouteTaken>, Vec<Warning>), Error> {
     multiplexed(&plan)?;
     let driver = driver(&plan)?;
     let plan = Plan { load: LoadPlan { driver, ..plan.load }, ..plan };

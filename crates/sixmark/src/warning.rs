@@ -6,7 +6,7 @@ use sixmark_model::plan::{Close, Plan};
 use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
-use sixmark_units::quantity::{count, duration_us};
+use sixmark_units::quantity::{duration_us, write_count};
 
 mod before;
 mod certificates;
@@ -50,7 +50,7 @@ fn warning(code: &str, message: String) -> Warning {
 
 /// A number with what it is a number of.
 pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
+    format!("{} {}", write_count(number), if number == 1 { one } else { many })
 }
 
 /// After the run: everything that the result itself gives reason to doubt.
@@ -106,7 +106,7 @@ fn begun_late(result: &RunResult) -> Option<Warning> {
             "{} of {} began over 1 ms after they were due (slip p99 {}) though a connection was free \
              and workers had time: they were woken late; response times hold that, service times \
              don't; leave sixmark cores of its own",
-            count(late),
+            write_count(late),
             counted(free, "exchange", "exchanges"),
             duration_us(p99)
         );

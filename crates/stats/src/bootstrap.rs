@@ -1,6 +1,6 @@
 //! Intervals by drawing the blocks anew (Efron, Tibshirani: An Introduction to the Bootstrap, 1993).
 
-use super::{Interval, Refused, checked, normal_cdf, normal_quantile, share, t_quantile};
+use super::{Interval, Refused, check_share, checked, normal_cdf, normal_quantile, t_quantile};
 use sixmark_units::random::Random;
 
 /// What `statistic` says of `resamples` draws of `n` blocks with replacement; it is told how often
@@ -33,7 +33,7 @@ pub(super) fn draw(times: &mut [u32], random: &mut Random) {
 /// # Errors
 /// No draw, or one that is not finite; a confidence that is no share.
 pub fn percentile(draws: &[f64], confidence: f64) -> Result<Interval, Refused> {
-    share(confidence)?;
+    check_share(confidence)?;
     let side = (1.0 - confidence) / 2.0;
     Ok(between(&sorted(draws)?, side, 1.0 - side))
 }
@@ -50,7 +50,7 @@ pub fn bca(
     jackknife: &[f64],
     confidence: f64,
 ) -> Result<Interval, Refused> {
-    share(confidence)?;
+    check_share(confidence)?;
     checked(&[estimate])?;
     checked(jackknife)?;
     let sorted = sorted(draws)?;
@@ -71,7 +71,7 @@ pub fn bca(
 /// # Errors
 /// Fewer than two blocks; a confidence that is no share.
 pub fn expanded(n: usize, confidence: f64) -> Result<f64, Refused> {
-    share(confidence)?;
+    check_share(confidence)?;
     if n < 2 {
         return Err(Refused::TooFew { have: n, need: 2 });
     }

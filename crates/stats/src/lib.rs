@@ -114,6 +114,6 @@ fn checked(values: &[f64]) -> Result<(), Refused> {
 }
 
 /// Refuses what is no confidence, significance or quantile.
-fn share(value: f64) -> Result<(), Refused> {
+fn check_share(value: f64) -> Result<(), Refused> {
     if value > 0.0 && value < 1.0 { Ok(()) } else { Err(Refused::NoShare) }
 }

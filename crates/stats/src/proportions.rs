@@ -1,6 +1,6 @@
 //! Shares of a whole, and their difference.
 
-use super::{Interval, Refused, normal_cdf, normal_quantile, share};
+use super::{Interval, Refused, check_share, normal_cdf, normal_quantile};
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Count {
 /// # Errors
 /// A share or a confidence that is none; nothing counted.
 pub fn wilson(part_of: f64, n: f64, confidence: f64) -> Result<Interval, Refused> {
-    share(confidence)?;
+    check_share(confidence)?;
     wilson_at(part_of, n, normal_quantile((1.0 + confidence) / 2.0))
 }
 
@@ -55,7 +55,7 @@ fn wilson_at(part_of: f64, n: f64, z: f64) -> Result<Interval, Refused> {
 /// # Errors
 /// As for [`wilson`].
 pub fn newcombe(a: (f64, f64), b: (f64, f64), confidence: f64) -> Result<Interval, Refused> {
-    share(confidence)?;
+    check_share(confidence)?;
     newcombe_at(a, b, normal_quantile((1.0 + confidence) / 2.0))
 }
 

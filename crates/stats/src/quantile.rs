@@ -1,6 +1,6 @@
 //! Quantiles of values that are there with their counts.
 
-use super::{Refused, incomplete_beta, share};
+use super::{Refused, check_share, incomplete_beta};
 
 /// The least value that a share `q` (0 to 1) of all values does not exceed: that of a histogram with
 /// many values. `counted` are values in ascending order with how often each occurs.
@@ -8,7 +8,7 @@ use super::{Refused, incomplete_beta, share};
 /// # Errors
 /// No value; a `q` that is no share.
 pub fn quantile(counted: &[(f64, u64)], q: f64) -> Result<f64, Refused> {
-    share(q)?;
+    check_share(q)?;
     let wanted = (q * total(counted)? as f64).ceil().max(1.0) as u64;
     let mut reached = 0;
     let at = counted.iter().find(|(_, count)| {
@@ -25,7 +25,7 @@ pub fn quantile(counted: &[(f64, u64)], q: f64) -> Result<f64, Refused> {
 /// # Errors
 /// As for [`quantile`].
 pub fn harrell_davis(counted: &[(f64, u64)], q: f64) -> Result<f64, Refused> {
-    share(q)?;
+    check_share(q)?;
     let n = total(counted)? as f64;
     let (a, b) = ((n + 1.0) * q, (n + 1.0) * (1.0 - q));
     let mut reached = 0;

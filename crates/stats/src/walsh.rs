@@ -54,13 +54,13 @@ impl Walsh {
         let mut high = key(self.sorted[self.sorted.len() - 1]);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.up_to(value(middle)) >= k {
+            if self.up_to(value_of_key(middle)) >= k {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
-        value(low)
+        value_of_key(low)
     }
 
     /// How many averages do not exceed `bound`: as one value of a pair grows, its partner shrinks.
@@ -88,7 +88,7 @@ fn key(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-fn value(key: u64) -> f64 {
+fn value_of_key(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 

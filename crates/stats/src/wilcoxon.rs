@@ -1,7 +1,7 @@
 //! Wilcoxon's signed-rank test: are values as often and as far above zero as below?
 
 use super::special::{normal_cdf, normal_quantile};
-use super::{Refused, checked, share};
+use super::{Refused, check_share, checked};
 
 /// Up to so many values the distribution is counted out; beyond, it is the normal one to three
 /// digits.
@@ -50,7 +50,7 @@ pub fn fewest(p: f64) -> usize {
 /// The largest c such that fewer than c of the ranks' sums from 0 on have no more than half of what
 /// the confidence leaves: the place of an interval's end among the Walsh averages.
 pub(super) fn lower_critical(n: usize, confidence: f64) -> Result<u64, Refused> {
-    share(confidence)?;
+    check_share(confidence)?;
     let side = (1.0 - confidence) / 2.0;
     let c = if n <= EXACT { counted_critical(n, side) } else { normal_critical(n, side) };
     if c == 0 { Err(Refused::TooFew { have: n, need: fewest(2.0 * side) }) } else { Ok(c) }

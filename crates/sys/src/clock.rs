@@ -2,16 +2,16 @@
 
 /// Nanoseconds of CLOCK_MONOTONIC: the same for all threads, never set back.
 pub fn now() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
+    read_clock(libc::CLOCK_MONOTONIC)
 }
 
 /// Nanoseconds of CLOCK_REALTIME since 1970, which anybody may set: to make sense of the kernel's
 /// stamps, and of those of another host.
 pub fn real() -> u64 {
-    read(libc::CLOCK_REALTIME)
+    read_clock(libc::CLOCK_REALTIME)
 }
 
-fn read(clock: libc::clockid_t) -> u64 {
+fn read_clock(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec that the call may write; both clocks always exist.
     unsafe { libc::clock_gettime(clock, &mut time) };

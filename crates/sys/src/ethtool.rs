@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-use crate::{check, socket};
+use crate::{check_return, socket};
 
 /// The set of texts that name features.
 const FEATURES: u32 = 4;
@@ -37,7 +37,7 @@ impl Ethtool {
     /// There are too many open files.
     pub fn open() -> io::Result<Ethtool> {
         let any = std::net::SocketAddr::from(([0, 0, 0, 0], 0));
-        socket::open(&any, libc::SOCK_DGRAM).map(Ethtool)
+        socket::open_socket(&any, libc::SOCK_DGRAM).map(Ethtool)
     }
 
     /// All features of an interface, in the kernel's order.
@@ -100,7 +100,9 @@ impl Ethtool {
         request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
         // SAFETY: the request names a structure of ours, which is as long as its own count says; the
         // call writes no further. SIOCETHTOOL returns above 0 only for what was not all done.
-        check(unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })
-            .map(drop)
+        check_return(unsafe {
+            libc::ioctl(self.0.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request)
+        })
+        .map(drop)
     }
 }

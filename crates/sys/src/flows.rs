@@ -10,7 +10,7 @@ use libc::c_int;
 use crate::control::Controls;
 use crate::driver::drops;
 use crate::path::{self, TcpPath};
-use crate::{check, clock, socket, stamp};
+use crate::{check_return, clock, socket, stamp};
 
 /// Datagrams that one call sends or receives.
 pub const BATCH: usize = 32;
@@ -58,7 +58,7 @@ impl Outlet {
     }
 
     fn open(to: &SocketAddr, kind: c_int, settings: &FlowSocketSettings) -> io::Result<Outlet> {
-        let fd = socket::open(to, kind)?;
+        let fd = socket::open_socket(to, kind)?;
         set(&fd, to, settings)?;
         match socket::connect(&fd, to) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
@@ -112,8 +112,9 @@ impl Outlet {
         let (fd, flags) = (self.0.as_raw_fd(), libc::MSG_NOSIGNAL);
         // SAFETY: the first `count` headers each name one part, which is a piece of `bytes`; both
         // arrays live until the call returns, and sending does not write to the pieces.
-        let sent =
-            check(unsafe { libc::sendmmsg(fd, headers.as_mut_ptr(), count as u32, flags as _) })?;
+        let sent = check_return(unsafe {
+            libc::sendmmsg(fd, headers.as_mut_ptr(), count as u32, flags as _)
+        })?;
         Ok(sent as usize)
     }
 
@@ -125,10 +126,10 @@ impl Outlet {
 
     /// What TCP knows of the connection.
     pub fn path(&self) -> Option<TcpPath> {
-        path::read(&self.0)
+        path::read_path(&self.0)
     }
 
-    /// What [`wait`] has to watch to know when there is room.
+    /// What [`wait_for_flows`] has to watch to know when there is room.
     pub fn room(&self) -> Watched {
         Watched(libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLOUT, revents: 0 })
     }
@@ -153,7 +154,7 @@ fn set(fd: &OwnedFd, to: &SocketAddr, settings: &FlowSocketSettings) -> io::Resu
     }
     if let Some(port) = settings.port.filter(|&port| port > 0) {
         socket::set(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
-        socket::bind(fd, &SocketAddr::new(any(v6), port))?;
+        socket::bind_socket(fd, &SocketAddr::new(any(v6), port))?;
     }
     Ok(())
 }
@@ -188,14 +189,14 @@ impl Sink {
     /// # Errors
     /// As socket and bind have them.
     pub fn datagrams(at: &SocketAddr) -> io::Result<Sink> {
-        let fd = socket::open(at, libc::SOCK_DGRAM)?;
+        let fd = socket::open_socket(at, libc::SOCK_DGRAM)?;
         only(&fd, at)?;
         // Beyond net.core.rmem_max where that is allowed.
         if socket::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE).is_err() {
             socket::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
         }
         stamp::enable_received(&fd)?;
-        socket::bind(&fd, at)?;
+        socket::bind_socket(&fd, at)?;
         Ok(Sink(fd))
     }
 
@@ -204,12 +205,12 @@ impl Sink {
     /// # Errors
     /// As socket, bind and listen have them.
     pub fn listener(at: &SocketAddr) -> io::Result<Sink> {
-        let fd = socket::open(at, libc::SOCK_STREAM)?;
+        let fd = socket::open_socket(at, libc::SOCK_STREAM)?;
         only(&fd, at)?;
         socket::set(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
-        socket::bind(&fd, at)?;
+        socket::bind_socket(&fd, at)?;
         // SAFETY: listen takes an open descriptor and a number.
-        check(unsafe { libc::listen(fd.as_raw_fd(), BACKLOG) })?;
+        check_return(unsafe { libc::listen(fd.as_raw_fd(), BACKLOG) })?;
         Ok(Sink(fd))
     }
 
@@ -221,8 +222,9 @@ impl Sink {
         use std::os::fd::FromRawFd as _;
         let (none, flags) = (std::ptr::null_mut(), libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         // SAFETY: accept4 writes no address where it is given no room for one.
-        let fd =
-            check(unsafe { libc::accept4(self.0.as_raw_fd(), none, std::ptr::null_mut(), flags) })?;
+        let fd = check_return(unsafe {
+            libc::accept4(self.0.as_raw_fd(), none, std::ptr::null_mut(), flags)
+        })?;
         // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         stamp::enable_received(&fd)?;
@@ -266,7 +268,7 @@ impl Sink {
         drops(&self.0)
     }
 
-    /// What [`wait`] has to watch to know when something comes.
+    /// What [`wait_for_flows`] has to watch to know when something comes.
     pub fn arrivals(&self) -> Watched {
         Watched(libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 })
     }
@@ -320,13 +322,13 @@ impl Inbox {
         let (first, count) = (headers.as_mut_ptr(), BATCH as u32);
         // SAFETY: each header names room of the lengths that it says for an address, a part and control
         // messages; all of it lives until the call returns.
-        let count = check(unsafe {
+        let count = check_return(unsafe {
             libc::recvmmsg(fd.as_raw_fd(), first, count, libc::MSG_TRUNC as _, none)
         })? as usize;
         for at in 0..count.min(BATCH) {
             let slot = &self.0[at];
             let length = headers[at].msg_len as usize;
-            let Some(from) = socket::address(&names[at]) else { continue };
+            let Some(from) = socket::socket_address(&names[at]) else { continue };
             // Of another width with another C library.
             #[allow(clippy::unnecessary_cast)]
             let told = (headers[at].msg_hdr.msg_controllen as usize).min(CONTROL);
@@ -344,7 +346,7 @@ fn stamped(controls: &[u8]) -> Option<u64> {
     Controls(controls).find(is).and_then(|(_, _, data)| stamp::nanos(data))
 }
 
-/// A socket in a [`wait`].
+/// A socket in a [`wait_for_flows`].
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Watched(libc::pollfd);
@@ -360,7 +362,7 @@ impl Watched {
 ///
 /// # Errors
 /// As ppoll has them; a signal only ends the wait.
-pub fn wait(watched: &mut [Watched], ns: u64) -> io::Result<()> {
+pub fn wait_for_flows(watched: &mut [Watched], ns: u64) -> io::Result<()> {
     let time = libc::timespec {
         tv_sec: (ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (ns % 1_000_000_000) as libc::c_long,
@@ -368,7 +370,7 @@ pub fn wait(watched: &mut [Watched], ns: u64) -> io::Result<()> {
     let (first, count) = (watched.as_mut_ptr().cast::<libc::pollfd>(), watched.len());
     // SAFETY: `first` points at `count` pollfds that the call may write, Watched being nothing else;
     // the time is one; no signal mask is given.
-    let done = check(unsafe { libc::ppoll(first, count as _, &time, std::ptr::null()) });
+    let done = check_return(unsafe { libc::ppoll(first, count as _, &time, std::ptr::null()) });
     match done {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(()),
@@ -384,7 +386,7 @@ mod tests {
 
     fn arrive(sink: &Sink) {
         let mut watched = [sink.arrivals()];
-        wait(&mut watched, PATIENCE).unwrap();
+        wait_for_flows(&mut watched, PATIENCE).unwrap();
         assert!(watched[0].ready());
     }
 
@@ -422,7 +424,7 @@ mod tests {
                 ..FlowSocketSettings::default()
             };
             let outlet = Outlet::stream(&port.local().unwrap(), &settings).unwrap();
-            wait(&mut [outlet.room()], PATIENCE).unwrap();
+            wait_for_flows(&mut [outlet.room()], PATIENCE).unwrap();
             assert!(outlet.connected().unwrap());
             assert_eq!(outlet.send(b"hello").unwrap(), 5);
             outlet.finish();
@@ -443,7 +445,7 @@ mod tests {
         for at in LOOPBACKS {
             let (_held, to) = held(at);
             let refused = Outlet::stream(&to, &FlowSocketSettings::default()).and_then(|outlet| {
-                wait(&mut [outlet.room()], PATIENCE).unwrap();
+                wait_for_flows(&mut [outlet.room()], PATIENCE).unwrap();
                 outlet.connected()
             });
             assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
@@ -453,8 +455,8 @@ mod tests {
     /// An address that is bound but not listened on.
     fn held(at: &str) -> (OwnedFd, SocketAddr) {
         let at = at.parse().unwrap();
-        let fd = socket::open(&at, libc::SOCK_STREAM).unwrap();
-        socket::bind(&fd, &at).unwrap();
+        let fd = socket::open_socket(&at, libc::SOCK_STREAM).unwrap();
+        socket::bind_socket(&fd, &at).unwrap();
         let address = socket::local(&fd).unwrap();
         (fd, address)
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
-use crate::check;
+use crate::check_return;
 use crate::control::{Controls, Writer};
 
 /// The most files that go with one message.
@@ -31,7 +31,7 @@ pub fn send(stream: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     message.msg_controllen = bytes.len();
     // SAFETY: the message names one byte and the controls, which outlive the call.
     let sent = unsafe { libc::sendmsg(stream.as_raw_fd(), &message, libc::MSG_NOSIGNAL) };
-    check(sent as libc::c_int).map(drop)
+    check_return(sent as libc::c_int).map(drop)
 }
 
 /// Receives one byte and the files that come with it.
@@ -47,7 +47,7 @@ pub fn receive(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     message.msg_controllen = ROOM;
     // SAFETY: the message names one byte and room for controls, which outlive the call.
     let read = unsafe { libc::recvmsg(stream.as_raw_fd(), &mut message, libc::MSG_CMSG_CLOEXEC) };
-    if check(read as libc::c_int)? == 0 {
+    if check_return(read as libc::c_int)? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let bytes: Vec<u8> = room.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -96,7 +96,7 @@ pub fn peer(stream: &UnixStream) -> io::Result<Peer> {
     let mut size = size_of::<libc::ucred>() as libc::socklen_t;
     let to = (&raw mut found).cast();
     // SAFETY: `found` is a ucred of `size` bytes that the call may write.
-    check(unsafe {
+    check_return(unsafe {
         libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, to, &mut size)
     })?;
     Ok(Peer { account: found.uid, process: found.pid as u32 })

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::net::SocketAddr;
 
-use crate::{check, socket};
+use crate::{check_return, socket};
 
 /// The number of the interface called `name`, or none.
 pub fn index(name: &str) -> Option<u32> {
@@ -18,7 +18,7 @@ pub fn index(name: &str) -> Option<u32> {
 ///
 /// # Errors
 /// There is none.
-pub fn name(index: u32) -> io::Result<String> {
+pub fn name_of_interface(index: u32) -> io::Result<String> {
     let mut name = [0_u8; libc::IF_NAMESIZE];
     // SAFETY: `name` has the IF_NAMESIZE bytes that the call may write.
     let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) };
@@ -79,7 +79,7 @@ impl List {
     fn new() -> io::Result<List> {
         let mut first = std::ptr::null_mut();
         // SAFETY: `first` is a valid place for the list's address.
-        check(unsafe { libc::getifaddrs(&mut first) })?;
+        check_return(unsafe { libc::getifaddrs(&mut first) })?;
         Ok(List(first))
     }
 
@@ -127,7 +127,7 @@ impl InterfaceEntry<'_> {
         let to = (&raw mut storage).cast::<u8>();
         // SAFETY: the family says how long the entry's address is, and storage is longer.
         unsafe { self.0.ifa_addr.cast::<u8>().copy_to_nonoverlapping(to, length) };
-        socket::address(&storage)
+        socket::socket_address(&storage)
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn loopback_has_a_number_and_an_address_of_each_family() {
         assert!(index("lo").is_some());
-        assert_eq!(name(index("lo").unwrap()).unwrap(), "lo");
+        assert_eq!(name_of_interface(index("lo").unwrap()).unwrap(), "lo");
         assert_eq!(index("no-such-interface"), None);
         let found = addresses("lo").unwrap();
         for address in ["127.0.0.1:0", "[::1]:0"] {

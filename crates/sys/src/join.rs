@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 
-use crate::check;
+use crate::check_return;
 
 /// A kind of namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum NamespaceKind {
 ///
 /// # Errors
 /// The right is missing, or the process has several threads where one is needed.
-pub fn join(kind: NamespaceKind, namespace: BorrowedFd<'_>) -> io::Result<()> {
+pub fn join_namespace(kind: NamespaceKind, namespace: BorrowedFd<'_>) -> io::Result<()> {
     let kind = match kind {
         NamespaceKind::User => libc::CLONE_NEWUSER,
         NamespaceKind::Processes => libc::CLONE_NEWPID,
@@ -30,7 +30,7 @@ pub fn join(kind: NamespaceKind, namespace: BorrowedFd<'_>) -> io::Result<()> {
         NamespaceKind::Mounts => libc::CLONE_NEWNS,
     };
     // SAFETY: setns takes an open descriptor and a number.
-    check(unsafe { libc::setns(namespace.as_raw_fd(), kind) }).map(drop)
+    check_return(unsafe { libc::setns(namespace.as_raw_fd(), kind) }).map(drop)
 }
 
 /// Moves the calling process, which has one thread, to a mount namespace of its own, a copy.
@@ -39,7 +39,7 @@ pub fn join(kind: NamespaceKind, namespace: BorrowedFd<'_>) -> io::Result<()> {
 /// The right is missing.
 pub fn own_mounts() -> io::Result<()> {
     // SAFETY: unshare takes a number.
-    check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+    check_return(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
     crate::mount::keep_to_this_namespace()
 }
 

@@ -36,6 +36,6 @@ pub mod usage;
 use std::io;
 
 /// The result of a system call that says -1 and sets errno where it failed.
-fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
+fn check_return(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }

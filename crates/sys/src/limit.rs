@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::check;
+use crate::check_return;
 
 /// Raises the soft limit on open files to `wanted`, and as root the hard one too. Returns the limit
 /// that is then in force, which may be lower.
@@ -21,11 +21,11 @@ pub fn raise_open_files(wanted: u64) -> io::Result<u64> {
 pub(crate) fn open_files() -> io::Result<libc::rlimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid rlimit that the call may write.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
+    check_return(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
     Ok(limit)
 }
 
 fn set_open_files(limit: &libc::rlimit) -> io::Result<()> {
     // SAFETY: `limit` is a valid rlimit that the call only reads.
-    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) }).map(drop)
+    check_return(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) }).map(drop)
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::check;
+use crate::check_return;
 
 /// A mount namespace, kept by this descriptor.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl MountNs {
     pub fn create(furnish: impl FnOnce() -> io::Result<()> + Send) -> io::Result<MountNs> {
         let work = || {
             // SAFETY: unshare takes a number; it moves this thread alone, which ends below.
-            check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+            check_return(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
             keep_to_this_namespace()?;
             furnish()?;
             Ok(MountNs(File::open("/proc/thread-self/ns/mnt")?.into()))
@@ -40,9 +40,9 @@ impl MountNs {
         let folder = std::env::current_dir()?;
         // Threads share their root and working folder; this one must not.
         // SAFETY: unshare takes a number.
-        check(unsafe { libc::unshare(libc::CLONE_FS) })?;
+        check_return(unsafe { libc::unshare(libc::CLONE_FS) })?;
         // SAFETY: setns takes an open descriptor, which `self` holds, and a number.
-        check(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNS) })?;
+        check_return(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNS) })?;
         // The kernel has put it at the root.
         std::env::set_current_dir(folder)
     }
@@ -78,7 +78,7 @@ pub fn special(kind: &str, at: &Path, options: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// The right is missing, or one of them is not there.
-pub fn bind(from: &Path, at: &Path) -> io::Result<()> {
+pub fn bind_mount(from: &Path, at: &Path) -> io::Result<()> {
     mount(Some(from), at, None, libc::MS_BIND | libc::MS_REC, "")
 }
 
@@ -97,5 +97,6 @@ fn mount(
     let pointer = |text: &Option<CString>| text.as_ref().map_or(std::ptr::null(), |t| t.as_ptr());
     let (from, kind) = (pointer(&from), pointer(&kind));
     // SAFETY: each pointer is null or that of a C string that outlives the call.
-    check(unsafe { libc::mount(from, at.as_ptr(), kind, flags, options.as_ptr().cast()) }).map(drop)
+    check_return(unsafe { libc::mount(from, at.as_ptr(), kind, flags, options.as_ptr().cast()) })
+        .map(drop)
 }

@@ -3,11 +3,11 @@
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
-use crate::check;
+use crate::check_return;
 
 /// The kernel's answer to a question of kind `kind`, its header of 16 bytes included.
 pub(crate) fn ask(kind: u16, payload: &[u8]) -> io::Result<Vec<u8>> {
-    let fd = open()?;
+    let fd = open_netlink()?;
     let question = message(kind, payload);
     let mut answer = vec![0; 4096];
     crate::socket::send(&fd, &question)?;
@@ -16,10 +16,10 @@ pub(crate) fn ask(kind: u16, payload: &[u8]) -> io::Result<Vec<u8>> {
     Ok(answer)
 }
 
-fn open() -> io::Result<OwnedFd> {
+fn open_netlink() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
     // SAFETY: socket takes no pointers.
-    let fd = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
+    let fd = check_return(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
     // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     connect_to_kernel(&fd)?;
@@ -33,7 +33,8 @@ fn connect_to_kernel(fd: &OwnedFd) -> io::Result<()> {
     kernel.nl_family = libc::AF_NETLINK as libc::sa_family_t;
     let size = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
     // SAFETY: `kernel` is a valid address of `size` bytes.
-    check(unsafe { libc::connect(fd.as_raw_fd(), (&raw const kernel).cast(), size) }).map(drop)
+    check_return(unsafe { libc::connect(fd.as_raw_fd(), (&raw const kernel).cast(), size) })
+        .map(drop)
 }
 
 /// An nlmsghdr and what follows it.

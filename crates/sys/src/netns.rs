@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use crate::check;
+use crate::check_return;
 
 /// The calling thread's namespace, as the kernel shows it.
 const OWN: &str = "/proc/thread-self/ns/net";
@@ -24,7 +24,7 @@ impl NetNs {
     pub fn create() -> io::Result<NetNs> {
         aside(|| {
             // SAFETY: unshare takes a number; it moves this thread alone, which ends below.
-            check(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
+            check_return(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
             NetNs::current()
         })
     }
@@ -52,7 +52,7 @@ impl NetNs {
     /// The right is missing, or this is no network namespace.
     pub fn enter(&self) -> io::Result<()> {
         // SAFETY: setns takes an open descriptor, which `self` holds, and a number.
-        check(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
+        check_return(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
     }
 
     /// Does something there, in a thread of its own; the caller stays where it is.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use block::{Block, Frame, Frames};
 
-use crate::{check, interface};
+use crate::{check_return, interface};
 use map::RingMap;
 
 /// A block is what the kernel hands over at once: so many bytes, a power of two of pages.
@@ -89,7 +89,7 @@ impl PacketRing {
         })?;
         // Of no protocol: nothing comes before all is set.
         // SAFETY: socket takes no pointers.
-        let fd = check(unsafe {
+        let fd = check_return(unsafe {
             libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0)
         })?;
         // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
@@ -97,7 +97,7 @@ impl PacketRing {
         let (begin, loopback) = kind(&socket, name, index)?;
         take(&socket, begin, settings)?;
         let blocks = settings.mebibytes.clamp(1, MOST_MIB) * BLOCKS_PER_MIB;
-        share(&socket, blocks)?;
+        share_ring(&socket, blocks)?;
         let map = RingMap::new(&socket, BLOCK as usize, blocks as usize)?;
         if loopback {
             set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
@@ -105,7 +105,7 @@ impl PacketRing {
         if settings.promiscuous {
             see_all(&socket, index)?;
         }
-        bind(&socket, index, libc::ETH_P_ALL as u16)?;
+        bind_packet_socket(&socket, index, libc::ETH_P_ALL as u16)?;
         interface_error(&socket)?;
         Ok(PacketRing { map, socket, next: 0, begin })
     }
@@ -131,7 +131,7 @@ impl PacketRing {
     /// # Errors
     /// The interface has gone or went down.
     pub fn wait(&self, other: Option<BorrowedFd<'_>>, most: Duration) -> io::Result<()> {
-        wait(&[self], other, most).map_err(|(_, error)| error)
+        wait_for_packets(&[self], other, most).map_err(|(_, error)| error)
     }
 
     /// What has been counted since the last call, or since the beginning.
@@ -156,7 +156,7 @@ impl AsFd for PacketRing {
 ///
 /// # Errors
 /// The interface of the ring at that place has gone or went down, or the kernel refuses.
-pub fn wait(
+pub fn wait_for_packets(
     rings: &[&PacketRing],
     other: Option<BorrowedFd<'_>>,
     most: Duration,
@@ -168,7 +168,7 @@ pub fn wait(
     let milliseconds = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
     let number = polls.len() as libc::nfds_t;
     // SAFETY: `polls` are so many valid pollfds that the call may write; all descriptors are open.
-    match check(unsafe { libc::poll(polls.as_mut_ptr(), number, milliseconds) }) {
+    match check_return(unsafe { libc::poll(polls.as_mut_ptr(), number, milliseconds) }) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
         Err(error) => Err((0, error)),
         Ok(_) => rings
@@ -192,7 +192,7 @@ fn take(socket: &OwnedFd, begin: Begin, settings: &PacketRingSettings) -> io::Re
 }
 
 /// Asks for the ring.
-fn share(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
+fn share_ring(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
     let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
     set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
     let request = libc::tpacket_req3 {
@@ -213,12 +213,12 @@ fn share(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
 /// They begin with something else: they would be read wrongly.
 fn kind(socket: &OwnedFd, name: &str, index: u32) -> io::Result<(Begin, bool)> {
     // Bound to an interface, but to no protocol: the socket can tell its kind.
-    bind(socket, index, 0)?;
-    let mut own = address(index, 0);
+    bind_packet_socket(socket, index, 0)?;
+    let mut own = packet_address(index, 0);
     let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     let to = (&raw mut own).cast();
     // SAFETY: `to` points at `length` bytes that the call may write.
-    check(unsafe { libc::getsockname(socket.as_raw_fd(), to, &mut length) })?;
+    check_return(unsafe { libc::getsockname(socket.as_raw_fd(), to, &mut length) })?;
     match own.sll_hatype {
         libc::ARPHRD_LOOPBACK => Ok((Begin::Ethernet, true)),
         libc::ARPHRD_ETHER => Ok((Begin::Ethernet, false)),
@@ -245,14 +245,15 @@ fn see_all(socket: &OwnedFd, index: u32) -> io::Result<()> {
     set(socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &all)
 }
 
-fn bind(socket: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
-    let own = address(index, protocol);
+fn bind_packet_socket(socket: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
+    let own = packet_address(index, protocol);
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     // SAFETY: `own` is an initialised address of `length` bytes.
-    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const own).cast(), length) }).map(drop)
+    check_return(unsafe { libc::bind(socket.as_raw_fd(), (&raw const own).cast(), length) })
+        .map(drop)
 }
 
-fn address(index: u32, protocol: u16) -> libc::sockaddr_ll {
+fn packet_address(index: u32, protocol: u16) -> libc::sockaddr_ll {
     libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as libc::c_ushort,
         sll_protocol: protocol.to_be(),
@@ -276,7 +277,8 @@ fn set<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()
     let length = size_of::<T>() as libc::socklen_t;
     let value = (&raw const *value).cast();
     // SAFETY: `value` points at `length` bytes, which the call reads.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) }).map(drop)
+    check_return(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) })
+        .map(drop)
 }
 
 /// Gets an option that is made of integers alone.
@@ -284,6 +286,6 @@ fn get<T>(socket: &OwnedFd, level: i32, option: i32, value: &mut T) -> io::Resul
     let mut length = size_of::<T>() as libc::socklen_t;
     let value = (&raw mut *value).cast();
     // SAFETY: `value` points at `length` bytes that the call may write, whatever it writes.
-    check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, value, &mut length) })
+    check_return(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, value, &mut length) })
         .map(drop)
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::check;
+use crate::check_return;
 
 /// A connection as the kernel saw it from its beginning until it was asked. What the kernel does
 /// not tell, being too old or having had no occasion, is absent.
@@ -55,10 +55,10 @@ const DELIVERED: usize = 192;
 const DSACK_DUPS: usize = 216;
 
 /// Asks for a connection's path; none where the kernel would not tell.
-pub(crate) fn read(fd: &OwnedFd) -> Option<TcpPath> {
+pub(crate) fn read_path(fd: &OwnedFd) -> Option<TcpPath> {
     let mut bytes = [0; SIZE];
     let length = info(fd, &mut bytes).ok()?;
-    parse(&bytes[..length.min(SIZE)])
+    parse_tcp_info(&bytes[..length.min(SIZE)])
 }
 
 /// Asks how long the handshake took of a connection that is established and has sent nothing yet.
@@ -73,12 +73,12 @@ fn info(fd: &OwnedFd, bytes: &mut [u8; SIZE]) -> io::Result<usize> {
     let start = bytes.as_mut_ptr().cast();
     let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
     // SAFETY: `start` points at `size` bytes that we may write.
-    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, start, &mut size) })?;
+    check_return(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, start, &mut size) })?;
     Ok(size as usize)
 }
 
 /// The fields of as much of a struct tcp_info as the kernel gave.
-fn parse(info: &[u8]) -> Option<TcpPath> {
+fn parse_tcp_info(info: &[u8]) -> Option<TcpPath> {
     let field = |at: usize| field(info, at);
     // Without a sample the one is 0, the other all ones.
     let nanos = |us: u32| (us != 0 && us != u32::MAX).then_some(u64::from(us) * 1_000);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_field_is_read_from_its_place() {
-        let path = parse(&of(&FULL, SIZE)).unwrap();
+        let path = parse_tcp_info(&of(&FULL, SIZE)).unwrap();
         let (rtt, min_rtt) = (Some(250_000), Some(200_000));
         let counted = (path.retransmitted, path.duplicates, path.delivered, path.mss);
         assert_eq!((path.rtt, path.min_rtt), (rtt, min_rtt));
@@ -149,13 +149,13 @@ mod tests {
     /// Linux 4.6 had min_rtt and not yet delivered, 3.15 neither; 4.18 delivered and no duplicates.
     #[test]
     fn what_an_older_kernel_leaves_out_is_absent() {
-        let path = parse(&of(&FULL, 196)).unwrap();
+        let path = parse_tcp_info(&of(&FULL, 196)).unwrap();
         assert_eq!((path.delivered, path.duplicates), (Some(17), None));
-        let path = parse(&of(&FULL, 160)).unwrap();
+        let path = parse_tcp_info(&of(&FULL, 160)).unwrap();
         assert_eq!((path.min_rtt, path.delivered), (Some(200_000), None));
-        let path = parse(&of(&FULL, 104)).unwrap();
+        let path = parse_tcp_info(&of(&FULL, 104)).unwrap();
         assert_eq!((path.rtt, path.min_rtt, path.retransmitted), (Some(250_000), None, 3));
-        assert_eq!(parse(&of(&FULL, 60)), None);
+        assert_eq!(parse_tcp_info(&of(&FULL, 60)), None);
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             let begin = Instant::now();
             let path = loop {
                 exchange(&mut client, &mut server);
-                let path = read(&fd).unwrap();
+                let path = read_path(&fd).unwrap();
                 if path.duplicates > Some(0) || begin.elapsed() > Duration::from_secs(30) {
                     break path;
                 }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn no_sample_is_no_round_trip() {
-        let path = parse(&of(&[(MIN_RTT, u32::MAX)], SIZE)).unwrap();
+        let path = parse_tcp_info(&of(&[(MIN_RTT, u32::MAX)], SIZE)).unwrap();
         assert_eq!((path.rtt, path.min_rtt), (None, None));
     }
 }

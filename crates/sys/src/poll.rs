@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::time::Duration;
 
-use crate::check;
+use crate::check_return;
 
 /// Waits until one of `files` has something to read, or is broken; at most so long. Which ones are
 /// that; none of them where the time is over, or a signal came.
@@ -26,7 +26,7 @@ pub fn readable<const N: usize>(
     // SAFETY: `start` points at N valid pollfds that the call may write, whose descriptors are open;
     // `time` is null or a valid timespec; without a signal mask none is read.
     let done = unsafe { libc::ppoll(start, N as libc::nfds_t, time, std::ptr::null()) };
-    match check(done) {
+    match check_return(done) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(polls.map(|poll| poll.revents != 0)),
     }

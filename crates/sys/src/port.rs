@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
 use crate::tap::Tap;
-use crate::{check, interface, socket};
+use crate::{check_return, interface, socket};
 
 /// Whatever frames go in and out of.
 #[derive(Debug)]
@@ -69,12 +69,12 @@ impl Raw {
         let index = interface::index(name).ok_or_else(absent)?;
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // SAFETY: socket takes no pointers. Of protocol 0 it receives nothing until it is bound.
-        let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+        let fd = check_return(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
         // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         // What goes out would come back as if it had come in.
         socket::set(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
-        bind(&fd, index)?;
+        bind_to_port(&fd, index)?;
         Ok(Raw(fd))
     }
 }
@@ -82,7 +82,7 @@ impl Raw {
 /// linux/if_packet.h; the libc crate lacks it.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
-fn bind(fd: &OwnedFd, index: u32) -> io::Result<()> {
+fn bind_to_port(fd: &OwnedFd, index: u32) -> io::Result<()> {
     // SAFETY: sockaddr_ll is a struct of integers, for which all zeros is a valid value.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as libc::c_ushort;
@@ -90,7 +90,8 @@ fn bind(fd: &OwnedFd, index: u32) -> io::Result<()> {
     address.sll_ifindex = index as libc::c_int;
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     // SAFETY: `address` is an initialised address of `length` bytes.
-    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) }).map(drop)
+    check_return(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })
+        .map(drop)
 }
 
 /// What a TAP device says of an interface that is down.

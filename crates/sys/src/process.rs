@@ -7,7 +7,7 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use crate::check;
+use crate::check_return;
 pub use place::{Account, Place, lead_among};
 
 mod place;
@@ -50,7 +50,7 @@ impl Running {
         let child = command.spawn()?;
         // Not waited for by std, so that its usage can be had: the id stays its own until `reap`.
         let pid = child.id() as libc::pid_t;
-        match open(pid) {
+        match open_pidfd(pid) {
             Ok(file) => Ok(Running { pid, file, exit: None }),
             Err(error) => {
                 signal(pid, libc::SIGKILL);
@@ -117,7 +117,7 @@ impl Running {
         let mut poll = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let milliseconds = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
         // SAFETY: `poll` is one valid pollfd that the call may write; the descriptor is open.
-        match check(unsafe { libc::poll(&mut poll, 1, milliseconds) }) {
+        match check_return(unsafe { libc::poll(&mut poll, 1, milliseconds) }) {
             Ok(ready) => Ok(ready > 0),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
             Err(error) => Err(error),
@@ -139,7 +139,7 @@ impl Drop for Running {
 pub fn start_apart(command: &mut Command) -> io::Result<std::process::Child> {
     let apart = || {
         // SAFETY: setsid takes nothing.
-        check(unsafe { libc::setsid() }).map(drop)
+        check_return(unsafe { libc::setsid() }).map(drop)
     };
     // SAFETY: the closure makes one system call, which is safe in a signal handler.
     unsafe { command.pre_exec(apart) };
@@ -152,7 +152,7 @@ fn end_with_this_thread(command: &mut Command) {
     let ask = move || {
         let term: libc::c_ulong = libc::SIGTERM as libc::c_ulong;
         // SAFETY: this prctl takes a number and no pointers.
-        check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, term) })?;
+        check_return(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, term) })?;
         // Had the parent ended before, nobody would send anything any more.
         // SAFETY: getppid takes nothing and always succeeds.
         match unsafe { libc::getppid() } as u32 == parent {
@@ -165,11 +165,11 @@ fn end_with_this_thread(command: &mut Command) {
     unsafe { command.pre_exec(ask) };
 }
 
-fn open(pid: libc::pid_t) -> io::Result<OwnedFd> {
+fn open_pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
     let flags: libc::c_uint = 0;
     // SAFETY: pidfd_open takes two numbers; it returns a new descriptor or -1.
     let file = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, flags) };
-    let file = check(file as libc::c_int)?;
+    let file = check_return(file as libc::c_int)?;
     // SAFETY: `file` was just opened by the kernel for us, and nobody else closes it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
@@ -188,7 +188,7 @@ fn reap(pid: libc::pid_t) -> io::Result<Exit> {
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
     loop {
         // SAFETY: `status` and `used` are valid for the call to write.
-        match check(unsafe { libc::wait4(pid, &mut status, 0, &mut used) }) {
+        match check_return(unsafe { libc::wait4(pid, &mut status, 0, &mut used) }) {
             Ok(_) => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

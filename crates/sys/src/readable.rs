@@ -4,14 +4,14 @@ use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::time::Duration;
 
-use crate::check;
+use crate::check_return;
 
 /// Waits until one of them can be read, has ended or is broken, or so much time has passed; for ever
 /// where none is given. Tells it of each.
 ///
 /// # Errors
 /// Those of poll(2), except that a signal just ends the wait.
-pub fn wait<const N: usize>(
+pub fn wait_until_readable<const N: usize>(
     files: [BorrowedFd<'_>; N],
     most: Option<Duration>,
 ) -> io::Result<[bool; N]> {
@@ -25,7 +25,7 @@ pub fn wait<const N: usize>(
     let until = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let start = polled.as_mut_ptr();
     // SAFETY: `start` points at N entries that the call may write, `until` at a time or nothing.
-    match check(unsafe { libc::ppoll(start, N as libc::nfds_t, until, std::ptr::null()) }) {
+    match check_return(unsafe { libc::ppoll(start, N as libc::nfds_t, until, std::ptr::null()) }) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(polled.map(|one| one.revents != 0)),
     }
@@ -47,16 +47,20 @@ mod tests {
     fn it_tells_which_of_them_can_be_read() {
         let (quiet, _held) = io::pipe().unwrap();
         let (full, mut writer) = io::pipe().unwrap();
-        let none = wait([quiet.as_fd(), full.as_fd()], Some(Duration::ZERO)).unwrap();
+        let none =
+            wait_until_readable([quiet.as_fd(), full.as_fd()], Some(Duration::ZERO)).unwrap();
         assert_eq!(none, [false, false]);
         writer.write_all(b"x").unwrap();
-        assert_eq!(wait([quiet.as_fd(), full.as_fd()], None).unwrap(), [false, true]);
+        assert_eq!(
+            wait_until_readable([quiet.as_fd(), full.as_fd()], None).unwrap(),
+            [false, true]
+        );
     }
 
     #[test]
     fn an_end_counts_as_something_to_read() {
         let (reader, writer) = io::pipe().unwrap();
         drop(writer);
-        assert_eq!(wait([reader.as_fd()], None).unwrap(), [true]);
+        assert_eq!(wait_until_readable([reader.as_fd()], None).unwrap(), [true]);
     }
 }

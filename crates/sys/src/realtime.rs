@@ -32,14 +32,14 @@ struct Reading {
 impl Realtime {
     /// Measured now.
     pub(crate) fn new() -> Realtime {
-        let reading = read();
+        let reading = read_both_clocks();
         Realtime { offset: reading.offset(), measured: reading.after, steps: 0 }
     }
 
     /// Measures again where the last time is long ago.
     pub(crate) fn keep(&mut self, now: u64) {
         if now.saturating_sub(self.measured) >= PERIOD {
-            self.take(read());
+            self.take(read_both_clocks());
         }
     }
 
@@ -73,7 +73,7 @@ impl Reading {
     }
 }
 
-fn read() -> Reading {
+fn read_both_clocks() -> Reading {
     let once = || {
         let before = clock::now();
         let real = clock::real();

@@ -4,11 +4,11 @@
 /// which one it is, it counts as old.
 pub(crate) fn is_at_least(major: u32, minor: u32) -> bool {
     let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    parse(&text).is_some_and(|found| found >= (major, minor))
+    parse_release(&text).is_some_and(|found| found >= (major, minor))
 }
 
 /// The first two numbers of a release like `6.18.44-generic`.
-fn parse(text: &str) -> Option<(u32, u32)> {
+fn parse_release(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.trim().split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
@@ -26,7 +26,7 @@ mod tests {
             ("", None),
             ("six", None),
         ] {
-            assert_eq!(parse(text), found, "{text}");
+            assert_eq!(parse_release(text), found, "{text}");
         }
         assert!(is_at_least(3, 10) && !is_at_least(999, 0));
     }

@@ -18,7 +18,7 @@ pub struct KernelRoute {
 /// sends no packet. The error is the kernel's: ENETUNREACH and EADDRNOTAVAIL mean that this host
 /// lacks the family or a route.
 pub fn way_to(address: SocketAddr) -> io::Result<KernelRoute> {
-    let fd = socket::open(&address, libc::SOCK_DGRAM)?;
+    let fd = socket::open_socket(&address, libc::SOCK_DGRAM)?;
     socket::connect(&fd, &address)?;
     let (level, name) = match address {
         SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
@@ -30,8 +30,8 @@ pub fn way_to(address: SocketAddr) -> io::Result<KernelRoute> {
 
 /// Fails where no connection can come from `address`: it is not this host's.
 pub fn check_source(address: SocketAddr) -> io::Result<()> {
-    let fd = socket::open(&address, libc::SOCK_DGRAM)?;
-    socket::bind(&fd, &address)
+    let fd = socket::open_socket(&address, libc::SOCK_DGRAM)?;
+    socket::bind_socket(&fd, &address)
 }
 
 /// Whether packets for `address` are delivered to this host: because it is an address of an
@@ -55,12 +55,14 @@ pub fn interface_to(address: SocketAddr) -> io::Result<String> {
     if let SocketAddr::V6(v6) = address
         && v6.scope_id() != 0
     {
-        return interface::name(v6.scope_id());
+        return interface::name_of_interface(v6.scope_id());
     }
     let answer = netlink::ask(libc::RTM_GETROUTE, &route_to(address.ip()))?;
     let number = attribute(answer.get(HEADERS..).unwrap_or_default(), libc::RTA_OIF);
     let number = number.and_then(<[u8]>::first_chunk).map(|bytes| u32::from_ne_bytes(*bytes));
-    interface::name(number.ok_or_else(|| io::Error::from_raw_os_error(libc::ENETUNREACH))?)
+    interface::name_of_interface(
+        number.ok_or_else(|| io::Error::from_raw_os_error(libc::ENETUNREACH))?,
+    )
 }
 
 /// An nlmsghdr and an rtmsg.

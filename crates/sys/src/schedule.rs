@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::check;
+use crate::check_return;
 
 /// Has the calling thread run as soon as it has something to do, before every thread of the usual
 /// kind (SCHED_FIFO, sched(7)). Threads and processes that it begins are of the usual kind.
@@ -13,7 +13,7 @@ pub fn at_once(priority: u8) -> io::Result<()> {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     let priority = libc::sched_param { sched_priority: priority.into() };
     // SAFETY: `priority` is a valid sched_param that the call only reads; 0 is the calling thread.
-    check(unsafe { libc::sched_setscheduler(0, policy, &raw const priority) }).map(drop)
+    check_return(unsafe { libc::sched_setscheduler(0, policy, &raw const priority) }).map(drop)
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{c_int, c_void, sockaddr_in, sockaddr_in6, sockaddr_storage, socklen_t};
 
-use crate::check;
+use crate::check_return;
 
 /// A socket of some kind for the address's family, non-blocking and closed on exec.
-pub(crate) fn open(address: &SocketAddr, kind: c_int) -> io::Result<OwnedFd> {
+pub(crate) fn open_socket(address: &SocketAddr, kind: c_int) -> io::Result<OwnedFd> {
     let domain = if address.is_ipv6() { libc::AF_INET6 } else { libc::AF_INET };
     let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: socket takes no pointers.
-    let fd = check(unsafe { libc::socket(domain, kind, 0) })?;
+    let fd = check_return(unsafe { libc::socket(domain, kind, 0) })?;
     // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
@@ -24,15 +24,15 @@ pub(crate) fn connect(fd: &OwnedFd, to: &SocketAddr) -> io::Result<()> {
     let (storage, length) = encode(to);
     let address = (&raw const storage).cast();
     // SAFETY: `address` points at `length` initialised bytes of a socket address.
-    check(unsafe { libc::connect(fd.as_raw_fd(), address, length) }).map(drop)
+    check_return(unsafe { libc::connect(fd.as_raw_fd(), address, length) }).map(drop)
 }
 
 /// Gives the socket a local address.
-pub(crate) fn bind(fd: &OwnedFd, address: &SocketAddr) -> io::Result<()> {
+pub(crate) fn bind_socket(fd: &OwnedFd, address: &SocketAddr) -> io::Result<()> {
     let (storage, length) = encode(address);
     let address = (&raw const storage).cast();
     // SAFETY: `address` points at `length` initialised bytes of a socket address.
-    check(unsafe { libc::bind(fd.as_raw_fd(), address, length) }).map(drop)
+    check_return(unsafe { libc::bind(fd.as_raw_fd(), address, length) }).map(drop)
 }
 
 /// The peer's address: ENOTCONN until the connection is established, so that one call tells both.
@@ -78,14 +78,14 @@ pub(crate) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Reads from what is a file but no socket.
-pub(crate) fn read(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn read_socket(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     let start = buffer.as_mut_ptr().cast();
     // SAFETY: `start` points at `buffer.len()` bytes that we may write.
     length(unsafe { libc::read(fd.as_raw_fd(), start, buffer.len()) })
 }
 
 /// Writes to what is a file but no socket.
-pub(crate) fn write(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+pub(crate) fn write_socket(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     let start = bytes.as_ptr().cast();
     // SAFETY: `start` points at `bytes.len()` readable bytes.
     length(unsafe { libc::write(fd.as_raw_fd(), start, bytes.len()) })
@@ -122,7 +122,7 @@ fn set_bytes<T: Copy>(fd: &OwnedFd, level: c_int, name: c_int, value: &T) -> io:
     let size = size_of::<T>() as socklen_t;
     let start = (&raw const *value).cast::<c_void>();
     // SAFETY: `start` points at `size` readable bytes.
-    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, start, size) }).map(drop)
+    check_return(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, start, size) }).map(drop)
 }
 
 /// Reads an option whose value is a C int.
@@ -130,7 +130,7 @@ pub(crate) fn option(fd: &OwnedFd, level: c_int, name: c_int) -> io::Result<c_in
     let (mut value, mut size) = (0 as c_int, size_of::<c_int>() as socklen_t);
     let start = (&raw mut value).cast::<c_void>();
     // SAFETY: `start` points at `size` bytes that we may write.
-    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, start, &mut size) })?;
+    check_return(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, start, &mut size) })?;
     Ok(value)
 }
 
@@ -182,12 +182,12 @@ fn decode(fd: &OwnedFd, call: AddressCall) -> io::Result<SocketAddr> {
     let mut length = size_of::<sockaddr_storage>() as socklen_t;
     let start = (&raw mut storage).cast();
     // SAFETY: `start` points at `length` bytes that the call may write.
-    check(unsafe { call(fd.as_raw_fd(), start, &mut length) })?;
-    address(&storage).ok_or_else(|| io::Error::from_raw_os_error(libc::EAFNOSUPPORT))
+    check_return(unsafe { call(fd.as_raw_fd(), start, &mut length) })?;
+    socket_address(&storage).ok_or_else(|| io::Error::from_raw_os_error(libc::EAFNOSUPPORT))
 }
 
 /// The address in `storage`; none where it is not an IP address.
-pub(crate) fn address(storage: &sockaddr_storage) -> Option<SocketAddr> {
+pub(crate) fn socket_address(storage: &sockaddr_storage) -> Option<SocketAddr> {
     let start = &raw const *storage;
     match c_int::from(storage.ss_family) {
         libc::AF_INET => {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 
-use crate::{check, interface, socket};
+use crate::{check_return, interface, socket};
 
 /// Where the kernel gives them out.
 const DEVICE: &str = "/dev/net/tun";
@@ -29,7 +29,9 @@ impl Tap {
         let mut request = interface::request(name)?;
         request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
         // SAFETY: the request is a valid ifreq, which the call reads and fills in.
-        check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw const request) })?;
+        check_return(unsafe {
+            libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw const request)
+        })?;
         Ok(Tap(file.into()))
     }
 
@@ -38,7 +40,7 @@ impl Tap {
     /// # Errors
     /// `WouldBlock` where there is none; EIO while the interface is down.
     pub fn read(&self, frame: &mut [u8]) -> io::Result<usize> {
-        socket::read(&self.0, frame)
+        socket::read_socket(&self.0, frame)
     }
 
     /// Has the interface receive a frame.
@@ -46,7 +48,7 @@ impl Tap {
     /// # Errors
     /// EIO while the interface is down; EINVAL of what is no frame.
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
-        socket::write(&self.0, frame).map(drop)
+        socket::write_socket(&self.0, frame).map(drop)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables of names and what they stand for.
 
 /// What `of` is called; nothing where the table lacks it.
-pub fn named<T: PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
+pub fn name_of<T: PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
     all.iter().find(|(_, known)| *known == of).map_or("", |&(name, _)| name)
 }
 
@@ -11,6 +11,6 @@ pub fn find<T: Copy>(all: &[(&str, T)], name: &str) -> Option<T> {
 }
 
 /// All names, for people.
-pub fn names<T>(all: &[(&str, T)]) -> String {
+pub fn list_names<T>(all: &[(&str, T)]) -> String {
     all.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ")
 }

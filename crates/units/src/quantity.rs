@@ -1,7 +1,7 @@
 //! Numbers as people read them: three digits that matter, and a unit.
 
 /// A whole number with its thousands apart.
-pub fn count(value: u64) -> String {
+pub fn write_count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_for_people() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 999, 1_000, 1_234_567].map(write_count), ["0", "999", "1,000", "1,234,567"]);
         let durations = [0.0, 9.996, 99.96, 999.4, 999.6, 2_500_000.0].map(duration_us);
         assert_eq!(durations, ["0.00 us", "10.0 us", "100 us", "999 us", "1.00 ms", "2.50 s"]);
         assert_eq!(

@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_file_is_known_by_its_first_bytes() {
         let mut file = pcap::header(64, Link::Ethernet).to_vec();
-        pcap::write(&Record { at_ns: 5, length: 9, bytes: b"abc" }, &mut file);
+        pcap::write_record(&Record { at_ns: 5, length: 9, bytes: b"abc" }, &mut file);
         let (mut read, used) = CaptureFile::begin(&file).unwrap();
         let packet = Packet { link: Some(Link::Ethernet), at_ns: 5, length: 9, bytes: b"abc" };
         assert_eq!(read.step(&file[used..]), Step::Packet(packet, 19));

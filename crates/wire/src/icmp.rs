@@ -37,7 +37,7 @@ impl TooBig {
     }
 }
 
-pub(super) fn read(ip: &Ip<'_>) -> Result<Icmp, Skipped> {
+pub(super) fn read_icmp(ip: &Ip<'_>) -> Result<Icmp, Skipped> {
     let header: &[u8; 8] = ip.payload.head()?;
     let (kind, code) = (header[0], header[1]);
     let mtu = match (ip.source, kind, code) {

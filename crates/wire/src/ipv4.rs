@@ -9,7 +9,7 @@ use super::{Fragment, Ip, Skipped};
 const MORE: u16 = 0x2000;
 const OFFSET: u16 = 0x1fff;
 
-pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
+pub(super) fn read_ipv4(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
     let header: &[u8; 20] = packet.head()?;
     let length = usize::from(header[0] & 15) * 4;
     if header[0] >> 4 != 4 || length < header.len() {
@@ -21,12 +21,12 @@ pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
         protocol: header[9],
         fragment: fragment(header),
         // Its options are of no concern here.
-        payload: whole(packet, header)?.behind(length)?,
+        payload: check_length(packet, header)?.behind(length)?,
     })
 }
 
 /// Without what pads a short frame.
-fn whole<'a>(packet: Span<'a>, header: &[u8; 20]) -> Result<Span<'a>, Skipped> {
+fn check_length<'a>(packet: Span<'a>, header: &[u8; 20]) -> Result<Span<'a>, Skipped> {
     match half(header, 2) {
         // Linux says so of packets that are longer than the field can tell, before they are cut up.
         0 => Ok(packet),

@@ -14,14 +14,14 @@ const DESTINATION: u8 = 60;
 /// A packet with more extension headers is up to nothing good.
 const MOST_HEADERS: usize = 16;
 
-pub(super) fn read(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
+pub(super) fn read_ipv6(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
     let header: &[u8; 40] = packet.head()?;
     if header[0] >> 4 != 6 {
         return Err(Skipped::Malformed);
     }
     let mut found = Ip {
-        source: address(header, 8).into(),
-        destination: address(header, 24).into(),
+        source: address_at(header, 8).into(),
+        destination: address_at(header, 24).into(),
         protocol: header[6],
         fragment: None,
         payload: payload(packet.behind(header.len())?, header)?,
@@ -67,7 +67,7 @@ fn fragment(header: &[u8; 8]) -> Option<Fragment> {
     (offset > 0 || more).then_some(Fragment { id: word(header, 4), offset, more })
 }
 
-fn address(header: &[u8; 40], at: usize) -> Ipv6Addr {
+fn address_at(header: &[u8; 40], at: usize) -> Ipv6Addr {
     let sixteen = header.get(at..).and_then(<[u8]>::first_chunk::<16>);
     sixteen.map_or(Ipv6Addr::UNSPECIFIED, |bytes| Ipv6Addr::from(*bytes))
 }

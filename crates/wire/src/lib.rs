@@ -109,8 +109,8 @@ pub fn ip(link: Link, frame: Span<'_>) -> Result<Ip<'_>, Skipped> {
 /// By the version that it begins with.
 fn of_version(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
     match packet.head::<1>()?[0] >> 4 {
-        4 => ipv4::read(packet),
-        6 => ipv6::read(packet),
+        4 => ipv4::read_ipv4(packet),
+        6 => ipv6::read_ipv6(packet),
         _ => Err(Skipped::Malformed),
     }
 }
@@ -118,8 +118,8 @@ fn of_version(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
 /// By the number that Ethernet has for what follows.
 fn of_type((ethertype, payload): (u16, Span<'_>)) -> Result<Ip<'_>, Skipped> {
     match ethertype {
-        ethernet::IPV4 => ipv4::read(payload),
-        ethernet::IPV6 => ipv6::read(payload),
+        ethernet::IPV4 => ipv4::read_ipv4(payload),
+        ethernet::IPV6 => ipv6::read_ipv6(payload),
         _ => Err(Skipped::Other),
     }
 }
@@ -134,9 +134,9 @@ pub fn carried<'a>(ip: &Ip<'a>) -> Result<Carried<'a>, Skipped> {
     }
     let begins = ip.fragment.is_some();
     Ok(match (ip.protocol, ip.source) {
-        (TCP, _) => Carried::Tcp(tcp::read(ip.payload)?),
-        (UDP, _) => Carried::Udp(udp::read(ip.payload, begins)?),
-        (ICMP, IpAddr::V4(_)) | (ICMPV6, IpAddr::V6(_)) => Carried::Icmp(icmp::read(ip)?),
+        (TCP, _) => Carried::Tcp(tcp::read_tcp(ip.payload)?),
+        (UDP, _) => Carried::Udp(udp::read_udp(ip.payload, begins)?),
+        (ICMP, IpAddr::V4(_)) | (ICMPV6, IpAddr::V6(_)) => Carried::Icmp(icmp::read_icmp(ip)?),
         _ => Carried::Other,
     })
 }
@@ -147,7 +147,7 @@ pub fn carried<'a>(ip: &Ip<'a>) -> Result<Carried<'a>, Skipped> {
 /// It carries something else, or can't be read.
 pub fn tcp<'a>(ip: &Ip<'a>) -> Result<Tcp<'a>, Skipped> {
     match ip.protocol == TCP && ip.fragment.is_none_or(|fragment| fragment.offset == 0) {
-        true => tcp::read(ip.payload),
+        true => tcp::read_tcp(ip.payload),
         false => Err(Skipped::Other),
     }
 }

@@ -56,7 +56,7 @@ impl Format {
     pub fn read(header: &[u8]) -> Result<Format, String> {
         let header: &[u8; HEADER] =
             header.first_chunk().ok_or("is too short for a capture (pcap, pcapng)")?;
-        let magic = number(header, 0, true);
+        let magic = number_at(header, 0, true);
         let big_endian = [MICROSECONDS, NANOSECONDS].contains(&magic);
         let unit_ns = match if big_endian { magic } else { magic.swap_bytes() } {
             MICROSECONDS => 1_000,
@@ -64,10 +64,10 @@ impl Format {
             _ => return Err("is no capture (pcap, pcapng)".into()),
         };
         // The upper half tells of checksums behind frames, which nobody keeps.
-        let kind = number(header, 20, big_endian) & 0xffff;
+        let kind = number_at(header, 20, big_endian) & 0xffff;
         let unread = || format!("has packets of link type {kind}, which can't be read");
         let link = Link::of_number(kind).ok_or_else(unread)?;
-        Ok(Format { big_endian, unit_ns, link, snap: number(header, 16, big_endian) })
+        Ok(Format { big_endian, unit_ns, link, snap: number_at(header, 16, big_endian) })
     }
 
     /// What the rest of a file begins with.
@@ -75,7 +75,7 @@ impl Format {
         let Some((header, behind)) = rest.split_at_checked(RECORD) else {
             return if rest.is_empty() { NextRecord::End } else { NextRecord::More(RECORD) };
         };
-        let field = |at| number(header, at, self.big_endian);
+        let field = |at| number_at(header, at, self.big_endian);
         let (kept, length) = (field(8), field(12));
         if kept > LONGEST || kept > length {
             return NextRecord::Broken;
@@ -101,7 +101,7 @@ pub fn header(snap: u32, link: Link) -> [u8; HEADER] {
 }
 
 /// Writes a packet behind others.
-pub fn write(record: &Record<'_>, to: &mut Vec<u8>) {
+pub fn write_record(record: &Record<'_>, to: &mut Vec<u8>) {
     let seconds = (record.at_ns / 1_000_000_000) as u32;
     let part_ns = (record.at_ns % 1_000_000_000) as u32;
     let kept = record.bytes.len() as u32;
@@ -112,7 +112,7 @@ pub fn write(record: &Record<'_>, to: &mut Vec<u8>) {
 }
 
 /// Four bytes as a number.
-fn number(bytes: &[u8], at: usize, big_endian: bool) -> u32 {
+fn number_at(bytes: &[u8], at: usize, big_endian: bool) -> u32 {
     let four = bytes.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
     if big_endian { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) }
 }

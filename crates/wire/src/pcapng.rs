@@ -85,17 +85,18 @@ impl Sections {
         if rest.is_empty() {
             return Step::End;
         }
-        let Some(kind) = number(rest, 0, self.big_endian).filter(|_| rest.len() >= AROUND) else {
+        let Some(kind) = number_at(rest, 0, self.big_endian).filter(|_| rest.len() >= AROUND)
+        else {
             return Step::More(AROUND);
         };
         if kind == SECTION {
-            match number(rest, 8, true) {
+            match number_at(rest, 8, true) {
                 Some(ORDER) => self.big_endian = true,
                 Some(order) if order.swap_bytes() == ORDER => self.big_endian = false,
                 _ => return Step::Broken("a section has no byte order"),
             }
         }
-        let length = number(rest, 4, self.big_endian).unwrap_or(0);
+        let length = number_at(rest, 4, self.big_endian).unwrap_or(0);
         if length < AROUND as u32 || !length.is_multiple_of(4) {
             return Step::Broken("a block has an impossible length");
         }
@@ -107,7 +108,7 @@ impl Sections {
         }
         let used = length as usize;
         let Some(block) = rest.get(..used) else { return Step::More(used) };
-        if number(block, used - 4, self.big_endian) != Some(length) {
+        if number_at(block, used - 4, self.big_endian) != Some(length) {
             return Step::Broken("a block's two lengths differ");
         }
         let body = BlockBody { bytes: &block[8..used - 4], big_endian: self.big_endian, used };
@@ -231,7 +232,7 @@ const LONGER: Step<'static> = Step::Broken("a packet is longer than it can be");
 
 impl<'a> BlockBody<'a> {
     fn word(&self, at: usize) -> Option<u32> {
-        number(self.bytes, at, self.big_endian)
+        number_at(self.bytes, at, self.big_endian)
     }
 
     fn half(&self, at: usize) -> Option<u16> {
@@ -259,7 +260,7 @@ impl<'a> BlockBody<'a> {
 }
 
 /// Four bytes as a number.
-fn number(bytes: &[u8], at: usize, big_endian: bool) -> Option<u32> {
+fn number_at(bytes: &[u8], at: usize, big_endian: bool) -> Option<u32> {
     let four = *bytes.get(at..)?.first_chunk()?;
     Some(if big_endian { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) })
 }

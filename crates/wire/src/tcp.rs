@@ -136,7 +136,7 @@ impl Options {
     }
 }
 
-pub(super) fn read(segment: Span<'_>) -> Result<Tcp<'_>, Skipped> {
+pub(super) fn read_tcp(segment: Span<'_>) -> Result<Tcp<'_>, Skipped> {
     let header: &[u8; 20] = segment.head()?;
     let length = usize::from(header[12] >> 4) * 4;
     if length < header.len() {

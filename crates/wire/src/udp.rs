@@ -15,7 +15,7 @@ pub struct Udp<'a> {
 }
 
 /// Reads one, or what is there of it where it only `begins`.
-pub(super) fn read(datagram: Span<'_>, begins: bool) -> Result<Udp<'_>, Skipped> {
+pub(super) fn read_udp(datagram: Span<'_>, begins: bool) -> Result<Udp<'_>, Skipped> {
     let header: &[u8; 8] = datagram.head()?;
     let rest = datagram.behind(header.len())?;
     let payload = match usize::from(half(header, 4)) {

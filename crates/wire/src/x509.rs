@@ -25,14 +25,14 @@ pub fn not_after(der: &[u8]) -> Option<i64> {
     let (validity, _) = validity(der)?;
     let (_, _not_before, rest) = element(validity)?;
     let (tag, text, _) = element(rest)?;
-    time(tag, text)
+    parse_time(tag, text)
 }
 
 /// The first second in which it is valid, likewise.
 pub fn not_before(der: &[u8]) -> Option<i64> {
     let (validity, _) = validity(der)?;
     let (tag, text, _) = element(validity)?;
-    time(tag, text)
+    parse_time(tag, text)
 }
 
 /// Its version: 1 to 3. Only the last has extensions, and with them names of servers.
@@ -148,11 +148,11 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 /// `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ` (RFC 5280, 4.1.2.5).
-fn time(tag: u8, text: &[u8]) -> Option<i64> {
+fn parse_time(tag: u8, text: &[u8]) -> Option<i64> {
     let digits = text.strip_suffix(b"Z")?;
     let (year, rest) = match (tag, digits.len()) {
-        (UTC_TIME, 12) => (number(&digits[..2])?, &digits[2..]),
-        (GENERALIZED_TIME, 14) => (number(&digits[..4])?, &digits[4..]),
+        (UTC_TIME, 12) => (parse_digits(&digits[..2])?, &digits[2..]),
+        (GENERALIZED_TIME, 14) => (parse_digits(&digits[..4])?, &digits[4..]),
         _ => return None,
     };
     let year = match tag {
@@ -160,14 +160,14 @@ fn time(tag: u8, text: &[u8]) -> Option<i64> {
         UTC_TIME => year + 1_900,
         _ => year,
     };
-    let part = |at: usize| number(&rest[at..at + 2]);
+    let part = |at: usize| parse_digits(&rest[at..at + 2]);
     let (month, day) = (part(0)?, part(2)?);
     let legal = (1..=12).contains(&month) && (1..=31).contains(&day);
     legal.then_some(())?;
     Some(days(year, month, day) * 86_400 + part(4)? * 3_600 + part(6)? * 60 + part(8)?)
 }
 
-fn number(digits: &[u8]) -> Option<i64> {
+fn parse_digits(digits: &[u8]) -> Option<i64> {
     let all = digits.iter().all(u8::is_ascii_digit);
     all.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }

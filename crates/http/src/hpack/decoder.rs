@@ -98,7 +98,7 @@ impl Decoder {
         while let Some(&first) = rest.first() {
             match first {
                 0x80.. => {
-                    let (name, value) = self.table.field(integer::read(&mut rest, 7)?)?;
+                    let (name, value) = self.table.field(integer::read_integer(&mut rest, 7)?)?;
                     checked(name, value)?;
                 }
                 0x40.. => self.keep(&mut rest, &mut checked)?,
@@ -113,7 +113,7 @@ impl Decoder {
     fn resized<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], HpackError> {
         let mut rest = block;
         while rest.first().is_some_and(|&first| first >> 5 == 1) {
-            let size = integer::read(&mut rest, 5)?;
+            let size = integer::read_integer(&mut rest, 5)?;
             self.table.resize(size)?;
         }
         Ok(rest)
@@ -125,16 +125,16 @@ impl Decoder {
         rest: &mut &[u8],
         field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), HpackError>,
     ) -> Result<(), HpackError> {
-        let index = integer::read(rest, 6)?;
+        let index = integer::read_integer(rest, 6)?;
         // Copied, because the entry that lends its name may have to make room.
         let mut kept = std::mem::take(&mut self.name);
         let name = match index {
-            0 => text::read(rest, 7, &mut self.value)?,
+            0 => text::read_string(rest, 7, &mut self.value)?,
             _ => self.table.field(index)?.0,
         };
         kept.clear();
         kept.extend_from_slice(name);
-        let value = text::read(rest, 7, &mut self.value)?;
+        let value = text::read_string(rest, 7, &mut self.value)?;
         field(&kept, value)?;
         self.table.add(&kept, value);
         self.name = kept;
@@ -147,11 +147,11 @@ impl Decoder {
         rest: &mut &[u8],
         field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), HpackError>,
     ) -> Result<(), HpackError> {
-        let name = match integer::read(rest, 4)? {
-            0 => text::read(rest, 7, &mut self.name)?,
+        let name = match integer::read_integer(rest, 4)? {
+            0 => text::read_string(rest, 7, &mut self.name)?,
             index => self.table.field(index)?.0,
         };
-        field(name, text::read(rest, 7, &mut self.value)?)
+        field(name, text::read_string(rest, 7, &mut self.value)?)
     }
 
     #[cfg(test)]

@@ -8,14 +8,14 @@ use super::{integer, text};
 pub(crate) fn write_field(out: &mut Vec<u8>, name: &str, value: &str) {
     let place = |found: usize| found + 1;
     if let Some(at) = FIELDS.iter().position(|&known| known == (name, value)) {
-        return integer::write(out, 0x80, 7, place(at));
+        return integer::write_integer(out, 0x80, 7, place(at));
     }
     match FIELDS.iter().position(|&(known, _)| known == name) {
-        Some(at) => integer::write(out, 0, 4, place(at)),
+        Some(at) => integer::write_integer(out, 0, 4, place(at)),
         None => {
             out.push(0);
-            text::write(out, 0, 7, name.as_bytes());
+            text::write_string(out, 0, 7, name.as_bytes());
         }
     }
-    text::write(out, 0, 7, value.as_bytes());
+    text::write_string(out, 0, 7, value.as_bytes());
 }

@@ -6,7 +6,7 @@ use super::HpackError;
 const MOST_BITS: u32 = 28;
 
 /// Takes an integer from the front of `bytes`, of whose first byte the low `prefix` bits are its own.
-pub(crate) fn read(bytes: &mut &[u8], prefix: u32) -> Result<usize, HpackError> {
+pub(crate) fn read_integer(bytes: &mut &[u8], prefix: u32) -> Result<usize, HpackError> {
     let (&first, mut rest) = bytes.split_first().ok_or(HpackError::Truncated)?;
     let full = (1usize << prefix) - 1;
     let mut value = usize::from(first) & full;
@@ -31,7 +31,7 @@ fn read_rest(bytes: &mut &[u8]) -> Result<usize, HpackError> {
 }
 
 /// Appends `value`; `first` holds the bits of the first byte that are not the integer's.
-pub(crate) fn write(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
+pub(crate) fn write_integer(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
     let full = (1usize << prefix) - 1;
     if value < full {
         out.push(first | value as u8);

@@ -26,10 +26,10 @@ fn integers_are_those_of_appendix_c_1() {
     for (hex, prefix, value) in [("0a", 5, 10), ("1f 9a 0a", 5, 1337), ("2a", 8, 42)] {
         let coded = bytes(hex);
         let mut rest = &coded[..];
-        assert_eq!(integer::read(&mut rest, prefix), Ok(value));
+        assert_eq!(integer::read_integer(&mut rest, prefix), Ok(value));
         assert_eq!(rest, b"");
         let mut out = Vec::new();
-        integer::write(&mut out, 0, prefix, value);
+        integer::write_integer(&mut out, 0, prefix, value);
         assert_eq!(out, coded);
     }
 }
@@ -39,18 +39,21 @@ fn integers_come_back_and_long_ones_are_refused() {
     for prefix in 3..=8 {
         for value in (0..700).chain([16_383, 16_384, 1 << 20, (1 << 28) - 1]) {
             let mut out = Vec::new();
-            integer::write(&mut out, 0, prefix, value);
+            integer::write_integer(&mut out, 0, prefix, value);
             let mut rest = &out[..];
-            assert_eq!(integer::read(&mut rest, prefix), Ok(value));
+            assert_eq!(integer::read_integer(&mut rest, prefix), Ok(value));
             (0..out.len()).for_each(|end| {
-                assert_eq!(integer::read(&mut &out[..end], prefix), Err(HpackError::Truncated));
+                assert_eq!(
+                    integer::read_integer(&mut &out[..end], prefix),
+                    Err(HpackError::Truncated)
+                );
             });
         }
     }
     let endless = [0xff, 0x80, 0x80, 0x80, 0x80, 0x80, 0];
-    assert_eq!(integer::read(&mut &endless[..], 7), Err(HpackError::Integer));
+    assert_eq!(integer::read_integer(&mut &endless[..], 7), Err(HpackError::Integer));
     let huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
-    assert_eq!(integer::read(&mut &huge[..], 7), Err(HpackError::Integer));
+    assert_eq!(integer::read_integer(&mut &huge[..], 7), Err(HpackError::Integer));
 }
 
 #[test]
@@ -188,7 +191,7 @@ fn the_peer_may_shrink_its_table_and_let_it_grow_again() {
 fn many_references_to_a_long_field_are_too_long_in_all() {
     let mut decoder = Decoder::new(4096, 65536);
     let mut block = vec![0x40, 1, b'a'];
-    integer::write(&mut block, 0, 7, 4000);
+    integer::write_integer(&mut block, 0, 7, 4000);
     block.extend([b'x'; 4000]);
     assert_eq!(read(&mut decoder, &block).map(|fields| fields.len()), Ok(1));
     assert_eq!(read(&mut decoder, &[0xbe; 16]).map(|fields| fields.len()), Ok(16));

@@ -4,7 +4,7 @@ use super::{HpackError, huffman, integer};
 
 /// Takes a string from the front of `bytes`: a bit for Huffman, then its length in `prefix` bits.
 /// What is in Huffman code is decoded into `scratch`.
-pub(crate) fn read<'a, 's>(
+pub(crate) fn read_string<'a, 's>(
     bytes: &mut &'a [u8],
     prefix: u32,
     scratch: &'s mut Vec<u8>,
@@ -13,7 +13,7 @@ where
     'a: 's,
 {
     let coded = bytes.first().is_some_and(|&first| first >> prefix & 1 == 1);
-    let length = integer::read(bytes, prefix)?;
+    let length = integer::read_integer(bytes, prefix)?;
     let (text, rest) = bytes.split_at_checked(length).ok_or(HpackError::Truncated)?;
     *bytes = rest;
     if !coded {
@@ -25,13 +25,13 @@ where
 }
 
 /// Appends `text` in the shorter of its forms; `first` holds the bits above the one for Huffman.
-pub(crate) fn write(out: &mut Vec<u8>, first: u8, prefix: u32, text: &[u8]) {
+pub(crate) fn write_string(out: &mut Vec<u8>, first: u8, prefix: u32, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {
-        integer::write(out, first | 1 << prefix, prefix, coded);
+        integer::write_integer(out, first | 1 << prefix, prefix, coded);
         huffman::encode(text, out);
     } else {
-        integer::write(out, first, prefix, text.len());
+        integer::write_integer(out, first, prefix, text.len());
         out.extend_from_slice(text);
     }
 }

@@ -47,7 +47,7 @@ pub(super) enum Length {
 
 /// Reads a head that lies whole at the start of `bytes`. Returns it with its length, or None where
 /// more bytes are needed.
-pub(super) fn parse(bytes: &[u8]) -> Result<Option<(MessageHead, usize)>, Http1Violation> {
+pub(super) fn parse_head(bytes: &[u8]) -> Result<Option<(MessageHead, usize)>, Http1Violation> {
     with_response(bytes, |response, read| match read {
         Ok(Status::Complete(length)) if length > MAX_HEAD => Err(Http1Violation::HeadTooLong),
         Ok(Status::Complete(length)) => Ok(Some((MessageHead::of(response)?, length))),
@@ -56,7 +56,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<(MessageHead, usize)>, Http1V
     })
 }
 
-/// Tells of each field of a head that [`parse`] has read.
+/// Tells of each field of a head that [`parse_head`] has read.
 pub(super) fn tell_fields(head: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
     with_response(head, |response, read| {
         if read.is_ok() {
@@ -316,7 +316,7 @@ impl Split {
         if mem::replace(&mut self.judged, lines) == lines {
             return Ok(None);
         }
-        Ok(parse(&self.held[..lines])?.map(|(head, _)| head))
+        Ok(parse_head(&self.held[..lines])?.map(|(head, _)| head))
     }
 }
 

@@ -27,7 +27,7 @@ impl KnownHead {
         {
             return Ok(Some((head, self.bytes.len())));
         }
-        let read = head::parse(bytes)?;
+        let read = head::parse_head(bytes)?;
         if let Some((head, length)) = read.filter(|&(_, length)| length <= MOST) {
             self.bytes.clear();
             self.bytes.extend_from_slice(&bytes[..length]);

@@ -53,7 +53,7 @@ const NAMES: [&str; 17] = [
 ];
 
 /// The name of an error code, where it has one.
-pub fn name(code: u64) -> Option<&'static str> {
+pub fn name_of_code(code: u64) -> Option<&'static str> {
     match code {
         QPACK_DECOMPRESSION_FAILED => Some("QPACK_DECOMPRESSION_FAILED"),
         QPACK_ENCODER_STREAM => Some("QPACK_ENCODER_STREAM_ERROR"),

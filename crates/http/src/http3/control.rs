@@ -74,11 +74,11 @@ impl Control {
             (MAX_FIELD_SECTION_SIZE, MAX_SECTION),
             (QPACK_BLOCKED_STREAMS, 0),
         ] {
-            varint::write(&mut settings, name);
-            varint::write(&mut settings, value);
+            varint::write_varint(&mut settings, name);
+            varint::write_varint(&mut settings, value);
         }
         let mut bytes = Vec::new();
-        varint::write(&mut bytes, stream::CONTROL);
+        varint::write_varint(&mut bytes, stream::CONTROL);
         write_head(&mut bytes, kind::SETTINGS, settings.len() as u64);
         bytes.append(&mut settings);
         bytes

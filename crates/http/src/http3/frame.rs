@@ -52,8 +52,8 @@ impl FrameHead {
 
 /// Appends the head of a frame.
 pub(super) fn write_head(out: &mut Vec<u8>, kind: u64, length: u64) {
-    varint::write(out, kind);
-    varint::write(out, length);
+    varint::write_varint(out, kind);
+    varint::write_varint(out, length);
 }
 
 /// Takes up to `length` bytes from the front of `rest`.

@@ -180,7 +180,7 @@ impl StreamReader {
             ReaderState::Fields(length) => self.fields(length, rest, heads, observer),
             ReaderState::Content(left) => {
                 let piece = take(rest, left);
-                self.place = part(left - piece.len() as u64, ReaderState::Content);
+                self.place = part_or_whole(left - piece.len() as u64, ReaderState::Content);
                 if self.observed && !piece.is_empty() && !self.over {
                     observer.content(self.token, piece);
                 }
@@ -188,7 +188,7 @@ impl StreamReader {
             }
             ReaderState::Skip(left) => {
                 let left = left - take(rest, left).len() as u64;
-                self.place = part(left, ReaderState::Skip);
+                self.place = part_or_whole(left, ReaderState::Skip);
                 Ok(())
             }
         }
@@ -219,7 +219,7 @@ impl StreamReader {
                 if let Err(Malformed(why)) = self.response.content(length) {
                     self.malformed(why, observer);
                 }
-                Ok(part(length, ReaderState::Content))
+                Ok(part_or_whole(length, ReaderState::Content))
             }
             kind::PUSH_PROMISE => Err(Http3Violation::Push),
             kind::SETTINGS | kind::GOAWAY | kind::CANCEL_PUSH | kind::MAX_PUSH_ID => {
@@ -228,7 +228,7 @@ impl StreamReader {
             _ if is_of_http2(kind) => Err(Http3Violation::UnexpectedFrame),
             _ => {
                 self.count(false)?;
-                Ok(part(length, ReaderState::Skip))
+                Ok(part_or_whole(length, ReaderState::Skip))
             }
         }
     }
@@ -301,6 +301,6 @@ impl StreamReader {
     }
 }
 
-fn part(left: u64, place: fn(u64) -> ReaderState) -> ReaderState {
+fn part_or_whole(left: u64, place: fn(u64) -> ReaderState) -> ReaderState {
     if left == 0 { ReaderState::Head } else { place(left) }
 }

@@ -35,7 +35,7 @@ impl Varint {
 }
 
 /// Appends `value`, of at most 62 bits, as short as it can be.
-pub(super) fn write(out: &mut Vec<u8>, value: u64) {
+pub(super) fn write_varint(out: &mut Vec<u8>, value: u64) {
     let bytes = value.to_be_bytes();
     let (length, mark) = match value {
         0..0x40 => (1, 0),
@@ -61,7 +61,7 @@ mod tests {
             (b"\x25", 37),
         ] {
             let mut out = Vec::new();
-            write(&mut out, value);
+            write_varint(&mut out, value);
             assert_eq!(out, bytes);
             for cut in 0..bytes.len() {
                 let mut varint = Varint::default();

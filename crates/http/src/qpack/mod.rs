@@ -35,14 +35,16 @@ pub(crate) fn decode(
     while let Some(&first) = rest.first() {
         let (name, value) = match first {
             0xc0.. => {
-                let (name, value) = known(integer::read(&mut rest, 6)?)?;
+                let (name, value) = known(integer::read_integer(&mut rest, 6)?)?;
                 (name, value)
             }
             0x40..0x80 if first & 0x10 != 0 => {
-                let (name, _) = known(integer::read(&mut rest, 4)?)?;
-                (name, text::read(&mut rest, 7, values)?)
+                let (name, _) = known(integer::read_integer(&mut rest, 4)?)?;
+                (name, text::read_string(&mut rest, 7, values)?)
             }
-            0x20..0x40 => (text::read(&mut rest, 3, names)?, text::read(&mut rest, 7, values)?),
+            0x20..0x40 => {
+                (text::read_string(&mut rest, 3, names)?, text::read_string(&mut rest, 7, values)?)
+            }
             // All others refer to the dynamic table.
             _ => return Err(HpackError::Index),
         };
@@ -54,9 +56,9 @@ pub(crate) fn decode(
 
 /// RFC 9204, 4.5.1: without a table nothing has been inserted, and the base is not below that.
 fn check_prefix(rest: &mut &[u8]) -> Result<(), HpackError> {
-    let inserted = integer::read(rest, 8)?;
+    let inserted = integer::read_integer(rest, 8)?;
     let negative = rest.first().is_some_and(|&first| first >= 0x80);
-    integer::read(rest, 7)?;
+    integer::read_integer(rest, 7)?;
     if inserted == 0 && !negative { Ok(()) } else { Err(HpackError::Index) }
 }
 
@@ -73,11 +75,11 @@ pub(crate) fn write_prefix(out: &mut Vec<u8>) {
 /// Appends a field in its shortest form (RFC 9204, 4.5.2, 4.5.4 and 4.5.6).
 pub(crate) fn write_field(out: &mut Vec<u8>, name: &str, value: &str) {
     if let Some(at) = FIELDS.iter().position(|&known| known == (name, value)) {
-        return integer::write(out, 0xc0, 6, at);
+        return integer::write_integer(out, 0xc0, 6, at);
     }
     match FIELDS.iter().position(|&(known, _)| known == name) {
-        Some(at) => integer::write(out, 0x50, 4, at),
-        None => text::write(out, 0x20, 3, name.as_bytes()),
+        Some(at) => integer::write_integer(out, 0x50, 4, at),
+        None => text::write_string(out, 0x20, 3, name.as_bytes()),
     }
-    text::write(out, 0, 7, value.as_bytes());
+    text::write_string(out, 0, 7, value.as_bytes());
 }

@@ -102,7 +102,7 @@ impl FieldSection {
     /// RFC 9113, 8.3.2: the one pseudo-header field of a response, in front of all others.
     fn takes_status(&mut self, name: &[u8], value: &[u8]) -> bool {
         let in_place = !self.regular && !self.trailers && self.status.is_none();
-        self.status = status(value);
+        self.status = parse_status(value);
         in_place && name == b":status" && self.status.is_some()
     }
 
@@ -182,7 +182,7 @@ impl Response {
 }
 
 /// Three digits, the first not 0.
-fn status(value: &[u8]) -> Option<u16> {
+fn parse_status(value: &[u8]) -> Option<u16> {
     match *value {
         [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
             Some([a, b, c].iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0')))

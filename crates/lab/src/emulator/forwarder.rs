@@ -90,7 +90,7 @@ impl Forwarder {
             };
             let frame = &frame[..length];
             if self.lines[from].offer(frame, clock::now()) == Fate::Arrives {
-                let taken = write(&self.ends[1 - from], frame)?;
+                let taken = write_frame(&self.ends[1 - from], frame)?;
                 if !taken {
                     self.lines[from].refused(Traffic::of(frame));
                 }
@@ -108,7 +108,7 @@ impl Forwarder {
             };
             let line = &mut self.lines[from];
             let Some((traffic, frame)) = line.pop(clock::now()) else { return Ok(delivered > 0) };
-            if !write(&self.ends[1 - from], frame)? {
+            if !write_frame(&self.ends[1 - from], frame)? {
                 line.refused(traffic);
             }
         }
@@ -167,7 +167,7 @@ fn is_none(error: &io::Error) -> bool {
 }
 
 /// Whether the device took the frame. One that has gone for good is an error.
-fn write(to: &Port, frame: &[u8]) -> io::Result<bool> {
+fn write_frame(to: &Port, frame: &[u8]) -> io::Result<bool> {
     match to.write(frame) {
         Ok(()) => Ok(true),
         Err(error) if error.raw_os_error() == Some(libc::EBADFD) => Err(error),

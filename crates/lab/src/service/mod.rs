@@ -135,7 +135,7 @@ impl Started {
     }
 
     fn line_of_end(&self, status: &str) -> String {
-        format!("the service {} ended by itself ({status}){}", self.name, said(&self.log))
+        format!("the service {} ended by itself ({status}){}", self.name, last_lines_of(&self.log))
     }
 
     fn cannot(&self, error: &std::io::Error) -> Error {
@@ -144,7 +144,7 @@ impl Started {
 }
 
 /// The end of what a service said, for the one line that is left of it.
-fn said(log: &Path) -> String {
+fn last_lines_of(log: &Path) -> String {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let text = text.unwrap_or_default();
     match text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
@@ -182,7 +182,7 @@ impl ServiceGround<'_> {
         let value = |name: &str| values.get(name).cloned();
         let dir = PathBuf::from(values.get("dir").cloned().unwrap_or_default());
         for (name, text) in &service.files {
-            write(&dir.join(name), &fill(text, value))?;
+            write_file(&dir.join(name), &fill(text, value))?;
         }
         let words: Vec<String> = service.command.iter().map(|word| fill(word, value)).collect();
         let name = service.name.clone();
@@ -264,7 +264,7 @@ impl ServiceGround<'_> {
             };
             let name = &service.name;
             if let Some(exit) = ended {
-                let (status, said) = (exit.status, said(&started.log));
+                let (status, said) = (exit.status, last_lines_of(&started.log));
                 return Ok(Waited::Ended(format!(
                     "the service {name} did not start ({status}){said}"
                 )));
@@ -274,7 +274,7 @@ impl ServiceGround<'_> {
                 return Ok(Waited::Ready);
             }
             if Instant::now() >= end {
-                let (after, said) = (service.patience.as_secs_f64(), said(&started.log));
+                let (after, said) = (service.patience.as_secs_f64(), last_lines_of(&started.log));
                 let lacks = self.within(service, || Ok(look.lacks()))?;
                 let line =
                     format!("the service {name} was not ready after {after} s: {lacks}{said}");
@@ -293,7 +293,7 @@ enum Waited {
     Ended(String),
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Error> {
+fn write_file(path: &Path, text: &str) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(path);
     let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
     written.map_err(|error| Error::Measure(format!("can't write '{}': {error}", path.display())))

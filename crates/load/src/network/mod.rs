@@ -8,7 +8,7 @@ mod secure;
 mod send;
 mod source;
 
-use sixmark_model::mix::share;
+use sixmark_model::mix::share_of_worker;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::connection::Connections;
@@ -44,7 +44,7 @@ impl<'a, D: Driver> Network<'a, D> {
     ) -> Network<'a, D> {
         let (plan, workers) = (&prepared.plan, prepared.plan.load.threads.get());
         let most = plan.connection.most_open.get();
-        let most = share(most.into(), workers.into(), number.into()).1;
+        let most = share_of_worker(most.into(), workers.into(), number.into()).1;
         Network {
             driver,
             prepared,

@@ -33,12 +33,12 @@ impl Sources {
         let turn = self.turn[family];
         let source = pool.get(turn.checked_rem(count)? as usize)?;
         self.turn[family] = turn.wrapping_add(self.step);
-        Some(address(source, turn / count))
+        Some(local_address(source, turn / count))
     }
 }
 
 /// The address number `turn` of a source, counted from its first and beginning again at the end.
-fn address(source: &SourceAddresses, turn: u64) -> LocalAddress {
+fn local_address(source: &SourceAddresses, turn: u64) -> LocalAddress {
     match source.address {
         IpAddr::V4(first) => {
             let last_bits = low_bits(32 - u32::from(source.prefix)) as u32;

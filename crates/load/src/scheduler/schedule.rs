@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_model::mix::{Deal, FamilyMix, share};
+use sixmark_model::mix::{Deal, FamilyMix, share_of_worker};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
@@ -57,7 +57,7 @@ impl Schedule {
             // Nobody knows how far each worker will come: each has a schedule of its own.
             return Schedule::alone(prepared, worker, LONE);
         };
-        let (position, count) = share(total, load.threads.get().into(), worker.into());
+        let (position, count) = share_of_worker(total, load.threads.get().into(), worker.into());
         let mix = FamilyMix::new(prepared.plan.ratio, prepared.plan.seed, Some(total));
         Schedule::of(prepared, worker, mix.starting_at(position), Some(count))
     }

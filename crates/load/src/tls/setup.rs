@@ -78,14 +78,16 @@ fn provider(tls: &PlanTls) -> Result<CryptoProvider, Error> {
     let spoken = versions(tls.version);
     provider.cipher_suites.retain(|suite| spoken.contains(&suite.version()));
     match provider.cipher_suites.is_empty() {
-        true => Err(usage(format!("--ciphers: none of these is of {}", named(tls.version)))),
+        true => {
+            Err(usage(format!("--ciphers: none of these is of {}", name_of_version(tls.version))))
+        }
         false => Ok(provider),
     }
 }
 
 static BOTH: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
 
-fn named(only: Option<TlsVersion>) -> &'static str {
+fn name_of_version(only: Option<TlsVersion>) -> &'static str {
     match only {
         None => "TLS 1.2 or 1.3",
         Some(TlsVersion::V13) => "TLS 1.3, which --tls or --http3 asks for",
@@ -152,7 +154,7 @@ fn own_certificate(
 ) -> Result<Arc<dyn ResolvesClientCert>, Error> {
     let chain = certificates("--cert", file)?;
     let (option, key_file) = tls.key.as_deref().map_or(("--cert", file), |key| ("--key", key));
-    let pem = read(option, key_file)?;
+    let pem = read_file(option, key_file)?;
     let key = PrivateKeyDer::from_pem_slice(&pem).map_err(|_| {
         let hint = if option == "--cert" { "; give its file with --key" } else { "" };
         usage(format!("{option} '{key_file}': no private key in it, or an encrypted one{hint}"))
@@ -174,7 +176,7 @@ fn own_certificate(
 
 /// At least one certificate.
 fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let pem = read(option, file)?;
+    let pem = read_file(option, file)?;
     let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
     let found = found.map_err(|error| usage(format!("{option} '{file}': not PEM: {error}")))?;
     match found.is_empty() {
@@ -183,7 +185,7 @@ fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>
     }
 }
 
-fn read(option: &str, file: &str) -> Result<Vec<u8>, Error> {
+fn read_file(option: &str, file: &str) -> Result<Vec<u8>, Error> {
     std::fs::read(file).map_err(|error| usage(format!("can't read {option} '{file}': {error}")))
 }
 

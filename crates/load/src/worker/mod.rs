@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_model::clocks::Clocks;
 use sixmark_model::lapses::Lapses;
-use sixmark_model::mix::share;
+use sixmark_model::mix::share_of_worker;
 use sixmark_model::provenance::Ended;
 use sixmark_model::tally::{Slice, Tally};
 use sixmark_model::truth::TruthBook;
@@ -97,7 +97,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     pub fn new(driver: D, prepared: &'a PreparedLoad, number: u32, begin: u64) -> Self {
         let load = &prepared.plan.load;
         let usual = load.connections.get();
-        let usual = share(usual.into(), load.threads.get().into(), number.into()).1;
+        let usual = share_of_worker(usual.into(), load.threads.get().into(), number.into()).1;
         let measure_from = begin + load.warmup.as_nanos() as u64;
         let times = [begin, measure_from, end_of(load, measure_from)];
         Worker {

@@ -27,13 +27,13 @@ pub(super) fn decode<'a>(content: &'a [u8], codings: &str) -> Result<Cow<'a, [u8
 fn one(content: &[u8], coding: &str) -> Result<Vec<u8>, String> {
     match coding.to_ascii_lowercase().as_str() {
         // RFC 9110, 8.4.1.3: they are the same.
-        "gzip" | "x-gzip" => read(MultiGzDecoder::new(content), coding),
-        "deflate" if is_zlib(content) => read(ZlibDecoder::new(content), coding),
+        "gzip" | "x-gzip" => read_decoded(MultiGzDecoder::new(content), coding),
+        "deflate" if is_zlib(content) => read_decoded(ZlibDecoder::new(content), coding),
         // RFC 9110, 8.4.1.2: some send the data without the zlib format around it.
-        "deflate" => read(DeflateDecoder::new(content), coding),
-        "br" => read(brotli_decompressor::Decompressor::new(content, 4_096), coding),
+        "deflate" => read_decoded(DeflateDecoder::new(content), coding),
+        "br" => read_decoded(brotli_decompressor::Decompressor::new(content, 4_096), coding),
         "zstd" => match StreamingDecoder::new(content) {
-            Ok(decoder) => read(decoder, coding),
+            Ok(decoder) => read_decoded(decoder, coding),
             Err(_) => Err(broken(coding)),
         },
         _ => Err(format!("unknown content coding '{}'", coding.escape_default())),
@@ -47,7 +47,7 @@ fn is_zlib(content: &[u8]) -> bool {
 }
 
 /// No more than is looked at: a few kilobytes can stand for gigabytes.
-fn read(from: impl Read, coding: &str) -> Result<Vec<u8>, String> {
+fn read_decoded(from: impl Read, coding: &str) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let most = MOST_CONTENT as u64 + 1;
     from.take(most).read_to_end(&mut content).map_err(|_| broken(coding))?;

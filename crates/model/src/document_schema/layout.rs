@@ -23,16 +23,16 @@ const FIRST: &[&str] = &[
 const LAST: &str = "$defs";
 
 /// A schema's text, with a line feed at its end.
-pub(super) fn text(schema: &Value) -> String {
+pub(super) fn layout_text(schema: &Value) -> String {
     let mut text = String::new();
-    write(schema, FIRST, 0, &mut text);
+    write_value(schema, FIRST, 0, &mut text);
     text.push('\n');
     text
 }
 
 /// The names in `first` come before others, in their order.
-fn write(value: &Value, first: &[&str], indent: usize, to: &mut String) {
-    let short = line(value, first);
+fn write_value(value: &Value, first: &[&str], indent: usize, to: &mut String) {
+    let short = write_on_a_line(value, first);
     match value {
         _ if indent + short.chars().count() <= WIDTH => to.push_str(&short),
         Value::Array(items) if items.iter().all(Value::is_string) => {
@@ -43,7 +43,7 @@ fn write(value: &Value, first: &[&str], indent: usize, to: &mut String) {
             to.push('[');
             for (number, item) in items.iter().enumerate() {
                 begin_part(number, indent + 2, to);
-                write(item, FIRST, indent + 2, to);
+                write_value(item, FIRST, indent + 2, to);
             }
             close(']', indent, to);
         }
@@ -52,7 +52,7 @@ fn write(value: &Value, first: &[&str], indent: usize, to: &mut String) {
             for (number, (name, of)) in ordered(fields, first).into_iter().enumerate() {
                 begin_part(number, indent + 2, to);
                 to.push_str(&format!("{}: ", quoted(name)));
-                write(of, &first_in(name, fields), indent + 2, to);
+                write_value(of, &first_in(name, fields), indent + 2, to);
             }
             close('}', indent, to);
         }
@@ -103,13 +103,15 @@ fn close(with: char, indent: usize, to: &mut String) {
 }
 
 /// All of a value on one line.
-fn line(value: &Value, first: &[&str]) -> String {
+fn write_on_a_line(value: &Value, first: &[&str]) -> String {
     match value {
-        Value::Array(items) => format!("[{}]", joined(items.iter().map(|item| line(item, FIRST)))),
+        Value::Array(items) => {
+            format!("[{}]", joined(items.iter().map(|item| write_on_a_line(item, FIRST))))
+        }
         Value::Object(fields) if fields.is_empty() => "{}".to_owned(),
         Value::Object(fields) => {
             let named = |(name, of): (&str, &Value)| {
-                format!("{}: {}", quoted(name), line(of, &first_in(name, fields)))
+                format!("{}: {}", quoted(name), write_on_a_line(of, &first_in(name, fields)))
             };
             format!("{{ {} }}", joined(ordered(fields, first).into_iter().map(named)))
         }
@@ -147,7 +149,7 @@ mod tests {
             "{{\n  \"description\": \"{long}\",\n  \"type\": \"object\",\n  \"a\": [1, 2],\n  \
              \"$defs\": {{}}\n}}\n"
         );
-        assert_eq!(text(&schema), expected);
-        assert_eq!(serde_json::from_str::<Value>(&text(&schema)).unwrap(), schema);
+        assert_eq!(layout_text(&schema), expected);
+        assert_eq!(serde_json::from_str::<Value>(&layout_text(&schema)).unwrap(), schema);
     }
 }

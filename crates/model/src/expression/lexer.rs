@@ -155,7 +155,7 @@ impl<'a> Lexer<'a> {
             self.at = after_number;
             return Ok(None);
         }
-        let none = || format!("no unit is called '{name}'{}", instead(name, &names()));
+        let none = || format!("no unit is called '{name}'{}", instead(name, &names_of_units()));
         let none = || GateMistake::at(self.text, begin, none());
         unit::find(name).map(Some).ok_or_else(none)
     }
@@ -178,7 +178,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-fn names() -> Vec<&'static str> {
+fn names_of_units() -> Vec<&'static str> {
     UNITS.iter().map(|unit| unit.name).collect()
 }
 

@@ -10,7 +10,7 @@ mod write;
 mod wrong;
 
 pub use names::GateNames;
-pub(crate) use parser::parse;
+pub(crate) use parser::parse_condition;
 pub(crate) use tree::{
     Added, EstimateEnd, Function, GateSide, GateValue, Literal, Opinion, Relation, Scaled,
     SideFigure, Truth,

@@ -108,7 +108,7 @@ fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric,
     let (first, rest) = figure.split_once('.').unwrap_or((figure, ""));
     let behind = at + first.len() + usize::from(!rest.is_empty());
     if let Some(phase) = TimedPhase::named(first) {
-        return point(text, behind, (&of(side, first), rest))
+        return point(text, behind, (&figure_of(side, first), rest))
             .map(|point| Metric::Time(phase, point));
     }
     if first == "outcome" {
@@ -119,14 +119,16 @@ fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric,
     };
     match figure == first {
         true => Ok(Metric::Quantity(quantity)),
-        false => {
-            Err(GateMistake::at(text, behind, format!("{} has nothing behind it", of(side, first))))
-        }
+        false => Err(GateMistake::at(
+            text,
+            behind,
+            format!("{} has nothing behind it", figure_of(side, first)),
+        )),
     }
 }
 
 /// A figure as it is written.
-fn of(side: &str, figure: &str) -> String {
+fn figure_of(side: &str, figure: &str) -> String {
     if side.is_empty() { figure.to_owned() } else { format!("{side}.{figure}") }
 }
 
@@ -171,7 +173,7 @@ fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, 
             text,
             at,
             match word {
-                "" => format!("expected an outcome, as in {}", of(side, "outcome.RESET")),
+                "" => format!("expected an outcome, as in {}", figure_of(side, "outcome.RESET")),
                 _ => format!(
                     "no outcome is called '{word}'{}",
                     instead(word, &Outcome::ALL.map(Outcome::name))

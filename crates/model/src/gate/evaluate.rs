@@ -58,7 +58,7 @@ fn compare(
     right: &GateValue,
     source: &GateSource<'_>,
 ) -> Result<(bool, String), String> {
-    let (one, two) = (value(left, source)?, value(right, source)?);
+    let (one, two) = (value_of(left, source)?, value_of(right, source)?);
     let shown = show::pair(one, two, shown_as(left, right));
     let sides = [left, right].into_iter().zip(shown);
     let looked_at = sides.filter(|(side, _)| !side.figures().is_empty());
@@ -84,7 +84,7 @@ fn parts(of: &GateValue, source: &GateSource<'_>) -> String {
     }
     let mut shown: Vec<String> = Vec::new();
     for figure in figures {
-        let Ok(value) = value(figure, source) else { continue };
+        let Ok(value) = value_of(figure, source) else { continue };
         let text = show::one(value, figure.dimension().unwrap_or(Dimension::Bare));
         let text = format!("{figure} {text}");
         if !shown.contains(&text) {
@@ -133,21 +133,21 @@ fn judge(
 }
 
 /// A value, or why there is none. It is always finite.
-fn value(of: &GateValue, source: &GateSource<'_>) -> Result<f64, String> {
+fn value_of(of: &GateValue, source: &GateSource<'_>) -> Result<f64, String> {
     let found = match of {
         GateValue::Literal(literal) => literal.value(),
         GateValue::Figure(figure) => source.figure(figure)?,
         GateValue::Compared(function, metric) => source.compared(*function, *metric)?,
-        GateValue::Minus(value_of) => -value(value_of, source)?,
+        GateValue::Minus(value) => -value_of(value, source)?,
         GateValue::Sum(first, rest) => {
-            rest.iter().try_fold(value(first, source)?, |sum, (how, term)| {
-                let term = value(term, source)?;
+            rest.iter().try_fold(value_of(first, source)?, |sum, (how, term)| {
+                let term = value_of(term, source)?;
                 Ok::<_, String>(if *how == Added::Plus { sum + term } else { sum - term })
             })?
         }
         GateValue::Product(first, rest) => {
-            rest.iter().try_fold(value(first, source)?, |product, (how, by)| {
-                scaled(product, *how, (value(by, source)?, by))
+            rest.iter().try_fold(value_of(first, source)?, |product, (how, by)| {
+                scaled(product, *how, (value_of(by, source)?, by))
             })?
         }
     };

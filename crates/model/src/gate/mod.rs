@@ -13,7 +13,7 @@ use std::fmt;
 
 use crate::comparison::result::ComparisonResult;
 pub use crate::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
-use crate::expression::{Truth, parse};
+use crate::expression::{Truth, parse_condition};
 use crate::measurement::Measurement;
 
 use source::GateSource;
@@ -33,7 +33,7 @@ impl Gate {
     /// compared with each other, a number without its unit, too long ([`MOST_BYTES`]) or too deeply
     /// nested ([`MOST_NESTED`]).
     pub fn parse(text: &str, known: &GateNames) -> Result<Gate, GateMistake> {
-        let condition = parse(text, known)?;
+        let condition = parse_condition(text, known)?;
         Ok(Gate { text: text.to_owned(), condition })
     }
 

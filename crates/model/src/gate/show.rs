@@ -1,7 +1,7 @@
 //! A gate's figures for people, with as many digits as tell them apart.
 
 use crate::expression::Dimension;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 /// Digits that usually tell enough, and those beyond which figures only differ by rounding.
 const DIGITS: std::ops::RangeInclusive<usize> = 3..=12;
@@ -56,7 +56,7 @@ fn scaled(size: f64, scale: &Scale, digits: usize) -> (String, String) {
 }
 
 fn counted(size: f64, digits: usize) -> String {
-    if size.fract() == 0.0 { whole(size) } else { significant(size, digits) }
+    if size.fract() == 0.0 { show_whole(size) } else { significant(size, digits) }
 }
 
 /// So many digits that matter, or all before the point where these are more.
@@ -68,14 +68,14 @@ fn significant(size: f64, digits: usize) -> String {
     // What is far below one shows its first digits too: a p-value of 0.0000123 is not 0.
     let decimals = (digits as f64 - 1.0 - before).clamp(0.0, 15.0) as usize;
     match decimals {
-        0 => whole(size.round()),
+        0 => show_whole(size.round()),
         decimals => format!("{size:.decimals$}"),
     }
 }
 
 /// With thousands apart, where it is within what a whole number holds.
-fn whole(size: f64) -> String {
-    if size < 1e18 { count(size as u64) } else { format!("{size:e}") }
+fn show_whole(size: f64) -> String {
+    if size < 1e18 { write_count(size as u64) } else { format!("{size:e}") }
 }
 
 #[cfg(test)]

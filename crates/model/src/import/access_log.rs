@@ -42,7 +42,7 @@ impl AccessLog {
         if line.is_empty() {
             return Ok(());
         }
-        match parse(line) {
+        match parse_line(line) {
             Ok(LogLine { at, method, path }) => {
                 self.collector.add(Recorded { method, path, ..Recorded::default() }, at)
             }
@@ -67,7 +67,7 @@ pub fn is_line(line: &[u8]) -> bool {
     find_time(line).is_some()
 }
 
-fn parse(line: &[u8]) -> Result<LogLine, &'static str> {
+fn parse_line(line: &[u8]) -> Result<LogLine, &'static str> {
     let (at, rest) = find_time(line).ok_or("no time as in [10/Oct/2000:13:55:36 -0700]")?;
     let request = quoted(rest).ok_or("no request in quotes behind the time")?;
     let mut words = request.split(|&byte| byte == b' ');
@@ -169,7 +169,7 @@ mod tests {
 
     fn one(request: &str) -> Result<(String, String), &'static str> {
         let line = format!("::1 - ann {TIME} \"{request}\" 200 2326 \"-\" \"agent [x]\"");
-        parse(line.as_bytes()).map(|line| (line.method, line.path))
+        parse_line(line.as_bytes()).map(|line| (line.method, line.path))
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
             ),
             &format!("[::1]:80 127.0.0.1 - [x] {TIME} \"GET /a?b HTTP/1.1\" 200 - \"\" \"\" 0.5"),
         ] {
-            assert_eq!(parse(line.as_bytes()).as_ref(), Ok(&expected), "{line}");
+            assert_eq!(parse_line(line.as_bytes()).as_ref(), Ok(&expected), "{line}");
         }
     }
 
@@ -214,10 +214,14 @@ mod tests {
             let error = one(request).unwrap_err();
             assert!(error.contains(why), "{request}: {error}");
         }
-        assert!(parse(b"hello").unwrap_err().contains("no time"));
-        assert!(parse(format!("{TIME} GET").as_bytes()).unwrap_err().contains("in quotes"));
-        assert!(parse(format!("{TIME} \"GET /").as_bytes()).unwrap_err().contains("in quotes"));
-        assert!(parse(format!("{TIME} \"GET /\\").as_bytes()).unwrap_err().contains("in quotes"));
+        assert!(parse_line(b"hello").unwrap_err().contains("no time"));
+        assert!(parse_line(format!("{TIME} GET").as_bytes()).unwrap_err().contains("in quotes"));
+        assert!(
+            parse_line(format!("{TIME} \"GET /").as_bytes()).unwrap_err().contains("in quotes")
+        );
+        assert!(
+            parse_line(format!("{TIME} \"GET /\\").as_bytes()).unwrap_err().contains("in quotes")
+        );
     }
 
     #[test]

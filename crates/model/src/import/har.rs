@@ -84,7 +84,7 @@ struct Posted {
 ///
 /// # Errors
 /// It is no archive: where and why. Entries that can't be sent again are counted instead.
-pub fn parse(text: &[u8], hosts: &[String], wanted: &Wanted) -> Result<Imported, String> {
+pub fn parse_har(text: &[u8], hosts: &[String], wanted: &Wanted) -> Result<Imported, String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let archive: Archive = serde_json::from_slice(text).map_err(|e| format!("no HAR: {e}"))?;
     let mut collector = Collector::new(wanted);
@@ -206,7 +206,7 @@ mod tests {
 
     fn read(requests: &[Value], unsafe_methods: bool) -> Imported {
         let hosts = ["www.example.net".to_owned(), "[::1]".to_owned()];
-        parse(&archive(requests), &hosts, &Wanted { unsafe_methods, times: true }).unwrap()
+        parse_har(&archive(requests), &hosts, &Wanted { unsafe_methods, times: true }).unwrap()
     }
 
     fn get(url: &str) -> Value {
@@ -295,10 +295,10 @@ mod tests {
     #[test]
     fn what_is_no_archive_is_told_where() {
         for text in ["{", "{}", "{\"log\":{}}", "{\"log\":{\"entries\":[{}]}}"] {
-            let error = parse(text.as_bytes(), &[], &Wanted::default()).unwrap_err();
+            let error = parse_har(text.as_bytes(), &[], &Wanted::default()).unwrap_err();
             assert!(error.contains("line 1"), "{error}");
         }
         let with_mark = [b"\xef\xbb\xbf".as_slice(), &archive(&[])].concat();
-        assert!(parse(&with_mark, &[], &Wanted::default()).unwrap().requests.is_empty());
+        assert!(parse_har(&with_mark, &[], &Wanted::default()).unwrap().requests.is_empty());
     }
 }

@@ -7,20 +7,21 @@ const MONTHS: [&[u8]; 12] = [
 
 /// `10/Oct/2000:13:55:36 -0700`, in whole seconds.
 pub(super) fn of_log(text: &[u8]) -> Option<u64> {
-    let (day, rest) = (number(text.get(..2)?)?, text.get(2..)?);
+    let (day, rest) = (parse_digits(text.get(..2)?)?, text.get(2..)?);
     let month = MONTHS.iter().position(|&month| rest.get(1..4) == Some(month))? + 1;
     let marks = rest.first() == Some(&b'/') && rest.get(4) == Some(&b'/');
-    let year = number(rest.get(5..9)?)?;
+    let year = parse_digits(rest.get(5..9)?)?;
     let clock = clock(rest.get(10..18)?)?;
     let zone = zone(rest.get(19..24)?)?;
     let fits = marks && rest.get(9) == Some(&b':') && rest.get(18) == Some(&b' ');
-    (fits && rest.len() == 24).then(|| seconds(year, month as i64, day, clock - zone))?
+    (fits && rest.len() == 24)
+        .then(|| seconds_since_epoch(year, month as i64, day, clock - zone))?
 }
 
 /// RFC 3339, as in `2000-10-10T13:55:36.123-07:00`.
 pub(super) fn of_har(text: &str) -> Option<u64> {
     let text = text.as_bytes();
-    let [year, month, day] = [text.get(..4)?, text.get(5..7)?, text.get(8..10)?].map(number);
+    let [year, month, day] = [text.get(..4)?, text.get(5..7)?, text.get(8..10)?].map(parse_digits);
     let marks = [text.get(4)?, text.get(7)?] == [&b'-', &b'-'];
     let time = matches!(text.get(10)?, b'T' | b't' | b' ');
     let clock = clock(text.get(11..19)?)?;
@@ -30,10 +31,12 @@ pub(super) fn of_har(text: &str) -> Option<u64> {
         [sign, h1, h2, b':', m1, m2] => zone(&[*sign, *h1, *h2, *m1, *m2])?,
         _ => zone(rest)?,
     };
-    (marks && time).then(|| seconds(year?, month?, day?, clock - zone))?.map(|at| at + fraction)
+    (marks && time)
+        .then(|| seconds_since_epoch(year?, month?, day?, clock - zone))?
+        .map(|at| at + fraction)
 }
 
-fn number(digits: &[u8]) -> Option<i64> {
+fn parse_digits(digits: &[u8]) -> Option<i64> {
     let plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     plain.then(|| digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
 }
@@ -41,7 +44,8 @@ fn number(digits: &[u8]) -> Option<i64> {
 /// `13:55:36`, in seconds from midnight; a leap second is one too many.
 fn clock(text: &[u8]) -> Option<i64> {
     let [h1, h2, b':', m1, m2, b':', s1, s2] = text else { return None };
-    let [hours, minutes, seconds] = [[*h1, *h2], [*m1, *m2], [*s1, *s2]].map(|two| number(&two));
+    let [hours, minutes, seconds] =
+        [[*h1, *h2], [*m1, *m2], [*s1, *s2]].map(|two| parse_digits(&two));
     let (hours, minutes, seconds) = (hours?, minutes?, seconds?);
     let fits = hours < 24 && minutes < 60 && seconds < 61;
     fits.then_some(hours * 3_600 + minutes * 60 + seconds)
@@ -50,7 +54,7 @@ fn clock(text: &[u8]) -> Option<i64> {
 /// `-0700`, in seconds east of Greenwich.
 fn zone(text: &[u8]) -> Option<i64> {
     let [sign, hours @ .., m1, m2] = text else { return None };
-    let (hours, minutes) = (number(hours)?, number(&[*m1, *m2])?);
+    let (hours, minutes) = (parse_digits(hours)?, parse_digits(&[*m1, *m2])?);
     let seconds = hours * 3_600 + minutes * 60;
     match sign {
         b'+' if hours < 24 => Some(seconds),
@@ -73,7 +77,7 @@ fn fraction(text: &[u8]) -> (u64, &[u8]) {
 }
 
 /// None before 1970.
-fn seconds(year: i64, month: i64, day: i64, clock: i64) -> Option<u64> {
+fn seconds_since_epoch(year: i64, month: i64, day: i64, clock: i64) -> Option<u64> {
     let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && year < 2_500;
     let at = fits.then(|| days(year, month, day) * 86_400 + clock)?;
     u64::try_from(at).ok()?.checked_mul(SECOND)

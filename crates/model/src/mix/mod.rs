@@ -168,7 +168,7 @@ fn order(random: &mut Random, length: u64, ones: u64) -> u64 {
 
 /// How many of `total` things each of `workers` takes, so that the first ones take one more where it
 /// does not come out even: (position of the first, how many) of worker number `worker`.
-pub fn share(total: u64, workers: u64, worker: u64) -> (u64, u64) {
+pub fn share_of_worker(total: u64, workers: u64, worker: u64) -> (u64, u64) {
     let (each, over) = (total / workers, total % workers);
     (worker * each + worker.min(over), each + u64::from(worker < over))
 }

@@ -65,7 +65,7 @@ fn the_total_is_exact_whatever_the_number_of_workers() {
     ] {
         for workers in [1, 2, 3, 8, 64] {
             let drawn: u64 = (0..workers)
-                .map(|worker| share(total, workers, worker))
+                .map(|worker| share_of_worker(total, workers, worker))
                 .map(|(at, n)| count(&mut mix(v6, v4, 1, Some(total)).starting_at(at), n))
                 .sum();
             assert_eq!(drawn, expected, "{v6}:{v4} over {workers}");
@@ -83,7 +83,7 @@ fn any_number_of_workers_draws_the_same_in_a_row_and_by_number() {
             };
             for workers in 1..=8 {
                 for worker in 0..workers {
-                    let (at, n) = share(2_345, workers, worker);
+                    let (at, n) = share_of_worker(2_345, workers, worker);
                     let mut in_a_row = mix(v6, v4, 9, total).starting_at(at);
                     let mut by_number = mix(v6, v4, 9, total);
                     for k in at..at + n {
@@ -176,7 +176,7 @@ fn shares_adjoin_and_add_up() {
     for (total, workers) in [(0, 3), (1, 3), (10, 3), (10_000, 7), (u64::MAX, 2)] {
         let mut next = 0;
         for worker in 0..workers {
-            let (at, n) = share(total, workers, worker);
+            let (at, n) = share_of_worker(total, workers, worker);
             assert_eq!(at, next);
             next = at + n;
         }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 /// What decides when an exchange begins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -186,7 +186,7 @@ impl fmt::Display for ArrivalProcess {
 impl fmt::Display for OpenLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(table) = &self.timetable {
-            let (entries, speed) = (count(table.entries()), table.speed());
+            let (entries, speed) = (write_count(table.entries()), table.speed());
             let at =
                 if speed == 1.0 { String::new() } else { format!(" at {speed} times the speed") };
             return write!(f, "replay of {entries} requests in {:.1} s{at}", table.span_s());

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 /// The highest rate, in exchanges a second: one a nanosecond.
 const HIGHEST: f64 = 1e9;
@@ -27,7 +27,7 @@ impl RequestRate {
     pub fn new(per_s: f64) -> Result<RequestRate, String> {
         match (0.0..=HIGHEST).contains(&per_s) {
             true => Ok(RequestRate(per_s.abs())),
-            false => Err(format!("a rate is from 0 to {}/s", count(HIGHEST as u64))),
+            false => Err(format!("a rate is from 0 to {}/s", write_count(HIGHEST as u64))),
         }
     }
 
@@ -68,7 +68,7 @@ impl FromStr for RequestRate {
 impl fmt::Display for RequestRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.fract() == 0.0 {
-            true => write!(f, "{}/s", count(self.0 as u64)),
+            true => write!(f, "{}/s", write_count(self.0 as u64)),
             // Six decimals at the most, and no zeros at their end.
             false => write!(f, "{}/s", (self.0 * 1e6).round() / 1e6),
         }

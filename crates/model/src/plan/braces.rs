@@ -2,7 +2,7 @@
 
 /// What stands in braces and looks like a name, in its order. Other braces are left alone: servers'
 /// configurations are full of them.
-pub fn names(text: &str) -> Vec<&str> {
+pub fn names_in_braces(text: &str) -> Vec<&str> {
     pieces(text).filter_map(|(_, name)| name).collect()
 }
 
@@ -68,6 +68,6 @@ mod tests {
         ] {
             assert_eq!(fill(text, value), filled);
         }
-        assert_eq!(names("{a}{ b}{B}{c-d}"), ["a", "c-d"]);
+        assert_eq!(names_in_braces("{a}{ b}{B}{c-d}"), ["a", "c-d"]);
     }
 }

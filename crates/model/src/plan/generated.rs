@@ -1,7 +1,7 @@
 //! Files that are made for a study or a lab, within the folder `{www}`.
 
 use crate::fields::{FileField, FileFields, Scalar};
-use crate::plan::braces::names;
+use crate::plan::braces::names_in_braces;
 use crate::plan::services::{is_inside, known};
 
 /// The largest file that may be made: what a file system's offsets can say.
@@ -39,7 +39,7 @@ fn generate(mut fields: FileFields<'_>, factors: &[&str]) -> Option<Generated> {
 
 fn size(field: &FileField<'_>, factors: &[&str]) -> Option<String> {
     match field.scalar()? {
-        Scalar::Text(text) if !names(&text).is_empty() => known(field, factors),
+        Scalar::Text(text) if !names_in_braces(&text).is_empty() => known(field, factors),
         _ => field.whole(0, LARGEST).map(|bytes| bytes.to_string()),
     }
 }

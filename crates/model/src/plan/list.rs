@@ -46,7 +46,7 @@ impl fmt::Display for BadLine {
 
 /// Reads a list. `#` begins a comment at the start of a line or after a space; empty lines don't
 /// count. Entries that are no URL get `path`, which begins with `/`.
-pub fn parse(text: &str, path: &str) -> Result<Vec<ListEntry>, BadLine> {
+pub fn parse_list(text: &str, path: &str) -> Result<Vec<ListEntry>, BadLine> {
     let mut entries = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let number = number + 1;
@@ -101,7 +101,7 @@ mod tests {
         let text = "# servers\n\nhttp://[::1]:8080/a\n  example.net weight=3 # twice\n::1\n\
                     127.0.0.1:81\r\n[fe80::1%eth0]:82\nfe80::2%eth0\nhost/own#frag\n\
                     https://[::1]/s\n";
-        let found: Vec<_> = parse(text, "/file")
+        let found: Vec<_> = parse_list(text, "/file")
             .unwrap()
             .into_iter()
             .map(|entry| (entry.line, entry.url.to_string(), entry.weight))
@@ -131,7 +131,7 @@ mod tests {
             ("# nothing", 0, "no target"),
             ("", 0, "no target"),
         ] {
-            let error = parse(text, "/").unwrap_err();
+            let error = parse_list(text, "/").unwrap_err();
             assert_eq!(error.line, line, "{text}");
             assert!(error.message.contains(part), "{text}: {error}");
         }

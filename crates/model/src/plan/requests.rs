@@ -77,7 +77,7 @@ type PlacedMistake = (usize, String);
 ///
 /// # Errors
 /// The first thing that is wrong, and its line.
-pub fn parse(
+pub fn parse_requests(
     text: &str,
     open: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<PlanRequests, BadLine> {
@@ -179,11 +179,11 @@ fn template(
     templates: Option<bool>,
     reading: &mut Reading<'_>,
 ) -> Result<Template, PlacedMistake> {
-    let read = read(text.get_ref(), place, templates, reading);
+    let read = read_template(text.get_ref(), place, templates, reading);
     read.map_err(|message| (text.span().start, message))
 }
 
-fn read(
+fn read_template(
     text: &str,
     place: TemplatePlace,
     templates: Option<bool>,
@@ -205,7 +205,8 @@ fn headers(
     let fields = raw.into_inner().0.into_iter().map(|(name, value)| {
         let (name, value) = parse_own_header(&format!("{name}: {value}"))?;
         let of_field = |error| format!("header {name}: {error}");
-        let value = read(&value, TemplatePlace::Header, templates, reading).map_err(of_field)?;
+        let value =
+            read_template(&value, TemplatePlace::Header, templates, reading).map_err(of_field)?;
         Ok((name, value))
     });
     fields.collect::<Result<_, String>>().map_err(|message| (at, message))
@@ -232,7 +233,8 @@ fn body(
             let at_value = |message| (value.span().start, message);
             let text =
                 serde_json::to_string(value.get_ref()).map_err(|e| at_value(e.to_string()))?;
-            let text = read(&text, TemplatePlace::Body, templates, reading).map_err(at_value)?;
+            let text =
+                read_template(&text, TemplatePlace::Body, templates, reading).map_err(at_value)?;
             Ok(Some(of_text(text)))
         }
         _ => Err((at, "a request has one of body, body_file and json".to_owned())),
@@ -356,7 +358,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<PlanRequests, BadLine> {
-        super::parse(text, &mut |name| match name {
+        super::parse_requests(text, &mut |name| match name {
             "names.csv" => Ok(b"ann,1\nbob,2\n".to_vec()),
             "body.bin" => Ok(b"\xff{{seq}}".to_vec()),
             "body.txt" => Ok(b"{{seq}}".to_vec()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::fields::{FileField, FileFields};
-use crate::plan::braces::{is_name, names};
+use crate::plan::braces::{is_name, names_in_braces};
 
 /// How long a service may take to be ready unless the file says otherwise.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -80,7 +80,7 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     let ready = fields.take("ready").and_then(|field| ready(&field)).unwrap_or(ReadyCheck::Connect);
     let patience = fields.take("patience").and_then(|field| field.time()).unwrap_or(PATIENCE);
     let on_demand = on_demand(&mut fields, around);
-    if command.is_empty() && urls.iter().any(|url| !names(url).is_empty()) {
+    if command.is_empty() && urls.iter().any(|url| !names_in_braces(url).is_empty()) {
         fields.wrong("without a command it runs already: urls then says where, without braces");
     }
     if matches!(ready, ReadyCheck::Get(_)) && !urls.iter().all(|url| url.starts_with("http://")) {
@@ -147,7 +147,7 @@ fn known_names(field: Option<FileField<'_>>, allowed: &[&str]) -> Vec<String> {
 /// A text whose names in braces are all among these.
 pub(crate) fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
     let text = field.text()?;
-    if let Some(name) = names(&text).iter().find(|name| !allowed.contains(name)) {
+    if let Some(name) = names_in_braces(&text).iter().find(|name| !allowed.contains(name)) {
         let allowed: Vec<_> = allowed.iter().map(|name| format!("{{{name}}}")).collect();
         field
             .wrong(&format!("{{{name}}} stands for nothing here; allowed: {}", allowed.join(", ")));

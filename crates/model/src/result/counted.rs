@@ -106,12 +106,12 @@ fn connection_counts(tally: &FamilyTally, elapsed_s: f64) -> ConnectionCounts {
         unopened: counted.unopened,
         drained: counted.drained,
         displaced: counted.displaced,
-        mean_open: if elapsed_s > 0.0 { seconds(counted.held_ns) / elapsed_s } else { 0.0 },
-        awaited_s: seconds(counted.awaited_ns),
+        mean_open: if elapsed_s > 0.0 { seconds_of(counted.held_ns) / elapsed_s } else { 0.0 },
+        awaited_s: seconds_of(counted.awaited_ns),
     }
 }
 
-fn seconds(nanos: u64) -> f64 {
+fn seconds_of(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
 
@@ -164,7 +164,7 @@ fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
 }
 
 /// The figures of the families in use and of both together.
-pub fn families(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, FamilyResult) {
+pub fn families_of(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, FamilyResult) {
     let open = plan.load.pace.open().is_some();
     let addresses =
         |family| plan.endpoints(family).into_iter().map(|e| e.address).collect::<Vec<_>>();

@@ -114,9 +114,10 @@ impl View {
     }
 
     fn share(&self, what: Trait, margin: f64) -> Option<Unlike> {
-        let (all_a, all_b) = (count(&self.a, what), count(&self.b, what));
+        let (all_a, all_b) = (count_of_trait(&self.a, what), count_of_trait(&self.b, what));
         let (a, b) = (all_a.share()?, all_b.share()?);
-        let counted = self.pairs.iter().map(|(a, b)| (count(a, what), count(b, what)));
+        let counted =
+            self.pairs.iter().map(|(a, b)| (count_of_trait(a, what), count_of_trait(b, what)));
         let apart: Vec<f64> = counted.filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect();
         // Exchanges are not independent of each other: both tests have to agree.
         let by_blocks = match apart.len() < ENOUGH_PAIRS {
@@ -157,7 +158,7 @@ fn one_way(apart: &[f64]) -> bool {
     apart.iter().all(|by| *by > 0.0) || apart.iter().all(|by| *by < 0.0)
 }
 
-fn count(given: &TargetAnswers, what: Trait) -> Count {
+fn count_of_trait(given: &TargetAnswers, what: Trait) -> Count {
     let part = match what {
         Trait::Status(wanted) => {
             given.status.iter().filter(|(status, _)| *status == wanted).map(|(_, n)| n).sum()

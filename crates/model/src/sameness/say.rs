@@ -6,7 +6,7 @@ use super::answers::OTHERS;
 use super::{TargetAnswers, Trait, Unlike};
 use crate::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_units::family::spoken;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 /// A share from here on is every one of them.
 const EVERY: f64 = 0.9995;
@@ -35,14 +35,14 @@ impl TargetAnswers {
     /// is accepted, or where nothing was asked for.
     pub fn only_errors(&self, name: &str) -> Option<String> {
         let none = self.ended() > 0 && self.completed() == self.unaccepted;
-        let ended = count(self.ended());
+        let ended = write_count(self.ended());
         none.then(|| format!("{} gives nothing but errors: 0 of {ended} accepted", spoken(name)))
     }
 }
 
 /// `does not answer: 0 of 96, REFUSED in connect`.
 fn gives_nothing(given: &TargetAnswers) -> String {
-    let sent = count(given.failed());
+    let sent = write_count(given.failed());
     let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
     let how = match (most.outcome, most.phase) {
         (Outcome::Content, _) => "gives no response that passes its checks",
@@ -94,7 +94,7 @@ struct NamedSide<'a> {
 
 /// `IPv6 sends 20 bytes a response; IPv4 20,480`.
 fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
-    let bytes = |mean: f64| count(mean.round() as u64);
+    let bytes = |mean: f64| write_count(mean.round() as u64);
     let [of_a, of_b] = [bytes(unlike.a), bytes(unlike.b)];
     format!("{} sends {of_a} bytes a response; {} {of_b}", a.name, b.name)
 }
@@ -116,13 +116,13 @@ fn shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
     let (sick, fine) = if has_more { (a, b) } else { (b, a) };
     // What the sick side has more of: where that is a 200 less, its 503s tell more.
     let what = most_more(sick.given, fine.given).unwrap_or(unlike.what);
-    let (of_sick, of_fine) = (share(sick.given, what), share(fine.given, what));
+    let (of_sick, of_fine) = (share_of_trait(sick.given, what), share_of_trait(fine.given, what));
     let first = format!("{} {}", sick.name, does(what, of_sick, sick.given));
     let second = match (always(fine.given), what) {
         (Some(status), Trait::Status(_)) if of_sick >= EVERY => status.to_string(),
-        (_, Trait::Status(_)) if of_fine > 0.0 => format!("to {}", percent(of_fine)),
+        (_, Trait::Status(_)) if of_fine > 0.0 => format!("to {}", describe_percent(of_fine)),
         (_, Trait::Status(_)) => "to none".to_owned(),
-        _ if of_fine > 0.0 => percent(of_fine),
+        _ if of_fine > 0.0 => describe_percent(of_fine),
         _ => "none".to_owned(),
     };
     format!("{first}; {} {second}", fine.name)
@@ -130,7 +130,11 @@ fn shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
 
 /// `answers 503 to half of all`, or how it fails.
 fn does(what: Trait, share: f64, given: &TargetAnswers) -> String {
-    let of = if share >= EVERY { "every request".into() } else { percent(share) + " of requests" };
+    let of = if share >= EVERY {
+        "every request".into()
+    } else {
+        describe_percent(share) + " of requests"
+    };
     match what {
         Trait::Status(status) => format!("answers {status} to {of}"),
         Trait::Outcome(outcome) => {
@@ -149,11 +153,11 @@ fn most_more(sick: &TargetAnswers, fine: &TargetAnswers) -> Option<Trait> {
     let statuses = sick.status.iter().map(|(status, _)| Trait::Status(status));
     let failures = sick.failures.iter().map(|(of, _)| of.outcome);
     let failures = failures.filter(|of| *of != Outcome::Abandoned).map(Trait::Outcome);
-    let more = |what: &Trait| share(sick, *what) - share(fine, *what);
+    let more = |what: &Trait| share_of_trait(sick, *what) - share_of_trait(fine, *what);
     statuses.chain(failures).max_by(|one, two| more(one).total_cmp(&more(two)))
 }
 
-fn share(given: &TargetAnswers, what: Trait) -> f64 {
+fn share_of_trait(given: &TargetAnswers, what: Trait) -> f64 {
     let part: u64 = match what {
         Trait::Status(of) => given.status.iter().filter(|(s, _)| *s == of).map(|(_, n)| n).sum(),
         Trait::Outcome(of) => {
@@ -166,11 +170,15 @@ fn share(given: &TargetAnswers, what: Trait) -> f64 {
 
 /// The status of every exchange, where they all have one.
 fn always(given: &TargetAnswers) -> Option<u16> {
-    given.status.iter().map(|(of, _)| of).find(|of| share(given, Trait::Status(*of)) >= EVERY)
+    given
+        .status
+        .iter()
+        .map(|(of, _)| of)
+        .find(|of| share_of_trait(given, Trait::Status(*of)) >= EVERY)
 }
 
 /// With as many digits as tell something.
-fn percent(share: f64) -> String {
+fn describe_percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         ..1.0 => format!("{percent:.2} %"),

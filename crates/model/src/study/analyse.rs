@@ -47,7 +47,7 @@ pub fn published(figures: &PublishedFigures) -> Published {
 }
 
 /// The figures of a table, one by one.
-pub fn figures(table: &PublishedTable) -> Vec<PublishedFigure> {
+pub fn published_figures(table: &PublishedTable) -> Vec<PublishedFigure> {
     let of_row = |row: &super::result::PublishedRow| -> Vec<PublishedFigure> {
         let at: Vec<At> = table.factors.iter().zip(&row.levels).map(at).collect();
         let columns = table.columns.iter().zip(&row.values).enumerate();
@@ -73,7 +73,7 @@ fn scale(column: &TableColumn) -> f64 {
 
 fn analysis(spec: &AnalysisSpec, tables: &[PublishedTable]) -> Analysis {
     let table = tables.iter().find(|table| table.name == spec.table);
-    let figures = table.map_or(Vec::new(), figures);
+    let figures = table.map_or(Vec::new(), published_figures);
     let (ratios, shares, method) = match &spec.of {
         AnalysisSubject::Ratio { measure, by } => {
             let (entries, paired_by) = ratios(&figures, *measure, by);
@@ -142,10 +142,10 @@ fn ratios(
 }
 
 fn shares(figures: &[PublishedFigure], of: &SharesSpec) -> Vec<PublishedShare> {
-    of.pairs.iter().filter_map(|(a, b)| share(figures, of, [a, b])).collect()
+    of.pairs.iter().filter_map(|(a, b)| share_of_figures(figures, of, [a, b])).collect()
 }
 
-fn share(
+fn share_of_figures(
     figures: &[PublishedFigure],
     of: &SharesSpec,
     sides: [&ShareOf; 2],

@@ -11,7 +11,7 @@ use crate::timed_phase::TimedPhase;
 use sixmark_units::family::Family;
 
 /// The figures of each family by the names of [`Metric`].
-pub fn figures(result: &RunResult) -> Families<BTreeMap<String, f64>> {
+pub fn figures_of_families(result: &RunResult) -> Families<BTreeMap<String, f64>> {
     let alone = result.families.iter().count() == 1;
     let of = |family: Family| {
         let mut figures = of_family(result.families.of(family)?);

@@ -24,7 +24,7 @@ pub(super) fn finding(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult
     repetitions.dedup();
     let of = |&repetition: &u32| {
         let block: Vec<&CellResult> = cells.iter().filter(|c| c.repetition == repetition).collect();
-        let (a, b) = (value(spec, &spec.a, &block)?, value(spec, &spec.b, &block)?);
+        let (a, b) = (value_of_side(spec, &spec.a, &block)?, value_of_side(spec, &spec.b, &block)?);
         Some((a.exp(), b.exp()))
     };
     let pairs: Vec<(f64, f64)> = repetitions.iter().filter_map(of).collect();
@@ -64,13 +64,13 @@ fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
         Claim::Equal { margin_percent } => margin_percent,
         _ => MARGIN_PERCENT,
     };
-    unlike::families(&both, margin / 100.0)
+    unlike::unlike_families(&both, margin / 100.0)
         .or_else(|| unlike::only_errors(&both))
-        .or_else(|| unlike::sides([&a, &b], [&spec.a, &spec.b].map(|side| name(side))))
+        .or_else(|| unlike::sides([&a, &b], [&spec.a, &spec.b].map(|side| name_of_side(side))))
 }
 
 /// The levels that set a side apart.
-fn name(side: &SideLevels) -> String {
+fn name_of_side(side: &SideLevels) -> String {
     let of_factor = |(factor, levels): &(String, Vec<String>)| {
         let levels = levels.iter().map(|level| spoken(level)).collect::<Vec<_>>().join(" or ");
         if factor == FAMILY { levels } else { format!("{factor} {levels}") }
@@ -79,7 +79,7 @@ fn name(side: &SideLevels) -> String {
 }
 
 /// The mean logarithm of one side's figures; of the families' ratio where that is asked for.
-fn value(spec: &FindingSpec, side: &SideLevels, block: &[&CellResult]) -> Option<f64> {
+fn value_of_side(spec: &FindingSpec, side: &SideLevels, block: &[&CellResult]) -> Option<f64> {
     let of = |family: Family| {
         let logs = block.iter().filter_map(|cell| {
             let at = levels(cell, family);

@@ -86,7 +86,7 @@ fn pretty(level: &str) -> &str {
 }
 
 /// What is measured at some levels, over its repetitions.
-fn measured(
+fn measured_value(
     seen: &[Observation<'_>],
     at: &[At],
     measure: Metric,
@@ -107,7 +107,7 @@ impl Beside {
     fn new(published: Option<&PublishedFigures>, of: Option<&PublishedOf>) -> Option<Beside> {
         let of = of?;
         let table = published?.tables.iter().find(|table| table.name == of.table)?;
-        Some(Beside { figures: analyse::figures(table), fixed: of.at.clone() })
+        Some(Beside { figures: analyse::published_figures(table), fixed: of.at.clone() })
     }
 
     /// The figure whose levels are all among these; factors that were not varied in the published
@@ -140,14 +140,14 @@ fn tables(
     let splits = combinations(study, &others(study, &named)).into_iter();
     let table = |split: Vec<At>| {
         let at: Vec<At> = spec.only.iter().cloned().chain(split).collect();
-        table(study, spec, seen, at, beside.as_ref())
+        make_table(study, spec, seen, at, beside.as_ref())
     };
     let tables = splits.map(table);
     // A combination that was left out, and a family that nothing loads, have no table.
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn table(
+fn make_table(
     study: &Study,
     spec: &TableSpec,
     seen: &[Observation<'_>],
@@ -163,7 +163,7 @@ fn table(
     let rows = combinations(study, &spec.rows).into_iter().filter_map(|levels| {
         let value = |column: &TableColumn| {
             let here: Vec<At> = at.iter().chain(&levels).chain(&column.at).cloned().collect();
-            value(seen, &here, column, spec.statistic, beside)
+            cell_value(seen, &here, column, spec.statistic, beside)
         };
         let values: Vec<TableValue> = columns.iter().map(value).collect();
         let known = |value: &TableValue| value.measured.is_some();
@@ -205,7 +205,7 @@ fn family(level: &str) -> Option<Family> {
     }
 }
 
-fn value(
+fn cell_value(
     seen: &[Observation<'_>],
     at: &[At],
     column: &TableColumn,
@@ -213,7 +213,7 @@ fn value(
     beside: Option<&Beside>,
 ) -> TableValue {
     let scale = column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale);
-    let found = measured(seen, at, column.measure, statistic);
+    let found = measured_value(seen, at, column.measure, statistic);
     let interval = found.and_then(|found| found.interval);
     let published = beside.and_then(|beside| beside.figure(at, column.measure));
     TableValue {
@@ -247,9 +247,9 @@ fn chart(
         let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
         let unlike =
             |at: &[At]| spec.y.measure.is_of_speed().then(|| unlike_at(seen, at)).flatten();
-        series.push(line(study, spec, &here, &at, |at| {
+        series.push(make_line(study, spec, &here, &at, |at| {
             let scale = spec.y.unit.scale;
-            let found = measured(seen, at, spec.y.measure, spec.statistic)?;
+            let found = measured_value(seen, at, spec.y.measure, spec.statistic)?;
             let interval = found.interval.map(|(low, high)| (low / scale, high / scale));
             Some(PointFigure { y: found.value / scale, interval, unlike: unlike(at) })
         }));
@@ -259,7 +259,7 @@ fn chart(
             let known =
                 series.iter().any(|series: &ChartLine| series.published && series.at == families);
             if !known {
-                let line = line(study, spec, &here, &families, |at| {
+                let line = make_line(study, spec, &here, &families, |at| {
                     let (found, scale) = (beside.found(at, spec.y.measure)?, spec.y.unit.scale);
                     let range = found.range.map(|[low, high]| (low / scale, high / scale));
                     Some(PointFigure { y: found.value / scale, interval: range, unlike: None })
@@ -291,13 +291,13 @@ fn unlike_at(seen: &[Observation<'_>], at: &[At]) -> Option<String> {
     let there: Vec<&Observation<'_>> = seen.iter().filter(|one| one.is_at(&place)).collect();
     let (here, other): (Vec<_>, Vec<_>) = there.iter().copied().partition(|one| one.is_at(at));
     match (unlike::only_errors(&here), unlike::only_errors(&other)) {
-        (None, None) => unlike::families(&there, MARGIN_PERCENT / 100.0),
+        (None, None) => unlike::unlike_families(&there, MARGIN_PERCENT / 100.0),
         (sick, _) => sick,
     }
 }
 
 /// The points of a line at `here`, which is called after the levels `of`.
-fn line(
+fn make_line(
     study: &Study,
     spec: &ChartSpec,
     here: &[At],
@@ -398,8 +398,8 @@ fn comparable(
 ) -> ComparisonEntry {
     let here = seen.iter().filter(|one| places.iter().any(|at| one.is_at(at)));
     let here: Vec<_> = here.filter(|_| spec.measure.is_of_speed()).collect();
-    let sides = [&side(spec, &spec.a), &side(spec, &spec.b)];
-    match unlike::said(&here, sides, spec.margin_percent / 100.0) {
+    let sides = [&side_of(spec, &spec.a), &side_of(spec, &spec.b)];
+    match unlike::unlike_between(&here, sides, spec.margin_percent / 100.0) {
         Some(said) => {
             let sentence = format!("not comparable: {said}");
             ComparisonEntry { ratio: None, finding: RatioFinding::NotComparable, sentence, ..entry }
@@ -418,7 +418,7 @@ fn published_entries(spec: &ComparisonSpec, again: Option<&Published>) -> Vec<Co
     of.map_or(Vec::new(), |analysis| analysis.ratios.clone())
 }
 
-fn side(spec: &ComparisonSpec, level: &str) -> At {
+fn side_of(spec: &ComparisonSpec, level: &str) -> At {
     At { factor: spec.factor.clone(), level: level.to_owned() }
 }
 
@@ -433,8 +433,12 @@ fn by_factors(
     let combined = combinations(study, pairing).into_iter();
     let pair = |at: Vec<At>| {
         let mean = |level: &str| {
-            let all: Vec<At> =
-                here.iter().cloned().chain(at.iter().cloned()).chain([side(spec, level)]).collect();
+            let all: Vec<At> = here
+                .iter()
+                .cloned()
+                .chain(at.iter().cloned())
+                .chain([side_of(spec, level)])
+                .collect();
             let here = seen.iter().filter(|one| one.is_at(&all));
             let logs: Vec<f64> = here
                 .filter_map(|one| one.cell.figure(one.family, spec.measure))
@@ -450,7 +454,8 @@ fn by_factors(
 
 /// A pair a repetition.
 fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -> Vec<(f64, f64)> {
-    let at = |level: &str| -> Vec<At> { here.iter().cloned().chain([side(spec, level)]).collect() };
+    let at =
+        |level: &str| -> Vec<At> { here.iter().cloned().chain([side_of(spec, level)]).collect() };
     let [a, b] = [at(&spec.a), at(&spec.b)];
     let pair = |one: &Observation<'_>| {
         let of_a = one.cell.figure(one.family, spec.measure)?;

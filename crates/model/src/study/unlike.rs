@@ -21,7 +21,11 @@ struct UnlikePlace {
 
 /// What keeps two levels of a factor from being compared in speed, in a sentence without a full
 /// stop. Sizes that differ by no more than `margin` of the larger one do not matter.
-pub(super) fn said(seen: &[&Observation<'_>], [a, b]: [&At; 2], margin: f64) -> Option<String> {
+pub(super) fn unlike_between(
+    seen: &[&Observation<'_>],
+    [a, b]: [&At; 2],
+    margin: f64,
+) -> Option<String> {
     let places = places(seen, [a, b]);
     let names = (a.level.as_str(), b.level.as_str());
     // All places together are one more look, where there are several.
@@ -47,9 +51,9 @@ pub(super) fn said(seen: &[&Observation<'_>], [a, b]: [&At; 2], margin: f64) -> 
 }
 
 /// What keeps the families from being compared in speed.
-pub(super) fn families(seen: &[&Observation<'_>], margin: f64) -> Option<String> {
+pub(super) fn unlike_families(seen: &[&Observation<'_>], margin: f64) -> Option<String> {
     let [ipv6, ipv4] = Family::BOTH.map(at_family);
-    said(seen, [&ipv6, &ipv4], margin)
+    unlike_between(seen, [&ipv6, &ipv4], margin)
 }
 
 /// What keeps sides of other levels from being compared: all that they gave, repetition by repetition,

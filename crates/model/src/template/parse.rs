@@ -66,7 +66,7 @@ impl<'a> Reading<'a> {
             };
         }
         push_text(&mut pieces, rest);
-        check(&pieces, place)?;
+        check_pieces(&pieces, place)?;
         Ok(Template { source: text.to_owned(), pieces })
     }
 
@@ -76,7 +76,7 @@ impl<'a> Reading<'a> {
     /// It can't stand in this place.
     pub fn plain(&mut self, text: &str, place: TemplatePlace) -> Result<Template, String> {
         let template = Template::constant(text);
-        check(&template.pieces, place).map(|()| template)
+        check_pieces(&template.pieces, place).map(|()| template)
     }
 
     fn piece(
@@ -184,7 +184,7 @@ fn fits(value: &[u8], place: TemplatePlace, encoding: Encoding) -> Result<(), St
     }
 }
 
-fn check(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), String> {
+fn check_pieces(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), String> {
     let texts = || {
         pieces.iter().filter_map(|piece| match piece {
             TemplatePiece::Text(text) => Some(text.as_str()),

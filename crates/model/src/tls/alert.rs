@@ -1,7 +1,7 @@
 //! What alerts are called (RFC 8446, 6, and those that came later or went before).
 
 /// The name of an alert, where it has one.
-pub fn name(alert: u64) -> Option<&'static str> {
+pub fn name_of_alert(alert: u64) -> Option<&'static str> {
     Some(match alert {
         0 => "close_notify",
         10 => "unexpected_message",

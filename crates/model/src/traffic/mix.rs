@@ -13,7 +13,7 @@ use super::{
     Basis, Burst, Flow, FlowPhase, FlowProtocol, Gap, Length, Pattern, Steady, TrafficSide, least,
 };
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 use sixmark_units::random::Random;
 
 /// More flows than this need more ports and memory than one host should spend on them.
@@ -176,7 +176,7 @@ impl TrafficMix {
         if !(1..=MOST_FLOWS).contains(&(self.flows as usize)) {
             return Err(format!(
                 "there are 1 to {} flows, not {}",
-                count(MOST_FLOWS as u64),
+                write_count(MOST_FLOWS as u64),
                 self.flows
             ));
         }
@@ -186,7 +186,7 @@ impl TrafficMix {
             {
                 let (least, most) = (least(family), largest(family, protocol));
                 if !(least..=most).contains(&bytes) {
-                    let most = count(most.into());
+                    let most = write_count(most.into());
                     let what = format!("messages of {bytes} bytes");
                     return Err(format!(
                         "{what}: over {family} and {protocol} {least} to {most} bytes go"

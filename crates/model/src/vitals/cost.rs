@@ -187,7 +187,7 @@ impl Cost {
         if self.alone(work) {
             return;
         }
-        match regression::fit(&seconds(work, series, whose)) {
+        match regression::fit(&seconds_of_work(work, series, whose)) {
             Ok(found) => {
                 let of = |family: Family| {
                     let (fitted, bytes) = (found[family], work.bytes[family]);
@@ -208,7 +208,7 @@ impl Cost {
 }
 
 /// The seconds that are covered whole.
-fn seconds(work: &Work, series: &PointSeries, whose: Whose) -> Vec<Second> {
+fn seconds_of_work(work: &Work, series: &PointSeries, whose: Whose) -> Vec<Second> {
     let second = |(number, requests): (u64, &PerFamily<u64>)| {
         let from_us = work.from_us + number * 1_000_000;
         let used = series.between(from_us, from_us + 1_000_000)?;

@@ -75,7 +75,7 @@ fn retransmissions(change: &VitalsSample) -> Option<VitalsDoubt> {
 
 impl std::fmt::Display for VitalsDoubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let count = sixmark_units::quantity::count;
+        let count = sixmark_units::quantity::write_count;
         match self {
             VitalsDoubt::CpuFull(share) => {
                 write!(f, "the processors were busy for {:.0} % of the time", share * 1e2)

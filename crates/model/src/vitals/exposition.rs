@@ -22,7 +22,7 @@ impl ExposedMetric<'_> {
 
 /// All numbers of a page; comments, and lines that are none, are left out. Quotes inside of labels stay
 /// as they are written.
-pub fn parse(text: &str) -> impl Iterator<Item = ExposedMetric<'_>> {
+pub fn parse_exposition(text: &str) -> impl Iterator<Item = ExposedMetric<'_>> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(metric)
 }
 
@@ -70,7 +70,7 @@ pub enum Exporter {
 pub fn processor_time(text: &str, at_us: u64) -> Option<(Exporter, Point)> {
     let mut sums = [CpuSums::default(), CpuSums::default()];
     let mut processes: Option<f64> = None;
-    for metric in parse(text) {
+    for metric in parse_exposition(text) {
         match metric.name {
             "sixmark_vitals_cpu_seconds_total" => sums[0].add(&metric),
             "node_cpu_seconds_total" => sums[1].add(&metric),
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn lines_are_read_whatever_their_labels_hold() {
         let text = "a{b=\"x}\\\"y\",c=\"\"} 1.5 99\nplain 2\nbad{b=\"\nodd\n# c 1\nn NaN\n";
-        let found: Vec<_> = parse(text).collect();
+        let found: Vec<_> = parse_exposition(text).collect();
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].label("b"), Some("x}\\\"y"));
         assert_eq!((found[0].label("c"), found[0].value), (Some(""), 1.5));

@@ -11,7 +11,7 @@ use super::sample::VitalsSample;
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The whole page. Times are in seconds, all else in the unit that its name ends in.
-pub fn page(sample: &VitalsSample) -> String {
+pub fn prometheus_page(sample: &VitalsSample) -> String {
     let mut page = Page::default();
     let host = &sample.host;
     let modes = "Processor time of all processors in each mode.";
@@ -184,7 +184,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vitals::exposition::{Exporter, parse, processor_time};
+    use crate::vitals::exposition::{Exporter, parse_exposition, processor_time};
     use crate::vitals::group::Group;
 
     fn sample() -> VitalsSample {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn each_name_is_explained_once_and_before_its_lines() {
-        let text = page(&sample());
+        let text = prometheus_page(&sample());
         let mut known: Vec<&str> = Vec::new();
         for line in text.lines() {
             match line.strip_prefix("# TYPE ") {
@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn what_is_served_is_read_back() {
-        let text = page(&sample());
-        let found: Vec<_> = parse(&text).collect();
+        let text = prometheus_page(&sample());
+        let found: Vec<_> = parse_exposition(&text).collect();
         let octets = found.iter().find(|metric| {
             metric.name == "sixmark_vitals_ip_in_octets_total"
                 && metric.label("family") == Some("ipv6")

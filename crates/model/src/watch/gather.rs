@@ -195,7 +195,7 @@ impl Sink for Gatherer {
         self.decide(Some(connection));
         let family = Family::of(connection.ends.server.ip());
         self.seen[family].connection(connection);
-        count(connection, &mut self.tally[family]);
+        count_connection(connection, &mut self.tally[family]);
         if let Some(server) = self.server(connection.ends.server) {
             server.seen.connection(connection);
         }
@@ -294,7 +294,7 @@ fn why(closure: Option<Closure>, reset: bool) -> Outcome {
 }
 
 /// What a run counts of a connection.
-fn count(of: &Observed, tally: &mut FamilyTally) {
+fn count_connection(of: &Observed, tally: &mut FamilyTally) {
     let established = of.opening.established_ns;
     let opened = established.is_some() || of.doubts.begun_before;
     tally.bytes.received += of.sent.from_server.stream_bytes;

@@ -2,7 +2,7 @@
 
 use crate::watch::WatchedFamily;
 
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 /// What is spoken on connections whose exchanges can't be seen, as documents and people call it.
 const SPOKEN: [(&str, &str); 4] =
@@ -17,10 +17,10 @@ pub fn describe_hidden(families: &[&WatchedFamily]) -> Option<String> {
     let named = SPOKEN.iter().map(|&(name, shown)| (shown, spoken(name)));
     let named: Vec<String> = named
         .filter(|&(_, number)| number > 0)
-        .map(|(shown, number)| format!("{shown} {}", count(number)))
+        .map(|(shown, number)| format!("{shown} {}", write_count(number)))
         .collect();
     let noun = if all == 1 { "connection" } else { "connections" };
     (all > 0).then(|| {
-        format!("the requests of {} {noun} can't be seen ({})", count(all), named.join(", "))
+        format!("the requests of {} {noun} can't be seen ({})", write_count(all), named.join(", "))
     })
 }

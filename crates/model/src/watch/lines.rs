@@ -34,7 +34,7 @@ const CONNECTION: &[LineColumn<Observed>] = &[
     ("client", |of| LineField::Text(of.ends.client.to_string())),
     ("server", |of| LineField::Text(of.ends.server.to_string())),
     ("before", |of| LineField::Number(of.before.into())),
-    ("began", |of| seconds(of.began_ns)),
+    ("began", |of| seconds_field(of.began_ns)),
     ("lasted_us", |of| us(Some(of.lasted_ns))),
     ("closure", |of| LineField::Word(closure(of.closure))),
     ("spoken", |of| LineField::Word(spoken(&of.spoken))),
@@ -43,13 +43,13 @@ const CONNECTION: &[LineColumn<Observed>] = &[
     ("answered_us", |of| us(of.opening.answered_ns)),
     ("established_us", |of| us(of.opening.established_ns)),
     ("handshake_us", |of| us(hello(&of.spoken).and_then(|hello| hello.handshake_ns))),
-    ("version", |of| said(of, |hello| hello.version.as_ref())),
-    ("server_name", |of| said(of, |hello| hello.server_name.as_ref())),
+    ("version", |of| field_of_hello(of, |hello| hello.version.as_ref())),
+    ("server_name", |of| field_of_hello(of, |hello| hello.server_name.as_ref())),
     ("alpn_offered", |of| {
         hello(&of.spoken)
             .map_or(LineField::Nothing, |hello| LineField::Text(hello.offered.join(" ")))
     }),
-    ("alpn_chosen", |of| said(of, |hello| hello.chosen.as_ref())),
+    ("alpn_chosen", |of| field_of_hello(of, |hello| hello.chosen.as_ref())),
     ("client_rtts", |of| LineField::Number(of.round_trips.from_client.count)),
     ("client_rtt_min_us", |of| us(of.round_trips.from_client.min_ns)),
     ("client_rtt_p50_us", |of| us(client(of).p50_ns)),
@@ -80,8 +80,8 @@ const SENT: &[LineColumn<Sent>] = &[
     ("resets", |of| LineField::Number(of.resets)),
     ("fins", |of| LineField::Number(of.fins)),
     ("fragments", |of| LineField::Number(of.fragments)),
-    ("mss", |of| number(of.mss)),
-    ("window_scale", |of| number(of.window_scale)),
+    ("mss", |of| number_field(of.mss)),
+    ("window_scale", |of| number_field(of.window_scale)),
     ("sack_permitted", |of| LineField::Truth(of.sack_permitted)),
     ("largest_window", |of| LineField::Number(of.largest_window)),
 ];
@@ -91,11 +91,11 @@ const EXCHANGE: &[LineColumn<Transfer>] = &[
     ("client", |of| LineField::Text(of.ends.client.to_string())),
     ("server", |of| LineField::Text(of.ends.server.to_string())),
     ("number", |of| LineField::Number(of.number.into())),
-    ("began", |of| seconds(of.began_ns)),
+    ("began", |of| seconds_field(of.began_ns)),
     ("method", |of| LineField::Text(of.method.clone())),
     ("host", |of| of.host.clone().map_or(LineField::Nothing, LineField::Text)),
     ("path", |of| LineField::Text(of.path.clone())),
-    ("status", |of| number(of.status)),
+    ("status", |of| number_field(of.status)),
     ("whole", |of| of.whole.map_or(LineField::Nothing, LineField::Truth)),
     ("content_bytes", |of| LineField::Number(of.content_bytes)),
     ("response_bytes", |of| LineField::Number(of.response_bytes)),
@@ -231,7 +231,7 @@ fn family(server: std::net::IpAddr) -> LineField {
 }
 
 /// Seconds since 1970, to the nanosecond.
-fn seconds(ns: u64) -> LineField {
+fn seconds_field(ns: u64) -> LineField {
     LineField::Text(format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000))
 }
 
@@ -239,7 +239,7 @@ fn us(ns: Option<u64>) -> LineField {
     ns.map_or(LineField::Nothing, |ns| LineField::Decimal(ns as f64 / 1e3))
 }
 
-fn number(value: Option<impl Into<u64>>) -> LineField {
+fn number_field(value: Option<impl Into<u64>>) -> LineField {
     value.map_or(LineField::Nothing, |value| LineField::Number(value.into()))
 }
 
@@ -258,7 +258,7 @@ fn hello(spoken: &Spoken) -> Option<&Hello> {
     }
 }
 
-fn said(of: &Observed, what: fn(&Hello) -> Option<&String>) -> LineField {
+fn field_of_hello(of: &Observed, what: fn(&Hello) -> Option<&String>) -> LineField {
     hello(&of.spoken)
         .and_then(what)
         .map_or(LineField::Nothing, |text| LineField::Text(text.clone()))

@@ -149,7 +149,7 @@ pub struct Bare {
 }
 
 /// Makes a device a port of a bridge, and up.
-fn join(tap: &str, bridge: &str) -> io::Result<()> {
+fn join_bridge(tap: &str, bridge: &str) -> io::Result<()> {
     let cannot = |error: io::Error| {
         io::Error::new(error.kind(), format!("can't make {tap} a port of {bridge}: {error}"))
     };
@@ -167,11 +167,11 @@ impl Bare {
         options.check().map_err(|line| io::Error::new(io::ErrorKind::InvalidInput, line))?;
         let tap = Tap::create(&options.tap).map_err(|error| explain(&options.tap, &error))?;
         if let Some(bridge) = &options.bridge {
-            join(&options.tap, bridge)?;
+            join_bridge(&options.tap, bridge)?;
         }
         let stack = Stack::new(options, tap)?;
         let (reader, writer) = io::pipe()?;
-        let run = move || run(stack, &reader);
+        let run = move || run_stack(stack, &reader);
         let thread = thread::Builder::new().name("origin-bare".into()).spawn(run);
         let thread = thread.map_err(|error| no_thread(&error))?;
         let address = |one: &Prefix| SocketAddr::new(one.address, options.port);
@@ -214,14 +214,15 @@ impl Drop for Bare {
     }
 }
 
-fn run(mut stack: Stack<Tap>, stop: &PipeReader) -> io::Result<Statistics> {
+fn run_stack(mut stack: Stack<Tap>, stop: &PipeReader) -> io::Result<Statistics> {
     let start = Instant::now();
     loop {
         let wait = stack.turn(start.elapsed());
         if let Some(error) = stack.end() {
             return Err(io::Error::new(error.kind(), format!("its TAP device is gone: {error}")));
         }
-        let [_, stopped] = readable::wait([stack.port().as_fd(), stop.as_fd()], wait)?;
+        let [_, stopped] =
+            readable::wait_until_readable([stack.port().as_fd(), stop.as_fd()], wait)?;
         if stopped {
             stack.stop(start.elapsed());
             return Ok(stack.statistics());

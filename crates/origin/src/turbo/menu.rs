@@ -73,7 +73,7 @@ impl Menu {
 }
 
 fn prepare(order: Order) -> Vec<u8> {
-    let (status, length) = (status(order.dish), length(order.dish));
+    let (status, length) = (status_of(order.dish), length(order.dish));
     let connection = match order.manner {
         ConnectionManner::Plain => "",
         ConnectionManner::KeepAlive => "Connection: keep-alive\r\n",
@@ -87,7 +87,7 @@ fn prepare(order: Order) -> Vec<u8> {
     bytes
 }
 
-fn status(dish: Dish) -> &'static str {
+fn status_of(dish: Dish) -> &'static str {
     match dish {
         Dish::Hello | Dish::Bytes(_) | Dish::Received => "200 OK",
         Dish::Malformed => "400 Bad Request",

@@ -7,7 +7,7 @@ use sixmark_model::comparison::Estimate;
 
 /// Ends of the scale, beneath the column's head.
 pub(super) fn axis(scale: &EffectScale) -> Markup {
-    let reach = percent(scale.reach);
+    let reach = effect_percent(scale.reach);
     html! {
         span.axis aria-hidden="true" {
             span { "−" (reach) } span { "0" } span { "+" (reach) }
@@ -23,11 +23,11 @@ pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> Markup {
     let wide = to - from;
     html! {
         svg.effect aria-hidden="true" width="100%" height="20" {
-            rect.margin x=(share(from)) y="0" width=(share(wide)) height="20" {}
+            rect.margin x=(bar_share(from)) y="0" width=(bar_share(wide)) height="20" {}
             line.zero x1="50%" x2="50%" y1="0" y2="20" {}
-            line.interval x1=(share(low)) x2=(share(high)) y1="10" y2="10" {}
+            line.interval x1=(bar_share(low)) x2=(bar_share(high)) y1="10" y2="10" {}
             @if estimate.value.abs() <= scale.reach {
-                circle.value cx=(share(value)) cy="10" r="4" {}
+                circle.value cx=(bar_share(value)) cy="10" r="4" {}
             }
             // Arrows where the interval goes on.
             @if estimate.low < -scale.reach {
@@ -40,11 +40,11 @@ pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> Markup {
     }
 }
 
-fn share(percent: f64) -> String {
+fn bar_share(percent: f64) -> String {
     format!("{percent:.2}%")
 }
 
-fn percent(share: f64) -> String {
+fn effect_percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }

@@ -20,13 +20,13 @@ const CHART_SCRIPT: &str = include_str!("vendor/uplot/uPlot.iife.min.js");
 const CHART_LICENSE: &str = include_str!("vendor/uplot/LICENSE");
 
 /// The page of one or several documents, the first one first.
-pub fn page(documents: &[Named<'_>]) -> String {
-    let sheets: Vec<Sheet> = documents.iter().map(|named| sheet::of(*named)).collect();
+pub fn html_page(documents: &[Named<'_>]) -> String {
+    let sheets: Vec<Sheet> = documents.iter().map(|named| sheet::sheet_of(*named)).collect();
     let script = format!("{CHART_SCRIPT}\n{SCRIPT}");
     let page = html! {
         (PreEscaped("<!doctype html>\n"))
         html lang="en" {
-            (head(&title(&sheets), &script))
+            (page_head(&title(&sheets), &script))
             body {
                 a.skip href="#main" { "Skip to the results" }
                 div.bar role="banner" {
@@ -35,7 +35,7 @@ pub fn page(documents: &[Named<'_>]) -> String {
                 }
                 main #main {
                     @match sheets.as_slice() {
-                        [one] => (sections::sheet(one, 1, 1)),
+                        [one] => (sections::sheet_markup(one, 1, 1)),
                         many => (sections::all(many)),
                     }
                 }
@@ -55,7 +55,7 @@ fn title(sheets: &[Sheet]) -> String {
 }
 
 /// Nothing is loaded, and only this very script runs, whatever a document's words may hold.
-fn head(title: &str, script: &str) -> Markup {
+fn page_head(title: &str, script: &str) -> Markup {
     let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; \

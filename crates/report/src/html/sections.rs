@@ -14,12 +14,12 @@ pub(super) fn all(sheets: &[Sheet]) -> Markup {
     html! {
         h1 { (sheets.len()) " results" }
         (overview(sheets))
-        @for (at, one) in sheets.iter().enumerate() { (sheet(one, at + 1, 2)) }
+        @for (at, one) in sheets.iter().enumerate() { (sheet_markup(one, at + 1, 2)) }
     }
 }
 
 /// One document: `number` counts from 1, its heading is of that `level`.
-pub(super) fn sheet(of: &Sheet, number: usize, level: usize) -> Markup {
+pub(super) fn sheet_markup(of: &Sheet, number: usize, level: usize) -> Markup {
     let mut ids = Ids::of_section(number);
     html! {
         article id={ "result-" (number) } {
@@ -30,7 +30,7 @@ pub(super) fn sheet(of: &Sheet, number: usize, level: usize) -> Markup {
                     @if !of.when.is_empty() { li { (of.when) } }
                     @for phrase in &of.about { li { (visible(phrase)) } } }
             }
-            (headline(&of.headline))
+            (headline_markup(&of.headline))
             (warnings(&of.warnings, level + 1))
             (tiles(&of.tiles))
             (contents(of, number))
@@ -56,7 +56,7 @@ fn heading(level: usize, words: Markup) -> Markup {
     }
 }
 
-fn headline(of: &SheetHeadline) -> Markup {
+fn headline_markup(of: &SheetHeadline) -> Markup {
     let class = of.verdict.map_or("none", |verdict| verdict.word());
     html! {
         div class={ "headline " (class) } {
@@ -134,7 +134,7 @@ fn block(of: &Block, level: usize, ids: &mut Ids) -> Markup {
     match of {
         Block::Heading(words) => heading(level, html! { (visible(words)) }),
         Block::Text(words) | Block::Aside(words) => html! { p { (coded(words)) } },
-        Block::Table(table) => tables::table(table),
+        Block::Table(table) => tables::table_markup(table),
         Block::Charts(all) => charts::charts(all, ids),
         Block::Folded(summary, inner) => html! {
             details { summary { (visible(summary)) } (blocks(inner, level, ids)) }

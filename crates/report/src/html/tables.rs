@@ -9,14 +9,14 @@ use sixmark_model::comparison::Verdict;
 use super::effect;
 
 /// A table in a box of its own, which scrolls where the table is wider than the page.
-pub(super) fn table(table: &Table) -> Markup {
+pub(super) fn table_markup(table: &Table) -> Markup {
     let caption = visible(&table.caption);
     let wide = (table.columns.len() > 5).then_some("wide");
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table class=[wide] {
                 caption { (caption) }
-                thead { tr { @for column in &table.columns { (head(column, table.scale.as_ref())) } } }
+                thead { tr { @for column in &table.columns { (column_head(column, table.scale.as_ref())) } } }
                 @for group in &table.groups {
                     tbody {
                         @if let Some(name) = &group.name {
@@ -49,7 +49,7 @@ pub(super) fn verdict(verdict: Verdict) -> Markup {
     }
 }
 
-fn head(column: &Column, scale: Option<&EffectScale>) -> Markup {
+fn column_head(column: &Column, scale: Option<&EffectScale>) -> Markup {
     let name = visible(&column.name);
     html! {
         @match (column.kind, scale) {
@@ -64,9 +64,9 @@ fn row_of(table: &Table, row: &Row) -> Markup {
     let kinds = table.columns.iter().skip(1).map(|column| column.kind);
     html! {
         tr {
-            th scope="row" data-v=[value(&row.label)] { (visible(row.label.text())) }
+            th scope="row" data-v=[number_in(&row.label)] { (visible(row.label.text())) }
             @for (cell, kind) in row.cells.iter().zip(kinds) {
-                td class=(class(kind)) data-v=[value(cell)] {
+                td class=(class(kind)) data-v=[number_in(cell)] {
                     @match (cell, &table.scale) {
                         (SheetCell::Verdict(of), _) => (verdict(*of)),
                         (SheetCell::Effect(estimate), Some(scale)) => (effect::drawn(estimate, scale)),
@@ -87,7 +87,7 @@ fn class(kind: ColumnKind) -> &'static str {
 }
 
 /// The number as charts have it.
-fn value(cell: &SheetCell) -> Option<f64> {
+fn number_in(cell: &SheetCell) -> Option<f64> {
     match cell {
         SheetCell::Number(_, value) => Some(*value),
         _ => None,

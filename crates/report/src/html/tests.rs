@@ -16,7 +16,7 @@ fn the_vendored_script_can_stand_in_a_page() {
 
 #[test]
 fn the_policy_names_the_script_that_is_there() {
-    let text = page(&[]);
+    let text = html_page(&[]);
     let (_, rest) = text.rsplit_once("<script>").unwrap();
     let (script, _) = rest.split_once("</script>").unwrap();
     let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
@@ -33,7 +33,7 @@ fn foreign_words_stand_escaped_wherever_they_are() {
     study.factors[0].name = evil.into();
     study.description = evil.into();
     let document = Document::Study(Box::new(study));
-    let text = page(&[Named { name: evil, document: &document }]);
+    let text = html_page(&[Named { name: evil, document: &document }]);
     assert!(!text.contains("<img"));
     assert!(text.contains("&lt;img src=x onerror=alert(1)&gt;"));
 }

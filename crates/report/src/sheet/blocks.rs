@@ -4,13 +4,13 @@ use sixmark_model::comparison::result::{Block as Measured, ComparisonResult, Sid
 use sixmark_model::family_result::FamilyResult;
 
 use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
-use super::seconds::{about, values};
+use super::seconds::{describe_series, values};
 use super::side::shown;
 use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Throughput and response times of each block.
-pub(super) fn part(result: &ComparisonResult) -> Option<Part> {
+pub(super) fn blocks_part(result: &ComparisonResult) -> Option<Part> {
     if result.blocks.len() < 2 {
         return None;
     }
@@ -37,7 +37,7 @@ fn times(result: &ComparisonResult) -> Chart {
     let series = series(result, &TIMES);
     let all: Vec<f64> = values(&series).collect();
     let y = Axis::durations("response", 0.1, all.into_iter());
-    chart(result, "Response times", "", y, series, write::time)
+    chart(result, "Response times", "", y, series, write::write_time)
 }
 
 fn series(result: &ComparisonResult, lines: &[BlockLine]) -> Vec<Series> {
@@ -69,8 +69,8 @@ fn chart(
     let xs: Vec<f64> = (1..=result.blocks.len()).map(|at| at as f64).collect();
     Chart {
         title: format!("{title} of each block"),
-        about: about(&series, unit, &write),
-        table: table(result, title, &series, &write),
+        about: describe_series(&series, unit, &write),
+        table: blocks_table(result, title, &series, &write),
         x: Axis::linear("block, in order", Unit::Count, 0.5, xs.len() as f64 + 0.5),
         y,
         labels: Vec::new(),
@@ -88,7 +88,7 @@ fn warm_up(result: &ComparisonResult) -> Option<Band> {
     (dropped > 0).then_some(Band { name, role: Role::Warmup, from: 0.5, to, at: None })
 }
 
-fn table(
+fn blocks_table(
     result: &ComparisonResult,
     title: &str,
     series: &[Series],

@@ -11,26 +11,26 @@ use super::{
 };
 
 /// What is shown of a comparison.
-pub(super) fn sheet(name: &str, result: &ComparisonResult) -> Sheet {
+pub(super) fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let sides = Sides::of_comparison(result);
     let parts = [
-        gates::part(&result.gates).map(Part::off_terminal),
-        effects::part(&result.comparison),
-        blocks::part(result),
-        phases::part(&sides),
-        figures::part(&sides).map(Part::off_terminal),
-        outcomes::part(&sides).map(Part::off_terminal),
-        path::part(&sides).map(Part::off_terminal),
+        gates::gates_part(&result.gates).map(Part::off_terminal),
+        effects::effects_part(&result.comparison),
+        blocks::blocks_part(result),
+        phases::phases_part(&sides),
+        figures::figures_part(&sides).map(Part::off_terminal),
+        outcomes::outcomes_part(&sides).map(Part::off_terminal),
+        path::path_part(&sides).map(Part::off_terminal),
         noise(result.noise.as_ref()).map(Part::off_terminal),
-        setting::part(measured(result)),
+        setting::setting_part(setting_of_comparison(result)),
     ];
     Sheet {
         name: name.to_owned(),
         kind: "Comparison",
         title: title(result),
         when: setting::when(&result.started),
-        about: about(result),
-        headline: headline(result),
+        about: describe_comparison(result),
+        headline: comparison_headline(result),
         tiles: tiles(&sides, &result.comparison),
         warnings: result.warnings.clone(),
         parts: parts.into_iter().flatten().collect(),
@@ -43,11 +43,11 @@ fn title(result: &ComparisonResult) -> String {
     if a == b { a } else { format!("{a} against {b}") }
 }
 
-fn about(result: &ComparisonResult) -> Vec<String> {
+fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
     let BlockSchedule { pairs, order, block_s, block_requests, .. } = result.schedule;
     let each = match (block_s, block_requests) {
-        (Some(s), _) => format!(" of blocks of {}", write::time(s * 1e6)),
-        (None, Some(n)) => format!(" of blocks of {} requests", write::count(n)),
+        (Some(s), _) => format!(" of blocks of {}", write::write_time(s * 1e6)),
+        (None, Some(n)) => format!(" of blocks of {} requests", write::write_count(n)),
         (None, None) => String::new(),
     };
     let order = match order {
@@ -55,8 +55,8 @@ fn about(result: &ComparisonResult) -> Vec<String> {
         BlockOrder::Random => "in random order",
     };
     let compared = result.comparison.pairs;
-    let [a, b] =
-        [&result.sides.a, &result.sides.b].map(|side| write::count(side.figures.requests.sent));
+    let [a, b] = [&result.sides.a, &result.sides.b]
+        .map(|side| write::write_count(side.figures.requests.sent));
     let said = [
         format!("{:.1} s", result.elapsed_s),
         format!("{a} and {b} requests"),
@@ -72,8 +72,8 @@ fn about(result: &ComparisonResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-fn headline(result: &ComparisonResult) -> SheetHeadline {
-    let mut headline = verdict::of(&result.comparison);
+fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
+    let mut headline = verdict::comparison_verdict(&result.comparison);
     headline.notes.extend(noise_floor(result));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
         headline.notes.push(verdict::SATURATED.to_owned());
@@ -92,10 +92,10 @@ fn noise_floor(result: &ComparisonResult) -> Option<String> {
         ));
     };
     let found = noise.metrics.iter().find(|of| of.metric == primary.metric);
-    let found = found.and_then(verdict::measured).map_or(String::new(), |said| said + ", ");
+    let found = found.and_then(verdict::measured_change).map_or(String::new(), |said| said + ", ");
     Some(format!(
         "Noise floor: {side} differs from itself by up to {} in {what} ({found}{} pairs).",
-        write::percent(floor),
+        write::write_percent(floor),
         noise.pairs
     ))
 }
@@ -142,7 +142,7 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
     Part::new("Noise floor", vec![Block::Aside(text.into()), table])
 }
 
-fn measured(result: &ComparisonResult) -> Vec<Block> {
+fn setting_of_comparison(result: &ComparisonResult) -> Vec<Block> {
     let mut blocks = Vec::new();
     for side in [&result.sides.a, &result.sides.b] {
         blocks.push(setting::plan(&side.plan, &format!("What was run: {}", shown(&side.name))));

@@ -8,10 +8,10 @@ use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// A row a machine; nothing where nothing is known.
-pub(super) fn part(vitals: Option<&Vitals>) -> Option<Part> {
+pub(super) fn costs_part(vitals: Option<&Vitals>) -> Option<Part> {
     let vitals = vitals?;
-    let client = row("client", &vitals.client);
-    let server = vitals.server.as_ref().and_then(|server| row("server", server));
+    let client = cost_row("client", &vitals.client);
+    let server = vitals.server.as_ref().and_then(|server| cost_row("server", server));
     let rows: Vec<Row> = client.into_iter().chain(server).collect();
     if rows.is_empty() {
         return None;
@@ -25,9 +25,9 @@ pub(super) fn part(vitals: Option<&Vitals>) -> Option<Part> {
     Part::new("Processor time", vec![Block::Table(table)])
 }
 
-fn row(whose: &str, place: &MachineRole) -> Option<Row> {
+fn cost_row(whose: &str, place: &MachineRole) -> Option<Row> {
     let cost = place.cost()?;
-    let time = |us: f64| SheetCell::Number(write::time(us), us);
+    let time = |us: f64| SheetCell::Number(write::write_time(us), us);
     let all = time(cost.us_per_request?);
     let what = if place.processes.is_some() { "processes" } else { "the machine" };
     let gb = cost.s_per_gb.map_or_else(SheetCell::none, |s| time(s * 1e6));
@@ -43,9 +43,9 @@ fn of_family(cost: &Cost, of: &FamilyCost) -> SheetCell {
     let half = of.interval_us.map_or(0.0, |[low, high]| (high - low) / 2.0);
     let words = match cost.method {
         Some(CostMethod::Regression) => {
-            format!("{} ± {}", write::time(of.us_per_request), write::time(half))
+            format!("{} ± {}", write::write_time(of.us_per_request), write::write_time(half))
         }
-        _ => write::time(of.us_per_request),
+        _ => write::write_time(of.us_per_request),
     };
     SheetCell::Number(words, of.us_per_request)
 }

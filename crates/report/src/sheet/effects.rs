@@ -14,7 +14,7 @@ use super::{Block, Part, write};
 const FURTHEST: f64 = 3.0;
 
 /// The verdicts, and the effects behind them.
-pub(super) fn part(comparison: &Comparison) -> Option<Part> {
+pub(super) fn effects_part(comparison: &Comparison) -> Option<Part> {
     let mut blocks = vec![Block::Table(verdicts(comparison)), Block::Text(legend(comparison))];
     blocks.extend(reasons(comparison));
     blocks.extend(header_corrected(comparison));
@@ -70,7 +70,7 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
         change.map_or_else(SheetCell::none, SheetCell::Effect),
         of.p_holm.map_or_else(SheetCell::none, p),
     ];
-    let floor = |v: f64| SheetCell::Number(write::percent(v), v);
+    let floor = |v: f64| SheetCell::Number(write::write_percent(v), v);
     cells.extend(floors.then(|| of.noise_floor.map_or_else(SheetCell::none, floor)));
     Row::new(short(of.metric), cells)
 }
@@ -78,12 +78,12 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
 /// A metric's figure with its unit.
 pub(super) fn written(metric: Metric, value: f64) -> String {
     match metric.kind() {
-        MetricKind::Time => write::time(value),
-        MetricKind::Seconds => write::time(value * 1e6),
+        MetricKind::Time => write::write_time(value),
+        MetricKind::Seconds => write::write_time(value * 1e6),
         MetricKind::Frequency => write::per_s(value),
-        MetricKind::BytesPerS => write::rate(value),
-        MetricKind::Share => write::percent(value),
-        MetricKind::Count => write::count(value.round() as u64),
+        MetricKind::BytesPerS => write::write_rate(value),
+        MetricKind::Share => write::write_percent(value),
+        MetricKind::Count => write::write_count(value.round() as u64),
     }
 }
 
@@ -111,9 +111,9 @@ fn legend(comparison: &Comparison) -> String {
     format!(
         "Estimates and {} intervals over {} pairs of blocks; sides count as equivalent within a \
          margin of ±{}.{out}",
-        write::percent(settings.confidence),
+        write::write_percent(settings.confidence),
         comparison.pairs,
-        write::percent(settings.margin),
+        write::write_percent(settings.margin),
     )
 }
 
@@ -189,7 +189,7 @@ fn bands(comparison: &Comparison, of: &Compared) -> Vec<Band> {
         at: None,
     };
     let interval = of.ratio.map(change_of).map(|e| Band {
-        name: format!("{} interval", write::percent(comparison.settings.confidence)),
+        name: format!("{} interval", write::write_percent(comparison.settings.confidence)),
         role: Role::Interval,
         from: e.low,
         to: e.high,

@@ -39,7 +39,7 @@ const WHERE_ANY: [Quantity; 11] = [
 const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
 /// All of it.
-pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+pub(super) fn figures_part(sides: &Sides<'_>) -> Option<Part> {
     let requests = Group { name: Some("Requests".into()), rows: counts(sides) };
     let mut groups: Vec<Group> =
         Some(requests).filter(|_| !sides.hides_all()).into_iter().collect();
@@ -56,10 +56,11 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
         |quantile: fn(&Summary) -> Option<f64>| move |f: &FamilyResult| quantile(&f.response_us);
     let time = |point| Some(Metric::Time(TimedPhase::Response, point));
     let tile = |label, metric, values: Values| tile(sides, label, metric, values);
-    let times =
-        |quantile: fn(&Summary) -> Option<f64>| values(sides, response(quantile), write::time);
+    let times = |quantile: fn(&Summary) -> Option<f64>| {
+        values(sides, response(quantile), write::write_time)
+    };
     let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
-    let failed = values(sides, failed, write::percent);
+    let failed = values(sides, failed, write::write_percent);
     vec![
         tile("Median response", time(TimePoint::P50), times(|s| s.p50)),
         tile("99 % of responses within", time(TimePoint::P99), times(|s| s.p99)),
@@ -100,15 +101,20 @@ fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
     let is_any = |quantity: &Quantity| sides.any(|f| quantity.value(f));
     let there = WHERE_ANY.into_iter().filter(is_any);
-    ALWAYS.into_iter().chain(there).chain(RATES).map(|quantity| row(sides, quantity)).collect()
+    ALWAYS
+        .into_iter()
+        .chain(there)
+        .chain(RATES)
+        .map(|quantity| quantity_row(sides, quantity))
+        .collect()
 }
 
-fn row(sides: &Sides<'_>, quantity: Quantity) -> Row {
+fn quantity_row(sides: &Sides<'_>, quantity: Quantity) -> Row {
     let entry = quantity.entry();
     let written: fn(f64) -> String = match entry.kind {
-        MetricKind::BytesPerS => write::rate,
+        MetricKind::BytesPerS => write::write_rate,
         MetricKind::Frequency => write::per_s,
-        _ => |value| write::count(value as u64),
+        _ => |value| write::write_count(value as u64),
     };
     let value = |f: &FamilyResult| quantity.value(f);
     match quantity.is_of_connections() {
@@ -126,7 +132,7 @@ fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
     let none = !sides.any(|f| longest(f).map(|us| us - COMPARABLE_US));
     let shown = if none { &QUANTILES[5..] } else { &QUANTILES[..] };
     let rows = shown.iter().map(|&(name, quantile)| {
-        sides.row(name, |f: &FamilyResult| phase.durations(f).and_then(quantile), write::time)
+        sides.row(name, |f: &FamilyResult| phase.durations(f).and_then(quantile), write::write_time)
     });
     Some(Group { name: Some(super::phases::title(phase)), rows: rows.collect() })
 }

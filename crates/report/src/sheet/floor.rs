@@ -16,7 +16,7 @@ const PHASES: [FloorPhase; 3] = [
 ];
 
 /// The noise floor of a run, where it was measured.
-pub(super) fn part(calibration: Option<&Calibration>) -> Option<Part> {
+pub(super) fn floor_part(calibration: Option<&Calibration>) -> Option<Part> {
     let groups: Vec<Group> = calibration?.legs.iter().map(group).collect();
     let columns = std::iter::once(Column::words("Phase"))
         .chain(["IPv6", "IPv4", "Apart by"].map(Column::number))
@@ -30,7 +30,7 @@ pub(super) fn part(calibration: Option<&Calibration>) -> Option<Part> {
 
 fn group(leg: &Leg) -> Group {
     let time = |us: Option<f64>| {
-        us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::time(us), us))
+        us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::write_time(us), us))
     };
     let both = |figure: &dyn Fn(&Floor) -> Option<f64>| {
         Family::BOTH.map(|family| time(leg.families.of(family).and_then(figure)))
@@ -42,7 +42,7 @@ fn group(leg: &Leg) -> Group {
         let most = vec![v6, v4, SheetCell::none()];
         [Row::new(format!("{name}, median"), median), Row::new(format!("{name}, 99 %"), most)]
     };
-    let in_flight = write::count(u64::from(leg.connections));
+    let in_flight = write::write_count(u64::from(leg.connections));
     Group {
         name: Some(format!("{in_flight} in flight")),
         rows: PHASES.iter().flat_map(rows).collect(),

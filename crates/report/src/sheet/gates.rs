@@ -6,7 +6,7 @@ use super::table::{Column, Row, Table};
 use super::{Block, Part};
 
 /// A row a condition; nothing where there was none.
-pub(super) fn part(gates: &[GateResult]) -> Option<Part> {
+pub(super) fn gates_part(gates: &[GateResult]) -> Option<Part> {
     let row = |gate: &GateResult| {
         let met = if gate.failed { "✗ failed" } else { "✓ passed" };
         Row::new(gate.fail_if.as_str(), vec![met.into(), gate.because.as_str().into()])

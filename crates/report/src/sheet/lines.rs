@@ -9,7 +9,7 @@ use super::write::figure;
 use super::{Block, Part};
 
 /// All of them.
-pub(super) fn part(figures: &[Figure]) -> Option<Part> {
+pub(super) fn charts_part(figures: &[Figure]) -> Option<Part> {
     let blocks = figures.iter().flat_map(|of| {
         std::iter::once(Block::Charts(vec![chart(of)])).chain(not_drawn(of).map(Block::Text))
     });
@@ -50,8 +50,8 @@ fn chart(of: &Figure) -> Chart {
     let ys = ys.flat_map(|dot| [Some(dot.y), dot.low, dot.high]).flatten();
     Chart {
         title: of.title.clone(),
-        about: about(of),
-        table: table(of, &marks),
+        about: describe_chart(of),
+        table: chart_table(of, &marks),
         x: x_axis(&of.x, &marks),
         y: axis(&of.y, ys.collect()),
         labels: marks.iter().map(|(_, label)| label.clone()).collect(),
@@ -136,7 +136,7 @@ fn axis(asked: &Asked, values: Vec<f64>) -> Axis {
     }
 }
 
-fn about(of: &Figure) -> String {
+fn describe_chart(of: &Figure) -> String {
     let unit = if of.y.unit.is_empty() { String::new() } else { format!(" {}", of.y.unit) };
     let said = of.series.iter().filter_map(|line| {
         let mut dots = line.points.iter().filter(drawn);
@@ -151,7 +151,7 @@ fn about(of: &Figure) -> String {
     said.collect::<Vec<_>>().join(" ")
 }
 
-fn table(of: &Figure, marks: &[(f64, String)]) -> Table {
+fn chart_table(of: &Figure, marks: &[(f64, String)]) -> Table {
     let columns = std::iter::once(Column::words(&of.x.label))
         .chain(of.series.iter().map(|line| Column::number(&line.label)));
     let row = |(x, label): &(f64, String)| {

@@ -141,11 +141,11 @@ impl Part {
 }
 
 /// What a report shows of a document.
-pub fn of(named: Named<'_>) -> Sheet {
+pub fn sheet_of(named: Named<'_>) -> Sheet {
     match named.document {
-        Document::Run(result) => run::sheet(named.name, result),
-        Document::Watch(result) => watch::sheet(named.name, result),
-        Document::Comparison(result) => comparison::sheet(named.name, result),
+        Document::Run(result) => run::run_sheet(named.name, result),
+        Document::Watch(result) => watch::watch_sheet(named.name, result),
+        Document::Comparison(result) => comparison::comparison_sheet(named.name, result),
         Document::Study(result) => study::sheet(named.name, result),
     }
 }
@@ -157,17 +157,17 @@ pub(crate) fn clock_checks(result: &RunResult) -> Vec<Part> {
 
 /// What a search found, where the run was one.
 pub(crate) fn search(result: &RunResult) -> Option<Part> {
-    result.find_max.as_ref().and_then(search::part)
+    result.find_max.as_ref().and_then(search::search_part)
 }
 
 /// What a run cost of processor time, where that is known.
 pub(crate) fn costs(result: &RunResult) -> Option<Part> {
-    costs::part(result.vitals.as_ref())
+    costs::costs_part(result.vitals.as_ref())
 }
 
 /// What a report shows of a comparison.
 pub(crate) fn of_comparison(name: &str, result: &ComparisonResult) -> Sheet {
-    comparison::sheet(name, result)
+    comparison::comparison_sheet(name, result)
 }
 
 /// What the pairs of a comparison so far say of its primary metric, in a few words.

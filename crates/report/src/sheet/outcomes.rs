@@ -10,12 +10,12 @@ use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Outcomes, failures in detail, checks that were not passed, status codes.
-pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+pub(super) fn outcomes_part(sides: &Sides<'_>) -> Option<Part> {
     if sides.hides_all() {
         return None;
     }
     let mut blocks = vec![Block::Table(outcomes(sides))];
-    let others = [failures(sides), addresses(sides), content(sides), status(sides)];
+    let others = [failures(sides), addresses(sides), content(sides), status_block(sides)];
     blocks.extend(others.into_iter().flatten());
     Part::new("How exchanges ended", blocks)
 }
@@ -31,9 +31,9 @@ fn outcomes(sides: &Sides<'_>) -> Table {
             let share = count as f64 / f.requests.sent.max(1) as f64;
             let share = match outcome {
                 Outcome::Normal => String::new(),
-                _ => format!(" ({})", write::percent(share)),
+                _ => format!(" ({})", write::write_percent(share)),
             };
-            SheetCell::Number(write::count(count) + &share, count as f64)
+            SheetCell::Number(write::write_count(count) + &share, count as f64)
         };
         let cells = sides.all.iter().map(|side| match side.hidden {
             true => SheetCell::none(),
@@ -77,7 +77,7 @@ fn failures(sides: &Sides<'_>) -> Option<Block> {
                 failure.outcome.name().into(),
                 failure.phase.to_string().into(),
                 words.collect::<Vec<_>>().join(", ").into(),
-                SheetCell::Number(write::count(failed.count), failed.count as f64),
+                SheetCell::Number(write::write_count(failed.count), failed.count as f64),
             ];
             rows.push(Row::new(side.name.clone(), cells));
         }
@@ -93,7 +93,7 @@ fn addresses(sides: &Sides<'_>) -> Option<Block> {
     for side in &sides.all {
         for of in &side.figures.by_address {
             let most = of.usual_failure().unwrap_or_default();
-            let number = |count: u64| SheetCell::Number(write::count(count), count as f64);
+            let number = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
             let cells = vec![
                 of.address.to_string().into(),
                 number(of.ended),
@@ -121,7 +121,7 @@ fn content(sides: &Sides<'_>) -> Option<Block> {
             let cells = vec![
                 failed.check.as_str().into(),
                 found.into(),
-                SheetCell::Number(write::count(failed.count), failed.count as f64),
+                SheetCell::Number(write::write_count(failed.count), failed.count as f64),
             ];
             rows.push(Row::new(side.name.clone(), cells));
         }
@@ -132,7 +132,7 @@ fn content(sides: &Sides<'_>) -> Option<Block> {
 }
 
 /// The status codes, unless they are all 200.
-fn status(sides: &Sides<'_>) -> Option<Block> {
+fn status_block(sides: &Sides<'_>) -> Option<Block> {
     let codes: BTreeSet<u16> =
         sides.all.iter().flat_map(|side| side.figures.status.keys().copied()).collect();
     if codes.iter().all(|&code| code == 200) {
@@ -140,7 +140,7 @@ fn status(sides: &Sides<'_>) -> Option<Block> {
     }
     let row = |code: &u16| {
         let number = |f: &FamilyResult| f.status.get(code).copied().unwrap_or(0);
-        let cell = |count: u64| SheetCell::Number(write::count(count), count as f64);
+        let cell = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
         let cells = sides.all.iter().map(|side| cell(number(side.figures))).collect();
         Row::new(code.to_string(), cells)
     };

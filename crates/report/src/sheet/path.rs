@@ -16,7 +16,7 @@ use super::{Block, Part, write};
 const DIGITS: usize = 16;
 
 /// What the kernel, TLS and QUIC knew of the connections of each side.
-pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+pub(super) fn path_part(sides: &Sides<'_>) -> Option<Part> {
     let all = [("TCP", tcp(sides)), ("TLS", tls(sides)), ("QUIC", quic(sides))];
     let groups: Vec<Group> = all
         .into_iter()
@@ -31,8 +31,8 @@ pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
     Part::new("Connections", vec![Block::Table(Table { caption, columns, groups, scale: None })])
 }
 
-fn whole(value: f64) -> String {
-    write::count(value as u64)
+fn write_whole(value: f64) -> String {
+    write::write_count(value as u64)
 }
 
 fn tcp(sides: &Sides<'_>) -> Vec<Row> {
@@ -41,13 +41,13 @@ fn tcp(sides: &Sides<'_>) -> Vec<Row> {
         return rows;
     }
     rows.extend([
-        sides.row("connections asked", |f| Some(f.tcp.read as f64), whole),
-        sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::time),
-        sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::time),
-        sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::time),
-        sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), whole),
-        sides.row("of those, spurious", |f| Some(f.tcp.spurious? as f64), whole),
-        sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), whole),
+        sides.row("connections asked", |f| Some(f.tcp.read as f64), write_whole),
+        sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::write_time),
+        sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::write_time),
+        sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::write_time),
+        sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), write_whole),
+        sides.row("of those, spurious", |f| Some(f.tcp.spurious? as f64), write_whole),
+        sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), write_whole),
         sides.words("largest segment, bytes", |side| usual(&side.figures.tcp.mss)),
     ]);
     rows
@@ -64,13 +64,13 @@ fn tcp_handshakes(sides: &Sides<'_>) -> Vec<Row> {
         return Vec::new();
     }
     let mut rows = vec![
-        sides.row("handshakes asked about", count(|found| found.asked), whole),
-        sides.row("handshake by the kernel, median", time(|f| &f.kernel_us), write::time),
-        sides.row("the same by the client, median", time(|f| &f.client_us), write::time),
+        sides.row("handshakes asked about", count(|found| found.asked), write_whole),
+        sides.row("handshake by the kernel, median", time(|f| &f.kernel_us), write::write_time),
+        sides.row("the same by the client, median", time(|f| &f.client_us), write::write_time),
     ];
     if sides.any(count(|found| found.sent_again + found.untimed)) {
-        rows.push(sides.row("SYN sent again", count(|f| f.sent_again), whole));
-        rows.push(sides.row("without a time otherwise", count(|f| f.untimed), whole));
+        rows.push(sides.row("SYN sent again", count(|f| f.sent_again), write_whole));
+        rows.push(sides.row("without a time otherwise", count(|f| f.untimed), write_whole));
     }
     rows
 }
@@ -86,12 +86,12 @@ fn tls(sides: &Sides<'_>) -> Vec<Row> {
         move |side: &Side<'_>| side.figures.tls.as_ref().map_or(String::new(), of)
     };
     vec![
-        sides.row("full handshakes", count(|tls| tls.handshakes.full), whole),
-        sides.row("resumed handshakes", count(|tls| tls.handshakes.resumed), whole),
-        sides.row("failed handshakes", count(|tls| tls.handshakes.failed), whole),
-        sides.row("asked for another group", count(|tls| tls.handshakes.retried), whole),
-        sides.row("full, median", |f| f.tls.as_ref()?.full_us.p50, write::time),
-        sides.row("resumed, median", |f| f.tls.as_ref()?.resumed_us.p50, write::time),
+        sides.row("full handshakes", count(|tls| tls.handshakes.full), write_whole),
+        sides.row("resumed handshakes", count(|tls| tls.handshakes.resumed), write_whole),
+        sides.row("failed handshakes", count(|tls| tls.handshakes.failed), write_whole),
+        sides.row("asked for another group", count(|tls| tls.handshakes.retried), write_whole),
+        sides.row("full, median", |f| f.tls.as_ref()?.full_us.p50, write::write_time),
+        sides.row("resumed, median", |f| f.tls.as_ref()?.resumed_us.p50, write::write_time),
         sides.words("version", words(|tls| usual(&tls.versions))),
         sides.words("cipher suite", words(|tls| usual(&tls.ciphers))),
         sides.words("group", words(|tls| usual(&tls.groups))),
@@ -114,7 +114,7 @@ fn certificate(tls: &TlsResult) -> String {
 fn failures(tls: &TlsResult) -> String {
     let said = tls.failures.iter().map(|failed| {
         let alert = failed.cause.alert.map_or(String::new(), |alert| format!(" (alert {alert})"));
-        format!("{} {}{alert}", write::count(failed.count), failed.cause.reason)
+        format!("{} {}{alert}", write::write_count(failed.count), failed.cause.reason)
     });
     said.collect::<Vec<_>>().join(", ")
 }
@@ -128,13 +128,13 @@ fn quic(sides: &Sides<'_>) -> Vec<Row> {
     }
     let mtu = |side: &Side<'_>| side.figures.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
     vec![
-        sides.row("connections", count(|quic| quic.connections), whole),
-        sides.row("round trip, median", |f| f.quic.as_ref()?.rtt_us.p50, write::time),
-        sides.row("packets sent", count(|quic| quic.packets_sent), whole),
-        sides.row("packets lost", count(|quic| quic.packets_lost), whole),
-        sides.row("datagrams dropped here", count(|quic| quic.dropped), whole),
-        sides.row("begun again (Retry)", count(|quic| quic.retried), whole),
-        sides.row("other version", count(|quic| quic.mismatched), whole),
+        sides.row("connections", count(|quic| quic.connections), write_whole),
+        sides.row("round trip, median", |f| f.quic.as_ref()?.rtt_us.p50, write::write_time),
+        sides.row("packets sent", count(|quic| quic.packets_sent), write_whole),
+        sides.row("packets lost", count(|quic| quic.packets_lost), write_whole),
+        sides.row("datagrams dropped here", count(|quic| quic.dropped), write_whole),
+        sides.row("begun again (Retry)", count(|quic| quic.retried), write_whole),
+        sides.row("other version", count(|quic| quic.mismatched), write_whole),
         sides.words("largest payload, bytes", mtu),
     ]
 }

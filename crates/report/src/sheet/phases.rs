@@ -42,7 +42,7 @@ pub(super) fn title(phase: TimedPhase) -> String {
 }
 
 /// The curves of all phases that took any time.
-pub(super) fn part(sides: &Sides<'_>) -> Option<Part> {
+pub(super) fn phases_part(sides: &Sides<'_>) -> Option<Part> {
     let blocks = ORDER.into_iter().flat_map(|phase| blocks(sides, phase)).collect();
     Part::new("How the times are distributed", blocks).map(Part::off_terminal)
 }
@@ -87,12 +87,12 @@ impl Curve<'_> {
     /// Beyond one of all durations there is nothing but the longest.
     fn at(&self, tail: f64) -> Option<f64> {
         let count = self.found.count() as f64;
-        (tail <= count * 1.000_001).then(|| self.found.quantile_us(share(tail, count)))
+        (tail <= count * 1.000_001).then(|| self.found.quantile_us(tail_share(tail, count)))
     }
 }
 
 /// The share that a point of the tail axis stands for; the last one is the longest.
-fn share(tail: f64, count: f64) -> f64 {
+fn tail_share(tail: f64, count: f64) -> f64 {
     if tail >= count * 0.999_999 { 1.0 } else { 1.0 - 1.0 / tail }
 }
 
@@ -108,7 +108,7 @@ fn percentiles(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>]) -> Ch
     let y = Axis::durations("", LEAST_US, values().collect::<Vec<_>>().into_iter());
     Chart {
         title: format!("{}: percentiles", title(phase)),
-        about: about(curves),
+        about: describe_curves(curves),
         table: percentile_table(sides, phase, curves, most),
         x: Axis {
             scale: Scale::Log,
@@ -145,15 +145,15 @@ fn percentile_table(
         .iter()
         .map(|share| (write::quantile(*share), 1.0 / (1.0 - share)))
         .filter(|(_, tail)| *tail < most)
-        .map(|(label, tail)| row(label, curves, |curve| curve.at(tail)))
+        .map(|(label, tail)| phase_row(label, curves, |curve| curve.at(tail)))
         .collect();
-    rows.push(row("100 %".into(), curves, |curve| Some(curve.found.max_us())));
+    rows.push(phase_row("100 %".into(), curves, |curve| Some(curve.found.max_us())));
     let columns = sides.columns("Share");
     Table::new(format!("{}: not longer than", title(phase)), columns, rows)
 }
 
-fn row(label: String, curves: &[Curve<'_>], of: impl Fn(&Curve<'_>) -> Option<f64>) -> Row {
-    let cell = |us: f64| SheetCell::Number(write::time(us), rounded(us));
+fn phase_row(label: String, curves: &[Curve<'_>], of: impl Fn(&Curve<'_>) -> Option<f64>) -> Row {
+    let cell = |us: f64| SheetCell::Number(write::write_time(us), rounded(us));
     Row::new(
         label,
         curves.iter().map(|curve| of(curve).map_or_else(SheetCell::none, cell)).collect(),
@@ -176,7 +176,7 @@ fn within(phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
         .collect();
     Chart {
         title: format!("{}: cumulative distribution", title(phase)),
-        about: about(curves),
+        about: describe_curves(curves),
         table: within_table(phase, curves, &xs),
         x,
         y: Axis { to: 1.0, ..Axis::from_zero("share", Unit::Share, std::iter::once(1.0)) },
@@ -204,7 +204,7 @@ fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
     let cell = |share: f64| SheetCell::Number(write::quantile((share * 1e5).round() / 1e5), share);
     let row = |(_, &us): (usize, &f64)| {
         let shares = curves.iter().map(|curve| cell(rounded(curve.found.share_within(us))));
-        Row::new(SheetCell::Number(write::time(us), us), shares.collect())
+        Row::new(SheetCell::Number(write::write_time(us), us), shares.collect())
     };
     let columns = std::iter::once(super::table::Column::words("Time"))
         .chain(curves.iter().map(|curve| super::table::Column::number(&curve.side.name)));
@@ -213,11 +213,11 @@ fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
 }
 
 /// The curves in words.
-fn about(curves: &[Curve<'_>]) -> String {
+fn describe_curves(curves: &[Curve<'_>]) -> String {
     let of = |curve: &Curve<'_>| {
-        let [p50, p99] = [0.5, 0.99].map(|q| write::time(curve.found.quantile_us(q)));
-        let (name, longest) = (&curve.side.name, write::time(curve.found.max_us()));
-        let count = write::count(curve.found.count());
+        let [p50, p99] = [0.5, 0.99].map(|q| write::write_time(curve.found.quantile_us(q)));
+        let (name, longest) = (&curve.side.name, write::write_time(curve.found.max_us()));
+        let count = write::write_count(curve.found.count());
         format!("{name}: median {p50}, 99 % within {p99}, longest {longest}, of {count}.")
     };
     curves.iter().map(of).collect::<Vec<_>>().join(" ")

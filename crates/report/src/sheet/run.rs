@@ -10,27 +10,27 @@ use super::{
 };
 
 /// What is shown of a run.
-pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
+pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {
     let sides = Sides::of_families(Measurement::Run(result));
     let parts = [
-        result.find_max.as_ref().and_then(search::part),
-        gates::part(&result.gates),
-        seconds::part(&result.intervals, &sides),
-        phases::part(&sides),
-        figures::part(&sides),
-        outcomes::part(&sides),
-        path::part(&sides),
+        result.find_max.as_ref().and_then(search::search_part),
+        gates::gates_part(&result.gates),
+        seconds::seconds_part(&result.intervals, &sides),
+        phases::phases_part(&sides),
+        figures::figures_part(&sides),
+        outcomes::outcomes_part(&sides),
+        path::path_part(&sides),
     ];
     let parts = parts.into_iter().flatten().chain(clock_checks(result));
-    let parts = parts.chain(costs::part(result.vitals.as_ref()));
-    let parts = parts.chain(setting::part(measured(result)));
+    let parts = parts.chain(costs::costs_part(result.vitals.as_ref()));
+    let parts = parts.chain(setting::setting_part(setting_of_run(result)));
     Sheet {
         name: name.to_owned(),
         kind: kind(result),
         title: setting::title(&result.plan),
         when: setting::when(&result.started),
-        about: about(result),
-        headline: headline(result, &sides),
+        about: describe_run(result),
+        headline: run_headline(result, &sides),
         tiles: figures::tiles(&sides),
         warnings: result.warnings.clone(),
         parts: parts.collect(),
@@ -39,7 +39,8 @@ pub(super) fn sheet(name: &str, result: &RunResult) -> Sheet {
 
 /// What tells whether to believe the clock.
 pub(super) fn clock_checks(result: &RunResult) -> Vec<Part> {
-    let parts = [floor::part(result.calibration.as_ref()), truth::part(result.truth.as_ref())];
+    let parts =
+        [floor::floor_part(result.calibration.as_ref()), truth::truth_part(result.truth.as_ref())];
     parts.into_iter().flatten().collect()
 }
 
@@ -50,10 +51,10 @@ fn kind(result: &RunResult) -> &'static str {
     }
 }
 
-fn about(result: &RunResult) -> Vec<String> {
+fn describe_run(result: &RunResult) -> Vec<String> {
     let said = [
         format!("{:.1} s", result.elapsed_s),
-        format!("{} requests", write::count(result.total.requests.sent)),
+        format!("{} requests", write::write_count(result.total.requests.sent)),
         setting::pace(&result.plan),
         format!("IPv6 : IPv4 = {}", result.plan.ratio),
         setting::protocol(&result.plan),
@@ -62,7 +63,7 @@ fn about(result: &RunResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-fn headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
+fn run_headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
     let mut notes = Vec::new();
     if result.is_saturated() {
         notes.push(verdict::SATURATED.to_owned());
@@ -78,7 +79,7 @@ fn headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
     verdict::of_run(sides, notes)
 }
 
-fn measured(result: &RunResult) -> Vec<Block> {
+fn setting_of_run(result: &RunResult) -> Vec<Block> {
     let RunResult { environment, generator, dns, tool, .. } = result;
     let plan = setting::plan(&result.plan, "What was run");
     let here = setting::environment(environment, Some(generator), dns, tool);

@@ -17,12 +17,16 @@ const NO_RATIO: &str =
 pub(super) fn sentence(found: &FindMax) -> String {
     let of = |(family, found): (Family, &FoundRate)| match (found.holds, found.fails) {
         (Some(holds), Some(fails)) => {
-            format!("{family} held {} a second and did not hold {}", rate(holds), rate(fails))
+            format!(
+                "{family} held {} a second and did not hold {}",
+                write_rate(holds),
+                write_rate(fails)
+            )
         }
         (Some(holds), None) => {
-            format!("{family} held {} a second, and no higher rate was decided", rate(holds))
+            format!("{family} held {} a second, and no higher rate was decided", write_rate(holds))
         }
-        (None, Some(fails)) => format!("{family} did not hold even {} a second", rate(fails)),
+        (None, Some(fails)) => format!("{family} did not hold even {} a second", write_rate(fails)),
         (None, None) => format!("of {family} nothing was decided"),
     };
     let families: Vec<String> = found.families.iter().map(of).collect();
@@ -30,7 +34,7 @@ pub(super) fn sentence(found: &FindMax) -> String {
 }
 
 /// Both brackets, how they compare, and every trial.
-pub(super) fn part(found: &FindMax) -> Option<Part> {
+pub(super) fn search_part(found: &FindMax) -> Option<Part> {
     let mut blocks = vec![Block::Table(brackets(found))];
     if let Some([least, most]) = found.ratio {
         let line = format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s.");
@@ -45,7 +49,7 @@ pub(super) fn part(found: &FindMax) -> Option<Part> {
 
 fn brackets(found: &FindMax) -> Table {
     let number = |per_s: Option<f64>| {
-        per_s.map_or_else(SheetCell::none, |per_s| SheetCell::Number(rate(per_s), per_s))
+        per_s.map_or_else(SheetCell::none, |per_s| SheetCell::Number(write_rate(per_s), per_s))
     };
     let row = |(family, of): (Family, &FoundRate)| {
         let why = match (of.failing(), of.holds) {
@@ -72,7 +76,7 @@ fn brackets(found: &FindMax) -> Table {
 fn trials(found: &FindMax) -> Table {
     let row = |trial: &Trial| {
         let held = if trial.held { "held" } else { "did not hold" };
-        let label = SheetCell::Number(rate(trial.rate), trial.rate);
+        let label = SheetCell::Number(write_rate(trial.rate), trial.rate);
         Row::new(label, vec![held.into(), find::why(&found.conditions, trial).into()])
     };
     let groups = found.families.iter().map(|(family, of)| Group {
@@ -87,7 +91,7 @@ fn trials(found: &FindMax) -> Table {
 /// Which trials the figures are of.
 fn figures_of(found: &FindMax) -> Option<String> {
     let of = |(family, found): (Family, &FoundRate)| {
-        found.shown().map(|trial| format!("{family} at {} a second", rate(trial.rate)))
+        found.shown().map(|trial| format!("{family} at {} a second", write_rate(trial.rate)))
     };
     let trials: Vec<String> = found.families.iter().filter_map(of).collect();
     (!trials.is_empty())
@@ -98,7 +102,7 @@ fn conditions(found: &FindMax) -> String {
     found.conditions.iter().map(Condition::to_string).collect::<Vec<_>>().join(" and ")
 }
 
-fn rate(per_s: f64) -> String {
+fn write_rate(per_s: f64) -> String {
     write::per_s(per_s)
 }
 
@@ -128,8 +132,8 @@ mod tests {
         let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
         let families = Families { ipv6: Some(v6), ipv4: Some(v4) };
         let mut text = String::new();
-        let part = part(&FindMax::new(conditions, 2.0, families)).unwrap();
-        crate::terminal::part(&mut text, &part);
+        let part = search_part(&FindMax::new(conditions, 2.0, families)).unwrap();
+        crate::terminal::write_part(&mut text, &part);
         text
     }
 

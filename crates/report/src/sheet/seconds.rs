@@ -15,7 +15,7 @@ const SHORTEST_S: f64 = 0.2;
 const MOST: usize = 120;
 
 /// Throughput and response times of each side, and failures where there are any.
-pub(super) fn part(intervals: &[Interval], sides: &Sides<'_>) -> Option<Part> {
+pub(super) fn seconds_part(intervals: &[Interval], sides: &Sides<'_>) -> Option<Part> {
     let spans = spans(intervals);
     if spans.len() < 2 || sides.hides_all() {
         return None;
@@ -106,7 +106,7 @@ impl Over<'_> {
         let series = self.series(&TIMES);
         let all: Vec<f64> = values(&series).collect();
         let y = Axis::durations("response", 0.1, all.into_iter());
-        self.chart("Response times", "", y, series, write::time)
+        self.chart("Response times", "", y, series, write::write_time)
     }
 
     fn failures(&self) -> Option<Chart> {
@@ -114,7 +114,7 @@ impl Over<'_> {
         let any = self.sides.any(super::figures::failed);
         let series = self.series(&FAILURES);
         let y = Axis::from_zero("failures", Unit::Count, values(&series));
-        let whole = |n: f64| write::count(n as u64);
+        let whole = |n: f64| write::write_count(n as u64);
         any.then(|| self.chart("Failures", "failures", y, series, whole))
     }
 
@@ -148,8 +148,8 @@ impl Over<'_> {
         let from = xs.first().copied().unwrap_or(0.0);
         Chart {
             title: format!("{title} over time"),
-            about: about(&series, unit, &write),
-            table: table(title, &xs, &series, &write),
+            about: describe_series(&series, unit, &write),
+            table: seconds_table(title, &xs, &series, &write),
             x: Axis::linear(
                 "seconds from the end of the warm-up",
                 Unit::S,
@@ -170,7 +170,12 @@ pub(super) fn values(series: &[Series]) -> impl Iterator<Item = f64> {
 }
 
 /// A row for each point.
-fn table(title: &str, xs: &[f64], series: &[Series], write: impl Fn(f64) -> String) -> Table {
+fn seconds_table(
+    title: &str,
+    xs: &[f64],
+    series: &[Series],
+    write: impl Fn(f64) -> String,
+) -> Table {
     let columns = std::iter::once(Column::words("Second"))
         .chain(series.iter().map(|series| Column::number(&series.name)));
     let row = |(at, &x): (usize, &f64)| {
@@ -178,14 +183,18 @@ fn table(title: &str, xs: &[f64], series: &[Series], write: impl Fn(f64) -> Stri
         let cell =
             |y: Option<f64>| y.map_or_else(SheetCell::none, |y| SheetCell::Number(write(y), y));
         let cells = series.iter().map(|series| cell(value(series))).collect();
-        Row::new(SheetCell::Number(write::count(x as u64), x), cells)
+        Row::new(SheetCell::Number(write::write_count(x as u64), x), cells)
     };
     let rows = xs.iter().enumerate().map(row).collect();
     Table::new(format!("{title} over time"), columns.collect(), rows)
 }
 
 /// The range of each line.
-pub(super) fn about(series: &[Series], unit: &str, write: impl Fn(f64) -> String) -> String {
+pub(super) fn describe_series(
+    series: &[Series],
+    unit: &str,
+    write: impl Fn(f64) -> String,
+) -> String {
     let of = |series: &Series| {
         let all = || series.ys.iter().flatten().copied();
         let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));

@@ -22,13 +22,13 @@ pub(super) fn plan(plan: &Plan, caption: &str) -> Block {
         ("Targets", targets(plan, ", ")),
         ("Loop", pace(plan)),
         ("IPv6 : IPv4", plan.ratio.to_string()),
-        ("Requests", load.requests.map_or(String::new(), |n| write::count(n.get()))),
-        ("Time", load.duration.map_or(String::new(), seconds)),
-        ("Warm-up", seconds(load.warmup)),
+        ("Requests", load.requests.map_or(String::new(), |n| write::write_count(n.get()))),
+        ("Time", load.duration.map_or(String::new(), write_seconds)),
+        ("Warm-up", write_seconds(load.warmup)),
         ("Protocol", protocol(plan)),
         ("Connections", connections(plan)),
         ("What is sent", requests(plan)),
-        ("Timeout", seconds(load.timeout)),
+        ("Timeout", write_seconds(load.timeout)),
         ("Redirects", yes(plan.location, "followed")),
         ("Cookies", yes(plan.cookies, "kept")),
         ("Certificates", yes(plan.tls.as_ref().is_some_and(|tls| tls.insecure), "any would do")),
@@ -68,7 +68,7 @@ pub(super) fn machine(
 }
 
 /// The part that both make, at the end.
-pub(super) fn part(blocks: Vec<Block>) -> Option<Part> {
+pub(super) fn setting_part(blocks: Vec<Block>) -> Option<Part> {
     Part::new("How it was measured", blocks).map(Part::off_terminal)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn title(plan: &Plan) -> String {
 
 /// How it was paced, on how many connections.
 pub(super) fn pace(plan: &Plan) -> String {
-    let in_flight = write::count(plan.in_flight());
+    let in_flight = write::write_count(plan.in_flight());
     match &plan.load.pace {
         Pace::Closed => format!("closed loop, {in_flight} in flight"),
         Pace::Open(open) => format!("open loop, {open}, at most {in_flight} in flight"),
@@ -130,12 +130,12 @@ fn targets(plan: &Plan, between: &str) -> String {
     }
 }
 
-fn seconds(time: std::time::Duration) -> String {
-    if time.is_zero() { "none".into() } else { write::time(time.as_secs_f64() * 1e6) }
+fn write_seconds(time: std::time::Duration) -> String {
+    if time.is_zero() { "none".into() } else { write::write_time(time.as_secs_f64() * 1e6) }
 }
 
 fn connections(plan: &Plan) -> String {
-    let number = write::count(u64::from(plan.load.connections.get()));
+    let number = write::write_count(u64::from(plan.load.connections.get()));
     let kept = match (plan.connection.keep_alive, plan.connection.requests) {
         (false, _) => ", one for each request".to_owned(),
         (true, Some(most)) => format!(", at most {most} requests on each"),
@@ -148,7 +148,7 @@ fn connections(plan: &Plan) -> String {
 fn requests(plan: &Plan) -> String {
     match plan.requests.number() {
         0 | 1 => String::new(),
-        number => format!("a mix of {} requests", write::count(number as u64)),
+        number => format!("a mix of {} requests", write::write_count(number as u64)),
     }
 }
 
@@ -159,8 +159,11 @@ fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
     vec![
         ("Driver", format!("{driver}, {threads} threads")),
         ("Time stamps", clock),
-        ("Busiest second of a worker", format!("{}{saturated}", write::percent(generator.busiest))),
-        ("Begun late", write::count(generator.late)),
+        (
+            "Busiest second of a worker",
+            format!("{}{saturated}", write::write_percent(generator.busiest)),
+        ),
+        ("Begun late", write::write_count(generator.late)),
         ("Processor time", format!("{cpu_user_s:.1} s user, {cpu_sys_s:.1} s kernel")),
         ("Memory at most", sixmark_units::quantity::bytes(generator.peak_rss_bytes as f64)),
     ]
@@ -202,7 +205,7 @@ fn lookups(dns: &[Lookup]) -> Option<Block> {
     let row = |found: &Lookup| {
         let count = |n: usize| SheetCell::Number(n.to_string(), n as f64);
         let cells = vec![
-            SheetCell::Number(write::time(found.us), found.us),
+            SheetCell::Number(write::write_time(found.us), found.us),
             count(found.ipv6),
             count(found.ipv4),
         ];

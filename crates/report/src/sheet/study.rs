@@ -21,7 +21,7 @@ use super::{Block, Part, Sheet, SheetHeadline, lines, setting, write};
 /// Ratios that are further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1.0;
 
-pub(super) use published::sheet as published_sheet;
+pub(super) use published::published_sheet;
 
 /// What is shown of a study.
 pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
@@ -29,26 +29,26 @@ pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
         Part::new("Findings, tested", findings(result)).map(Part::open),
         Part::new("Comparisons", result.comparisons.iter().flat_map(comparison).collect())
             .map(Part::open),
-        Part::new("Tables", result.tables.iter().flat_map(table).collect()).map(Part::open),
-        lines::part(&result.figures),
-        result.published.as_ref().and_then(published::part),
+        Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),
+        lines::charts_part(&result.figures),
+        result.published.as_ref().and_then(published::published_part),
         Part::new("Cells", cells(result)).map(Part::off_terminal),
-        setting::part(measured(result)),
+        setting::setting_part(setting_of_study(result)),
     ];
     Sheet {
         name: name.to_owned(),
         kind: if result.quick { "Study, quick form" } else { "Study" },
         title: result.title.clone(),
         when: setting::when(&result.started),
-        about: about(result),
-        headline: headline(result),
+        about: describe_study(result),
+        headline: study_headline(result),
         tiles: Vec::new(),
         warnings: result.warnings.iter().cloned().chain(doubts::of_cells(result)).collect(),
         parts: parts.into_iter().flatten().collect(),
     }
 }
 
-fn about(result: &StudyResult) -> Vec<String> {
+fn describe_study(result: &StudyResult) -> Vec<String> {
     let order = match result.order {
         CellOrder::Random => "cells in random order within each repetition",
         CellOrder::Written => "cells in the order of the file",
@@ -69,7 +69,7 @@ fn about(result: &StudyResult) -> Vec<String> {
 }
 
 /// The comparison that matters most, in its own words.
-fn headline(result: &StudyResult) -> SheetHeadline {
+fn study_headline(result: &StudyResult) -> SheetHeadline {
     let mut notes = Vec::new();
     let missing =
         result.cells_planned as usize - result.cells.len().min(result.cells_planned as usize);
@@ -81,7 +81,7 @@ fn headline(result: &StudyResult) -> SheetHeadline {
     }
     let sentence = match result.comparisons.first().filter(|first| !first.entries.is_empty()) {
         None => format!("{} cells were measured.", result.cells.len()),
-        Some(first) => format!("{}: {}.", first.title, said(&first.entries)),
+        Some(first) => format!("{}: {}.", first.title, describe_entries(&first.entries)),
     };
     // No other finding is a verdict: whether what is higher is better depends on the measure.
     let entries = result.comparisons.first().map_or(&[][..], |first| &first.entries);
@@ -91,7 +91,7 @@ fn headline(result: &StudyResult) -> SheetHeadline {
 }
 
 /// What is said of each, once where it is said of several.
-fn said(entries: &[ComparisonEntry]) -> String {
+fn describe_entries(entries: &[ComparisonEntry]) -> String {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     for ComparisonEntry { label, sentence, .. } in entries {
         let sentence = sentence.trim_end_matches('.');
@@ -226,7 +226,7 @@ fn scale(entries: &[&ComparisonEntry]) -> EffectScale {
 }
 
 /// A table with what was published beside what was measured, and its remarks.
-fn table(of: &Asked) -> Vec<Block> {
+fn asked_table(of: &Asked) -> Vec<Block> {
     let mut columns = factor_columns(&of.factors);
     let beside: Vec<bool> = (0..of.columns.len())
         .map(|at| {
@@ -247,7 +247,7 @@ fn table(of: &Asked) -> Vec<Block> {
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
     let better = |row: &sixmark_model::study::result::Row| {
         let better = of.improvement_below(row)?;
-        Some(improvement::row(of, better, &beside))
+        Some(improvement::improvement_row(of, better, &beside))
     };
     let rows =
         of.rows.iter().flat_map(|one| std::iter::once(row(one)).chain(better(one))).collect();
@@ -314,20 +314,20 @@ fn cell_row(cell: &CellResult, result: &StudyResult) -> Row {
         result.factors.iter().map(|f| SheetCell::from(cell.level(&f.name).unwrap_or_default()));
     let sent = |family| {
         let sent = cell.families.of(family).and_then(|figures| figures.get("sent").copied());
-        sent.map_or_else(SheetCell::none, |n| SheetCell::Number(write::count(n as u64), n))
+        sent.map_or_else(SheetCell::none, |n| SheetCell::Number(write::write_count(n as u64), n))
     };
     let codes: Vec<&str> = cell.warnings.iter().map(|warning| warning.code.as_str()).collect();
     let cells = levels
         .chain([
             cell.client.as_str().into(),
-            SheetCell::Number(write::time(cell.took_s * 1e6), cell.took_s),
+            SheetCell::Number(write::write_time(cell.took_s * 1e6), cell.took_s),
         ])
         .chain(Family::BOTH.map(sent))
         .chain([codes.join(", ").into(), setting::ended(cell.ended).into()]);
     Row::new(cell.id.as_str(), cells.collect())
 }
 
-fn measured(result: &StudyResult) -> Vec<Block> {
+fn setting_of_study(result: &StudyResult) -> Vec<Block> {
     let facts = vec![
         ("Study", format!("{} ({})", result.name, result.file.name)),
         ("Its file’s SHA-256", result.file.sha256.clone()),

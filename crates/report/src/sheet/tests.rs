@@ -38,7 +38,7 @@ pub(crate) fn empty_study() -> StudyResult {
 #[test]
 fn a_study_without_cells_says_so() {
     let document = Document::Study(Box::new(empty_study()));
-    let sheet = of(Named { name: "none.json", document: &document });
+    let sheet = sheet_of(Named { name: "none.json", document: &document });
     assert_eq!(sheet.headline.sentence, "0 cells were measured.");
     assert_eq!(sheet.headline.notes, ["2 of 2 cells are missing."]);
     assert_eq!(sheet.when, "2026-01-02 03:04:05 UTC");

@@ -21,7 +21,7 @@ const COUNTED: [CountedTruth; 2] =
     [("connections", |of| &of.connections), ("exchanges", |of| &of.exchanges)];
 
 /// Medians by the packets, how much longer the client's were, and how many are in both views.
-pub(super) fn part(truth: Option<&Truth>) -> Option<Part> {
+pub(super) fn truth_part(truth: Option<&Truth>) -> Option<Part> {
     let truth = truth?;
     let used: Vec<(Family, &FamilyTruth)> = truth.families.iter().collect();
     let times = PHASES.iter().flat_map(|phase| times(phase, &used)).collect();
@@ -36,11 +36,11 @@ pub(super) fn part(truth: Option<&Truth>) -> Option<Part> {
         scale: None,
     };
     let packets = match truth.dropped {
-        0 => format!("{} packets were captured, none dropped.", write::count(truth.packets)),
+        0 => format!("{} packets were captured, none dropped.", write::write_count(truth.packets)),
         dropped => format!(
             "{} packets were captured, {} DROPPED.",
-            write::count(truth.packets),
-            write::count(dropped)
+            write::write_count(truth.packets),
+            write::write_count(dropped)
         ),
     };
     Part::new("What packets say of the clock", vec![Block::Table(table), Block::Text(packets)])
@@ -59,7 +59,7 @@ fn times((name, of): &Phase, used: &[(Family, &FamilyTruth)]) -> Vec<Row> {
         Row::new(format!("{name}{end}"), all.iter().map(cell).collect())
     };
     vec![
-        row(" by the packets, median", |beside| beside.packets_us.p50, write::time),
+        row(" by the packets, median", |beside| beside.packets_us.p50, write::write_time),
         row(", the client more by", Beside::longer_us, signed),
     ]
 }
@@ -67,7 +67,7 @@ fn times((name, of): &Phase, used: &[(Family, &FamilyTruth)]) -> Vec<Row> {
 fn matched((name, of): &CountedTruth, used: &[(Family, &FamilyTruth)]) -> Row {
     let cell = |(_, family): &(Family, &FamilyTruth)| {
         let TruthCounts { client, matched, .. } = *of(family);
-        let words = format!("{} of {}", write::count(matched), write::count(client));
+        let words = format!("{} of {}", write::write_count(matched), write::write_count(client));
         SheetCell::Number(words, matched as f64)
     };
     Row::new(*name, used.iter().map(cell).collect())
@@ -76,5 +76,5 @@ fn matched((name, of): &CountedTruth, used: &[(Family, &FamilyTruth)]) -> Row {
 /// A difference in microseconds.
 fn signed(us: f64) -> String {
     let sign = if us < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", write::time(us.abs()))
+    format!("{sign}{}", write::write_time(us.abs()))
 }

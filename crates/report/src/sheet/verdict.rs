@@ -13,7 +13,7 @@ pub(super) const SATURATED: &str =
 
 /// What a run says: the medians, and that they are no verdict.
 pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline {
-    let p50 = |summary: &Summary| summary.p50.map(write::time);
+    let p50 = |summary: &Summary| summary.p50.map(write::write_time);
     let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
     let sentence = match (sides.all.as_slice(), medians.as_slice()) {
         ([a, b], [Some(of_a), Some(of_b)]) => {
@@ -44,7 +44,7 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
 }
 
 /// What a comparison says of its primary metric.
-pub(super) fn of(comparison: &Comparison) -> SheetHeadline {
+pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
     if let Some(said) = comparison.not_same() {
         return unlike(said, others(comparison));
     }
@@ -69,7 +69,7 @@ pub(super) fn unlike(said: &str, others: Vec<String>) -> SheetHeadline {
 
 fn sentence(comparison: &Comparison, of: &Compared) -> String {
     let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
-    let margin = write::percent(comparison.settings.margin);
+    let margin = write::write_percent(comparison.settings.margin);
     let basis = basis(comparison, of);
     match of.verdict {
         Verdict::Better | Verdict::Worse => format!("{} ({basis}).", differs(of, &a, &b)),
@@ -99,7 +99,7 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
             format!("{a} takes {:.1} times as long as {b}", ratio.value)
         }
         (metric, Some(ratio), _) => {
-            let by = write::percent((ratio.value - 1.0).abs());
+            let by = write::write_percent((ratio.value - 1.0).abs());
             format!("{a} {} than {b}", does(metric, ratio.value < 1.0, &by))
         }
         (metric, None, _) => {
@@ -132,14 +132,14 @@ fn does(metric: Metric, lower: bool, by: &str) -> String {
 /// What the verdict rests on: metric, interval, number of pairs.
 fn basis(comparison: &Comparison, of: &Compared) -> String {
     let Settings { confidence, .. } = comparison.settings;
-    let confidence = write::percent(confidence);
+    let confidence = write::write_percent(confidence);
     let interval =
         interval(of).map_or(String::new(), |range| format!("; {confidence} interval {range}"));
     format!("{}{interval}; {} pairs", of.metric.noun(), comparison.pairs)
 }
 
 /// `+2.1 %, interval +0.3 % to +4.1 %`; of failures the difference of the shares.
-pub(super) fn measured(of: &Compared) -> Option<String> {
+pub(super) fn measured_change(of: &Compared) -> Option<String> {
     let change = match of.ratio {
         Some(ratio) => change_of(ratio).value,
         None => of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures))?.value,
@@ -154,7 +154,7 @@ pub(super) fn estimate(comparison: &Comparison) -> String {
         return format!("not comparable: {said}");
     }
     let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
-    match measured(primary) {
+    match measured_change(primary) {
         Some(said) => format!("{} {said}, {} pairs", primary.metric, comparison.pairs),
         None => format!("{} can’t be told yet", primary.metric),
     }
@@ -239,7 +239,7 @@ mod tests {
             sameness: None,
             metrics: vec![compared],
         };
-        of(&comparison).sentence.replace('\u{a0}', " ")
+        comparison_verdict(&comparison).sentence.replace('\u{a0}', " ")
     }
 
     #[test]

@@ -11,28 +11,28 @@ use super::{
 };
 
 /// What is shown of it.
-pub(super) fn sheet(name: &str, result: &WatchResult) -> Sheet {
+pub(super) fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
     let sides = Sides::of_families(Measurement::Watch(result));
     let hides_all = sides.hides_all();
-    let seen = || watched::part(&result.watched);
+    let seen = || watched::watched_part(&result.watched);
     let parts = [
         seen().filter(|_| hides_all),
-        gates::part(&result.gates),
-        seconds::part(&result.intervals, &sides),
-        phases::part(&sides),
-        figures::part(&sides),
-        outcomes::part(&sides),
-        path::part(&sides),
+        gates::gates_part(&result.gates),
+        seconds::seconds_part(&result.intervals, &sides),
+        phases::phases_part(&sides),
+        figures::figures_part(&sides),
+        outcomes::outcomes_part(&sides),
+        path::path_part(&sides),
         seen().filter(|_| !hides_all),
-        setting::part(machine(result)),
+        setting::setting_part(machine(result)),
     ];
     Sheet {
         name: name.to_owned(),
         kind: "Watch",
         title: result.watched.names().collect::<Vec<_>>().join(", "),
         when: setting::when(&result.started),
-        about: about(result, hides_all),
-        headline: headline(result, &sides),
+        about: describe_watch(result, hides_all),
+        headline: watch_headline(result, &sides),
         tiles: match hides_all {
             true => watched::tiles(&result.watched),
             false => figures::tiles(&sides),
@@ -43,17 +43,17 @@ pub(super) fn sheet(name: &str, result: &WatchResult) -> Sheet {
 }
 
 /// For how long, and how much was seen.
-fn about(result: &WatchResult, hides_all: bool) -> Vec<String> {
+fn describe_watch(result: &WatchResult, hides_all: bool) -> Vec<String> {
     let seen = match hides_all {
-        true => format!("{} connections", write::count(result.total.connections.opened)),
-        false => format!("{} requests", write::count(result.total.requests.sent)),
+        true => format!("{} connections", write::write_count(result.total.connections.opened)),
+        false => format!("{} requests", write::write_count(result.total.requests.sent)),
     };
     let said =
         [format!("{:.1} s", result.elapsed_s), seen, setting::ended(result.ended).to_owned()];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-fn headline(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
+fn watch_headline(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
     let line = describe_hidden(&result.watched.seen());
     let notes = line.map(|line| write::sentence(&line)).into_iter().collect();
     match sides.hides_all() {

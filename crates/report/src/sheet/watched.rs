@@ -12,44 +12,48 @@ use super::{Block, Part, Tile, write};
 type WatchedFigure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);
 
 const TIMES: [WatchedFigure; 11] = [
-    ("answered, median", |of| of.answered_us.p50, write::time),
-    ("established, median", |of| of.established_us.p50, write::time),
-    ("established, 99 %", |of| of.established_us.p99, write::time),
-    ("TLS handshake, median", |of| of.handshake_us.p50, write::time),
-    ("GET to last ACK before FIN, median", |of| of.delay_us.p50, write::time),
-    ("GET to last ACK before FIN, 99 %", |of| of.delay_us.p99, write::time),
+    ("answered, median", |of| of.answered_us.p50, write::write_time),
+    ("established, median", |of| of.established_us.p50, write::write_time),
+    ("established, 99 %", |of| of.established_us.p99, write::write_time),
+    ("TLS handshake, median", |of| of.handshake_us.p50, write::write_time),
+    ("GET to last ACK before FIN, median", |of| of.delay_us.p50, write::write_time),
+    ("GET to last ACK before FIN, 99 %", |of| of.delay_us.p99, write::write_time),
     ("throughput in that time, Mbit/s, median", |of| of.throughput.p50_bits_per_s, megabits),
-    ("round trip to the client, median", |of| of.round_trips.client_us.p50, write::time),
-    ("round trip to the client, 99 %", |of| of.round_trips.client_us.p99, write::time),
-    ("round trip to the server, median", |of| of.round_trips.server_us.p50, write::time),
-    ("round trip to the server, 99 %", |of| of.round_trips.server_us.p99, write::time),
+    ("round trip to the client, median", |of| of.round_trips.client_us.p50, write::write_time),
+    ("round trip to the client, 99 %", |of| of.round_trips.client_us.p99, write::write_time),
+    ("round trip to the server, median", |of| of.round_trips.server_us.p50, write::write_time),
+    ("round trip to the server, 99 %", |of| of.round_trips.server_us.p99, write::write_time),
 ];
 
 const COUNTS: [WatchedFigure; 16] = [
-    ("connections", |of| Some(of.connections as f64), whole),
-    ("begun before the capture", |of| Some(of.begun_before as f64), whole),
-    ("exchanges read", |of| Some(of.exchanges as f64), whole),
-    ("SYNs sent again", |of| Some(of.syns_repeated as f64), whole),
-    ("packets of clients", |of| Some(of.from_client.packets as f64), whole),
-    ("packets of servers", |of| Some(of.from_server.packets as f64), whole),
-    ("sent again by clients", |of| Some(of.from_client.retransmitted as f64), whole),
-    ("sent again by servers", |of| Some(of.from_server.retransmitted as f64), whole),
-    ("out of order, clients", |of| Some(of.from_client.out_of_order as f64), whole),
-    ("out of order, servers", |of| Some(of.from_server.out_of_order as f64), whole),
-    ("zero windows, clients", |of| Some(of.from_client.zero_windows as f64), whole),
-    ("zero windows, servers", |of| Some(of.from_server.zero_windows as f64), whole),
-    ("resets by clients", |of| Some(of.from_client.resets as f64), whole),
-    ("resets by servers", |of| Some(of.from_server.resets as f64), whole),
-    ("fragments", |of| Some((of.from_client.fragments + of.from_server.fragments) as f64), whole),
-    ("packet too big", |of| Some(of.packet_too_big as f64), whole),
+    ("connections", |of| Some(of.connections as f64), write_whole),
+    ("begun before the capture", |of| Some(of.begun_before as f64), write_whole),
+    ("exchanges read", |of| Some(of.exchanges as f64), write_whole),
+    ("SYNs sent again", |of| Some(of.syns_repeated as f64), write_whole),
+    ("packets of clients", |of| Some(of.from_client.packets as f64), write_whole),
+    ("packets of servers", |of| Some(of.from_server.packets as f64), write_whole),
+    ("sent again by clients", |of| Some(of.from_client.retransmitted as f64), write_whole),
+    ("sent again by servers", |of| Some(of.from_server.retransmitted as f64), write_whole),
+    ("out of order, clients", |of| Some(of.from_client.out_of_order as f64), write_whole),
+    ("out of order, servers", |of| Some(of.from_server.out_of_order as f64), write_whole),
+    ("zero windows, clients", |of| Some(of.from_client.zero_windows as f64), write_whole),
+    ("zero windows, servers", |of| Some(of.from_server.zero_windows as f64), write_whole),
+    ("resets by clients", |of| Some(of.from_client.resets as f64), write_whole),
+    ("resets by servers", |of| Some(of.from_server.resets as f64), write_whole),
+    (
+        "fragments",
+        |of| Some((of.from_client.fragments + of.from_server.fragments) as f64),
+        write_whole,
+    ),
+    ("packet too big", |of| Some(of.packet_too_big as f64), write_whole),
 ];
 
 /// What is looked for where no exchange can be seen.
 const TILES: [WatchedFigure; 4] = [
-    ("Connections", |of| Some(of.connections as f64), whole),
-    ("Median time to connect", |of| of.established_us.p50, write::time),
-    ("Median TLS handshake", |of| of.handshake_us.p50, write::time),
-    ("Median round trip", round_trip_us, write::time),
+    ("Connections", |of| Some(of.connections as f64), write_whole),
+    ("Median time to connect", |of| of.established_us.p50, write::write_time),
+    ("Median TLS handshake", |of| of.handshake_us.p50, write::write_time),
+    ("Median round trip", round_trip_us, write::write_time),
 ];
 
 /// Of that to the server and that to the client, whichever is longer: the capture is at the other end.
@@ -63,9 +67,9 @@ pub(super) fn sentence(watched: &Watched) -> String {
     let of = |(family, of): (Family, &WatchedFamily)| {
         let connections = match of.connections {
             1 => "1 connection".to_owned(),
-            number => format!("{} connections", write::count(number)),
+            number => format!("{} connections", write::write_count(number)),
         };
-        let time = |what: &str, us: Option<f64>| Some(format!("{what} {}", write::time(us?)));
+        let time = |what: &str, us: Option<f64>| Some(format!("{what} {}", write::write_time(us?)));
         let bytes = of.from_client.frame_bytes + of.from_server.frame_bytes;
         let said = [
             time("established in", of.established_us.p50),
@@ -94,19 +98,19 @@ pub(super) fn tiles(watched: &Watched) -> Vec<Tile> {
 }
 
 /// The figures of each family, how connections ended, and the servers.
-pub(super) fn part(watched: &Watched) -> Option<Part> {
-    let blocks = [Some(figures(watched)), Some(sources(watched)), servers(watched)];
+pub(super) fn watched_part(watched: &Watched) -> Option<Part> {
+    let blocks = [Some(figures_table(watched)), Some(sources(watched)), servers(watched)];
     Part::new("What packets say", blocks.into_iter().flatten().collect())
 }
 
-fn figures(watched: &Watched) -> Block {
+fn figures_table(watched: &Watched) -> Block {
     let used: Vec<(Family, &WatchedFamily)> = watched.families.iter().collect();
     let rows = |figures: &[WatchedFigure]| -> Vec<Row> {
-        figures.iter().filter_map(|figure| row(figure, &used)).collect()
+        figures.iter().filter_map(|figure| figure_row(figure, &used)).collect()
     };
     let named = |of: fn(&WatchedFamily) -> &std::collections::BTreeMap<String, u64>| -> Vec<Row> {
         let names: BTreeSet<&String> = used.iter().flat_map(|(_, side)| of(side).keys()).collect();
-        let cell = |count: u64| SheetCell::Number(write::count(count), count as f64);
+        let cell = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
         let row = |name: &String| {
             let number = |side: &WatchedFamily| of(side).get(name).copied().unwrap_or(0);
             Row::new(name.clone(), used.iter().map(|(_, side)| cell(number(side))).collect())
@@ -130,7 +134,10 @@ fn figures(watched: &Watched) -> Block {
 }
 
 /// None where no family has it.
-fn row((label, of, written): &WatchedFigure, used: &[(Family, &WatchedFamily)]) -> Option<Row> {
+fn figure_row(
+    (label, of, written): &WatchedFigure,
+    used: &[(Family, &WatchedFamily)],
+) -> Option<Row> {
     let values: Vec<Option<f64>> = used.iter().map(|(_, side)| of(side)).collect();
     let cell = |value: &Option<f64>| {
         value.map_or_else(SheetCell::none, |value| SheetCell::Number(written(value), value))
@@ -141,7 +148,7 @@ fn row((label, of, written): &WatchedFigure, used: &[(Family, &WatchedFamily)]) 
 
 fn sources(watched: &Watched) -> Block {
     let row = |source: &sixmark_model::watch::PacketSource| {
-        let number = |count: u64| SheetCell::Number(write::count(count), count as f64);
+        let number = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
         let whole = if source.whole { "" } else { "cut short" };
         let cells = vec![
             source.kind.as_str().into(),
@@ -162,9 +169,9 @@ fn sources(watched: &Watched) -> Block {
 fn servers(watched: &Watched) -> Option<Block> {
     let row = |server: &sixmark_model::watch::WatchedServer| {
         let time = |us: Option<f64>| {
-            us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::time(us), us))
+            us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::write_time(us), us))
         };
-        let number = |count: u64| SheetCell::Number(write::count(count), count as f64);
+        let number = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
         let cells = vec![
             number(server.figures.connections),
             number(server.figures.exchanges),
@@ -182,8 +189,8 @@ fn servers(watched: &Watched) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table::new("Each server", columns, rows)))
 }
 
-fn whole(value: f64) -> String {
-    write::count(value as u64)
+fn write_whole(value: f64) -> String {
+    write::write_count(value as u64)
 }
 
 fn megabits(bits: f64) -> String {

@@ -16,27 +16,27 @@ pub(super) fn capitalised(line: &str) -> String {
 }
 
 /// A duration in microseconds.
-pub(super) fn time(us: f64) -> String {
+pub(super) fn write_time(us: f64) -> String {
     together(number::duration_us(us).replace(" us", " µs"))
 }
 
 /// Bytes a second.
-pub(super) fn rate(bytes_per_s: f64) -> String {
+pub(super) fn write_rate(bytes_per_s: f64) -> String {
     together(number::bytes(bytes_per_s) + "/s")
 }
 
 /// A number that may be large, without decimals where they say nothing.
 pub(super) fn per_s(value: f64) -> String {
-    if value < 99.95 { format!("{value:.1}") } else { count(value.round() as u64) }
+    if value < 99.95 { format!("{value:.1}") } else { write_count(value.round() as u64) }
 }
 
 /// A whole number.
-pub(super) fn count(value: u64) -> String {
-    number::count(value)
+pub(super) fn write_count(value: u64) -> String {
+    number::write_count(value)
 }
 
 /// A share (0 to 1) in percent.
-pub(super) fn percent(share: f64) -> String {
+pub(super) fn write_percent(share: f64) -> String {
     together(match share * 100.0 {
         p if p == 0.0 || p.abs() >= 9.95 => format!("{p:.0} %"),
         p if p.abs() >= 0.095 => format!("{p:.1} %").replace(".0 %", " %"),
@@ -47,7 +47,7 @@ pub(super) fn percent(share: f64) -> String {
 /// A change as a share, in percent with its sign: 0.034 is +3.4 %.
 pub(super) fn change(share: f64) -> String {
     let text = match share * 100.0 {
-        p if p.abs() >= 999.5 => format!("{}{} %", sign(p), count(p.abs().round() as u64)),
+        p if p.abs() >= 999.5 => format!("{}{} %", sign(p), write_count(p.abs().round() as u64)),
         p if p.abs() >= 99.95 => format!("{p:+.0} %"),
         p => format!("{p:+.1} %").replace("-0.0 %", "+0.0 %"),
     };
@@ -76,7 +76,7 @@ pub(super) fn figure(value: f64) -> String {
         v => (3 - v.log10().floor() as i32).clamp(0, 6) as usize,
     };
     if digits == 0 && (0.0..1e15).contains(&value) {
-        return count(value.round() as u64);
+        return write_count(value.round() as u64);
     }
     let text = format!("{value:.digits$}").replace('-', "−");
     match text.contains('.') {
@@ -103,13 +103,13 @@ mod tests {
     #[test]
     fn numbers_are_written_for_people() {
         let plain = |text: String| text.replace('\u{a0}', " ");
-        assert_eq!([12.3, 12_300.0].map(time).map(plain), ["12.3 µs", "12.3 ms"]);
+        assert_eq!([12.3, 12_300.0].map(write_time).map(plain), ["12.3 µs", "12.3 ms"]);
         let changes = [0.034, -0.0001, -0.12].map(change).map(plain);
         assert_eq!(changes, ["+3.4 %", "+0.0 %", "−12.0 %"]);
         assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "+4,269 %"]);
         let quantiles = [0.5, 0.999, 0.99999].map(quantile).map(plain);
         assert_eq!(quantiles, ["50 %", "99.9 %", "99.999 %"]);
-        let shares = [0.0, 0.05, 0.034, 0.0004, 0.5].map(percent).map(plain);
+        let shares = [0.0, 0.05, 0.034, 0.0004, 0.5].map(write_percent).map(plain);
         assert_eq!(shares, ["0 %", "5 %", "3.4 %", "0.04 %", "50 %"]);
         assert_eq!([12.34, 1_234.5].map(per_s), ["12.3", "1,235"]);
     }

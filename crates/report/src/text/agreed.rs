@@ -13,7 +13,7 @@ const WIDTH: usize = 80;
 const DIGITS: usize = 8;
 
 /// One line where the families used agree, else one for each; none where no handshake finished.
-pub(super) fn lines(sides: [Option<&FamilyResult>; 2], version: HttpVersion) -> String {
+pub(super) fn agreed_lines(sides: [Option<&FamilyResult>; 2], version: HttpVersion) -> String {
     let of = |side: &FamilyResult| parts(side.tls.as_ref(), version);
     let used = Family::BOTH.into_iter().zip(sides);
     let all: Vec<_> = used.filter_map(|(family, side)| Some((family, of(side?)))).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::{Columns, line, whole};
+use super::{Columns, write_line, write_whole};
 use crate::Figure;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::timing::Summary;
@@ -85,10 +85,10 @@ impl Columns<'_> {
         let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
         self.row(text, "tcp       rtt p50", rtt, duration_us);
         let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
-        self.row(text, "          retransmits", again, whole);
+        self.row(text, "          retransmits", again, write_whole);
         self.those_there_are(text, &SPURIOUS);
         let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), |f| usual(&f.tcp.mss)));
-        line(text, "          mss", &v6, &v4, "");
+        write_line(text, "          mss", &v6, &v4, "");
     }
 
     /// What QUIC knew of its connections. Lost packets are shown as well where there were none:
@@ -100,18 +100,18 @@ impl Columns<'_> {
         let rtt = |f: &FamilyResult| f.quic.as_ref()?.rtt_us.p50;
         self.row(text, "quic      rtt p50", rtt, duration_us);
         let lost = |f: &FamilyResult| Some(f.quic.as_ref()?.packets_lost as f64);
-        self.row(text, "          lost packets", lost, whole);
+        self.row(text, "          lost packets", lost, write_whole);
         self.those_there_are(text, &QUIC);
         let mtu = |f: &FamilyResult| f.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
         let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), mtu));
-        line(text, "          mtu", &v6, &v4, "");
+        write_line(text, "          mtu", &v6, &v4, "");
     }
 
     /// Figures that are shown where either family has any.
     pub(super) fn those_there_are(&self, text: &mut String, figures: &[Figure<FamilyResult>]) {
         for &(label, number) in figures {
             if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
-                self.row(text, label, number, whole);
+                self.row(text, label, number, write_whole);
             }
         }
     }

@@ -90,7 +90,7 @@ fn handshakes(all: &[Facts]) -> FamilyTally {
 
 fn agreed_on(all: [&[Facts]; 2], version: HttpVersion) -> String {
     let figures = all.map(|facts| figures(&handshakes(facts)));
-    agreed::lines(figures.each_ref().map(Some), version)
+    agreed::agreed_lines(figures.each_ref().map(Some), version)
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use sixmark_model::watch::{PacketSource, Watched, WatchedFamily};
 use sixmark_units::family::Family;
-use sixmark_units::quantity::{bytes, count, duration_us};
+use sixmark_units::quantity::{bytes, duration_us, write_count};
 
-use super::line;
+use super::write_line;
 
 /// Names and protocols that are listed.
 const SHOWN: usize = 4;
@@ -51,7 +51,7 @@ const COUNTS: [(&str, Counted); 12] = [
 ];
 
 /// Where packets came from, and how many, above the table.
-pub(super) fn head(watched: &Watched) -> String {
+pub(super) fn describe_sources(watched: &Watched) -> String {
     let mut text = String::new();
     for source in &watched.sources {
         let _ = writeln!(text, "{}", from(source));
@@ -59,7 +59,7 @@ pub(super) fn head(watched: &Watched) -> String {
     let ports = watched.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
     let ports = if ports.is_empty() { "any port".to_owned() } else { format!("port {ports}") };
     let all = watched.families.iter().map(|(_, of)| of.connections).sum();
-    let (packets, connections) = (count(watched.packets), count(all));
+    let (packets, connections) = (write_count(watched.packets), write_count(all));
     let _ = writeln!(text, "{packets} packets, {connections} connections to {ports}");
     text
 }
@@ -67,7 +67,7 @@ pub(super) fn head(watched: &Watched) -> String {
 fn from(source: &PacketSource) -> String {
     let dropped = match source.dropped {
         Some(0) => ", none dropped".to_owned(),
-        Some(dropped) => format!(", {} DROPPED", count(dropped)),
+        Some(dropped) => format!(", {} DROPPED", write_count(dropped)),
         None => String::new(),
     };
     let cut = if source.whole { "" } else { ", cut short" };
@@ -75,28 +75,28 @@ fn from(source: &PacketSource) -> String {
 }
 
 /// The rows of both families.
-pub(super) fn figures(text: &mut String, watched: &Watched) {
+pub(super) fn write_figures(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
-    named(text, "connection", sides, |of| &of.closures);
-    named(text, "speaking", sides, |of| &of.spoken);
+    write_named(text, "connection", sides, |of| &of.closures);
+    write_named(text, "speaking", sides, |of| &of.spoken);
     for (label, written) in FIGURES {
         let values = sides.map(|side| side.and_then(written));
         if values.iter().any(Option::is_some) {
             let [v6, v4] = values.map(Option::unwrap_or_default);
-            line(text, label, &v6, &v4, "");
+            write_line(text, label, &v6, &v4, "");
         }
     }
     for (label, counted) in COUNTS {
         let values = sides.map(|side| side.map(counted));
         if values.iter().any(|value| value.is_some_and(|value| value > 0)) {
-            let [v6, v4] = values.map(|value| value.map_or(String::new(), count));
-            line(text, label, &v6, &v4, "");
+            let [v6, v4] = values.map(|value| value.map_or(String::new(), write_count));
+            write_line(text, label, &v6, &v4, "");
         }
     }
 }
 
 /// What clients asked for, and the servers.
-pub(super) fn names(text: &mut String, watched: &Watched) {
+pub(super) fn write_names(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
     most(text, "asked for", sides, |of| &of.server_names);
     most(text, "offered", sides, |of| &of.alpn);
@@ -104,15 +104,16 @@ pub(super) fn names(text: &mut String, watched: &Watched) {
 }
 
 /// A row for each name that occurs.
-fn named(
+fn write_named(
     text: &mut String,
     what: &str,
     sides: [Option<&WatchedFamily>; 2],
     of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
 ) {
     for (at, name) in named_by(sides, of).into_iter().enumerate() {
-        let [v6, v4] = sides.map(|side| side.map_or(String::new(), |side| number(of(side), name)));
-        line(text, &format!("{:<10} {name}", if at == 0 { what } else { "" }), &v6, &v4, "");
+        let [v6, v4] =
+            sides.map(|side| side.map_or(String::new(), |side| count_of_name(of(side), name)));
+        write_line(text, &format!("{:<10} {name}", if at == 0 { what } else { "" }), &v6, &v4, "");
     }
 }
 
@@ -131,7 +132,7 @@ fn most(
     let more = all.len().saturating_sub(SHOWN);
     for name in all.into_iter().take(SHOWN) {
         let shown: String = name.escape_debug().take(60).collect();
-        let _ = writeln!(text, "{what} {shown}: {} connections", count(total(name)));
+        let _ = writeln!(text, "{what} {shown}: {} connections", write_count(total(name)));
     }
     if more > 0 {
         let _ = writeln!(text, "and {more} more");
@@ -149,8 +150,8 @@ fn named_by(
     all
 }
 
-fn number(of: &BTreeMap<String, u64>, name: &str) -> String {
-    count(of.get(name).copied().unwrap_or(0))
+fn count_of_name(of: &BTreeMap<String, u64>, name: &str) -> String {
+    write_count(of.get(name).copied().unwrap_or(0))
 }
 
 /// The servers, where there is more than one of a family.
@@ -166,13 +167,13 @@ fn servers(text: &mut String, watched: &Watched) {
     for server in &watched.servers {
         let wait = server.wait_us.p50.map_or(String::new(), duration_us);
         let (connections, exchanges) =
-            (count(server.figures.connections), count(server.figures.exchanges));
+            (write_count(server.figures.connections), write_count(server.figures.exchanges));
         let address = server.address.to_string();
         let row = format!("{address:<38}{connections:>14}{exchanges:>14}{wait:>14}");
         let _ = writeln!(text, "{}", row.trim_end());
     }
     if watched.servers_left_out > 0 {
-        let _ = writeln!(text, "and {} more", count(watched.servers_left_out));
+        let _ = writeln!(text, "and {} more", write_count(watched.servers_left_out));
     }
 }
 

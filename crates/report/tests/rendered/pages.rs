@@ -6,17 +6,17 @@ use sixmark_report::sheet::Named;
 
 /// What `documents` look like between `<main>` and `</main>`.
 pub(crate) fn body(documents: &[Named<'_>]) -> String {
-    tidy(between(&html::page(documents), "<main id=\"main\">", "</main>"))
+    tidy(between(&html::html_page(documents), "<main id=\"main\">", "</main>"))
 }
 
 /// The part of it before the first document.
 pub(crate) fn overview(documents: &[Named<'_>]) -> String {
-    tidy(between(&html::page(documents), "<main id=\"main\">", "<article"))
+    tidy(between(&html::html_page(documents), "<main id=\"main\">", "<article"))
 }
 
 /// What is around the documents, but for the scripts and styles.
 pub(crate) fn frame(documents: &[Named<'_>]) -> String {
-    let page = html::page(documents);
+    let page = html::html_page(documents);
     let (before, rest) = page.split_once("<main id=\"main\">").unwrap();
     let (_, after) = rest.rsplit_once("</main>").unwrap();
     let frame = [("<style>", "</style>"), ("<script>", "</script>"), ("'sha256-", "'")]

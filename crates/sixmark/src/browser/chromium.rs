@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 
-use super::talk::{BrowserSession, Said, Way, left, text};
+use super::talk::{BrowserSession, Said, Way, left, text_field};
 use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
 use sixmark_machine::program::{find, plain_command};
 
@@ -112,12 +112,12 @@ impl Browser for Chromium {
         self.talk.address(None);
         self.talk.forget();
         let context = self.talk.call("Target.createBrowserContext", json!({}))?;
-        let context = text(&context, "browserContextId")?;
+        let context = text_field(&context, "browserContextId")?;
         let new = json!({"url": "about:blank", "browserContextId": context});
-        let target = text(&self.talk.call("Target.createTarget", new)?, "targetId")?;
+        let target = text_field(&self.talk.call("Target.createTarget", new)?, "targetId")?;
         self.context = Some(context);
         let attach = json!({"targetId": target, "flatten": true});
-        let session = text(&self.talk.call("Target.attachToTarget", attach)?, "sessionId")?;
+        let session = text_field(&self.talk.call("Target.attachToTarget", attach)?, "sessionId")?;
         self.talk.address(Some(session));
         self.make_up(url)?;
         self.talk.call("Network.enable", json!({}))?;
@@ -230,8 +230,8 @@ impl ChromiumEvents {
         Ok(PageLoad {
             error: None,
             status: number(response, "status")? as u16,
-            protocol: text(response, "protocol")?,
-            peer: response["remoteIPAddress"].as_str().and_then(address),
+            protocol: text_field(response, "protocol")?,
+            peer: response["remoteIPAddress"].as_str().and_then(parse_address),
             reused: response["connectionReused"].as_bool().unwrap_or(false),
             content_bytes,
             bytes: number(&self.finished, "encodedDataLength")? as u64,
@@ -245,7 +245,7 @@ impl ChromiumEvents {
 }
 
 /// IPv6 stands in brackets.
-fn address(text: &str) -> Option<std::net::IpAddr> {
+fn parse_address(text: &str) -> Option<std::net::IpAddr> {
     text.trim_matches(['[', ']']).parse().ok()
 }
 

@@ -11,7 +11,7 @@ use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 use tungstenite::{Message, WebSocket};
 
-use super::talk::{BrowserSession, Said, Way, left, text};
+use super::talk::{BrowserSession, Said, Way, left, text_field};
 use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
 use sixmark_machine::program::{find, plain_command};
 
@@ -101,7 +101,7 @@ impl Firefox {
     /// Answers the page's own request, and none other, in the browser.
     fn make_up(&mut self, url: &str) -> Result<(), String> {
         let hold = json!({"phases": ["beforeRequestSent"], "contexts": [self.page]});
-        let hold = text(&self.talk.call("network.addIntercept", hold)?, "intercept")?;
+        let hold = text_field(&self.talk.call("network.addIntercept", hold)?, "intercept")?;
         let page = json!({"context": self.page, "url": url, "wait": "complete"});
         let number = self.talk.send("browsingContext.navigate", page)?;
         let until = Instant::now() + PATIENCE;
@@ -149,10 +149,10 @@ impl Browser for Firefox {
     fn open(&mut self, url: &str) -> Result<(), String> {
         self.talk.forget();
         let container = self.talk.call("browser.createUserContext", json!({}))?;
-        let container = text(&container, "userContext")?;
+        let container = text_field(&container, "userContext")?;
         let tab = json!({"type": "tab", "userContext": container});
         self.container = Some(container);
-        self.page = text(&self.talk.call("browsingContext.create", tab)?, "context")?;
+        self.page = text_field(&self.talk.call("browsingContext.create", tab)?, "context")?;
         self.make_up(url)
     }
 
@@ -254,7 +254,7 @@ fn load(account: &Value, content_bytes: u64) -> Result<PageLoad, String> {
     Ok(PageLoad {
         error: None,
         status: number(response, "status")? as u16,
-        protocol: text(response, "protocol")?,
+        protocol: text_field(response, "protocol")?,
         peer: None,
         reused,
         content_bytes,

@@ -112,7 +112,7 @@ pub(super) enum Said {
 }
 
 /// A text in what was returned.
-pub(super) fn text(value: &Value, name: &str) -> Result<String, String> {
+pub(super) fn text_field(value: &Value, name: &str) -> Result<String, String> {
     let found = value[name].as_str().map(str::to_owned);
     found.ok_or_else(|| format!("it says nothing of {name}"))
 }

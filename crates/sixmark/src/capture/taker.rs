@@ -57,7 +57,7 @@ impl Taker {
             any = true;
             for frame in block.frames() {
                 self.packets += 1;
-                let (bytes, length) = whole(&frame, &mut self.room);
+                let (bytes, length) = whole_frame(&frame, &mut self.room);
                 each(Taken { link: self.link, at_ns: frame.at_ns, length, bytes })?;
             }
         }
@@ -100,7 +100,7 @@ impl Taker {
 }
 
 /// A frame with its VLAN tag where it was on the wire, behind both addresses.
-fn whole<'a>(frame: &Frame<'a>, room: &'a mut Vec<u8>) -> (&'a [u8], u32) {
+fn whole_frame<'a>(frame: &Frame<'a>, room: &'a mut Vec<u8>) -> (&'a [u8], u32) {
     match (frame.vlan, frame.bytes.split_at_checked(12)) {
         (Some(tag), Some((addresses, rest))) => {
             room.clear();

@@ -32,7 +32,7 @@ impl CaptureWriter {
     /// Takes a packet.
     pub(crate) fn write(&mut self, packet: &Taken<'_>) -> Result<(), Error> {
         let Taken { at_ns, length, bytes, .. } = *packet;
-        pcap::write(&Record { at_ns, length, bytes }, &mut self.collected);
+        pcap::write_record(&Record { at_ns, length, bytes }, &mut self.collected);
         if self.collected.len() >= FULL { self.flush() } else { Ok(()) }
     }
 

@@ -2,7 +2,7 @@
 
 use sixmark_model::gate::{Gate, GateNames};
 use sixmark_model::gate_result::GateResult;
-use sixmark_report::gates::line;
+use sixmark_report::gates::gate_line;
 
 use super::out::{OutputPlace, complain};
 use sixmark_machine::Error;
@@ -38,10 +38,10 @@ impl GateArgs {
 }
 
 /// The exit status: 1 where a gate failed, which standard error hears of unless it was `shown`.
-pub(super) fn status(gates: &[GateResult], shown: bool) -> u8 {
+pub(super) fn status_of_gates(gates: &[GateResult], shown: bool) -> u8 {
     let failed = || gates.iter().filter(|gate| gate.failed);
     if !shown {
-        failed().for_each(|gate| complain(&line(gate)));
+        failed().for_each(|gate| complain(&gate_line(gate)));
     }
     u8::from(failed().next().is_some())
 }

@@ -68,7 +68,7 @@ enum SixmarkCommand {
 /// not measure, 130 interrupted by a signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match parse(&arguments) {
+    let cli = match parse_arguments(&arguments) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, &arguments),
     };
@@ -95,14 +95,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// The arguments as they are.
-fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let mut command = command();
+fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = whole_command();
     let matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// The command line. A comparison has most of a run's options, some with another default.
-fn command() -> clap::Command {
+fn whole_command() -> clap::Command {
     Cli::command().mut_subcommand("compare", compare::adapt)
 }
 
@@ -167,6 +167,6 @@ fn one_line(text: &str, help: &str) -> String {
 mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
-        super::command().debug_assert();
+        super::whole_command().debug_assert();
     }
 }

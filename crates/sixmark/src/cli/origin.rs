@@ -173,12 +173,12 @@ fn identity(args: &OriginArgs, listen: &[SocketAddr]) -> Result<Option<Identity>
     let addresses: Vec<_> = listen.iter().map(SocketAddr::ip).collect();
     let identity = Identity::made(&addresses).map_err(Error::Measure)?;
     if let (Some(path), Some(pem)) = (&args.write_ca, identity.authority()) {
-        write(path, pem)?;
+        write_pem(path, pem)?;
     }
     Ok(Some(identity))
 }
 
-fn write(path: &Path, pem: &str) -> Result<(), Error> {
+fn write_pem(path: &Path, pem: &str) -> Result<(), Error> {
     let wrong = |error| format!("cannot write the certificate to {}: {error}", path.display());
     std::fs::write(path, pem).map_err(wrong).map_err(Error::Usage)
 }

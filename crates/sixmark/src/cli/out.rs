@@ -87,7 +87,7 @@ impl std::str::FromStr for OutputPlace {
 }
 
 /// Checks the places of several documents: each can take one of them.
-pub(super) fn check<const N: usize>(places: [&Option<OutputPlace>; N]) -> Result<(), Error> {
+pub(super) fn check_places<const N: usize>(places: [&Option<OutputPlace>; N]) -> Result<(), Error> {
     let given: Vec<&OutputPlace> = places.into_iter().flatten().collect();
     for (at, place) in given.iter().enumerate() {
         if given[..at].iter().any(|other| other.is_same(place)) {
@@ -118,7 +118,7 @@ impl OutputPlace {
             return Err(Error::Usage(format!("'{}' is a folder; name a file", path.display())));
         }
         let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
-        output::check(path).map_err(cannot)
+        output::check_writable(path).map_err(cannot)
     }
 
     /// Writes `text`; where that fails, keeps it elsewhere and says where.

@@ -45,19 +45,19 @@ pub(super) struct ReportArgs {
 }
 
 /// Writes one document as a page, where that was asked for.
-pub(super) fn page(
+pub(super) fn write_page(
     place: Option<&OutputPlace>,
     document: impl FnOnce() -> Document,
 ) -> Result<(), Error> {
     let write = |place: &OutputPlace| {
-        place.write(&html::page(&[Named { name: "", document: &document() }]))
+        place.write(&html::html_page(&[Named { name: "", document: &document() }]))
     };
     place.map_or(Ok(()), write)
 }
 
 /// Reads all documents before anything is written.
 pub(super) fn main(args: &ReportArgs) -> Result<u8, Error> {
-    check(args)?;
+    check_places(args)?;
     let documents: Vec<Document> = args
         .results
         .iter()
@@ -66,13 +66,13 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, Error> {
     let both = args.results.iter().zip(&documents);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
     if let Some(place) = &args.html {
-        place.write(&html::page(&named))?;
+        place.write(&html::html_page(&named))?;
     }
     printed(args, &named)?;
     Ok(0)
 }
 
-fn check(args: &ReportArgs) -> Result<(), Error> {
+fn check_places(args: &ReportArgs) -> Result<(), Error> {
     let standard = args.html == Some(OutputPlace::Standard);
     if standard && (args.md || args.text || args.csv) {
         let line = "--html - and --md, --text or --csv can't both have standard output; \
@@ -87,8 +87,8 @@ fn check(args: &ReportArgs) -> Result<(), Error> {
 
 fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), Error> {
     match (args.md, args.csv) {
-        (true, _) => print(&markdown::page(named)),
-        (_, true) => print_document(&long::lines(named)),
+        (true, _) => print(&markdown::markdown_page(named)),
+        (_, true) => print_document(&long::csv_of_figures(named)),
         _ if args.text || args.html.is_none() => tables(named),
         _ => Ok(()),
     }
@@ -98,16 +98,16 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), Error> {
 fn document(word: &str, store: &StoreArgs) -> Result<Document, Error> {
     let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
     let (name, text) = match word {
-        "-" => ("standard input".to_owned(), read(standard_input(), "standard input")?),
+        "-" => ("standard input".to_owned(), read_text(standard_input(), "standard input")?),
         _ => match kept() {
             Some(text) => (format!("result {word}"), text?),
-            None => (format!("'{word}'"), read(file(word), word)?),
+            None => (format!("'{word}'"), read_text(file(word), word)?),
         },
     };
     Document::parse(&text).map_err(|why| Error::Usage(format!("{name} {why}")))
 }
 
-fn read(text: std::io::Result<String>, name: &str) -> Result<String, Error> {
+fn read_text(text: std::io::Result<String>, name: &str) -> Result<String, Error> {
     text.map_err(|error| Error::Usage(format!("can't read '{name}': {error}")))
 }
 

@@ -20,7 +20,7 @@ pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
 
 /// The exit status of a command that has written what it has, where `done` is that of one that went on
 /// to its end: what a signal cut short is that before all else.
-pub(super) fn status(ended: Ended, done: Result<u8, Error>) -> Result<u8, Error> {
+pub(super) fn status_after(ended: Ended, done: Result<u8, Error>) -> Result<u8, Error> {
     match (ended, done) {
         (Ended::Interrupted, Ok(_)) => Ok(INTERRUPTED),
         (Ended::Interrupted, Err(Error::Measure(line))) => Err(Error::Interrupted(line)),

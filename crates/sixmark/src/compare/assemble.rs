@@ -54,8 +54,8 @@ pub(super) fn document(
         warnings: warnings(comparing, course, &results, &comparison),
         generator: run::generator(course.plan(SideName::A), &all),
         sides: ComparedSides {
-            a: side(a, results.a, course.cpu(SideName::A)),
-            b: side(b, results.b, course.cpu(SideName::B)),
+            a: assemble_side(a, results.a, course.cpu(SideName::A)),
+            b: assemble_side(b, results.b, course.cpu(SideName::B)),
         },
         comparison,
     }
@@ -84,7 +84,7 @@ fn of_side(course: &ComparisonCourse<'_>, side: SideName, known: Circumstances) 
     run::assemble(known, Measured::of(course.plan(side).clone(), loaded))
 }
 
-fn side(of: &Contender, result: RunResult, cpu: SideCpu) -> ComparedSide {
+fn assemble_side(of: &Contender, result: RunResult, cpu: SideCpu) -> ComparedSide {
     ComparedSide {
         name: of.name.clone(),
         options: of.options.clone(),

@@ -83,7 +83,8 @@ impl<'a> ComparisonCourse<'a> {
         let seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
         let plan = Plan { seed, ..plan.clone() };
         let meter = Meter::start(self.server, plan.load.warmup)?;
-        let loaded = load::run(PreparedLoad::new(&plan)?, stop, watch).map_err(cannot_start)?;
+        let loaded =
+            load::run_load(PreparedLoad::new(&plan)?, stop, watch).map_err(cannot_start)?;
         let ended_s = self.began.elapsed().as_secs_f64();
         let metered = meter.map(Meter::end);
         let mut block = block(&plan, turn, ended_s, &loaded);
@@ -198,7 +199,7 @@ fn stretch(loaded: &Loaded, elapsed_s: f64) -> Stretch {
 
 fn block(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded) -> Block {
     let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
-    let (_, figures) = result::families(plan, &loaded.tally, elapsed_s);
+    let (_, figures) = result::families_of(plan, &loaded.tally, elapsed_s);
     Block {
         side: turn.side,
         pair: turn.pair,

@@ -101,7 +101,7 @@ impl Comparing {
 }
 
 /// Measures all blocks and compares. `stop` ends it early, with what was measured by then.
-pub fn run(
+pub fn run_comparison(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
     mut tell: impl FnMut(ComparisonEvent<'_>),

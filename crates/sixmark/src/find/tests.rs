@@ -129,7 +129,10 @@ fn searched(
 
 /// The document of a search.
 fn result(plan: &Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
-    run::assemble(Circumstances::default(), measured(plan, conditions, sides, Usage::default()))
+    run::assemble(
+        Circumstances::default(),
+        assemble_search(plan, conditions, sides, Usage::default()),
+    )
 }
 
 fn found(result: &RunResult, family: Family) -> &FoundRate {

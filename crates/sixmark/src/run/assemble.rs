@@ -48,7 +48,7 @@ pub(crate) struct Measured {
 impl Measured {
     /// What a load counted; nothing was found out beside.
     pub(crate) fn of(plan: Plan, loaded: Loaded) -> Measured {
-        let (families, total) = result::families(&plan, &loaded.tally, elapsed_s(&loaded));
+        let (families, total) = result::families_of(&plan, &loaded.tally, elapsed_s(&loaded));
         let sameness = sameness(&plan, &loaded);
         let (calibration, truth, find_max, vitals) = Default::default();
         Measured { plan, loaded, families, total, sameness, calibration, truth, find_max, vitals }

@@ -41,7 +41,7 @@ pub struct Extras {
 ///
 /// # Errors
 /// What could not be measured.
-pub fn run(
+pub fn run_plan(
     runnable: Runnable,
     extras: &Extras,
     stop: &Arc<AtomicBool>,
@@ -60,7 +60,7 @@ pub fn run(
     let (prepared, known) = runnable.begin();
     let (loaded, truth) = match witness {
         Some(witness) => beside(witness, &plan, prepared, stop, watch)?,
-        None => (load::run(prepared, stop, watch).map_err(cannot_start)?, None),
+        None => (load::run_load(prepared, stop, watch).map_err(cannot_start)?, None),
     };
     let metered = meter.map(Meter::end);
     let measured = Measured { calibration, truth, ..Measured::of(plan, loaded) };
@@ -81,7 +81,7 @@ fn beside(
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> Result<(Loaded, Option<Truth>), Error> {
-    let mut loaded = load::run(prepared.telling(), stop, watch).map_err(cannot_start)?;
+    let mut loaded = load::run_load(prepared.telling(), stop, watch).map_err(cannot_start)?;
     let truth = witness.end(plan, std::mem::take(&mut loaded.book))?;
     Ok((loaded, Some(truth)))
 }

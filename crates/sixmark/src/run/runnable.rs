@@ -47,7 +47,7 @@ impl Draft {
     /// What can't be done, and the way out.
     pub fn check(self) -> Result<Runnable, Error> {
         let Draft { plan, find_max, more_places, dns, warnings } = self;
-        let (prepared, routes, doubts) = preflight::check(plan)?;
+        let (prepared, routes, doubts) = preflight::check_plan(plan)?;
         Ok(Runnable { prepared, find_max, more_places, dns, warnings, routes, doubts })
     }
 }
@@ -63,7 +63,7 @@ impl Runnable {
         &self.find_max
     }
 
-    /// True where the highest rate is to be found: see [`find::run`](crate::find::run).
+    /// True where the highest rate is to be found: see [`find::run_search`](crate::find::run_search).
     pub fn searches(&self) -> bool {
         !self.conditions().is_empty()
     }

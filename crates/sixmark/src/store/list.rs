@@ -113,7 +113,7 @@ impl Store {
     fn sides(&self, id: Id) -> rusqlite::Result<Vec<SideFigures>> {
         let sql = "SELECT name, requests, failed, requests_per_s, response_p50_us, response_p99_us \
                    FROM side WHERE entry = ?1 ORDER BY place";
-        self.connection.prepare(sql)?.query_map([id.0], side)?.collect()
+        self.connection.prepare(sql)?.query_map([id.0], read_side)?.collect()
     }
 }
 
@@ -149,7 +149,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     })
 }
 
-fn side(row: &Row<'_>) -> rusqlite::Result<SideFigures> {
+fn read_side(row: &Row<'_>) -> rusqlite::Result<SideFigures> {
     Ok(SideFigures {
         name: row.get(0)?,
         requests: row.get(1)?,

@@ -143,7 +143,7 @@ impl Store {
     }
 
     fn connect(path: &Path) -> Result<Store, Error> {
-        let failed = |error: rusqlite::Error| cannot("open", path, &said(&error));
+        let failed = |error: rusqlite::Error| cannot("open", path, &describe_error(&error));
         if !path.is_file() {
             return Err(cannot("open", path, &"it is no file"));
         }
@@ -186,7 +186,7 @@ impl Store {
     }
 
     fn cannot(&self, doing: &str, error: &rusqlite::Error) -> Error {
-        Error::Measure(line(doing, &self.path, &said(error)))
+        Error::Measure(complaint_line(doing, &self.path, &describe_error(error)))
     }
 }
 
@@ -302,7 +302,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// SQLite's words, in those of whoever has to do something about it.
-fn said(error: &rusqlite::Error) -> String {
+fn describe_error(error: &rusqlite::Error) -> String {
     let known = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another program keeps it locked"
@@ -318,9 +318,9 @@ fn said(error: &rusqlite::Error) -> String {
 }
 
 fn cannot(doing: &str, path: &Path, why: &dyn fmt::Display) -> Error {
-    Error::Usage(line(doing, path, why))
+    Error::Usage(complaint_line(doing, path, why))
 }
 
-fn line(doing: &str, path: &Path, why: &dyn fmt::Display) -> String {
+fn complaint_line(doing: &str, path: &Path, why: &dyn fmt::Display) -> String {
     format!("can't {doing} the store '{}': {why}", path.display())
 }

@@ -64,7 +64,7 @@ impl<'a> Background<'a> {
             let flows: Vec<Flow> = flows.iter().filter(|f| f.family == family).cloned().collect();
             let near = place(up, &traffic.near[family], family, TrafficSide::Near, &flows)?;
             let far = place(up, &traffic.far[family], family, TrafficSide::Far, &flows)?;
-            background.ends.extend(join(&near, &far, seed)?);
+            background.ends.extend(join_hosts(&near, &far, seed)?);
         }
         if background.arrives(&flows) {
             return Ok(background);
@@ -149,7 +149,7 @@ fn place<'a>(
 }
 
 /// Has two hosts listen, then connect, then send.
-fn join(near: &TrafficHost<'_>, far: &TrafficHost<'_>, seed: u64) -> Result<[End; 2], Error> {
+fn join_hosts(near: &TrafficHost<'_>, far: &TrafficHost<'_>, seed: u64) -> Result<[End; 2], Error> {
     let hear = |place: &TrafficHost<'_>, from: TrafficSide| {
         place.host.within(|| TrafficReceiver::start(&ports(&place.flows, from)))
     };

@@ -35,7 +35,7 @@ pub(super) fn end(capture: Capture, path: &str, cell: &mut CellResult) -> Result
     let captured = capture.stop(PATIENCE)?;
     cell.warnings.extend(doubts(&captured, path));
     for family in Family::BOTH {
-        let Some(figures) = of(&mut cell.families, family) else { continue };
+        let Some(figures) = figures_of(&mut cell.families, family) else { continue };
         let own = captured.transfers.iter();
         let own: Vec<&Transfer> = own.filter(|t| t.family() == family && t.path == path).collect();
         add(figures, &own);
@@ -43,7 +43,7 @@ pub(super) fn end(capture: Capture, path: &str, cell: &mut CellResult) -> Result
     Ok(())
 }
 
-fn of(
+fn figures_of(
     families: &mut Families<BTreeMap<String, f64>>,
     family: Family,
 ) -> Option<&mut BTreeMap<String, f64>> {

@@ -12,7 +12,7 @@ use sixmark_model::plan::secrets::redact;
 use sixmark_model::provenance::Ended;
 use sixmark_model::sameness::GivenResult;
 use sixmark_model::study::client::{Client, Job};
-use sixmark_model::study::figures::figures;
+use sixmark_model::study::figures::figures_of_families;
 use sixmark_model::study::result::CellResult;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
@@ -132,8 +132,8 @@ impl Bench<'_> {
         let read = read.ok_or_else(|| Error::Usage("its options were not read".to_owned()))?;
         let (runnable, extras) = read.runnable(&place.urls, seed, &folder)?;
         let result = match runnable.searches() {
-            true => find::run(runnable, self.stop, |_, _| {})?,
-            false => run::run(runnable, &extras, self.stop, |_| {})?,
+            true => find::run_search(runnable, self.stop, |_, _| {})?,
+            false => run::run_plan(runnable, &extras, self.stop, |_| {})?,
         };
         if result.ended == Ended::Interrupted {
             return Ok(None);
@@ -144,7 +144,7 @@ impl Bench<'_> {
         }
         let mut measured = self.empty(cell, repetition, Client::Sixmark, words);
         measured.ended = result.ended;
-        measured.families = figures(&result);
+        measured.families = figures_of_families(&result);
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
         Ok(Some(KeptCell { cell: measured, result: Some(result), output: None }))
@@ -161,7 +161,8 @@ impl Bench<'_> {
         let job = Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
             .map_err(|(_, why)| Error::Usage(why))?;
         let version = self.programs.get(client.name()).map_or("", String::as_str);
-        let Some(done) = external::run(client, &job, version, self.work, self.browsers, self.stop)?
+        let Some(done) =
+            external::run_client(client, &job, version, self.work, self.browsers, self.stop)?
         else {
             return Ok(None);
         };

@@ -45,7 +45,7 @@ pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<SetupChange> {
 }
 
 /// All of them in one line.
-pub(super) fn line(changes: &[SetupChange]) -> String {
+pub(super) fn changes_line(changes: &[SetupChange]) -> String {
     let of =
         |change: &SetupChange| format!("{} was {}, is {}", change.what, change.before, change.now);
     changes.iter().map(of).collect::<Vec<_>>().join("; ")

@@ -90,7 +90,7 @@ pub struct Finished {
 ///
 /// # Errors
 /// What could not be done. The cells measured by then are kept.
-pub fn run(
+pub fn run_cells(
     source: &Source,
     study: &Study,
     options: &Options,
@@ -164,7 +164,7 @@ fn left(
 }
 
 /// An error with the cell that it came in.
-fn of(id: &str, error: Error) -> Error {
+fn error_of_cell(id: &str, error: Error) -> Error {
     error.map(|line| format!("cell {id}: {line}"))
 }
 
@@ -245,7 +245,7 @@ impl<'a> StudyCourse<'a> {
             self.tell_of(cell, tell);
             let kept = stage
                 .prepare(cell, bench.browsers)
-                .map_err(|error| of(&id(cell.number, repetition), error))?
+                .map_err(|error| error_of_cell(&id(cell.number, repetition), error))?
                 && self.one(bench, stage, cell, repetition)?;
             if !kept || bench.stop.load(Ordering::Relaxed) {
                 return Ok(self.ended());
@@ -278,7 +278,9 @@ impl<'a> StudyCourse<'a> {
         let before = hook.run("before_cell", &self.study.hooks.before_cell);
         let measured = before.and_then(|()| match bench.stop.load(Ordering::Relaxed) {
             true => Ok(None),
-            false => bench.measure(cell, repetition, stage).map_err(|error| of(&id, error)),
+            false => {
+                bench.measure(cell, repetition, stage).map_err(|error| error_of_cell(&id, error))
+            }
         });
         // What is kept is kept before anything else can fail.
         let kept = match measured {

@@ -33,7 +33,7 @@ pub(super) struct Done {
 ///
 /// # Errors
 /// It can't be started, does not end, or says what can't be read; `version` is named then.
-pub(super) fn run(
+pub(super) fn run_client(
     client: Client,
     job: &Job,
     version: &str,

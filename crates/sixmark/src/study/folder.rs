@@ -102,7 +102,7 @@ impl Folder {
 
     /// The document as it is.
     pub(super) fn document(&self) -> Result<StudyResult, Error> {
-        read(&self.path.join(DOCUMENT))
+        read_json(&self.path.join(DOCUMENT))
     }
 
     /// Writes the document, whole or not at all.
@@ -122,7 +122,7 @@ impl Folder {
         let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
         // A draft is what a killed process left in the middle.
         let whole = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
-        let cells = whole.map(|file| read(&file).map(|Again { cell }| cell));
+        let cells = whole.map(|file| read_json(&file).map(|Again { cell }| cell));
         let mut cells = cells.collect::<Result<Vec<_>, _>>()?;
         cells.sort_by(|a, b| (&a.started, &a.id).cmp(&(&b.started, &b.id)));
         Ok(cells)
@@ -187,7 +187,7 @@ fn encode<T: Serialize>(value: &T) -> Result<String, Error> {
     text.map(|text| text + "\n").map_err(|e| Error::Measure(format!("can't encode the study: {e}")))
 }
 
-fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let text = fs::read_to_string(path).map_err(|error| failed("read", path, &error))?;
     serde_json::from_str(&text).map_err(|error| {
         Error::Usage(format!("'{}' can't be read: {error}; was it changed?", path.display()))

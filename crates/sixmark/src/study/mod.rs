@@ -23,7 +23,7 @@ mod start;
 mod work;
 
 pub use check::{CellOptions, OptionsOfCells, WrongOption, read_options};
-pub use engine::{Finished, StudyEvent, run};
+pub use engine::{Finished, StudyEvent, run_cells};
 pub use folder::check_begun;
 pub use options::Options;
 pub use program::{Need, needs};

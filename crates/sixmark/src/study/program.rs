@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use sixmark_model::plan::braces::names;
+use sixmark_model::plan::braces::names_in_braces;
 use sixmark_model::study::client::{Client, engine_for};
 use sixmark_model::study::spec::cells::cells;
 use sixmark_model::study::spec::{Service, Study};
 
 use sixmark_machine::Error;
-use sixmark_machine::program::{command, find};
+use sixmark_machine::program::{command_of, find};
 
 /// The variable that says which fio to use.
 const FIO: &str = "SIXMARK_FIO";
@@ -42,7 +42,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
     };
     for service in study.services.iter().filter(asked) {
         // A name in braces is this program.
-        let program = service.command.first().filter(|word| names(word).is_empty());
+        let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
         if let Some(program) = program {
             let (package, version) = (service.package.clone(), service.version.clone());
             need(Need { program: program.clone(), package, version, found: find(program) });
@@ -76,7 +76,7 @@ pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, Error>
 fn engines(study: &Study, needs: &[Need]) -> Result<(), Error> {
     let fio = needs.iter().find(|need| need.program == Client::Fio.name());
     let Some(file) = fio.and_then(|fio| fio.found.as_ref()) else { return Ok(()) };
-    let output = command(file).arg("--enghelp").stdin(Stdio::null()).output();
+    let output = command_of(file).arg("--enghelp").stdin(Stdio::null()).output();
     let output = output
         .map_err(|error| Error::Measure(format!("can't start '{}': {error}", file.display())))?;
     let has = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -124,7 +124,7 @@ impl Need {
     fn version(&self) -> Option<String> {
         let option = self.version.as_ref()?;
         let output =
-            command(self.found.as_ref()?).arg(option).stdin(Stdio::null()).output().ok()?;
+            command_of(self.found.as_ref()?).arg(option).stdin(Stdio::null()).output().ok()?;
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said).into_owned();
         said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sixmark_model::fields::FileMistake;
 use sixmark_model::study::digest;
-use sixmark_model::study::spec::{ReadContext, Study, parse};
+use sixmark_model::study::spec::{ReadContext, Study, parse_study};
 
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
@@ -93,7 +93,7 @@ impl Source {
         let mut open = |name: &str| self.open(name);
         let Form { quick, in_lab } = form;
         let has_option = commands.has_option;
-        parse(&self.text, &mut ReadContext { quick, in_lab, has_option, open: &mut open })
+        parse_study(&self.text, &mut ReadContext { quick, in_lab, has_option, open: &mut open })
     }
 
     /// What tells it from any other: the SHA-256 of its text, of the published figures and of its labs.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sixmark_model::plan::lab::parse;
+use sixmark_model::plan::lab::parse_lab;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::lab::{InLab, chosen};
 use sixmark_model::study::spec::{Service, Study};
@@ -111,9 +111,10 @@ impl<'a> Stage<'a> {
         let Some(rights) = self.rights else {
             return Err(Error::Measure("a study in a lab is run inside an enclosure".to_owned()));
         };
-        let mut plan = parse(&lab.text, Some(&lab.file), &wanted.variants).map_err(|wrongs| {
-            Error::Usage(wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)))
-        })?;
+        let mut plan =
+            parse_lab(&lab.text, Some(&lab.file), &wanted.variants).map_err(|wrongs| {
+                Error::Usage(wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)))
+            })?;
         plan.demand(wanted.service.as_deref());
         let (logs, www, stop) = (&self.logs, &self.www, self.stop);
         Up::build(plan, &lab::Ground { rights, logs, www, stop })

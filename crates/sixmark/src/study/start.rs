@@ -122,7 +122,7 @@ pub(super) fn resume(
         return Err(Error::Usage(format!(
             "since '{}' was begun something has changed: {}; --force goes on all the same",
             path.display(),
-            changes::line(&found)
+            changes::changes_line(&found)
         )));
     }
     // The folder's cells are the truth: the document may be a cell behind.

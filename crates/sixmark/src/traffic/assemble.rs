@@ -66,17 +66,19 @@ pub fn assemble(ends: &Ends) -> Vec<FlowResult> {
     let mut flows = Vec::new();
     match far {
         Some(far) => {
-            join(&mut flows, TrafficSide::Near, &near.sent, &far.heard, true, *shared_clock);
-            join(&mut flows, TrafficSide::Far, &far.sent, &near.heard, true, *shared_clock);
+            join_flows(&mut flows, TrafficSide::Near, &near.sent, &far.heard, true, *shared_clock);
+            join_flows(&mut flows, TrafficSide::Far, &far.sent, &near.heard, true, *shared_clock);
         }
-        None => join(&mut flows, TrafficSide::Near, &near.sent, &near.heard, false, *shared_clock),
+        None => {
+            join_flows(&mut flows, TrafficSide::Near, &near.sent, &near.heard, false, *shared_clock)
+        }
     }
     flows.sort_by_key(|flow: &FlowResult| (flow.from.is_none(), flow.id, flow.protocol));
     flows
 }
 
 /// Flows that `from` sent, with what was heard of them, and what was heard of others.
-fn join(
+fn join_flows(
     flows: &mut Vec<FlowResult>,
     from: TrafficSide,
     sent: &[Sent],

@@ -3,7 +3,7 @@
 use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::traffic::result::{FlowResult, OfferedTraffic, TrafficResult};
 use sixmark_model::traffic::{Basis, FlowProtocol};
-use sixmark_units::quantity::{count, duration_us};
+use sixmark_units::quantity::{duration_us, write_count};
 
 use sixmark_machine::Error;
 
@@ -49,8 +49,8 @@ fn late(result: &TrafficResult) -> Option<Warning> {
     let message = format!(
         "{} of {} messages left more than 1 ms after they were due, up to {}: the host that sends has \
          no time for them, and what should be even comes in bursts",
-        count(late),
-        count(sent),
+        write_count(late),
+        write_count(sent),
         duration_us(latest)
     );
     (late as f64 / sent as f64 > MANY).then(|| doubt("generator_late", message))
@@ -90,7 +90,7 @@ fn drops(result: &TrafficResult) -> Option<Warning> {
     let message = format!(
         "{} datagrams arrived and found no room in a socket: this loss is the receiving host's, not the \
          way's; raise net.core.rmem_max there, or give it a processor of its own",
-        count(drops)
+        write_count(drops)
     );
     (drops > 0).then(|| doubt("socket_drops", message))
 }
@@ -117,7 +117,7 @@ fn foreign(result: &TrafficResult) -> Option<Warning> {
     let foreign: u64 = result.hosts.iter().map(|host| host.foreign).sum();
     let message = format!(
         "{} datagrams or connections brought something else than messages; they don't count",
-        count(foreign)
+        write_count(foreign)
     );
     (foreign > 0).then(|| doubt("foreign", message))
 }

@@ -42,7 +42,7 @@ pub struct TrafficJob {
 ///
 /// # Errors
 /// In one line: an address of a family is missing, the far side can't be reached or refuses.
-pub fn run(
+pub fn run_near_side(
     job: &TrafficJob,
     stop: &AtomicBool,
     mut see: impl FnMut(&Counters, &Counters),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use sixmark_model::traffic::result::Heard;
 use sixmark_model::traffic::{FlowProtocol, Header, Hearing, Listening, Stream};
 use sixmark_sys::clock;
-use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait};
+use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait_for_flows};
 use sixmark_units::family::Family;
 
 use super::Counters;
@@ -243,7 +243,7 @@ impl ReceiverLoop {
         while !stop.load(Ordering::Relaxed) {
             self.keep_time(clock::now() - begin);
             self.watch();
-            if wait(&mut self.watched, GLANCE).is_err() {
+            if wait_for_flows(&mut self.watched, GLANCE).is_err() {
                 std::thread::sleep(Duration::from_nanos(GLANCE));
             }
             let came = self.round(&mut buffer);

@@ -31,7 +31,7 @@ pub struct ScriptJob {
 ///
 /// # Errors
 /// In one line: a port of the beginning can't be listened on.
-pub fn run(
+pub fn run_script(
     job: &ScriptJob,
     stop: &AtomicBool,
     mut see: impl FnMut(&Counters, &Counters),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sixmark_model::traffic::Outgoing;
 use sixmark_model::traffic::result::Sent;
 use sixmark_sys::clock;
-use sixmark_sys::flows::{Watched, wait};
+use sixmark_sys::flows::{Watched, wait_for_flows};
 
 use super::line::{FlowLine, Waits};
 use super::{Counters, GRAIN};
@@ -84,7 +84,7 @@ impl ReadyFlows {
             if left == 0 {
                 return Err(Error::Measure(format!("{first}: no connection in time")));
             }
-            let waited = wait(&mut waiting, left.min(GLANCE));
+            let waited = wait_for_flows(&mut waiting, left.min(GLANCE));
             waited.map_err(|error| Error::Measure(format!("can't wait for sockets: {error}")))?;
         }
     }
@@ -192,7 +192,7 @@ impl SenderLoop {
         self.watched.clear();
         let lines = &self.lines;
         self.watched.extend(self.blocked.iter().filter_map(|&at| lines[at].room()));
-        if wait(&mut self.watched, ns).is_err() {
+        if wait_for_flows(&mut self.watched, ns).is_err() {
             // Without it the thread is only late.
             std::thread::sleep(Duration::from_nanos(ns));
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sixmark_model::vitals::group::Group;
 use sixmark_model::vitals::parse;
 
-use super::file::{KeptFile, text};
+use super::file::{KeptFile, text_of_file};
 use sixmark_machine::Error;
 
 /// The files of one.
@@ -41,9 +41,10 @@ impl Cgroup {
     }
 
     pub(super) fn read(&mut self) -> Group {
-        let (cpu, memory) = (text(&mut self.cpu).to_owned(), text(&mut self.memory).to_owned());
-        let io = text(&mut self.io).to_owned();
-        parse::cgroup(&self.name, &cpu, &memory, &io, text(&mut self.pids))
+        let (cpu, memory) =
+            (text_of_file(&mut self.cpu).to_owned(), text_of_file(&mut self.memory).to_owned());
+        let io = text_of_file(&mut self.io).to_owned();
+        parse::cgroup(&self.name, &cpu, &memory, &io, text_of_file(&mut self.pids))
     }
 }
 

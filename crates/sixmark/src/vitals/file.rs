@@ -42,7 +42,7 @@ impl KeptFile {
 }
 
 /// What a file that may be missing says now, nothing where it can't be read.
-pub(super) fn text(file: &mut Option<KeptFile>) -> &str {
+pub(super) fn text_of_file(file: &mut Option<KeptFile>) -> &str {
     file.as_mut().and_then(|file| file.read().ok()).unwrap_or("")
 }
 
@@ -59,6 +59,6 @@ mod tests {
         let long = "x".repeat(3 * ROOM + 1);
         written.write_all(long.as_bytes()).unwrap();
         assert_eq!(kept.read().unwrap(), long);
-        assert_eq!(text(&mut KeptFile::maybe("/nowhere")), "");
+        assert_eq!(text_of_file(&mut KeptFile::maybe("/nowhere")), "");
     }
 }

@@ -51,7 +51,7 @@ impl VitalsFrom {
     /// Nothing there tells, in a line.
     pub fn find(text: &str, lab: Option<&str>) -> Result<VitalsFrom, Error> {
         if text.contains("://") {
-            return page(text).map(VitalsFrom::Page);
+            return fetch_page(text).map(VitalsFrom::Page);
         }
         if let Some(name) = text.strip_prefix("lab:") {
             return host(name, lab).map(VitalsFrom::Host);
@@ -80,7 +80,7 @@ impl VitalsFrom {
 
 fn file(text: &str) -> Result<VitalsFrom, Error> {
     let path = PathBuf::from(text);
-    match read(&path) {
+    match read_samples(&path) {
         // It may be filling up while it is used.
         Err(why) if !why.contains("fewer than two") => {
             Err(Error::Usage(format!("--vitals-from {text}: the file {why}")))
@@ -90,12 +90,12 @@ fn file(text: &str) -> Result<VitalsFrom, Error> {
 }
 
 /// The samples of a file.
-pub(super) fn read(path: &Path) -> Result<Vec<VitalsSample>, String> {
+pub(super) fn read_samples(path: &Path) -> Result<Vec<VitalsSample>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("can't be read: {error}"))?;
     samples_of(&text)
 }
 
-fn page(text: &str) -> Result<FetchedPage, Error> {
+fn fetch_page(text: &str) -> Result<FetchedPage, Error> {
     let wrong = |why: String| Error::Usage(format!("--vitals-from {text}: {why}"));
     let mut url: Url = text.parse().map_err(wrong)?;
     if url.path == "/" {

@@ -35,7 +35,7 @@ impl Links {
                 LinkAttribute::Mtu(mtu) => Some(*mtu),
                 _ => None,
             });
-            Some((name(attributes)?, mtu.unwrap_or(0)))
+            Some((name_of_link(attributes)?, mtu.unwrap_or(0)))
         };
         Ok(links.iter().filter_map(|link| of(&link.attributes)).collect())
     }
@@ -46,10 +46,10 @@ fn interface(attributes: &[LinkAttribute]) -> Option<Interface> {
         LinkAttribute::Stats64(stats) => Some(counters(stats)),
         _ => None,
     });
-    Some(Interface { name: name(attributes)?, counters: stats? })
+    Some(Interface { name: name_of_link(attributes)?, counters: stats? })
 }
 
-fn name(attributes: &[LinkAttribute]) -> Option<String> {
+fn name_of_link(attributes: &[LinkAttribute]) -> Option<String> {
     attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::IfName(name) => Some(name.clone()),
         _ => None,

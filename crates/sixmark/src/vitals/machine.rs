@@ -8,7 +8,7 @@ use sixmark_model::vitals::counter::Widened;
 use sixmark_model::vitals::host::{MachineVitals, Softnet};
 use sixmark_model::vitals::parse;
 
-use super::file::{KeptFile, text};
+use super::file::{KeptFile, text_of_file};
 
 /// Its files.
 #[derive(Debug)]
@@ -69,8 +69,8 @@ impl Machine {
             ..slow
         };
         [host.events.softirq_net_rx, host.events.softirq_net_tx] =
-            parse::softirqs(text(&mut self.softirqs));
-        let counted = parse::softnet(text(&mut self.softnet));
+            parse::softirqs(text_of_file(&mut self.softirqs));
+        let counted = parse::softnet(text_of_file(&mut self.softnet));
         let mut each = self.packets.iter_mut().zip(&counted).map(|(sum, now)| sum.see(now));
         let mut next = || each.next().unwrap_or_default();
         host.softnet = Softnet { processed: next(), dropped: next(), squeezed: next() };
@@ -84,9 +84,10 @@ impl Machine {
         Ok(MachineVitals {
             memory: parse::memory(self.memory.read()?).map_err(io::Error::other)?,
             paging: parse::paging(self.vm.read()?).map_err(io::Error::other)?,
-            disks: parse::disks(text(&mut self.disks), is_whole).map_err(io::Error::other)?,
-            nfs_client: parse::nfs_client(text(client)),
-            nfs_server: parse::nfs_server(text(server)),
+            disks: parse::disks(text_of_file(&mut self.disks), is_whole)
+                .map_err(io::Error::other)?,
+            nfs_client: parse::nfs_client(text_of_file(client)),
+            nfs_server: parse::nfs_server(text_of_file(server)),
             ..MachineVitals::default()
         })
     }

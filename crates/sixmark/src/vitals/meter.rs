@@ -334,7 +334,7 @@ impl Fetched {
 
 fn of_file(file: &VitalsFrom) -> MeterReading {
     let VitalsFrom::File(path) = file else { return of_samples(file, Err(String::new())) };
-    of_samples(file, from::read(path))
+    of_samples(file, from::read_samples(path))
 }
 
 fn of_samples(file: &VitalsFrom, read: Result<Vec<VitalsSample>, String>) -> MeterReading {

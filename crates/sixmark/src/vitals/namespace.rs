@@ -6,7 +6,7 @@ use sixmark_model::vitals::network::{Conntrack, Network};
 use sixmark_model::vitals::parse;
 use sixmark_units::family::PerFamily;
 
-use super::file::{KeptFile, text};
+use super::file::{KeptFile, text_of_file};
 use super::links::Links;
 
 /// The files of the namespace that the calling thread was in when they were opened, and its
@@ -41,18 +41,18 @@ impl Namespace {
 
     pub(super) fn read(&mut self) -> io::Result<Network> {
         let snmp = parse::paired(self.snmp.read()?);
-        let snmp6 = parse::flat(text(&mut self.snmp6));
-        let netstat = parse::paired(text(&mut self.netstat));
+        let snmp6 = parse::flat(text_of_file(&mut self.snmp6));
+        let netstat = parse::paired(text_of_file(&mut self.netstat));
         let neighbours = &mut self.neighbours;
         Ok(Network {
-            families: parse::families(&snmp6, &snmp, &netstat),
+            families: parse::parse_families(&snmp6, &snmp, &netstat),
             tcp: parse::tcp(&snmp, &netstat),
             sockets: None,
             interfaces: self.links.read()?,
             conntrack: conntrack(&mut self.conntrack, &mut self.tracked),
             neighbours: PerFamily {
-                ipv6: parse::neighbours(text(&mut neighbours.ipv6)),
-                ipv4: parse::neighbours(text(&mut neighbours.ipv4)),
+                ipv6: parse::neighbours(text_of_file(&mut neighbours.ipv6)),
+                ipv4: parse::neighbours(text_of_file(&mut neighbours.ipv4)),
             },
         })
     }
@@ -67,5 +67,5 @@ fn tracking() -> Option<[KeptFile; 2]> {
 fn conntrack(files: &mut Option<[KeptFile; 2]>, stat: &mut Option<KeptFile>) -> Option<Conntrack> {
     let [entries, limit] = files.as_mut()?;
     let entries = entries.read().ok()?.to_owned();
-    parse::conntrack(&entries, limit.read().ok()?, text(stat))
+    parse::conntrack(&entries, limit.read().ok()?, text_of_file(stat))
 }

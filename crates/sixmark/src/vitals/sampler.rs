@@ -57,11 +57,11 @@ pub fn every(
             number += 1;
             missed += 1;
         }
-        wait(end.map_or(due(number), |end| end.min(due(number))), stop);
+        wait_until(end.map_or(due(number), |end| end.min(due(number))), stop);
     }
 }
 
-fn wait(until: Instant, stop: &AtomicBool) {
+fn wait_until(until: Instant, stop: &AtomicBool) {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() || stop.load(Ordering::Relaxed) {

@@ -129,12 +129,12 @@ fn bind_once(at: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
     for address in at {
         let first = listeners.first().map(TcpListener::local_addr).transpose()?;
         let port = first.filter(|_| address.port() == 0).map_or(address.port(), |at| at.port());
-        listeners.push(bind(SocketAddr::new(address.ip(), port), at.len() == 1)?);
+        listeners.push(bind_listener(SocketAddr::new(address.ip(), port), at.len() == 1)?);
     }
     Ok(listeners)
 }
 
-fn bind(at: SocketAddr, alone: bool) -> io::Result<TcpListener> {
+fn bind_listener(at: SocketAddr, alone: bool) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(at), Type::STREAM, Some(Protocol::TCP))?;
     if at.is_ipv6() {
         socket.set_only_v6(!(alone && at.ip().is_unspecified()))?;
@@ -175,21 +175,23 @@ impl MetricsDesk {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         if !host.is_none_or(|host| self.is_this(host)) {
             let line = "not this host; --prometheus-host NAME adds a name\n";
-            return text(StatusCode::MISDIRECTED_REQUEST, line);
+            return text_response(StatusCode::MISDIRECTED_REQUEST, line);
         }
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         match (is_read, request.uri().path()) {
             (true, "/metrics") => {
                 let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
                 match last.as_ref() {
-                    Some(sample) => {
-                        respond(StatusCode::OK, prometheus::CONTENT_TYPE, prometheus::page(sample))
-                    }
-                    None => text(StatusCode::SERVICE_UNAVAILABLE, "no sample yet\n"),
+                    Some(sample) => respond(
+                        StatusCode::OK,
+                        prometheus::CONTENT_TYPE,
+                        prometheus::prometheus_page(sample),
+                    ),
+                    None => text_response(StatusCode::SERVICE_UNAVAILABLE, "no sample yet\n"),
                 }
             }
-            (true, _) => text(StatusCode::NOT_FOUND, "see /metrics\n"),
-            (false, _) => text(StatusCode::METHOD_NOT_ALLOWED, "GET /metrics\n"),
+            (true, _) => text_response(StatusCode::NOT_FOUND, "see /metrics\n"),
+            (false, _) => text_response(StatusCode::METHOD_NOT_ALLOWED, "GET /metrics\n"),
         }
     }
 
@@ -202,7 +204,7 @@ impl MetricsDesk {
     }
 }
 
-fn text(status: StatusCode, line: &str) -> Response<Full<Bytes>> {
+fn text_response(status: StatusCode, line: &str) -> Response<Full<Bytes>> {
     respond(status, "text/plain; charset=utf-8", line.to_owned())
 }
 

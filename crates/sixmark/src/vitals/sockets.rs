@@ -63,7 +63,7 @@ impl Diag {
                 self.ask(domain, protocol, id.clone())?;
                 self.answers(|response| match protocol {
                     kernel::IPPROTO_UDP => found[family(&response)].udp += 1,
-                    _ => count(&response, &mut found, &mut seen),
+                    _ => count_socket(&response, &mut found, &mut seen),
                 })?;
             }
         }
@@ -157,7 +157,7 @@ fn family(response: &InetResponse) -> Family {
     }
 }
 
-fn count(response: &InetResponse, found: &mut PerFamily<Sockets>, seen: &mut Seen) {
+fn count_socket(response: &InetResponse, found: &mut PerFamily<Sockets>, seen: &mut Seen) {
     let family = family(response);
     let of = &mut found[family];
     let state = match response.header.state {
@@ -175,7 +175,7 @@ fn count(response: &InetResponse, found: &mut PerFamily<Sockets>, seen: &mut See
     };
     *state += 1;
     let info = response.nlas.iter().find_map(|nla| match nla {
-        Nla::TcpInfo(bytes) => Some([number(bytes, AGAIN)?, number(bytes, OUT)?]),
+        Nla::TcpInfo(bytes) => Some([number_at(bytes, AGAIN)?, number_at(bytes, OUT)?]),
         _ => None,
     });
     if let Some(info) = info.filter(|_| response.header.state != kernel::TCP_LISTEN) {
@@ -183,6 +183,6 @@ fn count(response: &InetResponse, found: &mut PerFamily<Sockets>, seen: &mut See
     }
 }
 
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
+fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

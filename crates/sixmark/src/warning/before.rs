@@ -8,13 +8,13 @@ use sixmark_model::import::LeftOut;
 use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::provenance::Warning;
 use sixmark_units::family::Family;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 use super::{NAMED, counted, warning};
 
 /// Before the run: ports may not suffice.
 pub(crate) fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
-    let (needed, ports) = (count(needed), count(ports));
+    let (needed, ports) = (write_count(needed), write_count(ports));
     warning(
         "few_ports",
         format!(
@@ -89,17 +89,18 @@ fn reasons(left_out: &LeftOut, unit: Unit) -> String {
     if left_out.methods > 0 {
         reasons.push(format!(
             "{} of methods that may change something (--unsafe-methods takes them)",
-            count(left_out.methods)
+            write_count(left_out.methods)
         ));
     }
     if !left_out.hosts.is_empty() {
         let mut hosts: Vec<_> = left_out.hosts.iter().collect();
         hosts.sort_by_key(|&(_, &times)| Reverse(times));
-        let of =
-            |&(host, &times): &(&String, &u64)| format!("{} {}", host.escape_debug(), count(times));
+        let of = |&(host, &times): &(&String, &u64)| {
+            format!("{} {}", host.escape_debug(), write_count(times))
+        };
         let more = if hosts.len() > NAMED { ", ..." } else { "" };
         let named: Vec<_> = hosts.iter().take(NAMED).map(of).collect();
-        let total = count(left_out.hosts.values().sum());
+        let total = write_count(left_out.hosts.values().sum());
         let named = named.join(", ");
         reasons.push(format!("{total} to other hosts ({named}{more}; --har-host takes another)"));
     }

@@ -9,7 +9,7 @@ use sixmark_model::plan::accept::AcceptStatus;
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 use super::{counted, warning};
 
@@ -96,7 +96,7 @@ pub(super) fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> 
         let message = format!(
             "{} of {} over {family} ({share:.2} %) had no complete response; the times are of the \
              others",
-            count(failed),
+            write_count(failed),
             counted(figures.requests.sent, "request", "requests")
         );
         warning("failures", message)
@@ -291,7 +291,7 @@ fn dead_addresses(family: Family, figures: &FamilyResult) -> Option<Warning> {
         _ => ", errors only".to_owned(),
     };
     (!alive.is_empty()).then(|| {
-        let (address, ended) = (first.address, count(first.ended));
+        let (address, ended) = (first.address, write_count(first.ended));
         let more = match others {
             0 => String::new(),
             _ => format!(", nor {}", counted(others as u64, "other", "others")),

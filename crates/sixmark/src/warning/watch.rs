@@ -5,7 +5,7 @@ use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::watch::document::WatchResult;
 use sixmark_model::watch::{Watched, WatchedFamily};
 use sixmark_units::family::Family;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 use super::family::{bad_status, failed, few_samples};
 use super::{counted, warning};
@@ -50,7 +50,7 @@ fn dropped(watched: &Watched) -> Option<Warning> {
         "{} lost before anybody looked, of {} or more: connections and exchanges are missing or look \
          broken; make the ring larger (--ring), keep less (--snap) or watch fewer ports (--port)",
         counted(dropped, "packet was", "packets were"),
-        count(watched.packets + dropped)
+        write_count(watched.packets + dropped)
     );
     Some(warning("capture_dropped", message))
 }

@@ -38,11 +38,11 @@ pub(super) fn assemble(eye: Eye, told: Told) -> WatchResult {
     let lost_files = [told.lost_files, last].concat();
     let gathered = gatherer.finish(end_ns, &counts);
     let elapsed_s = end_ns.saturating_sub(begin_ns) as f64 / 1e9;
-    let (families, total) = figures(&gathered, elapsed_s);
+    let (families, total) = figures_of_families(&gathered, elapsed_s);
     let mut result = WatchResult {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
-        started: time(begin_ns),
+        started: rfc3339(begin_ns),
         elapsed_s,
         ended,
         environment: environment::environment(Vec::new()),
@@ -81,8 +81,8 @@ fn before(eye: &Eye, told: &Told) -> Watched {
         malformed: 0,
         unreadable: eye.unreadable,
         clock_went_back: told.clock_went_back,
-        first: eye.first_ns.map(time),
-        last: eye.first_ns.map(|_| time(eye.last_ns)),
+        first: eye.first_ns.map(rfc3339),
+        last: eye.first_ns.map(|_| rfc3339(eye.last_ns)),
         evicted: 0,
         families: Families { ipv6: None, ipv4: None },
         servers: Vec::new(),
@@ -91,7 +91,7 @@ fn before(eye: &Eye, told: &Told) -> Watched {
 }
 
 /// The figures of each family that was seen, and of both.
-fn figures(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {
+fn figures_of_families(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {
     let figures = |tally: &FamilyTally, servers: &mut dyn Iterator<Item = &WatchedServer>| {
         let addresses = servers.map(|server| server.address).collect();
         family_result(tally, addresses, elapsed_s, false)
@@ -111,7 +111,7 @@ fn figures(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {
 }
 
 /// RFC 3339; a time that no calendar has is the last one of it.
-fn time(ns: u64) -> String {
+fn rfc3339(ns: u64) -> String {
     // A u64 of nanoseconds ends in the year 2554.
     humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_nanos(ns)).to_string()
 }

@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 ///
 /// # Errors
 /// It can't be read, is no file of packets, or contradicts itself; a file of lines can't be opened.
-pub fn read(
+pub fn watch_file(
     path: &Path,
     settings: &WatchSettings,
     stop: &AtomicBool,

@@ -63,7 +63,7 @@ pub fn live(
     begun: impl FnOnce(&[String]),
     mut see: impl FnMut(Sight),
 ) -> Result<WatchResult, Error> {
-    let mut all = open(place, settings)?;
+    let mut all = open_interfaces(place, settings)?;
     let writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
     let mut kept = PacketFile { writer, lost: Vec::new(), told: 0 };
     let mut eye = Eye::new(settings, Some(clock::real()))?;
@@ -84,7 +84,7 @@ pub fn live(
             eye.pass(clock::real());
             eye.flush();
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            lost.extend(wait(&mut all, left.map_or(WAIT, |left| left.min(WAIT))));
+            lost.extend(wait_for_packets(&mut all, left.map_or(WAIT, |left| left.min(WAIT))));
         }
     }
     let end_ns = clock::real();
@@ -143,7 +143,7 @@ impl PacketFile {
     }
 }
 
-fn open(place: &Where, settings: &WatchSettings) -> Result<Vec<Watched>, Error> {
+fn open_interfaces(place: &Where, settings: &WatchSettings) -> Result<Vec<Watched>, Error> {
     let named = !place.interfaces.is_empty();
     let names = if named { place.interfaces.clone() } else { usual()? };
     let how = packets::PacketRingSettings {
@@ -201,10 +201,10 @@ fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<boo
 }
 
 /// Waits for packets. Names interfaces that have gone.
-fn wait(all: &mut [Watched], most: Duration) -> Option<String> {
+fn wait_for_packets(all: &mut [Watched], most: Duration) -> Option<String> {
     let there: Vec<usize> = (0..all.len()).filter(|at| !all[*at].gone).collect();
     let rings: Vec<&PacketRing> = there.iter().map(|at| all[*at].taker.ring()).collect();
-    let (at, error) = packets::wait(&rings, None, most).err()?;
+    let (at, error) = packets::wait_for_packets(&rings, None, most).err()?;
     let lost = &mut all[there[at]];
     lost.gone = true;
     Some(format!("{}: {error}", lost.taker.interface()))
@@ -229,7 +229,7 @@ fn rest(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<(),
         if through || begun.elapsed() > BROKEN {
             return Ok(());
         }
-        wait(all, LOOK);
+        wait_for_packets(all, LOOK);
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use sixmark_model::watch::Progress;
 use sixmark_units::family::PerFamily;
 
-pub use file::read;
+pub use file::watch_file;
 pub use live::{Where, live};
 
 /// What is followed, and where it is told.

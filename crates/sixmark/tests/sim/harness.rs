@@ -10,7 +10,7 @@ use std::time::Duration;
 use sixmark_http::HttpVersion;
 use sixmark_load::{PreparedLoad, Report, Worker};
 use sixmark_model::clocks::Timestamps;
-use sixmark_model::mix::share;
+use sixmark_model::mix::share_of_worker;
 use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
 use sixmark_model::plan::http::Http;
 use sixmark_model::plan::ratio::PlanRatio;
@@ -144,11 +144,11 @@ impl Sim {
     fn rules(&self, stop: &Arc<AtomicBool>) -> Rules {
         let load = &self.plan.load;
         let (total, workers) = (load.connections.get().into(), load.threads.get().into());
-        let connections = share(total, workers, self.worker.into()).1;
+        let connections = share_of_worker(total, workers, self.worker.into()).1;
         let places = connections * u64::from(self.plan.http.streams.get());
         Rules {
             most_in_flight: places as usize,
-            most_open: share(
+            most_open: share_of_worker(
                 self.plan.connection.most_open.get().into(),
                 workers,
                 self.worker.into(),

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use super::errno::number;
+use super::errno::errno_of;
 use super::{EventKind, Handshake, SocketRoute, datagram};
 use crate::{clock, path, route, socket};
 
@@ -23,15 +23,15 @@ pub(super) struct Begun {
 /// Opens a socket and begins its connection.
 pub(super) fn begin(way: &SocketRoute) -> io::Result<Begun> {
     let kind = if way.datagrams { libc::SOCK_DGRAM } else { libc::SOCK_STREAM };
-    let fd = socket::open(&way.to, kind)?;
+    let fd = socket::open_socket(&way.to, kind)?;
     prepare(&fd, way)?;
     let called = clock::now();
     match socket::connect(&fd, &way.to) {
         // No port is left; TCP says it in these words.
-        Err(error) if way.datagrams && number(&error) == libc::EAGAIN => {
+        Err(error) if way.datagrams && errno_of(&error) == libc::EAGAIN => {
             return Err(io::Error::from_raw_os_error(libc::EADDRNOTAVAIL));
         }
-        Err(error) if number(&error) != libc::EINPROGRESS => return Err(error),
+        Err(error) if errno_of(&error) != libc::EINPROGRESS => return Err(error),
         _ => {}
     }
     let returned = clock::now();
@@ -46,7 +46,7 @@ pub(super) fn begin(way: &SocketRoute) -> io::Result<Begun> {
 /// What became of a connection that the kernel is done with: its peer, or the error number.
 fn outcome(fd: &OwnedFd) -> Result<IpAddr, i32> {
     match socket::pending_error(fd) {
-        0 => socket::peer(fd).map(|peer| peer.ip()).map_err(|error| number(&error)),
+        0 => socket::peer(fd).map(|peer| peer.ip()).map_err(|error| errno_of(&error)),
         errno => Err(errno),
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn outcome_with_handshake(
 /// What is told of a connection that could not begin. The kernel has one number for a source address
 /// that is gone and for ports that are used up, so that it has to be asked which it is.
 pub(super) fn failed(error: &io::Error, way: &SocketRoute) -> EventKind {
-    match number(error) {
+    match errno_of(error) {
         errno @ libc::EADDRNOTAVAIL if has_no_source(way) => EventKind::NoSource(errno),
         errno => EventKind::Failed(errno),
     }
@@ -76,7 +76,7 @@ fn has_no_source(way: &SocketRoute) -> bool {
         Some(from) => route::check_source(from.address),
         None => route::way_to(way.to).map(drop),
     };
-    found.is_err_and(|error| number(&error) == libc::EADDRNOTAVAIL)
+    found.is_err_and(|error| errno_of(&error) == libc::EADDRNOTAVAIL)
 }
 
 /// Options that must be set before connecting.
@@ -95,5 +95,5 @@ fn prepare(fd: &OwnedFd, way: &SocketRoute) -> io::Result<()> {
             SocketAddr::V6(_) => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?,
         }
     }
-    socket::bind(fd, &from.address)
+    socket::bind_socket(fd, &from.address)
 }

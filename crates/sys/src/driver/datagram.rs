@@ -13,9 +13,9 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use libc::{c_int, c_void, socklen_t};
 
-use super::errno::number;
+use super::errno::errno_of;
 use crate::control::{Controls, Writer};
-use crate::{check, socket, stamp};
+use crate::{check_return, socket, stamp};
 
 /// The options of UDP (linux/udp.h): cut what is sent, and join what is received.
 const UDP_SEGMENT: c_int = 103;
@@ -145,7 +145,7 @@ pub(crate) fn drops(fd: &OwnedFd) -> u64 {
     let done =
         unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, start, &mut size) };
     // One that is not told stays 0.
-    check(done).map_or(0, |_| values[COUNT - 1].into())
+    check_return(done).map_or(0, |_| values[COUNT - 1].into())
 }
 
 impl Datagrams {
@@ -283,7 +283,7 @@ impl Datagrams {
         let count = unsafe { libc::sendmsg(fd.as_raw_fd(), &header, libc::MSG_NOSIGNAL) };
         match count {
             0.. => Ok(()),
-            _ => Err(number(&io::Error::last_os_error())),
+            _ => Err(errno_of(&io::Error::last_os_error())),
         }
     }
 
@@ -338,10 +338,10 @@ mod tests {
     fn what_was_kept_goes_in_order_when_there_is_room() {
         let loopback: [SocketAddr; 2] = [([127, 0, 0, 1], 0).into(), "[::1]:0".parse().unwrap()];
         for to in loopback {
-            let peer = socket::open(&to, libc::SOCK_DGRAM).unwrap();
+            let peer = socket::open_socket(&to, libc::SOCK_DGRAM).unwrap();
             prepare(&peer, &to).unwrap();
-            socket::bind(&peer, &to).unwrap();
-            let fd = socket::open(&to, libc::SOCK_DGRAM).unwrap();
+            socket::bind_socket(&peer, &to).unwrap();
+            let fd = socket::open_socket(&to, libc::SOCK_DGRAM).unwrap();
             socket::connect(&fd, &socket::local(&peer).unwrap()).unwrap();
             let bytes: Vec<u8> = (0..10_000).map(|at| at as u8).collect();
             for uncut in [false, true] {

@@ -3,6 +3,6 @@
 use std::io;
 
 /// The number of an error that the kernel gave.
-pub(super) fn number(error: &io::Error) -> i32 {
+pub(super) fn errno_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EIO)
 }

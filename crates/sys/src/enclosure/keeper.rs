@@ -4,7 +4,7 @@ use std::io;
 use std::process::Command;
 
 use super::signals::{self, Came, Held};
-use crate::check;
+use crate::check_return;
 
 /// Runs a program to its end, hands it the signals that come for this process, which has one thread,
 /// and tells its exit status, 128 and its number after a signal. The two share a terminal.
@@ -58,7 +58,7 @@ impl Keeper {
         loop {
             let mut status = 0;
             // SAFETY: `status` may be written.
-            match check(unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) }) {
+            match check_return(unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) }) {
                 Ok(0) => return Ok(found),
                 Ok(pid) if pid == self.child => found = Some(exit(status)),
                 Ok(_) => {}

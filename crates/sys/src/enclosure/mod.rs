@@ -19,7 +19,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::path::Path;
 
-use crate::{check, mount};
+use crate::{check_return, mount};
 use keeper::Keeper;
 pub use keeper::attend;
 
@@ -157,13 +157,13 @@ fn clone(spaces: libc::c_int) -> io::Result<Option<libc::pid_t>> {
     // SAFETY: with no flag but namespaces and a signal this is a fork: no memory is shared, no stack
     // and no pointers are given. There is one thread, so that no lock is left behind held.
     let child = unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) };
-    let child = check(child as libc::c_int)?;
+    let child = check_return(child as libc::c_int)?;
     Ok((child > 0).then_some(child))
 }
 
 fn fork() -> io::Result<Option<libc::pid_t>> {
     // SAFETY: there is one thread, so that no lock is left behind held.
-    let child = check(unsafe { libc::fork() })?;
+    let child = check_return(unsafe { libc::fork() })?;
     Ok((child > 0).then_some(child))
 }
 
@@ -193,13 +193,13 @@ impl Ids {
 /// by way of the caller, and not three times, of which the second would be taken for impatience.
 fn apart() -> io::Result<()> {
     // SAFETY: setpgid takes two numbers.
-    check(unsafe { libc::setpgid(0, 0) }).map(drop)
+    check_return(unsafe { libc::setpgid(0, 0) }).map(drop)
 }
 
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for the two descriptors.
-    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) })?;
+    check_return(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) })?;
     // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
     let read = unsafe { OwnedFd::from_raw_fd(ends[0]) };
     // SAFETY: as above.
@@ -210,7 +210,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 fn die_with(parent: &OwnedFd) -> io::Result<()> {
     let kill = libc::SIGKILL as libc::c_ulong;
     // SAFETY: this prctl takes a number and no pointers.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, kill) })?;
+    check_return(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, kill) })?;
     let mut byte = 0_u8;
     // SAFETY: there is room for the one byte.
     match unsafe { libc::read(parent.as_raw_fd(), (&raw mut byte).cast(), 1) } {

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::check;
+use crate::check_return;
 
 /// What a person or a supervisor sends, and the end of a child.
 const WANTED: [libc::c_int; 5] =
@@ -33,14 +33,14 @@ pub(super) fn hold() -> io::Result<Held> {
     let mut wanted = empty();
     for signal in WANTED {
         // SAFETY: `wanted` is a valid set, the number that of a signal.
-        check(unsafe { libc::sigaddset(&mut wanted, signal) })?;
+        check_return(unsafe { libc::sigaddset(&mut wanted, signal) })?;
     }
     // Whoever started this may have chosen not to hear of children; then the kernel tells of none.
     // SAFETY: the default action is no handler of ours.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     let mut before = empty();
     // SAFETY: both sets are valid; the old mask is written to the second.
-    check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &wanted, &mut before) })?;
+    check_return(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &wanted, &mut before) })?;
     Ok(Held { wanted, before })
 }
 
@@ -51,7 +51,7 @@ impl Held {
         let mut about: libc::siginfo_t = unsafe { MaybeUninit::zeroed().assume_init() };
         loop {
             // SAFETY: the set is valid, and `about` may be written.
-            match check(unsafe { libc::sigwaitinfo(&self.wanted, &mut about) }) {
+            match check_return(unsafe { libc::sigwaitinfo(&self.wanted, &mut about) }) {
                 Ok(libc::SIGCHLD) => return Ok(Came::Child),
                 Ok(signal) if about.si_code == libc::SI_KERNEL => {
                     return Ok(Came::FromTerminal(signal));
@@ -68,8 +68,10 @@ impl Held {
         let before = self.before;
         let release = move || {
             // SAFETY: the old mask is a valid set; nothing is written.
-            check(unsafe { libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) })
-                .map(drop)
+            check_return(unsafe {
+                libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut())
+            })
+            .map(drop)
         };
         // SAFETY: between fork and exec it makes one system call and allocates nothing.
         unsafe { command.pre_exec(release) };

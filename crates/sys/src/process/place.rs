@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::check;
+use crate::check_return;
 use crate::mount::MountNs;
 use crate::netns::NetNs;
 
@@ -77,7 +77,7 @@ pub fn lead_among(
     let ask = || {
         let term: libc::c_ulong = libc::SIGTERM as libc::c_ulong;
         // SAFETY: this prctl takes a number and no pointers.
-        check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, term) }).map(drop)
+        check_return(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, term) }).map(drop)
     };
     // SAFETY: the closure makes one system call, which is safe in a signal handler.
     unsafe { command.pre_exec(ask) };
@@ -126,12 +126,12 @@ impl ForkPlan {
 
     fn go(&self) -> io::Result<()> {
         // SAFETY: setns takes a descriptor, which `self` holds open, and a number.
-        check(unsafe { libc::setns(self.net.as_raw_fd(), libc::CLONE_NEWNET) })?;
+        check_return(unsafe { libc::setns(self.net.as_raw_fd(), libc::CLONE_NEWNET) })?;
         // SAFETY: as above; after fork there is one thread, so that no folder is shared.
-        check(unsafe { libc::setns(self.mounts.as_raw_fd(), libc::CLONE_NEWNS) })?;
+        check_return(unsafe { libc::setns(self.mounts.as_raw_fd(), libc::CLONE_NEWNS) })?;
         // Other mounts, another folder: the same path leads to it.
         // SAFETY: the folder is a C string.
-        check(unsafe { libc::chdir(self.folder.as_ptr()) })?;
+        check_return(unsafe { libc::chdir(self.folder.as_ptr()) })?;
         match self.account {
             None => Ok(()),
             Some(account) if account.nested => self.nest(),
@@ -142,24 +142,25 @@ impl ForkPlan {
     /// The same account by another name, without rights over what is above.
     fn nest(&self) -> io::Result<()> {
         // SAFETY: unshare takes a number.
-        check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
-        write(c"/proc/self/uid_map", &self.user_map)?;
-        write(c"/proc/self/gid_map", &self.group_map)
+        check_return(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
+        write_file(c"/proc/self/uid_map", &self.user_map)?;
+        write_file(c"/proc/self/gid_map", &self.group_map)
     }
 }
 
 fn become_account(account: Account) -> io::Result<()> {
     // SAFETY: with no groups the pointer is not read.
-    check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
+    check_return(unsafe { libc::setgroups(0, std::ptr::null()) })?;
     // SAFETY: setresgid takes numbers.
-    check(unsafe { libc::setresgid(account.group, account.group, account.group) })?;
+    check_return(unsafe { libc::setresgid(account.group, account.group, account.group) })?;
     // SAFETY: setresuid takes numbers.
-    check(unsafe { libc::setresuid(account.user, account.user, account.user) }).map(drop)
+    check_return(unsafe { libc::setresuid(account.user, account.user, account.user) }).map(drop)
 }
 
-fn write(path: &std::ffi::CStr, text: &CString) -> io::Result<()> {
+fn write_file(path: &std::ffi::CStr, text: &CString) -> io::Result<()> {
     // SAFETY: the path is a C string.
-    let file = check(unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) })?;
+    let file =
+        check_return(unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) })?;
     let bytes = text.as_bytes();
     // SAFETY: `bytes` are as many readable bytes as are said to be there.
     let written = unsafe { libc::write(file, bytes.as_ptr().cast(), bytes.len()) };

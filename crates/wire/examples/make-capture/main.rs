@@ -112,7 +112,10 @@ impl Capture {
             let connection = self.open[slot].as_mut().unwrap();
             let frame = connection.frame();
             record.clear();
-            pcap::write(&Record { at_ns, length: frame.len() as u32, bytes: frame }, &mut record);
+            pcap::write_record(
+                &Record { at_ns, length: frame.len() as u32, bytes: frame },
+                &mut record,
+            );
             self.file.write_all(&record).unwrap();
             self.written += record.len() as u64;
             self.packets += 1;

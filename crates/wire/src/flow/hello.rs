@@ -18,7 +18,7 @@ pub(super) fn message(bytes: &[u8]) -> Option<(u8, &[u8])> {
 }
 
 /// Takes what a hello says. False where it is none.
-pub(super) fn read(kind: u8, body: &[u8], hello: &mut Hello) -> bool {
+pub(super) fn read_message(kind: u8, body: &[u8], hello: &mut Hello) -> bool {
     let mut rest = HelloBytes(body);
     match kind {
         CLIENT_HELLO => client(&mut rest, hello).is_some(),
@@ -54,7 +54,7 @@ fn server(rest: &mut HelloBytes<'_>, hello: &mut Hello) -> Option<()> {
         (ALPN, _) => chosen = protocols(value).into_iter().next(),
         _ => {}
     });
-    hello.version = Some(name(version));
+    hello.version = Some(name_of_version(version));
     hello.chosen = chosen;
     read
 }
@@ -99,7 +99,7 @@ fn words(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().map(clean).collect()
 }
 
-fn name(version: u16) -> String {
+fn name_of_version(version: u16) -> String {
     match version {
         0x0301..=0x0304 => format!("1.{}", version - 0x0301),
         other => format!("{other:#06x}"),
@@ -185,7 +185,7 @@ mod tests {
         let mut hello = Hello::default();
         for bytes in [client, server] {
             let (kind, body) = message(bytes).unwrap();
-            assert!(read(kind, body, &mut hello));
+            assert!(read_message(kind, body, &mut hello));
         }
         hello
     }
@@ -211,12 +211,12 @@ mod tests {
         for length in 0..client.len() {
             assert_eq!(message(&client[..length]), None);
             let mut hello = Hello::default();
-            read(1, &client[4..length.max(4)], &mut hello);
+            read_message(1, &client[4..length.max(4)], &mut hello);
         }
         let named = made::client("a\x1b[2Jb", &[]);
         let (kind, body) = message(&named).unwrap();
         let mut hello = Hello::default();
-        assert!(read(kind, body, &mut hello) && !read(11, body, &mut hello));
+        assert!(read_message(kind, body, &mut hello) && !read_message(11, body, &mut hello));
         assert_eq!(hello.server_name.as_deref(), Some("a\u{fffd}[2Jb"));
     }
 }

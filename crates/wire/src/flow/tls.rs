@@ -152,7 +152,7 @@ impl Records {
             } else {
                 self.message.extend_from_slice(there);
                 if let Some((kind, body)) = hello::message(&self.message) {
-                    hello::read(kind, body, hello);
+                    hello::read_message(kind, body, hello);
                     self.greet(budget);
                 }
             }

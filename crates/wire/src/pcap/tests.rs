@@ -29,7 +29,7 @@ fn what_is_written_is_read_again() {
         Record { at_ns: 1_763_000_000_123_456_789, length: 1_514, bytes: &[1; 128] },
         Record { at_ns: 0, length: 0, bytes: &[] },
     ];
-    records.iter().for_each(|record| write(record, &mut file));
+    records.iter().for_each(|record| write_record(record, &mut file));
     let format = Format::read(&file).unwrap();
     assert_eq!((format.link, format.snap), (Link::Ethernet, 128));
     let mut rest = &file[HEADER..];

@@ -236,19 +236,19 @@ impl Server {
         let mut block = Vec::new();
         if self.chance(10) {
             self.table.clear();
-            integer::write(&mut block, 0x20, 5, 0);
-            integer::write(&mut block, 0x20, 5, 4_096);
+            integer::write_integer(&mut block, 0x20, 5, 0);
+            integer::write_integer(&mut block, 0x20, 5, 4_096);
         }
         for &(name, value) in list {
             let owned = (name.to_owned(), value.to_owned());
             if let Some(age) = self.table.iter().rev().position(|field| *field == owned) {
-                integer::write(&mut block, 0x80, 7, 62 + age);
+                integer::write_integer(&mut block, 0x80, 7, 62 + age);
             } else if self.chance(2) {
                 hpack::write_field(&mut block, name, value);
             } else {
                 block.push(0x40);
-                hpack::text::write(&mut block, 0, 7, name.as_bytes());
-                hpack::text::write(&mut block, 0, 7, value.as_bytes());
+                hpack::text::write_string(&mut block, 0, 7, name.as_bytes());
+                hpack::text::write_string(&mut block, 0, 7, value.as_bytes());
                 self.table.push(owned);
                 let size = |table: &[(String, String)]| -> usize {
                     table.iter().map(|(name, value)| name.len() + value.len() + 32).sum()

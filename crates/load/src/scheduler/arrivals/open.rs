@@ -58,7 +58,7 @@ impl Open {
     ) -> Open {
         let plan = &prepared.plan;
         let curve = Curve::new(open, plan.load.warmup);
-        let [first, last] = measured(plan, open, &curve);
+        let [first, last] = measured_dues(plan, open, &curve);
         let schedule = match open.arrivals {
             // Only the endpoints come from it: the run's one schedule has the families.
             ArrivalProcess::Constant => Schedule::warm_up(prepared, worker),
@@ -247,7 +247,7 @@ fn approach(now: u64, due: u64) -> u64 {
 }
 
 /// Which of the constant arrivals are measured: the number of the first, and of the first after.
-fn measured(plan: &Plan, open: &pace::OpenLoop, curve: &Curve) -> [u64; 2] {
+fn measured_dues(plan: &Plan, open: &pace::OpenLoop, curve: &Curve) -> [u64; 2] {
     let load = &plan.load;
     let about = open.first_rate().per_s() * load.warmup.as_secs_f64();
     let first = first_at(curve, load.warmup.as_nanos() as u64, about);

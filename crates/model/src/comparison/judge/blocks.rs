@@ -8,7 +8,11 @@ use crate::timed_phase::Quantile;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
 /// A quantile of a phase, block by block.
-pub(super) fn time(times: &PhaseTimes, point: Quantile, rules: &Rules<'_>) -> Option<Evidence> {
+pub(super) fn judge_time(
+    times: &PhaseTimes,
+    point: Quantile,
+    rules: &Rules<'_>,
+) -> Option<Evidence> {
     let overall = times.overall(point)?;
     Some(blocks(times.metric(point), overall, &times.by_pair(point), rules))
 }
@@ -19,7 +23,7 @@ pub(super) fn rates(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
         (Metric::Quantity(Quantity::RequestsPerS), |stretch| stretch.completed),
         (Metric::Quantity(Quantity::Goodput), |stretch| stretch.body_bytes),
     ];
-    counted.iter().filter_map(|&(metric, count)| rate(metric, count, pairs, rules)).collect()
+    counted.iter().filter_map(|&(metric, count)| judge_rate(metric, count, pairs, rules)).collect()
 }
 
 /// Processor time of the server over complete responses, where both sides' is known.
@@ -42,7 +46,7 @@ pub(super) fn cpu(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidence> {
 /// What a rate is the rate of.
 type Counted = fn(&Stretch) -> u64;
 
-fn rate(
+fn judge_rate(
     metric: Metric,
     count: Counted,
     pairs: &[BlockPair],

@@ -46,13 +46,13 @@ impl fmt::Display for ComparisonDoubt {
                 f,
                 "the effects of {} resemble those before them: blocks are too short to be \
                  independent, or something else goes on in the same rhythm",
-                names(metrics)
+                names_of_metrics(metrics)
             ),
             ComparisonDoubt::BelowNoiseFloor(metrics) => write!(
                 f,
                 "the differences of {} are smaller than those of a side from itself: they say \
                  nothing",
-                names(metrics)
+                names_of_metrics(metrics)
             ),
         }
     }
@@ -61,8 +61,8 @@ impl fmt::Display for ComparisonDoubt {
 /// What there is to doubt.
 pub fn doubts(comparison: &Comparison) -> Vec<ComparisonDoubt> {
     let few = few(comparison);
-    let correlated = named(comparison, correlated).map(ComparisonDoubt::Autocorrelated);
-    let below = named(comparison, |of| taken_back(of, &comparison.settings))
+    let correlated = doubtful_metrics(comparison, correlated).map(ComparisonDoubt::Autocorrelated);
+    let below = doubtful_metrics(comparison, |of| taken_back(of, &comparison.settings))
         .map(ComparisonDoubt::BelowNoiseFloor);
     few.into_iter().chain(correlated).chain(below).collect()
 }
@@ -83,11 +83,14 @@ fn correlated(compared: &Compared) -> bool {
     told && compared.autocorrelation.is_some_and(|found| found > bound)
 }
 
-fn named(comparison: &Comparison, doubtful: impl Fn(&Compared) -> bool) -> Option<Vec<Metric>> {
+fn doubtful_metrics(
+    comparison: &Comparison,
+    doubtful: impl Fn(&Compared) -> bool,
+) -> Option<Vec<Metric>> {
     let named = comparison.metrics.iter().filter(|of| doubtful(of)).map(|of| of.metric);
     Some(named.collect::<Vec<_>>()).filter(|named| !named.is_empty())
 }
 
-fn names(metrics: &[Metric]) -> String {
+fn names_of_metrics(metrics: &[Metric]) -> String {
     metrics.iter().map(Metric::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -23,7 +23,7 @@ const STREAM: u64 = 64;
 /// Always there when both sides have exchanges that ended.
 pub(super) fn failures(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidence> {
     let counted: Vec<(Count, Count)> =
-        pairs.iter().map(|pair| (count(&pair.a), count(&pair.b))).collect();
+        pairs.iter().map(|pair| (count_failures(&pair.a), count_failures(&pair.b))).collect();
     let used: Vec<_> = counted.into_iter().filter(|(a, b)| a.whole > 0 && b.whole > 0).collect();
     let (a, b) = sums(&used);
     let shares = (a.share()?, b.share()?);
@@ -39,7 +39,7 @@ pub(super) fn failures(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidenc
     })
 }
 
-fn count(stretch: &Stretch) -> Count {
+fn count_failures(stretch: &Stretch) -> Count {
     let whole = stretch.completed + stretch.failed - stretch.unaccepted;
     Count { part: stretch.failed, whole }
 }

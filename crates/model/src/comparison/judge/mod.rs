@@ -157,7 +157,7 @@ fn evidence(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
 fn of_phase(phase: TimedPhase, pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     let figures = figures::PhaseTimes::of(phase, pairs);
     let (median, tail) = Quantile::ALL.split_at(1);
-    let median = median.iter().filter_map(|&point| blocks::time(&figures, point, rules));
+    let median = median.iter().filter_map(|&point| blocks::judge_time(&figures, point, rules));
     let points = tail.to_vec();
     median.chain(quantiles::quantiles(&figures, &points, rules)).collect()
 }

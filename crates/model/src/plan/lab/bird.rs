@@ -64,7 +64,7 @@ pub fn configuration(lab: &Lab, host: usize) -> Option<String> {
 }
 
 /// The words that start it, in front, with nothing outside the service's folder.
-pub(super) fn command(file: &str) -> Vec<String> {
+pub(super) fn bird_command(file: &str) -> Vec<String> {
     let inside = |name: &str| format!("{FOLDER}/{name}");
     let (file, socket, id) = (inside(file), inside("bird.ctl"), inside("bird.pid"));
     let words = ["bird", "-f", "-c", &file, "-s", &socket, "-P", &id];

@@ -24,34 +24,34 @@ impl Lab {
     /// after program and host: `bird-r1`. They run before the file's own.
     pub fn daemons(&self) -> Vec<Service> {
         let all = self.hosts.iter().enumerate();
-        all.flat_map(|(number, host)| of(self, number, host)).collect()
+        all.flat_map(|(number, host)| daemons_of_host(self, number, host)).collect()
     }
 }
 
-fn of(lab: &Lab, number: usize, host: &LabHost) -> impl Iterator<Item = Service> {
+fn daemons_of_host(lab: &Lab, number: usize, host: &LabHost) -> impl Iterator<Item = Service> {
     let tayga = host.nat64.map(|nat| {
         let files = [("tayga.conf", tayga::configuration(&nat))];
         // It says nothing in time; its interface tells.
-        program("tayga", None, ReadyCheck::Connect, tayga::command("tayga.conf"), files)
+        program("tayga", None, ReadyCheck::Connect, tayga::tayga_command("tayga.conf"), files)
     });
     let unbound = host.dns64.map(|dns| {
         let text = unbound::configuration(lab, number, &dns);
         let files = [("unbound.conf", text), (unbound::ZONE, unbound::zone(lab))];
-        let command = unbound::command("unbound.conf");
-        program("unbound", Some("-V"), said(unbound::READY), command, files)
+        let command = unbound::unbound_command("unbound.conf");
+        program("unbound", Some("-V"), ready_when_said(unbound::READY), command, files)
     });
     let bird = bird::configuration(lab, number).map(|text| {
         let files = [("bird.conf", text)];
-        let command = bird::command("bird.conf");
+        let command = bird::bird_command("bird.conf");
         Program {
             package: "bird2",
-            ..program("bird", Some("--version"), said(bird::READY), command, files)
+            ..program("bird", Some("--version"), ready_when_said(bird::READY), command, files)
         }
     });
     [tayga, unbound, bird].into_iter().flatten().map(|program| program.service(&host.name))
 }
 
-fn said(line: &str) -> ReadyCheck {
+fn ready_when_said(line: &str) -> ReadyCheck {
     ReadyCheck::Line(line.to_owned())
 }
 

@@ -136,7 +136,7 @@ const WELL_KNOWN: IpAddr = IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0,
 
 /// The host of a table.
 pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
-    super::names::check(field, "a host");
+    super::names::check_name(field, "a host");
     let mut fields = field.fields()?;
     let label = fields.text("label").unwrap_or_else(|| field.name.clone());
     let flag = |fields: &mut FileFields<'_>, name| fields.take(name).and_then(|field| field.flag());
@@ -147,7 +147,7 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
     let host = LabHost {
         name: field.name.clone(),
         label,
-        families: families(&mut fields),
+        families: read_families(&mut fields),
         routes: fields.tables("routes").into_iter().filter_map(route).collect(),
         congestion: fields.take("congestion").and_then(|field| word(&field)),
         initial_window: fields
@@ -171,7 +171,7 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
     Some(host)
 }
 
-fn families(fields: &mut FileFields<'_>) -> Vec<Family> {
+fn read_families(fields: &mut FileFields<'_>) -> Vec<Family> {
     let Some(field) = fields.take("families") else { return Family::BOTH.to_vec() };
     let words = Family::BOTH.map(|family| (family.word(), family));
     let found: Vec<Family> = field.items().iter().filter_map(|item| item.one_of(&words)).collect();

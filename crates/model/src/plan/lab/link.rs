@@ -70,7 +70,7 @@ const MTUS: (u64, u64) = (1280, 65_535);
 
 /// The bridge of a table.
 pub(super) fn bridge(field: &FileField<'_>) -> Option<Bridge> {
-    super::names::check(field, "a bridge");
+    super::names::check_name(field, "a bridge");
     let mut fields = field.fields()?;
     let label = fields.text("label").unwrap_or_else(|| field.name.clone());
     fields.end();
@@ -82,7 +82,7 @@ pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<LabNode>;
 
 /// The link of a table, or of the two names of its ends.
 pub(super) fn link(field: &FileField<'_>, find: Find<'_>) -> Option<LabLink> {
-    super::names::check(field, "a link");
+    super::names::check_name(field, "a link");
     if field.is_list() {
         let names = between(field, find)?;
         let ends = [end(&names, 0, None, MTU), end(&names, 1, None, MTU)];

@@ -46,7 +46,7 @@ use std::net::IpAddr;
 pub use host::{Bgp, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch};
 pub use link::{Bridge, LabLink, LabNode, LinkEnd, LinkMechanism};
 pub use net::Net;
-pub use read::{is_lab_name, parse};
+pub use read::{is_lab_name, parse_lab};
 pub use variants::Variants;
 
 use crate::plan::generated::Generated;

@@ -7,7 +7,7 @@ use crate::plan::braces::is_name;
 const LONGEST: usize = 15;
 
 /// Notes what the name of a key has wrong.
-pub(super) fn check(field: &FileField<'_>, what: &str) {
+pub(super) fn check_name(field: &FileField<'_>, what: &str) {
     check_text(field, &field.name, what);
 }
 

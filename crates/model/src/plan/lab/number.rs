@@ -16,7 +16,7 @@ pub(super) const MOST: usize = 254;
 ///
 /// # Errors
 /// There are too many segments, or hosts in one.
-pub(super) fn number(links: &mut [LabLink], hosts: &[LabHost]) -> Result<(), String> {
+pub(super) fn number_addresses(links: &mut [LabLink], hosts: &[LabHost]) -> Result<(), String> {
     let segments = segments(links);
     if segments.len() > MOST {
         return Err(format!("there are more than {MOST} segments"));
@@ -32,14 +32,17 @@ pub(super) fn number(links: &mut [LabLink], hosts: &[LabHost]) -> Result<(), Str
         for (place, (link, end)) in (1_u16..).zip(segment.ends) {
             let end = &mut links[link].ends[end];
             let LabNode::Host(host) = end.node else { continue };
-            end.addresses =
-                hosts[host].families.iter().map(|&f| address(f, number, place)).collect();
+            end.addresses = hosts[host]
+                .families
+                .iter()
+                .map(|&f| address_in_segment(f, number, place))
+                .collect();
         }
     }
     Ok(())
 }
 
-fn address(family: Family, segment: u16, place: u16) -> Net {
+fn address_in_segment(family: Family, segment: u16, place: u16) -> Net {
     match family {
         Family::Ipv6 => {
             let address = Ipv6Addr::new(0xfd00, 0, 0, segment, 0, 0, 0, place);

@@ -8,7 +8,7 @@ use toml::de::DeTable;
 use super::Lab;
 use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
-use super::number::number;
+use super::number::number_addresses;
 use super::variants::{Overlays, Variants};
 use crate::fields::{FileFields, FileMistake, FileText};
 use crate::plan::braces::is_name;
@@ -24,7 +24,7 @@ const SEED: u64 = 1;
 ///
 /// # Errors
 /// Everything that is wrong with it, in the order of its lines, whatever is chosen.
-pub fn parse(
+pub fn parse_lab(
     text: &str,
     file: Option<&str>,
     chosen: &BTreeMap<String, String>,
@@ -46,7 +46,7 @@ fn with(
     let variants = Variants { allowed: overlays.allowed(), chosen: chosen.clone() };
     refuse_unknown(&book, &variants);
     overlays.lay(table.get_mut(), chosen);
-    let lab = whole(&book, table.get_ref(), variants);
+    let lab = read_whole(&book, table.get_ref(), variants);
     let single: Vec<_> = if others_too { overlays.each().collect() } else { Vec::new() };
     for choice in single {
         book.extend(with(text, file, &choice, false).err().unwrap_or_default());
@@ -82,7 +82,7 @@ pub fn is_lab_name(text: &str) -> bool {
     is_name(text) && !text.contains('.')
 }
 
-fn whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab> {
+fn read_whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab> {
     let mut fields = FileFields::new(book, "", 0, table);
     let name = fields.need("name").and_then(|field| {
         let fits = |text: &str| match is_lab_name(text) {
@@ -108,7 +108,7 @@ fn whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> Option
         variants,
         seed,
     };
-    lab.names = fields.table("names").map_or(BTreeMap::new(), |fields| names(fields, &lab));
+    lab.names = fields.table("names").map_or(BTreeMap::new(), |fields| read_names(fields, &lab));
     (lab.services, lab.files) = around(&mut fields, &lab);
     fields.end();
     possible(book, &lab);
@@ -141,7 +141,7 @@ fn network(fields: &mut FileFields<'_>) -> Option<(Vec<LabHost>, Vec<Bridge>, Ve
         return None;
     }
     interfaces(&of_links, &links);
-    if let Err(why) = number(&mut links, &hosts) {
+    if let Err(why) = number_addresses(&mut links, &hosts) {
         fields.wrong(&why);
     }
     Some((hosts, bridges, links))
@@ -163,7 +163,7 @@ fn interfaces(fields: &[crate::fields::FileField<'_>], links: &[LabLink]) {
 }
 
 /// Names with the addresses of hosts, or with addresses.
-fn names(mut fields: FileFields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpAddr>> {
+fn read_names(mut fields: FileFields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpAddr>> {
     let mut found = BTreeMap::new();
     for field in fields.rest() {
         let texts =

@@ -19,7 +19,7 @@ pub(super) fn configuration(nat: &Nat64) -> String {
 }
 
 /// The words that start it, in front.
-pub(super) fn command(file: &str) -> Vec<String> {
+pub(super) fn tayga_command(file: &str) -> Vec<String> {
     ["tayga", "-d", "-c", &format!("{{dir}}/{file}")].map(str::to_owned).to_vec()
 }
 

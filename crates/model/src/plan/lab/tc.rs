@@ -129,21 +129,21 @@ fn filters(name: &str) -> Vec<String> {
 fn netem(effect: &Effect, rate: Option<&FrameRate>) -> String {
     let mut words = format!("netem limit {}", limit(effect, rate));
     if !effect.delay.is_zero() {
-        words += &format!(" delay {}", time(effect.delay));
+        words += &format!(" delay {}", tc_time(effect.delay));
     }
     if !effect.jitter.is_zero() {
-        words += &format!(" {}", time(effect.jitter));
+        words += &format!(" {}", tc_time(effect.jitter));
     }
     words += &match effect.loss {
         Loss::None => String::new(),
-        Loss::Random(share) => format!(" loss random {}", percent(share)),
+        Loss::Random(share) => format!(" loss random {}", tc_percent(share)),
         Loss::Bursts { share, mean } => {
             let [worse, better] = Loss::turns(share, mean);
-            format!(" loss gemodel {} {}", percent(worse), percent(better))
+            format!(" loss gemodel {} {}", tc_percent(worse), tc_percent(better))
         }
     };
     if effect.reorder > 0.0 {
-        words += &format!(" reorder {}", percent(effect.reorder));
+        words += &format!(" reorder {}", tc_percent(effect.reorder));
     }
     match rate {
         Some(rate) if rate.ethernet => {
@@ -163,11 +163,11 @@ fn limit(effect: &Effect, rate: Option<&FrameRate>) -> u64 {
     QUEUE_BYTES / 1_514 + (bytes / 60.0).ceil() as u64
 }
 
-fn time(time: Duration) -> String {
+fn tc_time(time: Duration) -> String {
     format!("{}us", time.as_nanos() as f64 / 1e3)
 }
 
-fn percent(share: f64) -> String {
+fn tc_percent(share: f64) -> String {
     let text = format!("{:.6}", share * 100.0);
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -29,11 +29,11 @@ command = ["{sixmark}", "origin", "--listen", "[{server.ipv6}]:80"]
 "#;
 
 pub(super) fn lab(text: &str) -> Lab {
-    parse(text, None, &BTreeMap::new()).unwrap_or_else(|wrongs| panic!("{wrongs:#?}"))
+    parse_lab(text, None, &BTreeMap::new()).unwrap_or_else(|wrongs| panic!("{wrongs:#?}"))
 }
 
 fn wrongs(text: &str) -> Vec<String> {
-    let wrongs = parse(text, None, &BTreeMap::new()).unwrap_err();
+    let wrongs = parse_lab(text, None, &BTreeMap::new()).unwrap_err();
     wrongs.iter().map(ToString::to_string).collect()
 }
 
@@ -69,12 +69,12 @@ fn routes_are_those_of_the_shortest_ways() {
 #[test]
 fn variants_lay_their_tables_over_the_rest() {
     let chosen = BTreeMap::from([("offload".to_owned(), "off".to_owned())]);
-    let varied = parse(FIRST, None, &chosen).unwrap();
+    let varied = parse_lab(FIRST, None, &chosen).unwrap();
     assert_eq!(lab(FIRST).hosts[0].offloads.gso, None);
     assert_eq!(varied.hosts[0].offloads.gso, Some(false));
     assert_eq!(varied.variants.allowed["offload"], ["off"]);
     let wrong = BTreeMap::from([("offload".to_owned(), "on".to_owned())]);
-    let line = parse(FIRST, None, &wrong).unwrap_err()[0].to_string();
+    let line = parse_lab(FIRST, None, &wrong).unwrap_err()[0].to_string();
     assert!(line.contains("'on' is none of: off"), "{line}");
 }
 

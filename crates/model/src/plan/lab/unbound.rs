@@ -54,7 +54,7 @@ pub(super) fn zone(lab: &Lab) -> String {
 }
 
 /// The words that start it, in front.
-pub(super) fn command(file: &str) -> Vec<String> {
+pub(super) fn unbound_command(file: &str) -> Vec<String> {
     ["unbound", "-d", "-c", &format!("{{dir}}/{file}")].map(str::to_owned).to_vec()
 }
 

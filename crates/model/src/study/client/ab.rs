@@ -1,9 +1,9 @@
 //! ApacheBench, which speaks HTTP/1.0, with kept connections where asked (`-k`).
 
-use super::read::{behind, maybe, number};
+use super::read::{behind, maybe, parse_number};
 use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
 
-pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+pub(super) fn ab_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
     job.speaks(&["http/1.0"])?;
     if job.streams > 1 {
@@ -33,16 +33,16 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
+pub(super) fn read_ab(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let text = said.out;
-    let completed: u64 = number(behind(text, "Complete requests:")?)?;
-    let failed: u64 = number(behind(text, "Failed requests:")?)?;
-    let elapsed_s: f64 = number(behind(text, "Time taken for tests:")?)?;
-    let rate: f64 = number(behind(text, "Requests per second:")?)?;
-    let kib: f64 = number(behind(text, "Transfer rate:")?)?;
-    let content: f64 = number(behind(text, "HTML transferred:")?)?;
-    let written = maybe(text, "Write errors:").map_or(Ok(0), number::<u64>)?;
-    let refused = maybe(text, "Non-2xx responses:").map_or(Ok(0), number)?;
+    let completed: u64 = parse_number(behind(text, "Complete requests:")?)?;
+    let failed: u64 = parse_number(behind(text, "Failed requests:")?)?;
+    let elapsed_s: f64 = parse_number(behind(text, "Time taken for tests:")?)?;
+    let rate: f64 = parse_number(behind(text, "Requests per second:")?)?;
+    let kib: f64 = parse_number(behind(text, "Transfer rate:")?)?;
+    let content: f64 = parse_number(behind(text, "HTML transferred:")?)?;
+    let written = maybe(text, "Write errors:").map_or(Ok(0), parse_number::<u64>)?;
+    let refused = maybe(text, "Non-2xx responses:").map_or(Ok(0), parse_number)?;
     // The rate is printed with more digits than the time that it is worked out from.
     let elapsed_s = if rate > 0.0 { completed as f64 / rate } else { elapsed_s };
     let mut figures = ClientFigures::default();
@@ -54,7 +54,11 @@ pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
         figures.quantity(Quantity::Goodput, content / elapsed_s);
     }
     if let Some(per_request) = maybe(text, "Time per request:") {
-        figures.time_us(TimedPhase::Response, TimePoint::Mean, number::<f64>(per_request)? * 1e3);
+        figures.time_us(
+            TimedPhase::Response,
+            TimePoint::Mean,
+            parse_number::<f64>(per_request)? * 1e3,
+        );
     }
     Ok(figures.answer(said, refused))
 }

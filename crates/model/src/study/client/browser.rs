@@ -62,7 +62,7 @@ const CHROMIUM: [&str; 16] = [
 ];
 const FIREFOX: [&str; 3] = ["--headless", "--remote-debugging-port", "0"];
 
-pub(super) fn arguments(client: Client, job: &Job) -> Result<Vec<String>, String> {
+pub(super) fn browser_arguments(client: Client, job: &Job) -> Result<Vec<String>, String> {
     job.one_at_a_time()?;
     job.speaks(&["http/1.1", "http/2"])?;
     job.counted()?;
@@ -84,7 +84,7 @@ pub(super) fn arguments(client: Client, job: &Job) -> Result<Vec<String>, String
     Ok(words)
 }
 
-pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
+pub(super) fn read_browser(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let loads = said.out.lines().map(load).collect::<Result<Vec<PageLoad>, _>>()?;
     let sent = job.counted()?;
     if loads.len() as u64 != sent {

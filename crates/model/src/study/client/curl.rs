@@ -8,7 +8,7 @@ const LINE: &str = "%{exitcode} %{http_code} %{size_download} %{size_header} %{t
                     %{time_appconnect} %{time_pretransfer} %{time_starttransfer} %{time_total} \
                     %{num_connects}\\n";
 
-pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+pub(super) fn curl_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.one_at_a_time()?;
     job.speaks(&["http/1.0", "http/1.1", "http/2", "h2c"])?;
     if job.duration.is_some() {
@@ -58,7 +58,7 @@ struct Transfer {
     connects: f64,
 }
 
-pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
+pub(super) fn read_curl(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let transfers = said.out.lines().map(transfer).collect::<Result<Vec<_>, _>>()?;
     let sent = job.count.unwrap_or(1);
     if transfers.len() as u64 != sent {

@@ -68,7 +68,7 @@ impl Blocks {
     }
 }
 
-pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+pub(super) fn fio_arguments(job: &Job) -> Result<Vec<String>, String> {
     let storage: Storage =
         job.url.parse().map_err(|why| format!("can't load {}: {why}", job.url))?;
     refuse_others(job)?;
@@ -84,11 +84,15 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     words.push(format!("--rw={}", operation(blocks)?));
     words.push(format!(
         "--bs={}",
-        number("block", blocks.block.as_deref().ok_or("needs a block, as in \"64k\"")?, LARGEST)?
+        parse_bounded(
+            "block",
+            blocks.block.as_deref().ok_or("needs a block, as in \"64k\"")?,
+            LARGEST
+        )?
     ));
     words.push(format!(
         "--iodepth={}",
-        number("depth", blocks.depth.as_deref().unwrap_or("1"), DEEPEST)?
+        parse_bounded("depth", blocks.depth.as_deref().unwrap_or("1"), DEEPEST)?
     ));
     words.extend(extent(job, &storage)?);
     // Seeded, so that each family gets the same order; latencies from submission to completion.
@@ -104,7 +108,8 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
 
 /// How much is done: all of a size, or as much as goes into a time.
 fn extent(job: &Job, storage: &Storage) -> Result<Vec<String>, String> {
-    let size = job.blocks.size.as_deref().map(|size| number("size", size, u64::MAX)).transpose()?;
+    let size =
+        job.blocks.size.as_deref().map(|size| parse_bounded("size", size, u64::MAX)).transpose()?;
     if size.is_none() && (job.duration.is_none() || storage.protocol == StorageProtocol::Nfs) {
         return Err("needs a size, as in \"256m\"; without a duration it is done once".into());
     }
@@ -181,7 +186,7 @@ fn operation(blocks: &Blocks) -> Result<&str, String> {
 }
 
 /// A number with k, m or g for powers of 1,024.
-fn number(key: &str, text: &str, most: u64) -> Result<u64, String> {
+fn parse_bounded(key: &str, text: &str, most: u64) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let shift = match text[end..].to_ascii_lowercase().as_str() {
         "" => Some(0),
@@ -232,7 +237,7 @@ struct Latency {
     percentile: std::collections::BTreeMap<String, f64>,
 }
 
-pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
+pub(super) fn read_fio(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
     if let Some(engine) = lacking(said.err) {
         return Err(format!(
             "it lacks the engine {engine}, which scripts/install-fio builds; SIXMARK_FIO=FILE says which fio to use"
@@ -252,10 +257,10 @@ pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String
     if side.total_ios == 0 || side.io_bytes == 0 || other.total_ios != 0 {
         return Err("did something else than it was asked for".into());
     }
-    Ok(figures(side)?.answer(said, 0))
+    Ok(figures_of_side(side)?.answer(said, 0))
 }
 
-fn figures(side: &FioSide) -> Result<ClientFigures, String> {
+fn figures_of_side(side: &FioSide) -> Result<ClientFigures, String> {
     let mut figures = ClientFigures::default();
     let bad = side.short_ios.saturating_add(side.drop_ios);
     figures.counts(side.total_ios, side.total_ios.saturating_sub(bad), side.runtime / 1e3);

@@ -1,9 +1,9 @@
 //! h2load: a closed loop over HTTP/2, or HTTP/1.1 (`--h1`).
 
-use super::read::{TIMES, behind, number, scaled};
+use super::read::{TIMES, behind, parse_number, scaled};
 use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
 
-pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+pub(super) fn h2load_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
     job.speaks(&["http/1.1", "http/2", "h2c"])?;
     if !job.keep_alive {
@@ -26,12 +26,12 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
+pub(super) fn read_h2load(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let text = said.out;
     let finished = behind(text, "finished in ")?;
     let mut parts = finished.split(", ");
     let elapsed_s = scaled(parts.next().unwrap_or_default(), &TIMES)? / 1e6;
-    let rate: f64 = number(parts.next().unwrap_or_default())?;
+    let rate: f64 = parse_number(parts.next().unwrap_or_default())?;
     let requests = behind(text, "requests:")?;
     let [begun, good] = [" started", " succeeded"].map(|name| counted(requests, name));
     let codes = behind(text, "status codes:")?;

@@ -165,13 +165,13 @@ impl Client {
     pub fn arguments(self, job: &Job) -> Result<Vec<String>, String> {
         let arguments = match self {
             Client::Sixmark => Err("is no other program".to_owned()),
-            Client::Curl => curl::arguments(job),
-            Client::Wget => wget::arguments(job),
-            Client::Ab => ab::arguments(job),
-            Client::Wrk => wrk::arguments(job),
-            Client::H2load => h2load::arguments(job),
-            Client::Fio => fio::arguments(job),
-            Client::Chromium | Client::Firefox => browser::arguments(self, job),
+            Client::Curl => curl::curl_arguments(job),
+            Client::Wget => wget::wget_arguments(job),
+            Client::Ab => ab::ab_arguments(job),
+            Client::Wrk => wrk::wrk_arguments(job),
+            Client::H2load => h2load::h2load_arguments(job),
+            Client::Fio => fio::fio_arguments(job),
+            Client::Chromium | Client::Firefox => browser::browser_arguments(self, job),
         };
         arguments.map_err(|why| format!("{} {why}", self.name()))
     }
@@ -188,13 +188,13 @@ impl Client {
     pub fn read(self, job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
         match self {
             Client::Sixmark => Err("sixmark has a document of its own".to_owned()),
-            Client::Curl => curl::read(job, said),
-            Client::Wget => wget::read(job, said),
-            Client::Ab => ab::read(said),
-            Client::Wrk => wrk::read(said),
-            Client::H2load => h2load::read(said),
-            Client::Fio => fio::read(job, said),
-            Client::Chromium | Client::Firefox => browser::read(job, said),
+            Client::Curl => curl::read_curl(job, said),
+            Client::Wget => wget::read_wget(job, said),
+            Client::Ab => ab::read_ab(said),
+            Client::Wrk => wrk::read_wrk(said),
+            Client::H2load => h2load::read_h2load(said),
+            Client::Fio => fio::read_fio(job, said),
+            Client::Chromium | Client::Firefox => browser::read_browser(job, said),
         }
     }
 }
@@ -274,8 +274,8 @@ impl Job {
         };
         match setting.key.as_str() {
             "count" => self.count = Some(positive(text()?)?),
-            "duration" => self.duration = Some(time(text()?)?),
-            "timeout" => self.timeout = time(text()?)?,
+            "duration" => self.duration = Some(parse_time(text()?)?),
+            "timeout" => self.timeout = parse_time(text()?)?,
             "concurrency" | "connections" => self.connections = few(text()?)?,
             "streams" => self.streams = few(text()?)?,
             "threads" => self.threads = few(text()?)?,
@@ -345,9 +345,9 @@ fn few(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("is no whole number from 1 to {MOST_CONNECTIONS}"))
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+fn parse_time(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
-    let time = seconds.or_else(|| crate::fields::time(text)).filter(|time| !time.is_zero());
+    let time = seconds.or_else(|| crate::fields::parse_time(text)).filter(|time| !time.is_zero());
     time.ok_or_else(|| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))
 }
 

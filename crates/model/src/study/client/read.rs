@@ -11,7 +11,7 @@ pub(super) fn maybe<'a>(text: &'a str, label: &str) -> Option<&'a str> {
 }
 
 /// The first word as a number.
-pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+pub(super) fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     let word = text.split_whitespace().next().unwrap_or_default().trim_end_matches(',');
     word.parse().map_err(|_| format!("its output has '{word}' where a number should be"))
 }

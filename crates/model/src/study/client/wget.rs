@@ -8,7 +8,7 @@ use sixmark_units::family::Family;
 const RATES: [(&str, f64); 4] =
     [("B/s", 1.0), ("KB/s", 1_024.0), ("MB/s", 1_048_576.0), ("GB/s", 1_073_741_824.0)];
 
-pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+pub(super) fn wget_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.one_at_a_time()?;
     job.speaks(&["http/1.1"])?;
     if job.duration.is_some() {
@@ -30,7 +30,7 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
+pub(super) fn read_wget(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let sent = job.count.unwrap_or(1);
     let begun = said.err.lines().filter(|line| is_begin(line)).count() as u64;
     if begun != sent {

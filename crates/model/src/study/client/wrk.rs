@@ -1,6 +1,6 @@
 //! wrk: a closed loop for a time, over HTTP/1.1.
 
-use super::read::{TIMES, behind, maybe, number, scaled};
+use super::read::{TIMES, behind, maybe, parse_number, scaled};
 use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
 
 const SIZES: [(&str, f64); 5] = [
@@ -11,7 +11,7 @@ const SIZES: [(&str, f64); 5] = [
     ("TB", 1_099_511_627_776.0),
 ];
 
-pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
+pub(super) fn wrk_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
     job.speaks(&["http/1.1"])?;
     let Some(time) = job.duration.filter(|_| job.count.is_none()) else {
@@ -34,12 +34,12 @@ pub(super) fn arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
+pub(super) fn read_wrk(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let text = said.out;
     let line = text.lines().find(|line| line.contains(" requests in ") && line.ends_with(" read"));
     let line = line.ok_or("its output has no line 'N requests in TIME, SIZE read'")?;
-    let completed: u64 = number(line)?;
-    let rate: f64 = number(behind(text, "Requests/sec:")?)?;
+    let completed: u64 = parse_number(line)?;
+    let rate: f64 = parse_number(behind(text, "Requests/sec:")?)?;
     let received = scaled(behind(text, "Transfer/sec:")?, &SIZES)?;
     let spans = line.split(" requests in ").nth(1).and_then(|rest| rest.split(',').next());
     let elapsed_s = scaled(spans.unwrap_or_default(), &TIMES)? / 1e6;
@@ -47,7 +47,7 @@ pub(super) fn read(said: &ProgramOutput<'_>) -> Result<Answer, String> {
         Some(errors) => socket_errors(errors)?,
         None => [0; 4],
     };
-    let refused = maybe(text, "Non-2xx or 3xx responses:").map_or(Ok(0), number)?;
+    let refused = maybe(text, "Non-2xx or 3xx responses:").map_or(Ok(0), parse_number)?;
     let mut figures = ClientFigures::default();
     // The rate is printed with more digits than the time that it is worked out from.
     let elapsed_s = if rate > 0.0 { completed as f64 / rate } else { elapsed_s };

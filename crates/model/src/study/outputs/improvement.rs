@@ -26,8 +26,10 @@ pub(super) fn improvement(
     let rows = judged.filter_map(|row| {
         let value = |column: &TableColumn| {
             let here: Vec<At> = at.iter().chain(&row).chain(&column.at).cloned().collect();
-            let value = value(seen, &here, [&of, &over], column.measure, beside);
-            let Some(said) = said(seen, &here, [&of, &over], column.measure) else { return value };
+            let value = improvement_of(seen, &here, [&of, &over], column.measure, beside);
+            let Some(said) = why_not_improved(seen, &here, [&of, &over], column.measure) else {
+                return value;
+            };
             unlike.get_or_insert(said);
             TableValue { published: value.published, ..TableValue::default() }
         };
@@ -43,7 +45,7 @@ pub(super) fn improvement(
 }
 
 /// What keeps the levels from being compared in speed.
-fn said(
+fn why_not_improved(
     seen: &[Observation<'_>],
     here: &[At],
     [of, over]: [&At; 2],
@@ -52,11 +54,11 @@ fn said(
     let others = || here.iter().filter(|at| at.factor != of.factor);
     let there = seen.iter().filter(|one| others().all(|at| one.at.contains(at)));
     let there: Vec<_> = there.filter(|_| measure.is_of_speed()).collect();
-    unlike::said(&there, [of, over], MARGIN_PERCENT / 100.0)
+    unlike::unlike_between(&there, [of, over], MARGIN_PERCENT / 100.0)
 }
 
 /// Here is where the judged level stands; the other one takes its place.
-fn value(
+fn improvement_of(
     seen: &[Observation<'_>],
     here: &[At],
     [of, over]: [&At; 2],

@@ -1,7 +1,7 @@
 //! Whether what is compared differs between the levels of another factor: the ratio of A to B at one
 //! over that at the other.
 
-use super::{combinations, pretty, side};
+use super::{combinations, pretty, side_of};
 use crate::metric::Bounds;
 use crate::study::average::{average, finding, geometric};
 use crate::study::observation::Observation;
@@ -73,7 +73,7 @@ fn ratios(
 ) -> Option<(f64, f64)> {
     let [of, over] = with.sides().map(|level| {
         let [a, b] = [&spec.a, &spec.b].map(|name| {
-            let own = [side(spec, name), level.clone()];
+            let own = [side_of(spec, name), level.clone()];
             figure(&here.iter().cloned().chain(own).collect::<Vec<At>>())
         });
         let ratio = a? / b?;

@@ -7,7 +7,7 @@ use crate::sameness::GivenResult;
 use crate::study::result::{FindingVerdict, RatioFinding};
 use crate::study::spec::cells::cells;
 use crate::study::spec::published::family_name;
-use crate::study::spec::{ReadContext, parse};
+use crate::study::spec::{ReadContext, parse_study};
 
 const PUBLISHED: &str = r#"
 title = "T"
@@ -32,7 +32,7 @@ fn study(more: &str) -> Study {
     let has_option = |name: &str| ["ratio", "count"].contains(&name);
     let mut context =
         ReadContext { quick: false, in_lab: false, has_option: &has_option, open: &mut open };
-    parse(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
+    parse_study(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
 }
 
 /// Every cell in every repetition, `goodput` being what `figure` makes of family, levels, repetition.

@@ -17,7 +17,7 @@ const MOST_MEASURED: u64 = 1_000_000;
 ///
 /// # Errors
 /// They are too many.
-pub fn count(study: &Study) -> Result<u32, String> {
+pub fn count_cells(study: &Study) -> Result<u32, String> {
     let levels = study.factors.iter().map(|factor| factor.levels.len() as u64);
     let product = levels.fold(1, u64::saturating_mul);
     let repetitions = u64::from(study.repetitions.get());
@@ -92,7 +92,7 @@ fn no_blocks(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize, String
 ///
 /// # Errors
 /// The line of a setting, and what is wrong.
-pub fn check(study: &Study) -> Result<(), (usize, String)> {
+pub fn check_cells(study: &Study) -> Result<(), (usize, String)> {
     let urls = |service: &str| study.likely_urls(service);
     for cell in cells(study) {
         let place = CellTarget::new(study, &cell, urls).map_err(|why| (cell.line(), why))?;

@@ -20,7 +20,7 @@ pub struct ColumnSpec {
 }
 
 /// A name of a table, a figure, a comparison.
-pub(super) fn name(text: &str) -> Result<String, String> {
+pub(super) fn column_name(text: &str) -> Result<String, String> {
     match is_name(text) {
         true => Ok(text.to_owned()),
         false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),

@@ -51,7 +51,7 @@ fn finding(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<Finding
     });
     let of_families = fields.take("of_families").and_then(|field| field.flag()).unwrap_or(false);
     let (a, b) = (fields.need("a"), fields.need("b"));
-    let sides = [a, b].map(|field| field.map_or(Vec::new(), |field| side(&field, names)));
+    let sides = [a, b].map(|field| field.map_or(Vec::new(), |field| read_side(&field, names)));
     let only = names.only(fields.table("where"));
     let [a, b] = sides;
     if of_families && a.iter().chain(&b).any(|(factor, _)| factor == FAMILY) {
@@ -80,7 +80,7 @@ const CLAIMS: [(&str, Claim); 3] = [
 ];
 
 /// Factors with one level or several.
-fn side(field: &FileField<'_>, names: &KnownNames<'_>) -> Vec<(String, Vec<String>)> {
+fn read_side(field: &FileField<'_>, names: &KnownNames<'_>) -> Vec<(String, Vec<String>)> {
     let Some(mut fields) = field.fields() else { return Vec::new() };
     let one = |field: &FileField<'_>| {
         let items = if field.is_list() { field.items() } else { vec![field.clone()] };

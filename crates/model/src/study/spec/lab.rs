@@ -45,7 +45,7 @@ pub(super) fn in_lab(
     let name = file.text()?;
     let text =
         open(&name).map_err(|why| file.wrong(&format!("can't read '{name}': {why}"))).ok()?;
-    let lab = lab::parse(&text, Some(&name), &BTreeMap::new());
+    let lab = lab::parse_lab(&text, Some(&name), &BTreeMap::new());
     let lab = lab.map_err(|wrongs| book.extend(wrongs)).ok()?;
     let capture = capture.and_then(|field| place(&field, &lab));
     Some(InLab { file: name, text, lab, anew, capture })

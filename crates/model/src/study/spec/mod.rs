@@ -44,7 +44,7 @@ pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{
     AnalysisSpec, AnalysisSubject, PublishedFigures, PublishedOf, ShareOf, SharesSpec,
 };
-pub use read::{ReadContext, parse};
+pub use read::{ReadContext, parse_study};
 
 use crate::study::result::CellOrder;
 

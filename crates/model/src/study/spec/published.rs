@@ -3,7 +3,7 @@
 use crate::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use crate::metric::{Metric, MetricKind};
 use crate::study::result::{At, PublishedRow, PublishedTable, TableColumn};
-use crate::study::spec::column::{Where, column_of, name};
+use crate::study::spec::column::{Where, column_name, column_of};
 use sixmark_units::family::Family;
 
 /// Figures that others published, and what is to be made of them.
@@ -81,21 +81,24 @@ const FAMILIES: [(&str, Family); 2] = [("ipv6", Family::Ipv6), ("ipv4", Family::
 ///
 /// # Errors
 /// What is wrong, each with its line in `file`.
-pub(super) fn parse(text: &str, file: &str) -> Result<PublishedFigures, Vec<FileMistake>> {
+pub(super) fn parse_published(
+    text: &str,
+    file: &str,
+) -> Result<PublishedFigures, Vec<FileMistake>> {
     let book = FileText::new(text, Some(file));
     let table = book.parse().map_err(|wrong| vec![wrong])?;
-    let figures = whole(FileFields::new(&book, "", 0, table.get_ref()));
+    let figures = read_whole(FileFields::new(&book, "", 0, table.get_ref()));
     match (figures, book.into_wrongs()) {
         (Some(figures), wrongs) if wrongs.is_empty() => Ok(figures),
         (_, wrongs) => Err(wrongs),
     }
 }
 
-fn whole(mut fields: FileFields<'_>) -> Option<PublishedFigures> {
+fn read_whole(mut fields: FileFields<'_>) -> Option<PublishedFigures> {
     let [title, source] = ["title", "source"].map(|name| fields.need(name)?.text());
     let conditions = fields.text("conditions").unwrap_or_default();
     let [findings, remarks] = ["findings", "remarks"].map(|name| fields.texts(name));
-    let tables: Vec<_> = fields.tables("tables").into_iter().filter_map(table).collect();
+    let tables: Vec<_> = fields.tables("tables").into_iter().filter_map(read_table).collect();
     let analyses = fields.tables("analyses");
     let analyses = analyses.into_iter().filter_map(|one| analysis(one, &tables)).collect();
     fields.end();
@@ -103,15 +106,15 @@ fn whole(mut fields: FileFields<'_>) -> Option<PublishedFigures> {
     Some(PublishedFigures { title, source, conditions, findings, remarks, tables, analyses })
 }
 
-fn table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
-    let name = fields.need("name").and_then(|field| field.parsed(name));
+fn read_table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
+    let name = fields.need("name").and_then(|field| field.parsed(column_name));
     let title = fields.text("title").unwrap_or_default();
     let factors = fields.texts("factors");
     let columns = fields.need("columns").map_or(Vec::new(), |field| field.items());
     let columns: Vec<TableColumn> = columns.iter().filter_map(column).collect();
     let rows = fields.need("rows").map_or(Vec::new(), |field| field.items());
     let mut rows: Vec<_> =
-        rows.iter().filter_map(|field| row(field, factors.len(), columns.len())).collect();
+        rows.iter().filter_map(|field| read_row(field, factors.len(), columns.len())).collect();
     if let Some(mut remarks) = fields.table("remarks") {
         remarks.rest().iter().for_each(|field| remark(field, &mut rows));
     }
@@ -166,7 +169,7 @@ fn text_of(field: &FileField<'_>) -> Option<String> {
 }
 
 /// Levels, then numbers; `"-"` where none was printed.
-fn row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
+fn read_row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
     let items = field.items();
     if items.len() != factors + columns {
         field.wrong(&format!(
@@ -190,7 +193,7 @@ fn row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<Publishe
 /// A figure, or the two ends of a range, whose middle is the figure.
 fn value_or_range(field: &FileField<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
     if !field.is_list() {
-        return value(field).map(|value| (value, None));
+        return read_value(field).map(|value| (value, None));
     }
     let ends: Vec<f64> = field.items().iter().filter_map(FileField::number).collect();
     match ends[..] {
@@ -202,7 +205,7 @@ fn value_or_range(field: &FileField<'_>) -> Option<(Option<f64>, Option<[f64; 2]
     }
 }
 
-fn value(field: &FileField<'_>) -> Option<Option<f64>> {
+fn read_value(field: &FileField<'_>) -> Option<Option<f64>> {
     match field.scalar()? {
         Scalar::Text(text) if text == "-" => Some(None),
         _ => field.number().map(Some),

@@ -11,12 +11,12 @@ use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
 use super::{FAMILY, Factor, Study, Together, cells};
 use crate::fields::{FileField, FileFields, FileMistake, FileText};
-use crate::plan::braces::names;
+use crate::plan::braces::names_in_braces;
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 use crate::study::result::CellOrder;
 use crate::study::setting::{Setting, SettingValue};
-use crate::study::spec::column::{Where, name};
+use crate::study::spec::column::{Where, column_name};
 use crate::study::spec::known_names::KnownNames;
 
 /// The most repetitions.
@@ -41,11 +41,11 @@ pub struct ReadContext<'a> {
 ///
 /// # Errors
 /// Everything that is wrong with it, in the order of its lines.
-pub fn parse(text: &str, context: &mut ReadContext<'_>) -> Result<Study, Vec<FileMistake>> {
+pub fn parse_study(text: &str, context: &mut ReadContext<'_>) -> Result<Study, Vec<FileMistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let book = FileText::new(text, None);
     let table = book.parse().map_err(|wrong| vec![wrong])?;
-    let study = whole(&book, FileFields::new(&book, "", 0, table.get_ref()), context);
+    let study = read_whole(&book, FileFields::new(&book, "", 0, table.get_ref()), context);
     match (study, book.into_wrongs()) {
         (Some(study), wrongs) if wrongs.is_empty() => Ok(study),
         (_, wrongs) => Err(wrongs),
@@ -62,12 +62,12 @@ struct StudyForm<'a> {
     factors: Option<FileFields<'a>>,
 }
 
-fn whole(
+fn read_whole(
     book: &FileText<'_>,
     mut fields: FileFields<'_>,
     context: &mut ReadContext<'_>,
 ) -> Option<Study> {
-    let head = head(&mut fields);
+    let head = read_head(&mut fields);
     let StudyGround { lab, made, forms, services, traffic } = stage(book, &mut fields, context);
     let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
     let published = published(book, &mut fields, context);
@@ -255,10 +255,10 @@ struct StudyHead {
     repetitions: Option<NonZeroU32>,
 }
 
-fn head(fields: &mut FileFields<'_>) -> StudyHead {
+fn read_head(fields: &mut FileFields<'_>) -> StudyHead {
     let orders = [("random", CellOrder::Random), ("written", CellOrder::Written)];
     StudyHead {
-        name: fields.need("name").and_then(|field| field.parsed(name)),
+        name: fields.need("name").and_then(|field| field.parsed(column_name)),
         title: fields.text("title"),
         description: fields.text("description").unwrap_or_default(),
         takes: fields.take("takes").and_then(|field| field.time()),
@@ -430,12 +430,12 @@ fn published(
             return None;
         }
     };
-    published::parse(&text, &file).map_err(|wrongs| book.extend(wrongs)).ok()
+    published::parse_published(&text, &file).map_err(|wrongs| book.extend(wrongs)).ok()
 }
 
 /// Names in braces, wherever they stand in the text, that settings may be of.
 fn placeholders(text: &str) -> Vec<String> {
-    let mut all: Vec<String> = names(text).into_iter().map(str::to_owned).collect();
+    let mut all: Vec<String> = names_in_braces(text).into_iter().map(str::to_owned).collect();
     all.retain(|name| !OF_SERVICE.contains(&name.as_str()));
     all
 }
@@ -460,10 +460,10 @@ fn possible(book: &FileText<'_>, study: &Study) {
             book.wrong_line(line_of(factor), &format!("factors.{}", factor.name), message);
         }
     }
-    match cells::count(study) {
+    match cells::count_cells(study) {
         Ok(0) => book.wrong_line(0, "exclude", "no cell is left"),
         Ok(_) => {
-            if let Err((line, message)) = cells::check(study) {
+            if let Err((line, message)) = cells::check_cells(study) {
                 book.wrong_line(line, "", &message);
             }
         }

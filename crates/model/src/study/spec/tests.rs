@@ -36,7 +36,7 @@ fn read_as(text: &str, quick: bool, in_lab: bool) -> Result<Study, Vec<FileMista
         _ => Err("no such file".to_owned()),
     };
     let has_option = |name: &str| OPTIONS.contains(&name);
-    parse(text, &mut ReadContext { quick, in_lab, has_option: &has_option, open: &mut open })
+    parse_study(text, &mut ReadContext { quick, in_lab, has_option: &has_option, open: &mut open })
 }
 
 const LAB: &str = r#"
@@ -392,7 +392,8 @@ fn published_figures_are_read_strictly() {
             "no count",
         ),
     ] {
-        let wrongs = super::published::parse(&format!("{table}{more}"), "p.toml").expect_err(more);
+        let wrongs =
+            super::published::parse_published(&format!("{table}{more}"), "p.toml").expect_err(more);
         let said: Vec<String> = wrongs.iter().map(|wrong| wrong.of_file("f.toml")).collect();
         let found =
             said.iter().any(|s| s.starts_with(&format!("p.toml:{line}:")) && s.contains(part));

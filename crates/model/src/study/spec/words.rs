@@ -2,7 +2,7 @@
 
 use super::Study;
 use super::factors::OWN;
-use crate::plan::braces::{fill, names};
+use crate::plan::braces::{fill, names_in_braces};
 use crate::plan::ratio::PlanRatio;
 use crate::plan::storage::server;
 use crate::study::client::Client;
@@ -33,10 +33,10 @@ impl CellTarget {
     ) -> Result<CellTarget, String> {
         let own = cell.text("path").unwrap_or(&study.path);
         let path = fill(own, |name| cell.value(name));
-        if let Some(name) = names(&path).first() {
+        if let Some(name) = names_in_braces(&path).first() {
             return Err(format!("{{{name}}} in path '{own}' stands for nothing in this cell"));
         }
-        let (family, ratio) = families(cell)?;
+        let (family, ratio) = families_of_cell(cell)?;
         let uses = |url: &String| {
             let of = server(url).ok().and_then(|url| match url.host {
                 Host::Address(address, _) => Some(Family::of(address)),
@@ -57,7 +57,7 @@ impl CellTarget {
         let urls = urls.map(|base| format!("{}{path}", base.trim_end_matches('/')));
         let urls: Vec<String> = urls.collect();
         for url in &urls {
-            read(cell.client(), url).map_err(|why| format!("'{url}': {why}"))?;
+            parse_url(cell.client(), url).map_err(|why| format!("'{url}': {why}"))?;
         }
         let urls: Vec<String> = urls.into_iter().filter(uses).collect();
         if urls.is_empty() {
@@ -83,12 +83,12 @@ impl CellTarget {
 }
 
 /// A URL that this client can load.
-fn read(client: Client, url: &str) -> Result<Url, String> {
+fn parse_url(client: Client, url: &str) -> Result<Url, String> {
     if client == Client::Fio { server(url) } else { url.parse() }
 }
 
 /// The family that a cell loads alone, and the ratio.
-fn families(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio), String> {
+fn families_of_cell(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio), String> {
     let family = match cell.text("family") {
         Some("ipv6") => Some(Family::Ipv6),
         Some("ipv4") => Some(Family::Ipv4),

@@ -49,7 +49,7 @@ impl FlowResult {
         let destination = sent.map(|s| s.destination).or(heard.and_then(|h| h.destination));
         let source = heard.map(|h| h.source).or(sent.and_then(|s| s.source));
         let family = Family::of(destination.or(source)?.ip());
-        let figures = figures((family, protocol), sent, heard, listened);
+        let figures = join_figures((family, protocol), sent, heard, listened);
         let delay = |heard: &Heard| Delay {
             least_us: heard.least_ns.filter(|_| shared_clock).map(|ns| ns as f64 / 1e3),
             variation_us: heard.variation_us.clone(),
@@ -72,7 +72,7 @@ impl FlowResult {
 }
 
 /// What a flow's two sides come to.
-fn figures(
+fn join_figures(
     kind: (Family, FlowProtocol),
     sent: Option<&Sent>,
     heard: Option<&Heard>,
@@ -143,13 +143,13 @@ impl MessageFigures {
     /// The sum of several.
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a MessageFigures>) -> MessageFigures {
         all.into_iter().fold(MessageFigures::default(), |sum, one| MessageFigures {
-            offered: join(sum.offered, one.offered, Amount::plus),
-            sent: join(sum.sent, one.sent, Amount::plus),
-            received: join(sum.received, one.received, Amount::plus),
-            lost: join(sum.lost, one.lost, |a, b| a + b),
-            duplicates: join(sum.duplicates, one.duplicates, |a, b| a + b),
-            reordered: join(sum.reordered, one.reordered, |a, b| a + b),
-            late: join(sum.late, one.late, |a, b| a + b),
+            offered: join_options(sum.offered, one.offered, Amount::plus),
+            sent: join_options(sum.sent, one.sent, Amount::plus),
+            received: join_options(sum.received, one.received, Amount::plus),
+            lost: join_options(sum.lost, one.lost, |a, b| a + b),
+            duplicates: join_options(sum.duplicates, one.duplicates, |a, b| a + b),
+            reordered: join_options(sum.reordered, one.reordered, |a, b| a + b),
+            late: join_options(sum.late, one.late, |a, b| a + b),
         })
     }
 
@@ -190,7 +190,7 @@ pub fn kinds(flows: &[FlowResult]) -> Vec<KindResult> {
     found.into_iter().map(of).collect()
 }
 
-fn join<T>(one: Option<T>, other: Option<T>, with: impl Fn(T, T) -> T) -> Option<T> {
+fn join_options<T>(one: Option<T>, other: Option<T>, with: impl Fn(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(with(one, other)),
         (one, other) => one.or(other),

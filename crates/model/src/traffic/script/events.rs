@@ -61,7 +61,7 @@ pub(super) enum ScriptLine {
 }
 
 /// Reads a line's words.
-pub(super) fn read(words: &[String]) -> Result<ScriptLine, String> {
+pub(super) fn read_event(words: &[String]) -> Result<ScriptLine, String> {
     let mut words = Words::new(words);
     let mut ahead = words.clone();
     let first = ahead.word("an event")?;
@@ -114,11 +114,11 @@ fn event(at_ns: u64, words: &mut Words<'_>) -> Result<ScriptEventKind, String> {
     match &*name.to_ascii_uppercase() {
         "ON" => on(at_ns, words).map(|new| ScriptEventKind::On(Box::new(new))),
         "MOD" => {
-            let id = number(words)?;
+            let id = read_number(words)?;
             let (pattern, bytes) = pattern(words.word("a pattern")?, words)?;
             Ok(ScriptEventKind::Modify(id, FlowPhase { from_ns: at_ns, pattern, bytes }))
         }
-        "OFF" => number(words).map(ScriptEventKind::Off),
+        "OFF" => read_number(words).map(ScriptEventKind::Off),
         "LISTEN" => Ok(ScriptEventKind::Listen(protocol(words)?, ports(words)?)),
         "IGNORE" => Ok(ScriptEventKind::Ignore(protocol(words)?, ports(words)?)),
         other => {
@@ -129,7 +129,7 @@ fn event(at_ns: u64, words: &mut Words<'_>) -> Result<ScriptEventKind, String> {
 }
 
 fn on(at_ns: u64, words: &mut Words<'_>) -> Result<Outgoing, String> {
-    let id = number(words)?;
+    let id = read_number(words)?;
     let protocol = protocol(words)?;
     let mut port = None;
     let mut to = None;
@@ -160,7 +160,7 @@ fn on(at_ns: u64, words: &mut Words<'_>) -> Result<Outgoing, String> {
     Ok(Outgoing { flow, to, port, hops, class, buffer: buffer_size, sequence })
 }
 
-fn number(words: &mut Words<'_>) -> Result<u32, String> {
+fn read_number(words: &mut Words<'_>) -> Result<u32, String> {
     words.whole("a flow's number", u32::MAX.into()).map(|id| id as u32)
 }
 

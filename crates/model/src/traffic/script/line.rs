@@ -4,7 +4,10 @@ use super::ScriptMistake;
 
 /// The words of each line that has any, with its number: comments go, a backslash at the end joins the
 /// next line to it, brackets are words of their own.
-pub(super) fn lines(text: &str, most: usize) -> Result<Vec<(usize, Vec<String>)>, ScriptMistake> {
+pub(super) fn split_lines(
+    text: &str,
+    most: usize,
+) -> Result<Vec<(usize, Vec<String>)>, ScriptMistake> {
     let mut found: Vec<(usize, Vec<String>)> = Vec::new();
     let mut open: Option<(usize, String)> = None;
     for (at, line) in text.lines().enumerate() {

@@ -109,13 +109,13 @@ impl Script {
 ///
 /// # Errors
 /// What is wrong with its first line that is.
-pub fn parse(text: &str) -> Result<Script, ScriptMistake> {
+pub fn parse_script(text: &str) -> Result<Script, ScriptMistake> {
     let mut script = Script::default();
     let mut defaults = Defaults::default();
     let mut events: Vec<Event> = Vec::new();
-    for (line, words) in line::lines(text, MOST_LINES)? {
+    for (line, words) in line::split_lines(text, MOST_LINES)? {
         let wrong = |what| ScriptMistake { line, what };
-        match events::read(&words).map_err(wrong)? {
+        match events::read_event(&words).map_err(wrong)? {
             events::ScriptLine::Event(at_ns, kind) => events.push(Event { line, at_ns, kind }),
             events::ScriptLine::Hops(hops) => defaults.hops = Some(hops),
             events::ScriptLine::Class(class) => defaults.class = Some(class),

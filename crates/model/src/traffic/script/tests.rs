@@ -7,7 +7,7 @@ use sixmark_units::family::Family;
 const SECOND: u64 = 1_000_000_000;
 
 fn refused(text: &str) -> String {
-    parse(text).unwrap_err().to_string()
+    parse_script(text).unwrap_err().to_string()
 }
 
 #[test]
@@ -21,7 +21,7 @@ TTL 64
 2 MOD 1 \\
   PERIODIC [20 100]
 4 ON 1 UDP DST ::1/7 PERIODIC [1 40] TTL 3";
-    let script = parse(text).unwrap();
+    let script = parse_script(text).unwrap();
     let [one, two, again] = &script.flows[..] else { panic!("{script:?}") };
     assert_eq!(
         (one.flow.id, one.to, one.port),
@@ -46,7 +46,7 @@ TTL 64
 fn bursts_are_read_with_what_is_within() {
     let text =
         "0 ON 3 UDP DST 127.0.0.1/5000 BURST [RANDOM 10.0 POISSON [10.0 256] EXP 5.0]\n9 OFF 3";
-    let script = parse(text).unwrap();
+    let script = parse_script(text).unwrap();
     let within = Steady { per_s: 10.0, gap: Gap::Random, offset: 0.0 };
     let (every_ns, length_ns) = (10 * SECOND, 5 * SECOND);
     let (every, length) = (Gap::Random, Length::Exponential);
@@ -58,7 +58,8 @@ fn bursts_are_read_with_what_is_within() {
 #[test]
 fn ports_are_listened_on_and_ignored() {
     let script =
-        parse("0.0 LISTEN UDP 5000-5001,6000\n1 LISTEN TCP 5000\n6 IGNORE UDP 5000").unwrap();
+        parse_script("0.0 LISTEN UDP 5000-5001,6000\n1 LISTEN TCP 5000\n6 IGNORE UDP 5000")
+            .unwrap();
     let found: Vec<_> =
         script.listening.iter().map(|l| (l.protocol, l.port, l.from_ns, l.until_ns)).collect();
     let (udp, tcp) = (FlowProtocol::Udp, FlowProtocol::Tcp);
@@ -71,7 +72,7 @@ fn ports_are_listened_on_and_ignored() {
 
 #[test]
 fn what_changes_nothing_is_noted() {
-    let script = parse("FLUSH\nOUTPUT log.txt\n0 LISTEN UDP 5000\nRXBUFFER 4096").unwrap();
+    let script = parse_script("FLUSH\nOUTPUT log.txt\n0 LISTEN UDP 5000\nRXBUFFER 4096").unwrap();
     assert_eq!(script.notes.iter().map(|note| note.line).collect::<Vec<_>>(), [1, 2, 4]);
     assert!(script.notes[0].what.contains("FLUSH"));
 }

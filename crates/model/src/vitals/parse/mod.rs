@@ -18,7 +18,7 @@ pub use cgroup::{cgroup, path_of};
 pub use disks::disks;
 pub use memory::{memory, paging};
 pub use named::{NamedNumbers, flat, paired};
-pub use net::{conntrack, families, neighbours, softnet, tcp};
+pub use net::{conntrack, neighbours, parse_families, softnet, tcp};
 pub use nfs::{nfs_client, nfs_server};
 pub use process::{io, process};
 pub use stat::{softirqs, stat};

@@ -6,7 +6,7 @@ use crate::vitals::network::{Conntrack, ConntrackCounters, Ip, Tcp};
 use sixmark_units::family::PerFamily;
 
 /// Each family's own counters: of `/proc/net/snmp6`, `/proc/net/snmp` and `/proc/net/netstat`.
-pub fn families(
+pub fn parse_families(
     snmp6: &NamedNumbers<'_>,
     snmp: &NamedNumbers<'_>,
     netstat: &NamedNumbers<'_>,
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn each_family_has_its_own_and_tcp_has_one_for_both() {
         let (snmp, netstat, snmp6) = (paired(SNMP), paired(NETSTAT), flat(SNMP6));
-        let found = families(&snmp6, &snmp, &netstat);
+        let found = parse_families(&snmp6, &snmp, &netstat);
         let six = found[Family::Ipv6];
         assert_eq!(
             [six.in_packets.0, six.out_discards.0, six.packet_too_big_in.0],

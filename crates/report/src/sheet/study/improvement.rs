@@ -9,7 +9,7 @@ use sixmark_model::study::result::{Row as Better, Table, TableValue};
 const NAME: &str = "%\u{a0}improvement";
 
 /// `better` beside columns of which some have published figures next to them.
-pub(super) fn row(of: &Table, better: &Better, beside: &[bool]) -> Row {
+pub(super) fn improvement_row(of: &Table, better: &Better, beside: &[bool]) -> Row {
     let factor = of.improvement.as_ref().map_or("", |improvement| &improvement.factor);
     let name = |(level, name): (&String, &String)| {
         if name == factor { NAME.to_owned() } else { level.clone() }
@@ -37,16 +37,16 @@ pub(super) fn unlike(of: &Table) -> Option<String> {
 
 fn pair(value: &TableValue, beside: bool) -> Vec<SheetCell> {
     let interval = match (value.low, value.high) {
-        (Some(low), Some(high)) => format!(" ({} to {})", percent(low), percent(high)),
+        (Some(low), Some(high)) => format!(" ({} to {})", write_percent(low), write_percent(high)),
         _ => String::new(),
     };
-    let measured = |v: f64| SheetCell::Number(percent(v) + &interval, v);
-    let published = |v: f64| SheetCell::Number(percent(v), v);
+    let measured = |v: f64| SheetCell::Number(write_percent(v) + &interval, v);
+    let published = |v: f64| SheetCell::Number(write_percent(v), v);
     let first = value.measured.map_or_else(SheetCell::none, measured);
     let second = beside.then(|| value.published.map_or_else(SheetCell::none, published));
     std::iter::once(first).chain(second).collect()
 }
 
-fn percent(value: f64) -> String {
+fn write_percent(value: f64) -> String {
     write::change(value / 100.0)
 }

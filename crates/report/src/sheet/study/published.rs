@@ -15,7 +15,7 @@ const ELSEWHERE: &str = "Machines and networks were others there: compare direct
                          absolute figures.";
 
 /// The published figures by themselves, worked out anew.
-pub(in crate::sheet) fn sheet(of: &Published) -> Sheet {
+pub(in crate::sheet) fn published_sheet(of: &Published) -> Sheet {
     let conclusions = of.analyses.iter().map(|of| of.conclusion.clone());
     let parts = [
         Part::new("Published tables", of.tables.iter().map(printed).collect()).map(Part::open),
@@ -42,7 +42,7 @@ pub(in crate::sheet) fn sheet(of: &Published) -> Sheet {
 }
 
 /// What others published, beside a study that repeats it.
-pub(super) fn part(of: &Published) -> Option<Part> {
+pub(super) fn published_part(of: &Published) -> Option<Part> {
     let mut blocks = vec![Block::Table(Table::facts(
         "What this study repeats",
         vec![
@@ -89,7 +89,7 @@ fn analysis(of: &Analysis) -> Vec<Block> {
 }
 
 fn shares(caption: &str, all: &[PublishedShare]) -> Block {
-    let share = |v: f64| SheetCell::Number(write::percent(v), v);
+    let share = |v: f64| SheetCell::Number(write::write_percent(v), v);
     let row = |of: &PublishedShare| {
         let Estimate { value, low, high } = of.difference;
         let cells = vec![

@@ -28,7 +28,7 @@ pub(super) fn sides(args: &CompareArgs) -> Result<[Asked<'_>; 2], Error> {
     let named = args.a.is_some() || args.b.is_some() || target.targets.is_some();
     let only = if named { None } else { run::only_family(target)? };
     let [a, b] = match (only, target.urls.as_slice()) {
-        (None, _) => [families(args, 0), families(args, 1)],
+        (None, _) => [families_of_side(args, 0), families_of_side(args, 1)],
         (Some(_), [a, b]) => [("side A", a.as_str(), true), ("side B", b.as_str(), true)],
         (Some(family), urls) => return Err(one_family(family, urls)),
     };
@@ -37,7 +37,7 @@ pub(super) fn sides(args: &CompareArgs) -> Result<[Asked<'_>; 2], Error> {
 }
 
 /// What was said of a side, else its family.
-fn families(args: &CompareArgs, side: usize) -> (&'static str, &str, bool) {
+fn families_of_side(args: &CompareArgs, side: usize) -> (&'static str, &str, bool) {
     let (option, said, usual) = [("--a", &args.a, "ipv6"), ("--b", &args.b, "ipv4")][side];
     (option, said.as_deref().unwrap_or(usual), false)
 }

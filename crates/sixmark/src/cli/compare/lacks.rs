@@ -43,11 +43,11 @@ fn unknown(error: &clap::Error) -> Option<&str> {
 
 /// Whether options of this group are called so.
 fn has<T: Args>(option: &str) -> bool {
-    names::<T>().iter().any(|name| name == option)
+    names_of_options::<T>().iter().any(|name| name == option)
 }
 
 /// The names of a group's options, short and long.
-fn names<T: Args>() -> Vec<String> {
+fn names_of_options<T: Args>() -> Vec<String> {
     let command = T::augment_args(Command::new("group"));
     let of = |arg: &clap::Arg| {
         let short = arg.get_short().map(|short| format!("-{short}"));
@@ -58,7 +58,7 @@ fn names<T: Args>() -> Vec<String> {
 
 /// The option, with those that say the same thing with it: whether and how a result is kept.
 fn together(option: &str) -> String {
-    let keeping = names::<KeepArgs>();
+    let keeping = names_of_options::<KeepArgs>();
     match (keeping.iter().any(|name| name == option), keeping.split_last()) {
         (true, Some((last, others))) => format!("{} or {last}", others.join(", ")),
         _ => option.to_owned(),

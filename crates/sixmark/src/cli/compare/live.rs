@@ -7,7 +7,7 @@ use sixmark_report as report;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
-use super::super::run::figures;
+use super::super::run::figures_of_slice;
 use crate::compare::ComparisonEvent;
 
 /// On a terminal one line that changes, elsewhere one line a pair.
@@ -101,7 +101,7 @@ impl LiveComparison {
         }
         let rate = match self.counts.completed {
             0 => format!("   {}", self.side),
-            _ => figures(self.side, &self.counts),
+            _ => figures_of_slice(self.side, &self.counts),
         };
         let estimate = if self.estimate.is_empty() { "" } else { "   so far " };
         repaint(&format!("{}{rate}{estimate}{}", self.place, self.estimate));

@@ -35,7 +35,7 @@ use sixmark_machine::Error;
 pub(super) fn main(args: &CompareArgs) -> Result<u8, Error> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let quiet = *quiet;
-    out::check([json, &demanded.junit, html])?;
+    out::check_places([json, &demanded.junit, html])?;
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
     let comparing = comparing(args, host)?;
@@ -48,10 +48,10 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, Error> {
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len(), shown);
-    out::all([printed, write(&result, args, &mut keeper)])?;
+    out::all([printed, write_outputs(&result, args, &mut keeper)])?;
     let could_not = nothing_normal(&result).map(Error::Measure);
-    let failed = gates::status(&result.gates, shown);
-    signals::status(result.ended, could_not.map_or(Ok(failed), Err))
+    let failed = gates::status_of_gates(&result.gates, shown);
+    signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }
 
 /// Measures, shows how far it is, and keeps what there is after each pair.
@@ -63,7 +63,7 @@ fn measure(
     let stop = stop_flag()?;
     let mut live = LiveComparison::new(quiet, can_repaint(), comparing.threads());
     let mut kept = Ok(());
-    let result = compare::run(comparing, &stop, |event| {
+    let result = compare::run_comparison(comparing, &stop, |event| {
         live.see(&event);
         if let (ComparisonEvent::Pair(so_far), Ok(())) = (&event, &kept) {
             kept = keep(so_far, keeper);
@@ -106,21 +106,26 @@ fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, 
 
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
 fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error> {
-    let printed = if table { print(&comparison::table(result)) } else { Ok(()) };
+    let printed = if table { print(&comparison::comparison_text(result)) } else { Ok(()) };
     warn(result.warnings.iter().skip(told));
     printed
 }
 
 /// What can't be written does not keep anything else from being written, the store included.
-fn write(result: &ComparisonResult, args: &CompareArgs, keeper: &mut Keeper) -> Result<(), Error> {
+fn write_outputs(
+    result: &ComparisonResult,
+    args: &CompareArgs,
+    keeper: &mut Keeper,
+) -> Result<(), Error> {
     let (text, json) = (encoded(result)?, args.session.json.as_ref());
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let elsewhere = json.filter(|_| written.is_ok());
     let headline = ListHeadline::of_comparison(result);
     let kept = keeper.finish(&headline, &text, elsewhere, args.session.quiet);
     let also = args.session.gates.write(|| junit::of_comparison(result));
-    let page =
-        report::page(args.session.html.as_ref(), || Document::Comparison(Box::new(result.clone())));
+    let page = report::write_page(args.session.html.as_ref(), || {
+        Document::Comparison(Box::new(result.clone()))
+    });
     out::all([written, kept, also, page])
 }
 

@@ -21,7 +21,7 @@ impl SharedWorkload {
     /// # Errors
     /// In a line: what is wrong with the words, or does not go with the options of both.
     pub(super) fn overlaid(&self, words: &[String]) -> Result<WorkloadArgs, String> {
-        let mut command = command();
+        let mut command = shared_command();
         let mut own = command
             .try_get_matches_from_mut(words)
             .map_err(|error| lacks::of_side(&error).unwrap_or_else(|| one_line(&error)))?;
@@ -59,7 +59,7 @@ impl SharedWorkload {
 }
 
 /// The options of a side alone. Its URL may be that of both, and the last one of an option counts.
-fn command() -> Command {
+fn shared_command() -> Command {
     WorkloadArgs::augment_args_for_update(Command::new("side"))
         .no_binary_name(true)
         .disable_help_flag(true)

@@ -30,11 +30,12 @@ pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), Error> {
             let line = "say what to delete: numbers that `sixmark history` shows, or --before DATE";
             return Err(Error::Usage(line.to_owned()));
         }
-        None => named(&store, &args.ids)?,
+        None => entries_named(&store, &args.ids)?,
     };
     let ids: Vec<Id> = entries.iter().map(|entry| entry.id).collect();
     store.delete(&ids)?;
-    let lines = entries.iter().map(|entry| format!("deleted {}\n", table::line(entry).trim()));
+    let lines =
+        entries.iter().map(|entry| format!("deleted {}\n", table::entry_line(entry).trim()));
     match entries.is_empty() {
         true => print("nothing is older\n"),
         false => print(&lines.collect::<String>()),
@@ -46,7 +47,7 @@ fn older(store: &Store, when: &When) -> Result<Vec<Listed>, Error> {
     Ok(store.list(&filter)?.entries)
 }
 
-fn named(store: &Store, which: &[WhichEntry]) -> Result<Vec<Listed>, Error> {
+fn entries_named(store: &Store, which: &[WhichEntry]) -> Result<Vec<Listed>, Error> {
     let ids = numbers(store, which)?;
     let found = ids.iter().map(|&id| store.entry(id)).collect::<Result<Vec<_>, _>>()?;
     let missing: Vec<Id> =

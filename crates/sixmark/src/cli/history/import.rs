@@ -41,9 +41,9 @@ pub(super) fn main(args: &HistoryImportArgs) -> Result<(), Error> {
 /// Keeps what a file has, all of which must be documents.
 fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), Error> {
     let wrong = |why: String| Error::Usage(format!("'{file}' {why}"));
-    let text = read(file).map_err(|error| wrong(format!("can't be read: {error}")))?;
+    let text = read_file(file).map_err(|error| wrong(format!("can't be read: {error}")))?;
     let documents = split(&text).map_err(wrong)?;
-    let known = documents.iter().map(|text| headline(text));
+    let known = documents.iter().map(|text| headline_of(text));
     let headlines = known.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     for (document, headline) in documents.iter().zip(&headlines) {
         let id = store.keep(&NewEntry { headline, document, command: &[], label })?;
@@ -52,7 +52,7 @@ fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), Erro
     Ok(())
 }
 
-fn read(file: &str) -> std::io::Result<String> {
+fn read_file(file: &str) -> std::io::Result<String> {
     if file != "-" {
         return fs::read_to_string(file);
     }
@@ -60,7 +60,7 @@ fn read(file: &str) -> std::io::Result<String> {
     std::io::stdin().read_to_string(&mut text).map(|_| text)
 }
 
-fn headline(document: &str) -> Result<ListHeadline, String> {
+fn headline_of(document: &str) -> Result<ListHeadline, String> {
     let headline = ListHeadline::of(&Document::parse(document)?);
     match humantime::parse_rfc3339(&headline.started) {
         Ok(_) => Ok(headline),

@@ -5,7 +5,7 @@ use sixmark_units::visible::visible_json;
 
 use super::super::keep::StoreArgs;
 use super::when::When;
-use super::{open, print, table};
+use super::{open_store, print, table};
 use crate::cli::out::print_document;
 use crate::store::{ListFilter, Listed};
 use sixmark_machine::Error;
@@ -49,13 +49,13 @@ pub(super) struct HistoryListArgs {
 /// Lists.
 pub(super) fn main(args: HistoryListArgs) -> Result<(), Error> {
     let json = args.json;
-    let Some(store) = open(&args.store)? else {
+    let Some(store) = open_store(&args.store)? else {
         return print(if json { "" } else { "nothing was kept yet\n" });
     };
     let page = store.list(&filter(args))?;
     match json {
-        true => print_document(&visible_json(&lines(&page.entries)?)),
-        false => print(&table::page(&page)),
+        true => print_document(&visible_json(&csv_of_entries(&page.entries)?)),
+        false => print(&table::entries_table(&page)),
     }
 }
 
@@ -70,7 +70,7 @@ fn filter(args: HistoryListArgs) -> ListFilter {
     }
 }
 
-fn lines(entries: &[Listed]) -> Result<String, Error> {
+fn csv_of_entries(entries: &[Listed]) -> Result<String, Error> {
     let line = |entry| serde_json::to_string(entry).map(|line| line + "\n");
     let lines: Result<String, _> = entries.iter().map(line).collect();
     lines.map_err(|error| Error::Measure(format!("can't encode the list: {error}")))

@@ -85,7 +85,7 @@ pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Error>
 }
 
 /// The store, where there is one; none where nothing was kept yet.
-fn open(args: &StoreArgs) -> Result<Option<Store>, Error> {
+fn open_store(args: &StoreArgs) -> Result<Option<Store>, Error> {
     let place = args.place()?;
     match (&place, Store::open_existing(&place)?) {
         (StorePlace::Nowhere, _) => Err(no_store()),
@@ -98,7 +98,7 @@ fn open(args: &StoreArgs) -> Result<Option<Store>, Error> {
 
 /// The store, of which something is wanted.
 fn open_for(args: &StoreArgs) -> Result<Store, Error> {
-    open(args)?.ok_or_else(nothing)
+    open_store(args)?.ok_or_else(nothing)
 }
 
 fn no_store() -> Error {

@@ -49,5 +49,5 @@ fn shown(entry: &Listed, document: &str) -> Result<String, Error> {
     let typed: Vec<String> = typed.collect();
     let command =
         if typed.is_empty() { String::new() } else { format!("$ sixmark {}\n", typed.join(" ")) };
-    Ok(format!("{}\n{command}\n{found}", table::line(entry).trim()))
+    Ok(format!("{}\n{command}\n{found}", table::entry_line(entry).trim()))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sixmark_model::provenance::Ended;
 use sixmark_report::headline::{DocumentKind, ListHeadline, SideFigures};
-use sixmark_units::quantity::{count, duration_us};
+use sixmark_units::quantity::{duration_us, write_count};
 
 use crate::store::{ListPage, Listed};
 
@@ -16,24 +16,25 @@ const LABEL: usize = 30;
 const NAME: usize = 10;
 
 /// A paragraph for each entry, or a line that there is none.
-pub(super) fn page(page: &ListPage) -> String {
+pub(super) fn entries_table(page: &ListPage) -> String {
     if page.entries.is_empty() {
         return "nothing that was kept fits\n".to_owned();
     }
     let mut text: String = page.entries.iter().map(paragraph).collect();
     if page.more > 0 {
         let all = page.more + page.entries.len() as u64;
-        let _ = writeln!(text, "{} more, older: --limit {all}", count(page.more));
+        let _ = writeln!(text, "{} more, older: --limit {all}", write_count(page.more));
     }
     text
 }
 
 /// What one entry is, on one line.
-pub(super) fn line(entry: &Listed) -> String {
+pub(super) fn entry_line(entry: &Listed) -> String {
     let Listed { id, headline, label, .. } = entry;
     let label = label.as_ref().map(|label| format!("'{}' ", shortened(label, LABEL)));
     let label = label.unwrap_or_default();
-    let head = format!("{id:>5}  {}  {}  {label}", time(&headline.started), headline.kind.name());
+    let head =
+        format!("{id:>5}  {}  {}  {label}", short_time(&headline.started), headline.kind.name());
     let end = format!("{}{}", ended(headline), verdict(headline));
     let room = WIDTH.saturating_sub(head.chars().count() + end.chars().count());
     let line = format!("{head}{}{end}", shortened(&targets(&headline.targets), room));
@@ -45,31 +46,31 @@ pub(super) fn sides(entry: &Listed) -> String {
     let watched = entry.headline.kind == DocumentKind::Watch;
     let line = |of: &SideFigures| match watched && of.requests == 0 {
         // There may have been some that nobody could see.
-        true => format!("       {:NAME$}  no requests seen\n", shortened(name(of), NAME)),
-        false => side(of) + "\n",
+        true => format!("       {:NAME$}  no requests seen\n", shortened(short_name(of), NAME)),
+        false => side_figures(of) + "\n",
     };
     entry.headline.sides.iter().map(line).collect()
 }
 
 fn paragraph(entry: &Listed) -> String {
-    format!("{}\n{}", line(entry).trim_end(), sides(entry))
+    format!("{}\n{}", entry_line(entry).trim_end(), sides(entry))
 }
 
-fn side(of: &SideFigures) -> String {
+fn side_figures(of: &SideFigures) -> String {
     let time = |us: Option<f64>| us.map_or("-".to_owned(), duration_us);
     format!(
         "       {:NAME$}  {:>13} requests  {:>9} failed  p50 {:>7}  p99 {:>7}  {:>10}/s",
-        shortened(name(of), NAME),
-        count(of.requests),
-        count(of.failed),
+        shortened(short_name(of), NAME),
+        write_count(of.requests),
+        write_count(of.failed),
         time(of.response_p50_us),
         time(of.response_p99_us),
-        count(of.requests_per_s.round() as u64),
+        write_count(of.requests_per_s.round() as u64),
     )
 }
 
 /// A side as people call it.
-fn name(of: &SideFigures) -> &str {
+fn short_name(of: &SideFigures) -> &str {
     match of.name.as_str() {
         "ipv6" => "IPv6",
         "ipv4" => "IPv4",
@@ -78,7 +79,7 @@ fn name(of: &SideFigures) -> &str {
 }
 
 /// To the second.
-fn time(started: &str) -> String {
+fn short_time(started: &str) -> String {
     started.get(..19).unwrap_or(started).replace('T', " ")
 }
 

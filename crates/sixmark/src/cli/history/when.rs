@@ -37,14 +37,14 @@ impl FromStr for When {
     type Err = String;
 
     fn from_str(text: &str) -> Result<When, String> {
-        read(text, SystemTime::now()).ok_or_else(|| {
+        read_when(text, SystemTime::now()).ok_or_else(|| {
             "give a day (2026-07-31), a time in UTC (2026-07-31T12:00:00Z) or how long ago (2d)"
                 .into()
         })
     }
 }
 
-fn read(text: &str, now: SystemTime) -> Option<When> {
+fn read_when(text: &str, now: SystemTime) -> Option<When> {
     if let Ok(first) = parse_rfc3339_weak(&format!("{text}T00:00:00Z")) {
         return Some(When { first, last: first + (DAY - TICK) });
     }
@@ -64,7 +64,7 @@ mod tests {
 
     fn at(text: &str) -> Option<[String; 3]> {
         let now = parse_rfc3339_weak("2026-07-31T12:00:00Z").unwrap();
-        read(text, now).map(|when| [when.before(), when.begin(), when.end()])
+        read_when(text, now).map(|when| [when.before(), when.begin(), when.end()])
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `sixmark lab diagram`.
 
-use sixmark_model::plan::lab::diagram::{svg, text};
+use sixmark_model::plan::lab::diagram::{diagram_text, svg};
 
 use super::FileArgs;
 use crate::cli::out::{OutputPlace, print};
@@ -23,7 +23,7 @@ pub(super) fn main(args: &LabDiagramArgs) -> Result<u8, Error> {
             place.check()?;
             place.write(&svg(&lab))?;
         }
-        None => print(&text(&lab))?,
+        None => print(&diagram_text(&lab))?,
     }
     Ok(0)
 }

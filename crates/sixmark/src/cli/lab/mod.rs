@@ -9,7 +9,7 @@ use std::process::Command as Program;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use sixmark_model::plan::lab::{Lab, parse};
+use sixmark_model::plan::lab::{Lab, parse_lab};
 
 use super::out::{complain, print};
 use crate::study::{Source, builtin_names};
@@ -97,9 +97,9 @@ pub(super) fn main(args: LabArgs) -> Result<u8, Error> {
     match args.command {
         LabCommand::Up(args) => up::main(&args),
         LabCommand::Exec(args) => exec(&args),
-        LabCommand::Status(args) => status(args.name),
+        LabCommand::Status(args) => show_status(args.name),
         LabCommand::Down(args) => down(args.name.as_deref()),
-        LabCommand::Check(args) => check(&args),
+        LabCommand::Check(args) => check_file(&args),
         LabCommand::Diagram(args) => diagram::main(&args),
     }
 }
@@ -111,11 +111,11 @@ fn exec(args: &ExecArgs) -> Result<u8, Error> {
     };
     let mut command = Program::new(program);
     command.args(arguments);
-    enter::run(&way, &mut command)
+    enter::run_inside(&way, &mut command)
 }
 
-fn status(name: Option<String>) -> Result<u8, Error> {
-    let names = name.map_or_else(door::names, |name| Ok(vec![name]))?;
+fn show_status(name: Option<String>) -> Result<u8, Error> {
+    let names = name.map_or_else(door::names_of_labs, |name| Ok(vec![name]))?;
     if names.is_empty() {
         print("No lab is up.\n")?;
     }
@@ -143,7 +143,7 @@ fn down(name: Option<&str>) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn check(args: &FileArgs) -> Result<u8, Error> {
+fn check_file(args: &FileArgs) -> Result<u8, Error> {
     match args.read()? {
         Some(lab) => {
             print(&format!("{}: nothing wrong with it.\n", lab.name))?;
@@ -164,7 +164,7 @@ impl FileArgs {
             })?,
         };
         let chosen: BTreeMap<String, String> = self.set.iter().cloned().collect();
-        match parse(&text, None, &chosen) {
+        match parse_lab(&text, None, &chosen) {
             Ok(lab) => Ok(Some(lab)),
             Err(wrongs) => {
                 wrongs.iter().for_each(|wrong| complain(&wrong.of_file(&shown)));

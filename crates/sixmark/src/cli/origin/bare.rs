@@ -129,10 +129,10 @@ pub(super) fn start(options: &BareOptions) -> Result<Bare, Error> {
 /// Stops it and tells what happened.
 pub(super) fn last_words(bare: Bare, json: bool) -> Result<String, Error> {
     let counted = bare.stop().map_err(|error| Error::Measure(error.to_string()))?;
-    Ok(if json { format!("{}\n", serde_json::json!(counted)) } else { line(&counted) })
+    Ok(if json { format!("{}\n", serde_json::json!(counted)) } else { statistics_line(&counted) })
 }
 
-fn line(counted: &Statistics) -> String {
+fn statistics_line(counted: &Statistics) -> String {
     let Statistics { connections, requests, timeouts, segments_sent_again, duplicate_acks_hidden } =
         counted;
     format!(

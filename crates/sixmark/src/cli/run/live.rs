@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sixmark_model::plan::LoadPlan;
 use sixmark_model::tally::{Slice, SliceTally};
 use sixmark_units::family::PerFamily;
-use sixmark_units::quantity::{count, duration_us};
+use sixmark_units::quantity::{duration_us, write_count};
 
 use crate::cli::progress::repaint;
 
@@ -46,7 +46,7 @@ impl LiveRun {
         self.told += 1;
         self.counts += &slice.families;
         if self.told == self.workers {
-            repaint(&line(self.second + 1, &self.counts));
+            repaint(&live_line(self.second + 1, &self.counts));
         }
     }
 
@@ -54,7 +54,11 @@ impl LiveRun {
     fn opening(&mut self, worker: u32, opened: u64) {
         self.opened.insert(worker, opened);
         let all = self.opened.values().sum::<u64>();
-        repaint(&format!("{} of {} connections open", count(all), count(self.connections)));
+        repaint(&format!(
+            "{} of {} connections open",
+            write_count(all),
+            write_count(self.connections)
+        ));
     }
 
     /// Says a line that stays.
@@ -72,15 +76,16 @@ impl LiveRun {
     }
 }
 
-fn line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {
+fn live_line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {
     let used = counts.iter().filter(|(_, of)| of.sent + of.completed + of.failed > 0);
-    let families: String = used.map(|(family, of)| figures(&family.to_string(), of)).collect();
+    let families: String =
+        used.map(|(family, of)| figures_of_slice(&family.to_string(), of)).collect();
     let failed: u64 = counts.iter().map(|(_, of)| of.failed + of.unaccepted).sum();
-    format!("{seconds:>4} s{families}   failed {}", count(failed))
+    format!("{seconds:>4} s{families}   failed {}", write_count(failed))
 }
 
 /// What a family, or a side, did in a second.
-pub(in crate::cli) fn figures(name: &str, of: &SliceTally) -> String {
+pub(in crate::cli) fn figures_of_slice(name: &str, of: &SliceTally) -> String {
     let p99 = of.response.quantile(0.99).map_or("-".to_owned(), |ns| duration_us(ns as f64 / 1e3));
-    format!("   {name} {}/s p99 {p99}", count(of.completed))
+    format!("   {name} {}/s p99 {p99}", write_count(of.completed))
 }

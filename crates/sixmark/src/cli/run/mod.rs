@@ -14,7 +14,7 @@ mod values;
 pub(super) mod vitals_from;
 
 pub(super) use args::{CourseArgs, RunArgs, SessionArgs, WorkloadArgs};
-pub(super) use live::figures;
+pub(super) use live::figures_of_slice;
 pub(super) use options::PlanOptions;
 pub(super) use plan::{draft, only_family, random_seed};
 pub(super) use text::silent;
@@ -41,7 +41,7 @@ use sixmark_machine::Error;
 pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let (csv, quiet) = (&args.csv, *quiet);
-    out::check([json, csv, &demanded.junit, html])?;
+    out::check_places([json, csv, &demanded.junit, html])?;
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
     let draft = args.draft()?;
@@ -58,16 +58,16 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
     let printed = if reached { show(&result, told, shown) } else { Ok(()) };
-    let written = write(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
+    let written = write_outputs(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
         keeper.finish(&ListHeadline::of_measurement(&result), document, elsewhere, quiet)
     });
     let also = demanded.write(|| junit::of_measurement(&result, &result.gates));
-    let page = report::page(html.as_ref(), || Document::Run(Box::new(result.clone())));
+    let page = report::write_page(html.as_ref(), || Document::Run(Box::new(result.clone())));
     out::all([printed, written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.
     let could_not = text::nothing_normal(&result).map(Error::Measure);
-    let failed = gates::status(&result.gates, shown && reached);
-    signals::status(result.ended, could_not.map_or(Ok(failed), Err))
+    let failed = gates::status_of_gates(&result.gates, shown && reached);
+    signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }
 
 impl RunArgs {
@@ -99,8 +99,8 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
     let stop = stop_flag()?;
     let mut live = LiveRun::new(!quiet && can_repaint(), &runnable.plan().load);
     let result = match runnable.searches() {
-        true => search::run(runnable, &stop, &live)?,
-        false => crate::run::run(runnable, extras, &stop, |slice| live.see(slice))?,
+        true => search::run_search(runnable, &stop, &live)?,
+        false => crate::run::run_plan(runnable, extras, &stop, |slice| live.see(slice))?,
     };
     live.clear();
     Ok(result)
@@ -108,13 +108,13 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
 
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
 fn show(result: &RunResult, told: usize, table: bool) -> Result<(), Error> {
-    let printed = if table { print(&shown::table(result)) } else { Ok(()) };
+    let printed = if table { print(&shown::measurement_text(result)) } else { Ok(()) };
     warn(text::doubts(result, told));
     printed
 }
 
 /// What can't be written does not keep anything else from being written, the store (`keep`) included.
-fn write(
+fn write_outputs(
     result: &RunResult,
     json: Option<&OutputPlace>,
     csv: Option<&OutputPlace>,
@@ -123,6 +123,6 @@ fn write(
     let text = encoded(result)?;
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let kept = keep(&text, json.filter(|_| written.is_ok()));
-    let also = csv.map_or(Ok(()), |place| place.write(&csv::lines(result)));
+    let also = csv.map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
     out::all([written, kept, also])
 }

@@ -44,7 +44,7 @@ const PLACES: u32 = 16;
 pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, Error> {
     let WorkloadArgs { target, request, connection, tls, .. } = options.workload;
     let entries = entries(options)?;
-    tls::check(tls, &entries)?;
+    tls::check_tls(tls, &entries)?;
     agreed(connection, &entries)?;
     let http = http(connection, tls)?;
     let mut resolver = Resolver::new(target.resolve.clone());
@@ -132,11 +132,11 @@ fn read_list(file: &Path, path: &str) -> Result<Vec<ListEntry>, Error> {
     }
     let name = file.display();
     let cannot = |error| Error::Usage(format!("can't read the list '{name}': {error}"));
-    let text = read(file).map_err(cannot)?;
-    list::parse(&text, path).map_err(|wrong| Error::Usage(wrong.of_file(&name.to_string())))
+    let text = read_file(file).map_err(cannot)?;
+    list::parse_list(&text, path).map_err(|wrong| Error::Usage(wrong.of_file(&name.to_string())))
 }
 
-fn read(file: &Path) -> std::io::Result<String> {
+fn read_file(file: &Path) -> std::io::Result<String> {
     if file != Path::new("-") {
         return std::fs::read_to_string(file);
     }

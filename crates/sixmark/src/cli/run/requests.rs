@@ -138,7 +138,7 @@ impl RequestsReading<'_> {
         from.read_to_string(&mut text).map_err(|error| self.wrong(error))?;
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let mut open = |name: &str| std::fs::read(folder.join(name)).map_err(|e| e.to_string());
-        requests::parse(&text, &mut open).map_err(|wrong| {
+        requests::parse_requests(&text, &mut open).map_err(|wrong| {
             let of_file = wrong.of_file(&self.file.display().to_string());
             Error::Usage(format!("{of_file}{}", self.hint(&text)))
         })
@@ -165,7 +165,7 @@ impl RequestsReading<'_> {
             Some(host) => vec![host.to_ascii_lowercase()],
             None => self.targets.iter().map(|target| har::host_of(&target.authority)).collect(),
         };
-        har::parse(&text, &hosts, &self.wanted()).map_err(|error| self.wrong(error))
+        har::parse_har(&text, &hosts, &self.wanted()).map_err(|error| self.wrong(error))
     }
 
     /// A log may be larger than memory.

@@ -26,14 +26,14 @@ const TRIAL: Duration = Duration::from_secs(2);
 const WARMUP: u32 = 10;
 
 /// Searches, and tells of each trial on a terminal.
-pub(super) fn run(
+pub(super) fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
     live: &LiveRun,
 ) -> Result<RunResult, Error> {
     let conditions = runnable.conditions().to_vec();
     let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions));
-    find::run(runnable, stop, tell)
+    find::run_search(runnable, stop, tell)
 }
 
 /// A family's requests are its own trials': both count alike, whatever a list of targets says.

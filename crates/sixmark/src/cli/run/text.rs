@@ -9,7 +9,7 @@ use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::result::RunResult;
 use sixmark_model::tls::Reason;
 use sixmark_units::family::Family;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 use crate::warning::{counted, most_failed};
 use advice::Case;
@@ -51,8 +51,8 @@ fn interrupted_before(result: &RunResult) -> Option<String> {
             "interrupted before the load began, with {} of {} connections open; where no more come the \
              server has reached a limit of its own (on open files, or on connections): lower -c, or \
              raise that",
-            count(result.total.connections.opened),
-            count(plan.load.connections.get().into()),
+            write_count(result.total.connections.opened),
+            write_count(plan.load.connections.get().into()),
         )
     })
 }

@@ -55,7 +55,7 @@ pub(in crate::cli) struct TlsArgs {
 
     /// Share of handshakes that try to resume a session of their family, 0 to 1 [default: off, so
     /// that each pays what a first visit does]
-    #[arg(long, value_name = "SHARE|on|off", value_parser = share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE|on|off", value_parser = parse_share, allow_negative_numbers = true)]
     resume: Option<Millionths>,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
 }
 
 /// An option of TLS without TLS is a mistake.
-pub(super) fn check(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), Error> {
+pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), Error> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
         Some(option) if !secure => {
@@ -136,10 +136,10 @@ pub(super) fn plan(
     let names = |list: &Option<List>| list.clone().unwrap_or_default().0;
     Ok(Some(PlanTls {
         version: spoken(args.tls, http)?,
-        cacert: text("--cacert", args.cacert.as_ref())?,
+        cacert: read_pem("--cacert", args.cacert.as_ref())?,
         insecure: args.insecure,
-        cert: text("--cert", args.cert.as_ref())?,
-        key: text("--key", args.key.as_ref())?,
+        cert: read_pem("--cert", args.cert.as_ref())?,
+        key: read_pem("--key", args.key.as_ref())?,
         sni: args.sni.clone(),
         alpn: match &args.alpn {
             Some(List(names)) => names.clone(),
@@ -164,7 +164,7 @@ fn spoken(asked: Option<TlsVersion>, http: Http) -> Result<Option<TlsVersion>, E
 }
 
 /// The plan is text, and so are the paths in it.
-fn text(option: &str, path: Option<&PathBuf>) -> Result<Option<String>, Error> {
+fn read_pem(option: &str, path: Option<&PathBuf>) -> Result<Option<String>, Error> {
     path.map(|path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
         None => Err(Error::Usage(format!("{option} '{}': give a path in UTF-8", path.display()))),
@@ -196,7 +196,7 @@ fn list(text: &str) -> Result<List, String> {
     }
 }
 
-fn share(text: &str) -> Result<Millionths, String> {
+fn parse_share(text: &str) -> Result<Millionths, String> {
     match text {
         "on" => Ok(Millionths::ALL),
         "off" => Ok(Millionths::NONE),

@@ -81,7 +81,7 @@ pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
 }
 
 /// A time with its unit; seconds where it has none.
-pub(in crate::cli) fn time(text: &str) -> Result<Duration, String> {
+pub(in crate::cli) fn parse_time(text: &str) -> Result<Duration, String> {
     let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
         true => humantime::parse_duration(&format!("{text}s")),
         false => humantime::parse_duration(text),
@@ -93,7 +93,7 @@ pub(in crate::cli) fn time(text: &str) -> Result<Duration, String> {
 }
 
 pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
-    match time(text)? {
+    match parse_time(text)? {
         Duration::ZERO => Err("must be above 0".to_owned()),
         time => Ok(time),
     }
@@ -101,7 +101,7 @@ pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
 
 pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
-    time(text).and_then(|linger| match bounds.contains(&linger) {
+    parse_time(text).and_then(|linger| match bounds.contains(&linger) {
         true => Ok(linger),
         false => Err("give a time from 1us to 1s".to_owned()),
     })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sixmark_model::study::result::{CellResult, ComparisonEntry, StudyComparison};
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
@@ -37,7 +37,10 @@ impl LiveStudy {
                     complain(&format!("all {all} cells are in '{folder}' already"));
                     return;
                 }
-                complain(&format!("{} cells, {begun}kept in '{folder}'", count((*all).into())));
+                complain(&format!(
+                    "{} cells, {begun}kept in '{folder}'",
+                    write_count((*all).into())
+                ));
             }
             StudyEvent::Cell { number, all, levels, left_s } if self.terminal => {
                 let left = left_s.map_or(String::new(), |left| format!(", {} left", clock(left)));
@@ -48,7 +51,7 @@ impl LiveStudy {
                 self.estimate = comparison.map_or(String::new(), |all| estimate(all, cell));
                 if !self.terminal {
                     let estimate = &self.estimate;
-                    complain(&format!("cell {number}/{all}: {}{estimate}", line(cell)));
+                    complain(&format!("cell {number}/{all}: {}{estimate}", cell_line(cell)));
                 }
             }
         }
@@ -62,7 +65,7 @@ impl LiveStudy {
     }
 }
 
-fn line(cell: &CellResult) -> String {
+fn cell_line(cell: &CellResult) -> String {
     let levels: Vec<_> =
         cell.levels.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
     let doubts = if cell.warnings.is_empty() { "" } else { ", with warnings" };

@@ -144,20 +144,20 @@ struct ReanalyseArgs {
 /// Does what the arguments say.
 pub(super) fn main(args: StudyArgs) -> Result<u8, Error> {
     match args.command {
-        StudyCommand::Run(args) => words::with_commands(|commands| run(&args, commands)),
+        StudyCommand::Run(args) => words::with_commands(|commands| run_study(&args, commands)),
         StudyCommand::List => words::with_commands(show::list),
         StudyCommand::Show(args) => words::with_commands(|commands| show(&args, commands)),
-        StudyCommand::Check(args) => words::with_commands(|commands| check(&args, commands)),
+        StudyCommand::Check(args) => words::with_commands(|commands| check_study(&args, commands)),
         StudyCommand::Reanalyse(args) => {
             words::with_commands(|commands| reanalyse(&args, commands))
         }
     }
 }
 
-fn run(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let (source, form) = wanted(args)?;
     let (study, of_cells) = checked(&source, form, commands)?;
-    out::check([&args.markdown, &args.html])?;
+    out::check_places([&args.markdown, &args.html])?;
     // First of all: what is open and what runs would be on both sides.
     let rights = match study.lab.as_ref().map(|_| lab::enclose()).transpose()? {
         Some(Err(status)) => return Ok(status),
@@ -175,7 +175,7 @@ fn run(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let stop = stop_flag()?;
     let mut live = LiveStudy::new(!args.quiet, can_repaint());
     let done =
-        study::run(&source, &study, &options, &of_cells, &stop, &mut |event| live.see(event));
+        study::run_cells(&source, &study, &options, &of_cells, &stop, &mut |event| live.see(event));
     live.clear();
     let finished = done?;
     keep(args, &finished, &mut keeper)?;
@@ -195,7 +195,7 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
     };
     let name = folder.display().to_string();
     let parsed = Document::Study(Box::new(document.clone()));
-    let page = html::page(&[Named { name: &name, document: &parsed }]);
+    let page = html::html_page(&[Named { name: &name, document: &parsed }]);
     let written = OutputPlace::File(folder.join("report.html")).write(&page);
     let also = args.html.as_ref().map_or(Ok(()), |place| place.write(&page));
     out::all([kept, written, also])
@@ -242,7 +242,9 @@ fn checked(
     match source.read(form, commands) {
         Ok(study) => match study::read_options(&study, commands) {
             Ok(of_cells) => return Ok((study, of_cells)),
-            Err(wrongs) => lines.extend(wrongs.into_iter().map(|wrong| said(source, wrong))),
+            Err(wrongs) => {
+                lines.extend(wrongs.into_iter().map(|wrong| describe_wrong_option(source, wrong)))
+            }
         },
         Err(wrongs) => lines.extend(wrongs.iter().map(|wrong| wrong.of_file(&source.name))),
     }
@@ -251,7 +253,7 @@ fn checked(
     Err(Error::Usage(last))
 }
 
-fn said(source: &Source, (line, key, message): WrongOption) -> String {
+fn describe_wrong_option(source: &Source, (line, key, message): WrongOption) -> String {
     FileMistake { line, key, message, file: None }.of_file(&source.name)
 }
 
@@ -290,7 +292,7 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     print(&show::describe(&study)).map(|()| 0)
 }
 
-fn check(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
     let (study, _) = checked(&source, Form::default(), commands)?;
     // The other forms have levels of their own.

@@ -9,7 +9,7 @@ use sixmark_model::study::setting::SettingValue;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::cells;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
 use crate::study::{Commands, Form, Source, builtin_names, needs};
@@ -35,10 +35,13 @@ pub(super) fn list(commands: &Commands<'_>) -> Result<u8, Error> {
 pub(super) fn amount(study: &Study) -> String {
     let combinations = cells(study).len() as u64;
     let repetitions = u64::from(study.repetitions.get());
-    let all = count(combinations * repetitions);
+    let all = write_count(combinations * repetitions);
     match repetitions {
         1 => format!("{all} cells"),
-        _ => format!("{} combinations, {repetitions} times each: {all} cells", count(combinations)),
+        _ => format!(
+            "{} combinations, {repetitions} times each: {all} cells",
+            write_count(combinations)
+        ),
     }
 }
 

@@ -13,22 +13,22 @@ use sixmark_machine::Error;
 
 /// Lends `use_them` what a study has to know.
 pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {
-    let command = command();
+    let command = cell_command();
     let options: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
     let has_option = |name: &str| options.contains(&name);
-    use_them(&Commands { has_option: &has_option, read: &read })
+    use_them(&Commands { has_option: &has_option, read: &read_words })
 }
 
 /// `sixmark run`, but that a cell has the URLs of its place.
-fn command() -> clap::Command {
+fn cell_command() -> clap::Command {
     RunArgs::augment_args(clap::Command::new("run"))
         .no_binary_name(true)
         .mut_arg("urls", |urls| urls.required_unless_present(Resettable::<Id>::Reset))
 }
 
 /// What the words say, or what is wrong with them, as `sixmark run` says it.
-fn read(words: &[String]) -> Result<Arc<dyn CellOptions>, String> {
-    let matches = command().try_get_matches_from(words);
+fn read_words(words: &[String]) -> Result<Arc<dyn CellOptions>, String> {
+    let matches = cell_command().try_get_matches_from(words);
     match matches.and_then(|matches| RunArgs::from_arg_matches(&matches)) {
         Ok(args) => Ok(Arc::new(OptionsAsTyped(args))),
         Err(error) => Err(one_line(&error.render().to_string(), "sixmark run --help")),

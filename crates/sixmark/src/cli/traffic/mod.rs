@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use sixmark_model::provenance::Warning;
 use sixmark_model::traffic::result::TrafficResult;
-use sixmark_report::traffic::{rate, table};
+use sixmark_report::traffic::{traffic_text, write_bit_rate};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
@@ -28,7 +28,7 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, Error> {
     if !args.listen.is_empty() {
         return listen(args);
     }
-    out::check([&args.json])?;
+    out::check_places([&args.json])?;
     let mut live = LiveTraffic::new(!args.quiet && can_repaint());
     let result = match &args.script {
         Some(path) => of_script(args, path, &mut live),
@@ -37,13 +37,13 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, Error> {
     live.clear();
     let result = result?;
     let shown = !args.quiet && args.json != Some(OutputPlace::Standard);
-    let printed = if shown { print(&table(&result)) } else { Ok(()) };
+    let printed = if shown { print(&traffic_text(&result)) } else { Ok(()) };
     warn(&result.warnings);
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     out::all([printed, written])?;
     let could_not = lost(&result).or_else(|| nothing(&result));
-    signals::status(result.ended, could_not.map_or(Ok(0), Err))
+    signals::status_after(result.ended, could_not.map_or(Ok(0), Err))
 }
 
 /// Where the far side did not report.
@@ -82,7 +82,7 @@ fn of_mix(args: &TrafficArgs, live: &mut LiveTraffic) -> Result<TrafficResult, E
     let duration = Some(args.duration.unwrap_or(DURATION));
     let job = near::TrafficJob { mix, duration, seed: args.seed, to };
     let stop = stop_flag()?;
-    let mut result = near::run(&job, &stop, |sent, heard| live.see(sent, heard))?;
+    let mut result = near::run_near_side(&job, &stop, |sent, heard| live.see(sent, heard))?;
     result.warnings.extend(alone(args, &to));
     Ok(result)
 }
@@ -103,7 +103,7 @@ fn of_script(
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::Usage(format!("can't read '{file}': {error}")))?;
-    let script = sixmark_model::traffic::parse(&text)
+    let script = sixmark_model::traffic::parse_script(&text)
         .map_err(|wrong| Error::Usage(format!("{file}: {wrong}")))?;
     if script.flows.is_empty() && script.listening.is_empty() {
         let line = format!("{file}: it neither sends nor listens; add an ON or a LISTEN event");
@@ -112,7 +112,7 @@ fn of_script(
     let stop = stop_flag()?;
     let (duration, seed) = (args.duration, args.seed);
     let job = script::ScriptJob { script, file, duration, seed };
-    script::run(&job, &stop, |sent, heard| live.see(sent, heard))
+    script::run_script(&job, &stop, |sent, heard| live.see(sent, heard))
 }
 
 /// The progress line on a terminal, a second at a time.
@@ -135,7 +135,8 @@ impl LiveTraffic {
             return;
         }
         let bytes = [sent.bytes(), heard.bytes()];
-        let [out, inward] = [0, 1].map(|at| rate((bytes[at] - self.bytes[at]) as f64 * 8.0 / s));
+        let [out, inward] =
+            [0, 1].map(|at| write_bit_rate((bytes[at] - self.bytes[at]) as f64 * 8.0 / s));
         let elapsed = self.began.elapsed().as_secs();
         repaint(&format!("{elapsed:>4} s   sent {out}   received here {inward}   (payload)"));
         (self.last, self.bytes) = (Instant::now(), bytes);

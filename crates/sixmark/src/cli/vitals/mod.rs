@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use sixmark_model::provenance::{Tool, Warning};
 use sixmark_model::vitals::result::{SCHEMA, VitalsHead, VitalsResult};
 use sixmark_model::vitals::{Total, VitalsSample};
-use sixmark_report::vitals::{live, table};
+use sixmark_report::vitals::{live, vitals_text};
 
 use super::listen::Listen;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
@@ -30,7 +30,7 @@ const MOST: usize = 86_400;
 
 /// Samples, shows and writes.
 pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
-    out::check([&args.json])?;
+    out::check_places([&args.json])?;
     let standard = [&args.json, &args.jsonl, &args.csv];
     let to_standard =
         standard.into_iter().flatten().filter(|p| **p == OutputPlace::Standard).count();
@@ -48,7 +48,7 @@ pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
     taking.clear();
     let result = taking.result(&ended)?;
     let shown = !args.quiet && to_standard == 0;
-    let printed = if shown { print(&table(&result)) } else { Ok(()) };
+    let printed = if shown { print(&vitals_text(&result)) } else { Ok(()) };
     warn(result.warnings.iter().filter(|warning| warning.code != FILE_INCOMPLETE));
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
@@ -56,7 +56,7 @@ pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
     if out::is_incomplete(&result.warnings) {
         return Ok(out::INCOMPLETE);
     }
-    signals::status(ended.why, Ok(0))
+    signals::status_after(ended.why, Ok(0))
 }
 
 fn wanted(args: &VitalsArgs) -> WantedVitals {
@@ -86,7 +86,7 @@ struct Taking {
 
 impl Taking {
     fn open(args: &VitalsArgs) -> Result<Taking, Error> {
-        let head = head(args)?;
+        let head = vitals_head(args)?;
         let mut jsonl = args.jsonl.as_ref().map(JsonLines::open).transpose()?;
         if let Some(lines) = &mut jsonl {
             lines.json(&head)?;
@@ -212,7 +212,7 @@ impl Taking {
     }
 }
 
-fn head(args: &VitalsArgs) -> Result<VitalsHead, Error> {
+fn vitals_head(args: &VitalsArgs) -> Result<VitalsHead, Error> {
     let interfaces = vitals::offloads()
         .map_err(|error| Error::Measure(format!("can't list the interfaces: {error}")))?;
     let interval: Duration = args.interval;

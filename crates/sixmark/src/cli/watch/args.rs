@@ -99,7 +99,7 @@ pub(in crate::cli) struct WatchArgs {
 impl WatchArgs {
     /// What fits no other: one document in each place, a lab's host where there is something live.
     pub(super) fn check(&self) -> Result<(), Error> {
-        super::super::out::check([&self.json, &self.csv, &self.gates.junit, &self.html])?;
+        super::super::out::check_places([&self.json, &self.csv, &self.gates.junit, &self.html])?;
         if self.read.is_some() && self.inside.is_given() {
             let line = "--in watches a lab's host, and -r reads a file; leave one of them out";
             return Err(Error::Usage(line.into()));

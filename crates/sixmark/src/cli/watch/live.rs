@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sixmark_model::watch::Progress;
 use sixmark_units::family::PerFamily;
-use sixmark_units::quantity::count;
+use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
@@ -46,7 +46,8 @@ impl LiveWatch {
         if !self.shown {
             return;
         }
-        let rate = |now: u64, before: u64| count((now.saturating_sub(before) as f64 / s) as u64);
+        let rate =
+            |now: u64, before: u64| write_count((now.saturating_sub(before) as f64 / s) as u64);
         let families: String = sight
             .families
             .iter()
@@ -63,7 +64,7 @@ impl LiveWatch {
             })
             .collect();
         let seconds = sight.elapsed_ns / 1_000_000_000;
-        let (packets, dropped) = (count(sight.packets), count(sight.dropped));
+        let (packets, dropped) = (write_count(sight.packets), write_count(sight.dropped));
         repaint(&format!("{seconds:>4} s{families}   {packets} packets, {dropped} dropped"));
     }
 
@@ -75,7 +76,7 @@ impl LiveWatch {
         self.last = Instant::now();
         let all = [&sight.families.ipv6, &sight.families.ipv4];
         let connections: u64 = all.iter().map(|of| of.connections).sum();
-        let (packets, connections) = (count(sight.packets), count(connections));
+        let (packets, connections) = (write_count(sight.packets), write_count(connections));
         repaint(&format!("{packets} packets, {connections} connections"));
     }
 

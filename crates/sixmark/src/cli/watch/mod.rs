@@ -33,14 +33,14 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
     result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
     let shown = !args.quiet && !places.contains(&&Some(OutputPlace::Standard));
-    let printed = if shown { print(&text::table(&result)) } else { Ok(()) };
+    let printed = if shown { print(&text::measurement_text(&result)) } else { Ok(()) };
     warn(result.warnings.iter().filter(|warning| !told.contains(warning)));
-    out::all([printed, write(args, &result, &mut keeper), also(args, &result)])?;
+    out::all([printed, write_document(args, &result, &mut keeper), also(args, &result)])?;
     if out::is_incomplete(&result.warnings) {
         return Ok(out::INCOMPLETE);
     }
-    let failed = gates::status(&result.gates, shown);
-    signals::status(result.ended, nothing(&result).map_or(Ok(failed), Err))
+    let failed = gates::status_of_gates(&result.gates, shown);
+    signals::status_after(result.ended, nothing(&result).map_or(Ok(failed), Err))
 }
 
 /// Also the warnings that were told at once.
@@ -54,7 +54,7 @@ fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), Error> {
         told.extend(new);
     };
     let result = match &args.read {
-        Some(path) => watch::read(path, &args.settings(), &stop, |sight| {
+        Some(path) => watch::watch_file(path, &args.settings(), &stop, |sight| {
             tell(&sight);
             live.read(&sight);
         }),
@@ -72,7 +72,11 @@ fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), Error> {
 }
 
 /// The document, where it was asked for, and to the store.
-fn write(args: &WatchArgs, result: &WatchResult, keeper: &mut Keeper) -> Result<(), Error> {
+fn write_document(
+    args: &WatchArgs,
+    result: &WatchResult,
+    keeper: &mut Keeper,
+) -> Result<(), Error> {
     let document = encoded(result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
@@ -83,9 +87,10 @@ fn write(args: &WatchArgs, result: &WatchResult, keeper: &mut Keeper) -> Result<
 
 /// Everything else that was asked for.
 fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), Error> {
-    let lines = args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::lines(result)));
+    let lines =
+        args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
     let gates = args.gates.write(|| junit::of_measurement(result, &result.gates));
-    let page = report::page(args.html.as_ref(), || Document::Watch(Box::new(result.clone())));
+    let page = report::write_page(args.html.as_ref(), || Document::Watch(Box::new(result.clone())));
     out::all([lines, gates, page])
 }
 

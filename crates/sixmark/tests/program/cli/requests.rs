@@ -166,7 +166,7 @@ fn the_example_of_the_documentation_is_a_request_file() {
         "people.csv" => Ok(b"ann,Aachen\nbob,Bonn\n".to_vec()),
         _ => Err("no such file".to_owned()),
     };
-    let mix = requests::parse(example, &mut open).unwrap();
+    let mix = requests::parse_requests(example, &mut open).unwrap();
     assert!(mix.len() > 2 && mix.iter().any(|request| !request.is_constant()));
 }
 

@@ -29,7 +29,8 @@ fn documents_that_earlier_versions_wrote_are_read() {
             assert_eq!(plain["families"][name]["requests"]["sent"], sent, "{file:?}");
         }
         assert!(
-            text::table(&*result).contains("requests sent") && !csv::lines(&*result).is_empty()
+            text::measurement_text(&*result).contains("requests sent")
+                && !csv::csv_of_families(&*result).is_empty()
         );
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, TcpStream};
 
-use sixmark_model::vitals::exposition::{Exporter, parse, processor_time};
+use sixmark_model::vitals::exposition::{Exporter, parse_exposition, processor_time};
 
 use super::Serving;
 
@@ -36,7 +36,7 @@ fn a_page_is_served_over_both_families_on_one_port() {
         assert_eq!(who, Exporter::Sixmark);
         assert!(point.host_us > 0.0 && point.all_us > point.host_us);
         for family in ["ipv6", "ipv4"] {
-            let octets = parse(body).find(|metric| {
+            let octets = parse_exposition(body).find(|metric| {
                 metric.name == "sixmark_vitals_ip_in_octets_total"
                     && metric.label("family") == Some(family)
             });

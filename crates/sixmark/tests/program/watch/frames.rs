@@ -125,7 +125,7 @@ pub(super) fn pcap(packets: &[Packet]) -> Vec<u8> {
     let mut file = pcap::header(65_535, Link::Ethernet).to_vec();
     for (at_ns, bytes) in packets {
         let length = bytes.len() as u32;
-        pcap::write(&Record { at_ns: *at_ns, length, bytes }, &mut file);
+        pcap::write_record(&Record { at_ns: *at_ns, length, bytes }, &mut file);
     }
     file
 }

@@ -19,12 +19,12 @@ use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin, failed};
 use super::datagram::{self, Datagrams};
-use super::errno::number;
+use super::errno::errno_of;
 use super::own::{OwnBytes, Spare, rest};
 use super::{
     Close, Driver, Event, EventKind, Handed, Handshake, Message, Slot, SocketRoute, Stamps, TcpPath,
 };
-use crate::{check, clock, path, socket, stamp};
+use crate::{check_return, clock, path, socket, stamp};
 use connection::EpollSocket;
 use stamped::Stamped;
 
@@ -83,7 +83,7 @@ impl Epoll {
     /// A driver without connections.
     pub fn new() -> io::Result<Epoll> {
         // SAFETY: epoll_create1 takes no pointers.
-        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        let fd = check_return(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         Ok(Epoll {
             // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
             epoll: unsafe { OwnedFd::from_raw_fd(fd) },
@@ -149,7 +149,7 @@ impl Epoll {
         socket.asks_writable = writable;
         let (epoll, fd) = (self.epoll.as_raw_fd(), fd.as_raw_fd());
         // SAFETY: `event` is a valid event that the call only reads.
-        check(unsafe { libc::epoll_ctl(epoll, operation, fd, &mut event) }).map(drop)
+        check_return(unsafe { libc::epoll_ctl(epoll, operation, fd, &mut event) }).map(drop)
     }
 
     /// The next connection that the kernel told of, with its flags noted.
@@ -256,7 +256,7 @@ impl Epoll {
         if !socket.asks_writable
             && let Err(error) = self.register(slot, libc::EPOLL_CTL_MOD, true)
         {
-            let (at, kind) = (self.now(), EventKind::Failed(number(&error)));
+            let (at, kind) = (self.now(), EventKind::Failed(errno_of(&error)));
             self.ready.push_back(Event { slot, at, kind });
         }
         Handed::Later
@@ -388,7 +388,7 @@ impl Driver for Epoll {
     }
 
     fn path(&mut self, slot: Slot) -> Option<TcpPath> {
-        path::read(self.sockets.get(slot as usize)?.fd.as_ref()?)
+        path::read_path(self.sockets.get(slot as usize)?.fd.as_ref()?)
     }
 
     fn close(&mut self, slot: Slot, close: Close) {
@@ -409,7 +409,7 @@ impl Driver for Epoll {
     fn wait(&mut self, until: u64) {
         let before = self.now();
         let patience = self.patience(before, until);
-        wait::wait(&self.epoll, &mut self.told, patience, &mut self.precise);
+        wait::wait_for_events(&self.epoll, &mut self.told, patience, &mut self.precise);
         self.next_told = 0;
         self.turns = self.unfinished.len();
         self.woke = self.now();

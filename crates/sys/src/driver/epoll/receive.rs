@@ -2,7 +2,7 @@
 
 use super::{BUFFER, DROP, Epoll};
 use crate::driver::datagram::{self, Received};
-use crate::driver::errno::number;
+use crate::driver::errno::errno_of;
 use crate::driver::{EventKind, Slot};
 use crate::socket;
 
@@ -18,7 +18,7 @@ impl Epoll {
                     self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
                     return Some(EventKind::Datagrams { length, segment, ecn });
                 }
-                Err(error) => match number(&error) {
+                Err(error) => match errno_of(&error) {
                     libc::EAGAIN => return socket.ended_none(),
                     errno if datagram::passes(errno) => {}
                     errno => return socket.ended(EventKind::Failed(errno)),

@@ -15,7 +15,7 @@ struct KernelTimespec {
 /// Waits for up to `patience` nanoseconds and puts what happened into `told`. `precise` is cleared
 /// where the kernel has no epoll_pwait2, or a sandbox forbids it: waits are then rounded up to
 /// milliseconds.
-pub(super) fn wait(
+pub(super) fn wait_for_events(
     epoll: &OwnedFd,
     told: &mut Vec<libc::epoll_event>,
     patience: u64,
@@ -66,19 +66,19 @@ fn wait_roughly(epoll: &OwnedFd, told: &mut Vec<libc::epoll_event>, patience: u6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{check, clock};
+    use crate::{check_return, clock};
     use std::os::fd::FromRawFd;
 
     #[test]
     fn a_wait_lasts_as_long_as_asked_for_in_either_way() {
         // SAFETY: epoll_create1 takes no pointers.
-        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).unwrap();
+        let fd = check_return(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).unwrap();
         // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
         for mut precise in [true, false] {
             for patience in [0, 1, 300_000, 2_000_001] {
                 let (before, mut told) = (clock::now(), Vec::new());
-                wait(&epoll, &mut told, patience, &mut precise);
+                wait_for_events(&epoll, &mut told, patience, &mut precise);
                 assert!(told.is_empty());
                 assert!(clock::now() - before >= patience, "{precise} {patience}");
             }

@@ -34,7 +34,7 @@ use self::ring::{Completion, DriverRing, Pool};
 use self::socket::{Ear, FixedFile, UringSocket};
 use super::begin::{Begun, begin, failed};
 use super::datagram::{Datagrams, drops};
-use super::errno::number;
+use super::errno::errno_of;
 use super::own::{OwnBytes, Spare};
 use super::{
     Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
@@ -151,7 +151,7 @@ impl Uring {
             return Err(io::Error::from_raw_os_error(errno));
         }
         match begin(way) {
-            Err(error) if number(&error) == libc::EMFILE && !self.last.is_empty() => {
+            Err(error) if errno_of(&error) == libc::EMFILE && !self.last.is_empty() => {
                 self.close_now();
                 begin(way)
             }
@@ -412,7 +412,7 @@ impl Driver for Uring {
     }
 
     fn path(&mut self, slot: Slot) -> Option<TcpPath> {
-        self.ask(slot, path::read).flatten()
+        self.ask(slot, path::read_path).flatten()
     }
 
     fn close(&mut self, slot: Slot, close: Close) {

@@ -87,7 +87,7 @@ impl DriverRing {
         // Without the indirection that nobody needs, from Linux 6.6 on.
         let ring = build(true).or_else(|_| build(false))?;
         let can_linger = ring.params().is_feature_min_timeout();
-        check(ring.params())?;
+        check_parameters(ring.params())?;
         let submitter = ring.submitter();
         // SAFETY: Drop frees the buffers only after everything under way was cancelled.
         let buffers = unsafe {
@@ -325,7 +325,7 @@ fn make_table(ring: &IoUring, wanted: u32) -> u32 {
 }
 
 /// What the driver can't do without, beside what building the ring asked for.
-fn check(parameters: &Parameters) -> io::Result<()> {
+fn check_parameters(parameters: &Parameters) -> io::Result<()> {
     let needed = [
         parameters.is_feature_ext_arg(),
         parameters.is_feature_nodrop(),

@@ -7,7 +7,7 @@ use io_uring::squeue::Entry;
 
 use super::{Uring, mark};
 use crate::clock;
-use crate::driver::errno::number;
+use crate::driver::errno::errno_of;
 use crate::driver::{Event, EventKind};
 
 impl Uring {
@@ -52,7 +52,7 @@ impl Uring {
             }
         }
         if let Err(error) = call {
-            self.give_up(number(&error), at);
+            self.give_up(errno_of(&error), at);
         }
         if self.lent.holds_unseen() {
             self.see_to_passes(at);

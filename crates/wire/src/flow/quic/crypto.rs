@@ -27,7 +27,7 @@ impl Crypto {
             frames = rest;
         }
         let Some((kind, body)) = hello::message(&self.bytes) else { return false };
-        self.seen.has(0..body.len() as i64 + 4) && hello::read(kind, body, hello)
+        self.seen.has(0..body.len() as i64 + 4) && hello::read_message(kind, body, hello)
     }
 
     /// Passes a frame. None at the end, or where it may not be in an Initial.

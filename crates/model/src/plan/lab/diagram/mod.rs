@@ -9,7 +9,7 @@ mod text;
 mod words;
 
 pub use svg::svg;
-pub use text::text;
+pub use text::diagram_text;
 
 #[cfg(test)]
 mod tests;

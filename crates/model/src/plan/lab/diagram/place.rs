@@ -88,7 +88,7 @@ pub(super) fn place(lab: &Lab) -> Picture {
     let labels: Vec<Vec<String>> =
         lab.links.iter().zip(&joined).map(|(link, ends)| label(link, &spots, ends[0])).collect();
     let edges = widths(&mut spots, &columns, &joined, &labels);
-    let mut lines = lines(&spots, &edges, &joined, labels);
+    let mut lines = lines_between(&spots, &edges, &joined, labels);
     settle(&mut lines, &spots);
     crop(spots, lines, &edges, lab)
 }
@@ -251,7 +251,7 @@ fn label(link: &LabLink, spots: &[Spot], left: usize) -> Vec<String> {
     found
 }
 
-fn lines(
+fn lines_between(
     spots: &[Spot],
     edges: &[(f64, f64)],
     joined: &[[usize; 2]],

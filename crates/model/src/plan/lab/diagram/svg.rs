@@ -27,7 +27,7 @@ font: 12px system-ui, sans-serif; fill: var(--ink) }\n\
 pub fn svg(lab: &Lab) -> String {
     let picture = place(lab);
     let Picture { width, height, .. } = picture;
-    let (title, about) = (escape(&lab.title), escape(&about(lab)));
+    let (title, about) = (escape(&lab.title), escape(&describe_lab(lab)));
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"title about\" \
          width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\">\n\
@@ -43,7 +43,7 @@ pub fn svg(lab: &Lab) -> String {
 }
 
 /// The same in words, for who does not see it.
-fn about(lab: &Lab) -> String {
+fn describe_lab(lab: &Lab) -> String {
     let joins = lab.links.iter().map(|link| {
         let [a, b] = [0, 1].map(|end| lab.node_name(link.ends[end].node));
         format!("{a} to {b}")

@@ -1,7 +1,7 @@
 use super::super::Lab;
 use super::super::tests::lab;
 use super::place::{Area, place};
-use super::{svg, text};
+use super::{diagram_text, svg};
 
 const TWO: &str = r#"
 name = "two"
@@ -112,7 +112,7 @@ fn pictures_say_what_they_show_and_run_nothing() {
 #[test]
 fn a_tree_begins_at_the_first_host_and_tells_of_each_direction() {
     assert_eq!(
-        text(&lab(TWO)),
+        diagram_text(&lab(TWO)),
         "two: Two hosts, a \"link\" & <nothing> else\n\
          \n\
          client\n\
@@ -123,7 +123,7 @@ fn a_tree_begins_at_the_first_host_and_tells_of_each_direction() {
          \x20     client → server: 100 Mbit/s\n\
          \x20     server → client: 2 ms\n"
     );
-    let towson = text(&lab(TOWSON));
+    let towson = diagram_text(&lab(TOWSON));
     assert!(towson.contains("└─ s0 (bridge)"), "{towson}");
     assert!(towson.contains("near4: generator v4\n"), "{towson}");
     assert!(towson.contains("r1 (router)"), "{towson}");
@@ -132,7 +132,7 @@ fn a_tree_begins_at_the_first_host_and_tells_of_each_direction() {
 
 #[test]
 fn links_that_close_a_circle_come_last() {
-    let tree = text(&lab(NAT64));
+    let tree = diagram_text(&lab(NAT64));
     let (_, last) = tree.split_once("\nand\n").unwrap();
     assert!(last.starts_with("  core to spare\n"), "{tree}");
     assert!(

@@ -9,7 +9,7 @@ use super::words;
 /// A lab as text: a tree that begins at its first host, with every interface's addresses and largest
 /// packet, what happens on links in each direction, and what hosts do. Links that close a circle
 /// come last.
-pub fn text(lab: &Lab) -> String {
+pub fn diagram_text(lab: &Lab) -> String {
     let all = layers(lab);
     let mut text = format!("{}: {}\n", lab.name, lab.title);
     for root in all.iter().filter(|found| found.by.is_none()) {
@@ -39,7 +39,7 @@ struct Indent {
 
 fn branch(lab: &Lab, all: &[LayeredNode], found: &LayeredNode, indent: &Indent, text: &mut String) {
     let below: Vec<&LayeredNode> = all.iter().filter(|next| is_below(lab, found, next)).collect();
-    let _ = writeln!(text, "{}{}", indent.name, name(lab, found.node));
+    let _ = writeln!(text, "{}{}", indent.name, name_of_node(lab, found.node));
     let bar = if below.is_empty() { "   " } else { "│  " };
     let link = found.by.and_then(|link| lab.links.get(link));
     let near = |link: &LabLink| usize::from(link.ends[0].node == found.node);
@@ -66,7 +66,7 @@ fn is_below(lab: &Lab, above: &LayeredNode, found: &LayeredNode) -> bool {
     })
 }
 
-fn name(lab: &Lab, node: LabNode) -> String {
+fn name_of_node(lab: &Lab, node: LabNode) -> String {
     let (name, title) = (lab.node_name(node), words::title(lab, node));
     let kind = match node {
         LabNode::Bridge(_) => " (bridge)",

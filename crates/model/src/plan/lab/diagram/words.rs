@@ -48,7 +48,7 @@ pub(super) fn addresses(end: &LinkEnd) -> Vec<String> {
 
 /// What happens in one direction; nothing where nothing does.
 pub(super) fn impairment(impairment: &Impairment) -> Vec<String> {
-    let mut found: Vec<String> = impairment.rate.iter().flat_map(rate).collect();
+    let mut found: Vec<String> = impairment.rate.iter().flat_map(describe_rate).collect();
     if impairment.by_family() {
         for family in Family::BOTH {
             let parts = effect(&impairment.families[family]);
@@ -64,7 +64,7 @@ pub(super) fn impairment(impairment: &Impairment) -> Vec<String> {
     found
 }
 
-fn rate(rate: &FrameRate) -> Vec<String> {
+fn describe_rate(rate: &FrameRate) -> Vec<String> {
     let bits = rate.bits_per_s.get() as f64;
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     let unit = units.into_iter().find(|(scale, _)| bits >= *scale);
@@ -79,29 +79,33 @@ fn effect(effect: &Effect) -> Vec<String> {
     let mut found = Vec::new();
     match (effect.delay.is_zero(), effect.jitter.is_zero()) {
         (true, _) => {}
-        (false, true) => found.push(time(effect.delay)),
+        (false, true) => found.push(describe_time(effect.delay)),
         (false, false) => {
-            found.push(format!("{} ± {}", time(effect.delay), time(effect.jitter)));
+            found.push(format!(
+                "{} ± {}",
+                describe_time(effect.delay),
+                describe_time(effect.jitter)
+            ));
         }
     }
     match effect.loss {
         Loss::None => {}
-        Loss::Random(share) => found.push(format!("loss {}", percent(share))),
+        Loss::Random(share) => found.push(format!("loss {}", describe_percent(share))),
         Loss::Bursts { share, mean } => {
-            found.push(format!("loss {} in bursts of {mean}", percent(share)));
+            found.push(format!("loss {} in bursts of {mean}", describe_percent(share)));
         }
     }
     if effect.reorder > 0.0 {
-        found.push(format!("{} overtake", percent(effect.reorder)));
+        found.push(format!("{} overtake", describe_percent(effect.reorder)));
     }
     found
 }
 
-fn time(time: Duration) -> String {
+fn describe_time(time: Duration) -> String {
     let ms = time.as_secs_f64() * 1e3;
     if ms < 1.0 { format!("{} us", ms * 1e3) } else { format!("{ms} ms") }
 }
 
-fn percent(share: f64) -> String {
+fn describe_percent(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }

@@ -5,8 +5,8 @@ use crate::fields::{FileField, FileFields};
 use crate::metric::Metric;
 use crate::study::result::Statistic;
 use crate::study::spec::FAMILY;
+use crate::study::spec::column::column_name;
 use crate::study::spec::column::column_of;
-use crate::study::spec::column::name;
 use crate::study::spec::column::{ColumnSpec, Where};
 use crate::study::spec::findings::{findings, margin};
 use crate::study::spec::known_names::KnownNames;
@@ -17,7 +17,7 @@ pub(in crate::study::spec) fn outputs(
     names: &KnownNames<'_>,
 ) -> Outputs {
     let of = |tables: Vec<FileFields<'_>>| -> Vec<TableSpec> {
-        tables.into_iter().filter_map(|fields| table(fields, names)).collect()
+        tables.into_iter().filter_map(|fields| read_table(fields, names)).collect()
     };
     let tables = of(fields.tables("tables"));
     let charts = fields.tables("figures");
@@ -29,8 +29,8 @@ pub(in crate::study::spec) fn outputs(
     Outputs { tables, charts, comparisons, findings }
 }
 
-fn named(fields: &mut FileFields<'_>) -> Option<String> {
-    fields.need("name")?.parsed(name)
+fn read_name(fields: &mut FileFields<'_>) -> Option<String> {
+    fields.need("name")?.parsed(column_name)
 }
 
 /// `mean` or `median`.
@@ -39,8 +39,8 @@ fn statistic(fields: &mut FileFields<'_>) -> Statistic {
     fields.take("statistic").and_then(|field| field.one_of(&allowed)).unwrap_or_default()
 }
 
-fn table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<TableSpec> {
-    let name = named(&mut fields);
+fn read_table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<TableSpec> {
+    let name = read_name(&mut fields);
     let title = fields.text("title");
     let rows = names.several(fields.take("rows"));
     let mut columns = names.several(fields.take("columns"));
@@ -111,7 +111,7 @@ pub(in crate::study::spec) fn column(field: &FileField<'_>) -> Option<ColumnSpec
 }
 
 fn chart(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ChartSpec> {
-    let name = named(&mut fields);
+    let name = read_name(&mut fields);
     let title = fields.text("title");
     let x = fields.need("x").and_then(|field| names.factor(&field));
     let y = fields.need("y").and_then(|field| column(&field));
@@ -133,7 +133,7 @@ fn chart(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ChartSpec
 }
 
 fn comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ComparisonSpec> {
-    let name = named(&mut fields);
+    let name = read_name(&mut fields);
     let title = fields.text("title");
     let factor = match fields.take("factor") {
         Some(field) => names.factor(&field)?,

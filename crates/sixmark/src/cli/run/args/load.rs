@@ -8,7 +8,7 @@ use sixmark_model::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Spee
 use sixmark_model::plan::Driver;
 
 use crate::cli::run::values::{
-    driver, linger, overload, positive, positive_time, process, ramp, speed, step, time,
+    driver, linger, overload, parse_time, positive, positive_time, process, ramp, speed, step,
 };
 
 /// Options that say how much is loaded, with what.
@@ -35,7 +35,7 @@ pub(in crate::cli) struct LoadArgs {
     pub(in crate::cli) threads: Option<NonZeroU32>,
 
     /// Load for this long before measuring
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time, help_heading = "Load")]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time, help_heading = "Load")]
     pub(in crate::cli) warmup: Duration,
 
     /// The longest an exchange may last from its start (in an open loop too), connecting included
@@ -75,7 +75,7 @@ pub(in crate::cli) struct OpenLoopArgs {
     pub(in crate::cli) overload: Option<Overload>,
 
     /// Don't sleep in this last time before an exchange is due (50us); costs a core a thread
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(in crate::cli) spin: Option<Duration>,
 }
 
